@@ -59,6 +59,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
     findings.extend(doubts);
+    findings.extend(validity_rules::throttled(&case));
     findings.extend(steal(&case));
     if loaded(facts.ending) {
         findings.extend(stall::finding(&case));
@@ -354,7 +355,7 @@ fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
 fn is_lower_bound(case: &RuleInput<'_>) -> bool {
     let validity = &case.facts.validity;
     let short = validity.generator_dropped.fraction() + validity.generator_failed.fraction();
-    case.is_closed() && (validity_rules::is_full(validity) || short > INVALID_GENERATOR_SHARE)
+    case.is_closed() && (validity_rules::is_limited(case.facts) || short > INVALID_GENERATOR_SHARE)
 }
 
 fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> String {

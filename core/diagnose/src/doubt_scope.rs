@@ -5,7 +5,7 @@ use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
 use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
 
 use crate::facts::RuleInput;
-use crate::validity_rules::{generator_drops_text, is_full, lag_is_doubtful};
+use crate::validity_rules::{generator_drops_text, is_limited, lag_is_doubtful};
 use crate::{Blame, Finding, format};
 
 /// Rule (a): in the open model, over the whole run or any ten seconds, too many of the offered
@@ -77,7 +77,7 @@ pub(crate) fn generator_excuse(
             ));
         }
     }
-    if is_capacity(&result.condition, result.implicit) && is_full(&case.facts.validity) {
+    if is_capacity(&result.condition, result.implicit) && is_limited(case.facts) {
         let message = format!("{broke}, while the generator itself was full");
         return Some(finding("generator_full", message, String::new()));
     }
@@ -86,7 +86,7 @@ pub(crate) fn generator_excuse(
 
 /// A knee that was sought with a full generator is the generator's.
 pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
-    (case.facts.circumstances.knee_sought && is_full(&case.facts.validity)).then(|| Finding {
+    (case.facts.circumstances.knee_sought && is_limited(case.facts)).then(|| Finding {
         code: "generator_full",
         blame: Blame::Generator,
         decisive: true,
@@ -100,7 +100,7 @@ pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
 /// full load thread reads responses late and increases every time it measures, so times that failed
 /// under it prove nothing.
 pub(crate) fn proves_target_fault(case: &RuleInput<'_>, result: &ThresholdResult) -> bool {
-    !(is_latency(&result.condition.subject) && is_full(&case.facts.validity))
+    !(is_latency(&result.condition.subject) && is_limited(case.facts))
 }
 
 pub(crate) const fn is_latency(subject: &Subject) -> bool {

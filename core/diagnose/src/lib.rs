@@ -28,5 +28,5 @@ pub use error_class_text::hint_for;
 pub use facts::Facts;
 pub use finding::{Blame, Finding};
 pub use hooks::{HookCheck, HookFailure, HookResult};
-pub use run_end::{RunContext, RunEnd};
+pub use run_end::{RunContext, RunEnd, Throttling};
 pub use verdict::{Diagnosis, Status, Verdict};

@@ -50,6 +50,19 @@ pub enum RunEnd {
     BeforeFailed,
 }
 
+/// How the kernel stopped this process during the run because a CPU quota was used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Throttling {
+    /// The quota in CPUs.
+    pub quota_cpus: f64,
+    /// Periods in which the process ran.
+    pub periods: u64,
+    /// Periods among them in which it was stopped.
+    pub throttled_periods: u64,
+    /// The time for which it was stopped, added up over its CPUs.
+    pub stopped: Nanos,
+}
+
 /// The circumstances of the run that the caller knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunContext {
@@ -59,6 +72,8 @@ pub struct RunContext {
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.
     pub steal: Option<f64>,
+    /// How a CPU quota stopped this process during the run; `None` without a quota.
+    pub throttling: Option<Throttling>,
     /// Messages about missing intervals or agents. Each makes the run incomplete.
     pub lost: Vec<String>,
     /// Messages about violations of conservation in single threads or agents. Each makes the run

@@ -7,8 +7,8 @@ use wavetank_plan::constants::{
     THREAD_FULL_INTERVALS,
 };
 
-use crate::facts::RuleInput;
-use crate::{Blame, Finding, error_class_text, format};
+use crate::facts::{Facts, RuleInput};
+use crate::{Blame, Finding, Throttling, error_class_text, format};
 
 /// A part of the response time that lag may take before it is a doubt.
 pub(crate) const LAG_SHARE_MAX: f64 = 0.1;
@@ -23,6 +23,35 @@ pub(crate) fn doubts(case: &RuleInput<'_>) -> Vec<Finding> {
 /// Whether a load thread was full for more than a tenth of the measured window.
 pub(crate) fn is_full(validity: &GeneratorHealth) -> bool {
     validity.threads.iter().any(|load| load.full as f64 > THREAD_FULL_INTERVALS * load.intervals as f64)
+}
+
+/// Whether this side limited the load: a load thread was full, or a CPU quota was used up in more
+/// than a tenth of its periods.
+pub(crate) fn is_limited(facts: &Facts<'_>) -> bool {
+    let is_stopped = |throttling: &Throttling| {
+        throttling.throttled_periods as f64 > THREAD_FULL_INTERVALS * throttling.periods as f64
+    };
+    is_full(&facts.validity) || facts.circumstances.throttling.as_ref().is_some_and(is_stopped)
+}
+
+/// Reports a CPU quota that stopped this process in more than one period of a hundred.
+pub(crate) fn throttled(case: &RuleInput<'_>) -> Option<Finding> {
+    let Throttling { quota_cpus, periods, throttled_periods, stopped } =
+        case.facts.circumstances.throttling?;
+    (throttled_periods as f64 > DOUBT_STALLED_SHARE * periods as f64).then(|| Finding {
+        code: "throttled",
+        blame: Blame::Generator,
+        decisive: false,
+        message: format!(
+            "the kernel stopped wavetank in {} of {} periods: its CPU quota was used up",
+            format::count(throttled_periods),
+            format::count(periods)
+        ),
+        evidence: format!("quota {quota_cpus:.2} CPUs · stopped for {stopped}"),
+        hint:
+            "raise the CPU quota of this container or cgroup (cpu.max, cpu.cfs_quota_us), or lower the load"
+                .to_owned(),
+    })
 }
 
 /// Returns whether a lag is a doubt, compared with a value of the same kind.
@@ -91,9 +120,23 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
     })
 }
 
+/// The hint where checks and extraction take most of this side's time.
+const EVALUATE_LESS: &str = "check or extract less of each response (a regex costs less than css or xpath), or use more load threads (--threads): evaluating responses took most of their time";
+
+/// Whether the load threads spent more than half of their work on evaluating responses.
+fn is_evaluating(case: &RuleInput<'_>) -> bool {
+    let threads = case.facts.totals.threads.iter();
+    let (evaluate, busy) =
+        threads.fold((0, 0), |(evaluate, busy), own| (evaluate + own.evaluate_ns, busy + own.busy_ns));
+    evaluate > busy / 2
+}
+
 /// Returns the hint that reduces the load on this side. A closed run has no rate that could be
 /// lowered, and more threads do not help if the existing ones had time.
 fn relief(case: &RuleInput<'_>) -> &'static str {
+    if is_evaluating(case) {
+        return EVALUATE_LESS;
+    }
     let threads = &case.facts.validity.threads;
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
     match (case.is_closed(), had_time) {
@@ -187,7 +230,11 @@ fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
             case.facts.plan.late_tolerance
         ),
         evidence: format!("turns {} · longest {}", format::share(share), Nanos(longest as i64)),
-        hint: "have nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned(),
+        hint: if is_evaluating(case) {
+            EVALUATE_LESS.to_owned()
+        } else {
+            "have nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned()
+        },
     })
 }
 
@@ -212,7 +259,11 @@ fn full_threads(case: &RuleInput<'_>) -> Option<Finding> {
                 format::count(worst.full),
                 format::count(worst.intervals)
             ),
-            hint: "more load threads (--threads) or more load hosts".to_owned(),
+            hint: if is_evaluating(case) {
+                EVALUATE_LESS.to_owned()
+            } else {
+                "more load threads (--threads) or more load hosts".to_owned()
+            },
         }
     })
 }

@@ -1,6 +1,8 @@
 //! [`Clock`]: the only code in the project that reads time: of the run, of the wall clock, or of a
 //! thread.
 
+use std::sync::OnceLock;
+
 use wavetank_plan::Nanos;
 
 /// The kernel's clock that every [`Clock`] reads. Kernel timers must be set on the same clock.
@@ -44,6 +46,17 @@ fn monotonic() -> i64 {
     // cannot fail.
     unsafe { libc::clock_gettime(TIME_LINE, &raw mut now) };
     now.tv_sec * 1_000_000_000 + now.tv_nsec
+}
+
+/// Returns the length of a tick of the kernel's timer: 1, 3.3, 4 or 10 ms.
+pub(crate) fn tick() -> Nanos {
+    static TICK: OnceLock<Nanos> = OnceLock::new();
+    *TICK.get_or_init(|| {
+        let mut tick = libc::timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+        // SAFETY: `tick` is a valid timespec to write to. On a failure it keeps the longest value.
+        unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut tick) };
+        Nanos(tick.tv_nsec)
+    })
 }
 
 /// Wall time, read once per run: everything else is an offset from it. The built-in server also

@@ -172,8 +172,8 @@ pub trait Driver: Sized {
         Err(Errno(libc::EOPNOTSUPP))
     }
 
-    /// Returns how long ago the kernel last received data on a connection, exact to a tick of its
-    /// timer (1 to 10 ms). `None`: unknown.
+    /// Returns for how long the data last received on a connection has been in the kernel, exact to
+    /// a tick of the kernel's timer (1 to 10 ms), and 0 below two ticks. `None`: unknown.
     fn last_received_age(&mut self, _conn: ConnId) -> Option<Nanos> {
         None
     }

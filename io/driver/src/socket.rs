@@ -9,8 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::net::{RecvFlags, SendFlags};
 use wavetank_plan::{Close, Nanos};
 
-use crate::Errno;
 use crate::driver::ConnAddresses;
+use crate::{Errno, clock};
 
 /// Connections waiting to be accepted, per listener. The kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
@@ -178,7 +178,10 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
     if value == 0 { Ok(()) } else { Err(Errno(value)) }
 }
 
-/// Returns how long ago the kernel last received data, from `TCP_INFO`, in its timer's ticks.
+/// Returns for how long the data last received has been in the kernel, from `TCP_INFO`.
+///
+/// The kernel counts whole ticks of its timer, so the result is up to a tick too short or too long.
+/// A difference of one tick may be no time at all and counts as none.
 pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
     // SAFETY: all-zero is a valid tcp_info.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -194,7 +197,8 @@ pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
         )
     })
     .ok()?;
-    Some(Nanos::from_millis(i64::from(info.tcpi_last_data_recv)))
+    let age = Nanos::from_millis(i64::from(info.tcpi_last_data_recv));
+    Some(if age.0 < 2 * clock::tick().0 { Nanos::ZERO } else { age })
 }
 
 /// Returns both addresses of a connection.

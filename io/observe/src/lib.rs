@@ -32,6 +32,7 @@ mod target_pollers;
 pub mod parse;
 pub mod sockstat;
 
+pub use cgroup::CpuThrottling;
 pub use cpu_core::core_of;
 pub use cpu_times::CpuTimes;
 pub use file_limit::raise_file_limit;

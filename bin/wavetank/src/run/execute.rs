@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_diagnose::{RunContext, RunEnd};
+use wavetank_diagnose::{RunContext, RunEnd, Throttling};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
 use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
-use wavetank_observe::{CpuTimes, HostSampler, ProcessUsage, process_usage};
-use wavetank_plan::{Guard, HostFacts, Plan, Unsupported, UserError};
+use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
+use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
@@ -79,7 +79,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         talk.info(&format!("note       {cure}"));
     }
     let yaml = PlanDoc::new(&plan).to_yaml();
-    let before = Before { usage: process_usage(), cpu_times: CpuTimes::read() };
+    let before =
+        Before { usage: process_usage(), cpu_times: CpuTimes::read(), throttling: CpuThrottling::read() };
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let mut environment = EnvironmentDoc {
         id: new_id(),
@@ -136,10 +137,19 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
     (lab.watches(), Some(lab.servers(plan)))
 }
 
+/// How a CPU quota stopped this process since `before`.
+fn throttling_since(before: &CpuThrottling) -> Option<Throttling> {
+    let CpuThrottling { quota_cpus, periods, throttled_periods, throttled_ns } =
+        CpuThrottling::read()?.since(before)?;
+    let stopped = Nanos(i64::try_from(throttled_ns).unwrap_or(i64::MAX));
+    Some(Throttling { quota_cpus, periods, throttled_periods, stopped })
+}
+
 /// What was so before the load.
 struct Before {
     usage: ProcessUsage,
     cpu_times: Option<CpuTimes>,
+    throttling: Option<CpuThrottling>,
 }
 
 /// What servers of the lab had counted before anything was sent.
@@ -234,6 +244,7 @@ fn conclude(
         same_host: same_host(around.plan, around.host),
         cpus: around.host.cpus.len() as u32,
         steal,
+        throttling: before.throttling.as_ref().and_then(throttling_since),
         lost,
         accounting,
         faults,

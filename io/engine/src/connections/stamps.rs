@@ -22,14 +22,13 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Returns when `event`, which was read at `at`, had happened. The thread did not look at its
-    /// sockets from `since` on, because it was at work.
-    pub(crate) fn happened(&mut self, event: &Event, at: Nanos, since: Nanos) -> Nanos {
+    /// sockets from `since` on: it was at work, or did not run. `None`: only the kernel knows.
+    pub(crate) fn happened(&mut self, event: &Event, at: Nanos, since: Nanos) -> Option<Nanos> {
         let (Event::Received(link, _) | Event::Connected(link) | Event::Secured(link)) = *event else {
-            return at;
+            return None;
         };
-        let Some(age) = self.driver.last_received_age(link) else { return at };
-        let now = self.clock.now();
-        self.worked_until = now;
-        Nanos(now.0 - age.0).max(since).min(at)
+        let age = self.driver.last_received_age(link)?;
+        self.worked_until = self.clock.now();
+        Some(Nanos(self.worked_until.0 - age.0).max(since).min(at))
     }
 }

@@ -20,7 +20,7 @@ use wavetank_wire::h1::ResponseEnd;
 
 use crate::budget::Budget;
 use crate::completed::CompletedRequest;
-use crate::connections::{ConnectionOutcome, Connections};
+use crate::connections::{ConnectionOutcome, Connections, STOPPED_MIN};
 use crate::failure::Failure;
 use crate::messages::{RequestTimes, Sample};
 use crate::offered::{OfferedRequest, Owner};
@@ -62,6 +62,8 @@ impl Exchange {
     #[inline]
     fn times(&self, first_byte: Nanos, at: Nanos, has_resources: bool) -> RequestTimes {
         let sent = self.sent.unwrap_or(self.begun);
+        // An instant that was corrected is not exact.
+        let (first_byte, at) = (first_byte.max(sent), at.max(sent));
         let own_work = self.own_work.0.unsigned_abs();
         // The first byte of a page with embedded resources came before the page was evaluated. The
         // first byte after a redirect came later than that.
@@ -216,8 +218,10 @@ impl<D: Driver> Exchanges<D> {
         let ready = self.connections.wait(now, until)?;
         if D::SENDS_LATER && !self.connections.leaving.is_empty() {
             let mut left = std::mem::take(&mut self.connections.leaving);
+            let worked_until = self.connections.driver.worked_until().unwrap_or(now);
             for leaving in left.drain(..) {
-                self.sent(leaving.exchange, leaving.at, rec);
+                let is_stopped = worked_until.since(leaving.at) > STOPPED_MIN;
+                self.sent(leaving.exchange, if is_stopped { worked_until } else { leaving.at }, rec);
             }
             self.connections.leaving = left;
         }

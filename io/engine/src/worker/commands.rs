@@ -5,6 +5,7 @@ use std::sync::mpsc::TryRecvError;
 use wavetank_driver::Driver;
 
 use super::Worker;
+use super::own_work::OwnWork;
 use crate::messages::{Change, Command, Message};
 
 impl<D: Driver> Worker<D> {
@@ -32,7 +33,7 @@ impl<D: Driver> Worker<D> {
         let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
         self.seal_until(now);
         while self.sessions.has_multi_step() && !self.exchanges.connections.outcomes.is_empty() {
-            self.own_work.take();
+            self.own_work = OwnWork::default();
             self.drain_outcomes();
         }
         while let Some(due) = self.pacer.pop_arrival(now) {

@@ -15,7 +15,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
 use wavetank_pace::Partition;
-use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_plan::constants::{LATE_TOLERANCE, WORK_PER_TURN_MAX};
 use wavetank_plan::{Nanos, Plan};
 
 use crate::completed::CompletedRequest;
@@ -39,6 +39,9 @@ use slot_assignment::SlotAssignments;
 /// wait ended. Messages sent in response to them have the same time stamp (see ARCHITECTURE.md,
 /// Time).
 const EVENTS_PER_STAMP: usize = 8;
+
+/// Events that may have happened this long before they were seen are not taken for new ones.
+const UNSEEN_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 
 /// The parts of one load thread.
 pub(crate) struct WorkerParts<D> {
@@ -84,6 +87,8 @@ pub(crate) struct Worker<D> {
     seating: SlotAssignments,
     opening: Preconnect,
     own_work: OwnWork,
+    /// When the thread last looked at its sockets.
+    looked_at: Nanos,
     rec: Recorder,
     sleeper: HybridSleep,
     /// The process's clock; the run's clock starts when the start is agreed.
@@ -110,6 +115,7 @@ impl<D: Driver> Worker<D> {
         Self {
             opening: Preconnect::new(&plan, share, prepared),
             own_work: OwnWork::default(),
+            looked_at: prepared,
             rec: Recorder::new(&plan, thread, prepared),
             seal_at: Nanos::MAX,
             pacer: Pacer::idle(),
@@ -137,6 +143,7 @@ impl<D: Driver> Worker<D> {
     /// Runs the thread to its end.
     pub(crate) fn run(mut self) -> Result<(), Errno> {
         let mut began = self.clock.now();
+        self.looked_at = began;
         while self.finish_at.is_none_or(|at| began < at) {
             // The clock is read after operations that take time, and once around each sleep.
             let mut before = began;
@@ -145,9 +152,12 @@ impl<D: Driver> Worker<D> {
                 self.rec.turn(before.since(began));
             }
             let until = self.next_wake(before);
-            let unseen_since = self.own_work.take();
+            self.own_work = OwnWork::default();
             let ready = self.exchanges.wait(before, until, &mut self.rec)?;
             let after = self.clock.now();
+            // A thread that was at work, or did not run, has seen nothing since it last looked.
+            let looked_at = std::mem::replace(&mut self.looked_at, after);
+            let unseen_since = (after.since(looked_at) > UNSEEN_MIN).then_some(looked_at);
             began = self.work_began(before, until, after, ready);
             if ready {
                 let now = self.events(after, unseen_since);
@@ -212,9 +222,8 @@ impl<D: Driver> Worker<D> {
                 self.start_users(track, from);
             }
         }
-        // A response that came while this thread was at work is read before its time is over.
-        let unseen_since = self.own_work.unseen_since().unwrap_or(now);
-        worked |= self.exchanges.connections.expire(unseen_since.min(now), &mut self.rec);
+        // A response that came while this thread did not look is read before its time is over.
+        worked |= self.exchanges.connections.expire(self.looked_at, &mut self.rec);
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(due) = self.pacer.pop_arrival(Nanos(now.0 + 1)) else { break };
             worked = true;
@@ -347,9 +356,9 @@ impl<D: Driver> Worker<D> {
 
     /// Handles ready events, at most one turn's work. Returns when that was done.
     ///
-    /// `unseen_since`: the thread was at work from then on, and some events may have happened long
-    /// before it saw them.
-    fn events(&mut self, began: Nanos, unseen_since: Option<Nanos>) -> Nanos {
+    /// `unseen_since`: the thread had not looked since then, which is long, and events may have
+    /// happened long before it saw them.
+    fn events(&mut self, began: Nanos, mut unseen_since: Option<Nanos>) -> Nanos {
         let mut at = began;
         for number in 1..=WORK_PER_TURN_MAX {
             let Some(event) = self.exchanges.connections.next_event() else { break };
@@ -363,8 +372,14 @@ impl<D: Driver> Worker<D> {
             if at >= self.seal_at {
                 self.seal_until(at);
             }
-            let happened =
-                unseen_since.map_or(at, |since| self.exchanges.connections.happened(&event, at, since));
+            let mut happened = at;
+            if let Some(since) = unseen_since
+                && let Some(instant) = self.exchanges.connections.happened(&event, at, since)
+            {
+                happened = instant;
+                // Later events of the batch are younger.
+                unseen_since = unseen_since.filter(|_| happened < at);
+            }
             self.exchanges.connections.handle(event, happened, &mut self.rec);
             if !self.own_work.delays_stamps() {
                 self.drain_outcomes();
