@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 25] = [
+const NEEDED: [(&str, &str); 26] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
     // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
@@ -32,6 +32,7 @@ const NEEDED: [(&str, &str); 25] = [
     ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
     ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
     ("ps", "procps"),                 // looking at processes in tests
+    ("python3", "python3"),           // scripted servers of the cases from the field
     ("qemu-aarch64", "qemu-user"),    // runs the other architecture's binary
     ("ssh", "openssh-client"),        // enters a host of a lab
     ("sshd", "openssh-server"),       // lets it in

@@ -10,6 +10,7 @@ mod examples;
 mod experiments;
 mod explain;
 mod exports;
+mod field;
 mod flash_sale;
 mod guard;
 mod holds;
