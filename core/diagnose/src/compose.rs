@@ -7,7 +7,7 @@ use wavetank_plan::{ExitCode, Plan};
 use crate::facts::{Facts, RuleInput};
 use crate::{
     Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, doubt_scope, drift,
-    error_class_text, failures, format, held, notes, stall, validity_rules,
+    error_class_text, failures, format, held, notes, pool, stall, validity_rules,
 };
 
 /// Losses that the headline names; the others are counted.
@@ -65,6 +65,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
         findings.extend(drift::findings(&case));
+        findings.extend(pool::finding(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));

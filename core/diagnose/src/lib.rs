@@ -16,6 +16,7 @@ mod format;
 mod held;
 mod hooks;
 mod notes;
+mod pool;
 mod run_end;
 mod stall;
 mod tls;

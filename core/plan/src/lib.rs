@@ -29,6 +29,7 @@ pub mod pem;
 mod pem_files;
 mod phase;
 mod plan;
+mod pool;
 mod ports;
 mod proxy;
 pub mod quantity;

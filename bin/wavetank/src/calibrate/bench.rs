@@ -87,6 +87,7 @@ impl Bench {
             truth: None,
             rehearsal: None,
             knee_sought: false,
+            known_latency: None,
         };
         let record = execute(execution, &mut Console::new(true))?.record;
         if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {

@@ -100,6 +100,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
         truth: None,
         rehearsal: None,
         knee_sought: false,
+        known_latency: None,
     };
     let FinishedRun { record, archive, .. } = execute(execution, talk)?;
     let counted = server.truth().requests;

@@ -110,6 +110,7 @@ fn run_url(
         truth: None,
         rehearsal: None,
         knee_sought: false,
+        known_latency: None,
     };
     execute_and_report(execution, &mut talk, delivery)
 }

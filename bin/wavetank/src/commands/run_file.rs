@@ -90,6 +90,7 @@ pub(super) fn run_file(
         truth: experiment.truth,
         rehearsal,
         knee_sought: false,
+        known_latency: None,
     };
     execute_and_report(execution, &mut talk, delivery)
 }

@@ -10,8 +10,10 @@ use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
+use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::event_runner::ExecutorFactory;
@@ -50,6 +52,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) rehearsal: Option<String>,
     /// It is a level of a search: a full generator voids it.
     pub(crate) knee_sought: bool,
+    /// The target's latency from an earlier probe, if this run sends none.
+    pub(crate) known_latency: Option<Nanos>,
 }
 
 /// A finished run.
@@ -59,13 +63,15 @@ pub(crate) struct FinishedRun {
     pub(crate) resolved: u64,
     /// The archive's folder, if there is one.
     pub(crate) archive: Option<std::path::PathBuf>,
+    /// The target's latency, if a probe has measured it.
+    pub(crate) latency: Option<Nanos>,
 }
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let knee_sought = execution.knee_sought;
+    let (knee_sought, known_latency) = (execution.knee_sought, execution.known_latency);
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -78,6 +84,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     if let Some(cure) = &probed.cure {
         talk.info(&format!("note       {cure}"));
     }
+    let latency = probed.latency.or(known_latency);
+    let (plan, load) = with_pools(plan, load, latency, talk);
     let yaml = PlanDoc::new(&plan).to_yaml();
     let before =
         Before { usage: process_usage(), cpu_times: CpuTimes::read(), throttling: CpuThrottling::read() };
@@ -125,9 +133,23 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         before,
         repeatable,
         knee_sought,
+        latency,
         bounds,
     };
     Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
+}
+
+/// Returns the plan with its default pools limited, and its load as text.
+fn with_pools(
+    mut plan: Arc<Plan>,
+    load: LoadDoc,
+    latency: Option<Nanos>,
+    talk: &mut Console,
+) -> (Arc<Plan>, LoadDoc) {
+    let Some(limit) = Arc::make_mut(&mut plan).limit_default_pools(latency) else { return (plan, load) };
+    talk.info(&format!("pool       at most {} connections (-c)", format_grouped(limit)));
+    let load = load_doc(&plan, load.defaults);
+    (plan, load)
 }
 
 /// Returns samplers for the hosts of a lab, and its servers that report their own counts; `None`
@@ -200,6 +222,7 @@ struct ExecutionContext<'a> {
     before: Before,
     repeatable: bool,
     knee_sought: bool,
+    latency: Option<Nanos>,
     bounds: HookResults,
 }
 
@@ -284,7 +307,7 @@ fn conclude(
         let finished = archive.finish(&record);
         finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });
-    FinishedRun { record, resolved, archive: folder }
+    FinishedRun { record, resolved, archive: folder, latency: around.latency }
 }
 
 /// Opens the archive, if one is requested. If the disk refuses, it prints that and the run

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
-use wavetank_plan::{HttpVersion, Plan, StatusSet};
+use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
 
 use super::Host;
@@ -15,6 +15,8 @@ pub(crate) struct ProbeResult {
     pub(crate) doc: Option<ProbeDoc>,
     /// For the record.
     pub(crate) setup: Setup,
+    /// From sending the request until the answer was complete.
+    pub(crate) latency: Option<Nanos>,
     /// Why there is no point in going on.
     pub(crate) failure: Option<ProbeFailure>,
     /// What to do about an answer that the plan does not expect.
@@ -29,7 +31,7 @@ pub(crate) fn is_safe(method: &str) -> bool {
 impl ProbeResult {
     /// No probe was sent.
     pub(crate) fn none() -> Self {
-        Self { doc: None, setup: Setup::default(), failure: None, cure: None }
+        Self { doc: None, setup: Setup::default(), latency: None, failure: None, cure: None }
     }
 }
 
@@ -47,6 +49,7 @@ pub(crate) fn probe(
         Ok(answer) => ProbeResult {
             doc: Some(answered(plan, &answer)),
             setup: Setup { sent: 1, done: 1, failed: 0 },
+            latency: Some(answer.complete - answer.sent),
             failure: None,
             cure: hint_for_unexpected_answer(plan, &answer)
                 .map(|cure| format!("the probe was answered with status {}: {cure}", answer.status)),
@@ -63,7 +66,7 @@ pub(crate) fn probe(
             };
             let sent = u64::from(failure.sent);
             let setup = Setup { sent, done: 0, failed: 1 };
-            ProbeResult { doc: Some(doc), setup, failure: Some(failure), cure: None }
+            ProbeResult { doc: Some(doc), setup, latency: None, failure: Some(failure), cure: None }
         }
     }
 }

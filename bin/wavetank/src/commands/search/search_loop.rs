@@ -34,6 +34,8 @@ struct SearchLoop<'a> {
     folder: Option<SearchFolder>,
     clock: Clock,
     signals: Signals,
+    /// The target's latency from the probe of the first run.
+    latency: Option<Nanos>,
 }
 
 /// Searches. Fails only before anything was sent. The returned line says where the search is
@@ -69,7 +71,9 @@ pub(super) fn run_search(
     };
     let folder = folder(args, &told, talk);
     let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
-    let mut course = SearchLoop { aim, args, host, search, told, conditions, folder, clock, signals };
+    let latency = None;
+    let mut course =
+        SearchLoop { aim, args, host, search, told, conditions, folder, clock, signals, latency };
     course.go(talk);
     let doc = course.doc();
     let whole = course.store(&doc, talk);
@@ -172,11 +176,12 @@ impl SearchLoop<'_> {
         let seed = self.args.setup.seed.wrapping_add(number);
         let ready = self.aim.plan_run(wanted.level, length, seed);
         let behind = ready.as_ref().map_or(Blame::Unknown, |ready| behind(&ready.plan));
-        let FinishedRun { record, resolved, archive } =
+        let FinishedRun { record, resolved, archive, latency } =
             match ready.and_then(|ready| self.execute(ready, talk)) {
                 Ok(executed) => executed,
                 Err(error) => return self.refused(wanted, &error, talk),
             };
+        self.latency = latency;
         let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
         let judged = judged(&record, resolved, behind);
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
@@ -216,6 +221,7 @@ impl SearchLoop<'_> {
             truth: ready.truth,
             rehearsal: None,
             knee_sought: true,
+            known_latency: self.latency,
         };
         execute(execution, talk)
     }
