@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::retry_timing::{TimingMismatch, expect_time};
 use crate::truth::Truth;
 
-/// Every error class of the contract.
+/// Every documented error class.
 const CLASSES: [&str; 16] = [
     "dns",
     "connect_refused",
@@ -89,7 +89,7 @@ impl RunResult {
         self.text("verdict.status")
     }
 
-    /// Panics unless the counters obey contract §2 and §3.
+    /// Panics unless the counters obey `docs/measuring.md` §2 and §3.
     #[track_caller]
     pub fn conserved(&self) -> &Self {
         let request = |name: &str| self.count(&format!("requests.{name}"));
@@ -192,7 +192,7 @@ impl RunResult {
     fn named(&self, path: &str, names: &[&str]) -> u64 {
         let map = self.at(path).as_object().unwrap_or_else(|| panic!("no map at {path}: {self}"));
         for name in map.keys() {
-            assert!(names.contains(&name.as_str()), "{path}.{name} is not a name of the contract: {self}");
+            assert!(names.contains(&name.as_str()), "{path}.{name} is not a documented name: {self}");
         }
         map.values().map(|count| count.as_u64().unwrap_or_else(|| panic!("no count in {path}: {self}"))).sum()
     }

@@ -1,4 +1,4 @@
-//! [`diagnose`]: the verdict composed from all causes, by the precedence of contract §5.
+//! [`diagnose`]: the verdict composed from all causes, by the precedence of `docs/measuring.md` §5.
 
 use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
 use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
@@ -49,7 +49,8 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     }
     let verdict = verdict(&case, &causes);
     let invalid = verdict.status == Status::Invalid;
-    // Doubts are part of an invalid verdict. With any other verdict they are remarks.
+    // In an invalid run all doubts count as decisive, also those that did not cause it. With any
+    // other verdict they are remarks.
     for doubt in &mut doubts {
         doubt.decisive = invalid && !decisive.is_empty();
     }
@@ -349,10 +350,10 @@ fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
 /// number only a lower bound.
 ///
 /// The case is different where the kernel chooses the port and refuses one. The request was then
-/// tried and *failed* (contract §2), and the implicit threshold `failed < 1 %` applies to it. That
-/// threshold failed on this side and proves nothing against the target, so rule (b) makes the run
-/// invalid. Both cases report the same shortage with the same blame, count and hint. Their exit
-/// codes differ because only one of them breaks a threshold.
+/// tried and *failed* (`docs/measuring.md` §2), and the implicit threshold `failed < 1 %` applies
+/// to it. That threshold failed on this side and proves nothing against the target, so rule (b)
+/// makes the run invalid. Both cases report the same shortage with the same blame, count and hint.
+/// Their exit codes differ because only one of them breaks a threshold.
 fn is_lower_bound(case: &RuleInput<'_>) -> bool {
     let validity = &case.facts.validity;
     let short = validity.generator_dropped.fraction() + validity.generator_failed.fraction();

@@ -1,4 +1,4 @@
-//! Where a doubt matters (contract §5, rules a, b and c): it makes the run invalid only there.
+//! Where a doubt matters (`docs/measuring.md` §5): it makes the run invalid only there.
 
 use wavetank_measure::ThresholdResult;
 use wavetank_plan::constants::INVALID_GENERATOR_SHARE;

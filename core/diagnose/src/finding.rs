@@ -32,14 +32,14 @@ impl Blame {
     }
 }
 
-/// One diagnosis. Findings can change the verdict; circumstances that never do are notes.
+/// One diagnosis, with a cause, evidence and a hint. Only decisive findings belong to the verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Stable short name, e.g. `late`, for scripts.
     pub code: &'static str,
     /// The side that caused it.
     pub blame: Blame,
-    /// Whether it changed the verdict or is its reason; otherwise it is a remark.
+    /// Whether it is a reason of the verdict; otherwise it is a remark.
     pub decisive: bool,
     /// The finding in one line.
     pub message: String,

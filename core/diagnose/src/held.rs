@@ -11,7 +11,7 @@ const HELD_SHARE_MIN: u64 = 99;
 
 /// Returns a finding for each plateau that was below its plan, unless a threshold is about held or
 /// lost connections. Without the finding, a run that held no connection would pass silently,
-/// because silent connections have no other threshold (contract §5).
+/// because silent connections have no other threshold (`docs/measuring.md` §5).
 pub(crate) fn findings(case: &RuleInput<'_>) -> Vec<Finding> {
     let of_held = |subject: &Subject| matches!(subject, Subject::Held | Subject::Lost);
     if case.facts.plan.thresholds.iter().any(|condition| of_held(&condition.subject)) {

@@ -1,8 +1,8 @@
 //! The meaning of the numbers: doubts, findings, verdict and blame.
 //!
-//! Only this crate composes the verdict (contract §5). It reads measured facts and does not use
-//! sockets, files or clocks. The same facts give the same verdict, so that an archive can be judged
-//! again.
+//! Only this crate composes the verdict (`docs/measuring.md` §5). It reads measured facts and does
+//! not use sockets, files or clocks. The same facts give the same verdict, so that an archive can
+//! be judged again.
 
 mod blame;
 mod compose;

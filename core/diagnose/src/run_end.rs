@@ -74,7 +74,8 @@ pub struct RunContext {
     pub steal: Option<f64>,
     /// How a CPU quota stopped this process during the run; `None` without a quota.
     pub throttling: Option<Throttling>,
-    /// Messages about missing intervals or agents. Each makes the run incomplete.
+    /// What is missing of the run or of its record, one sentence each. Any makes the run
+    /// incomplete.
     pub lost: Vec<String>,
     /// Messages about violations of conservation in single threads or agents. Each makes the run
     /// invalid.

@@ -1,4 +1,4 @@
-//! The doubts of contract §5: reasons not to believe the generator, each a finding.
+//! The doubts of `docs/measuring.md` §5: reasons not to believe the generator, each a finding.
 
 use wavetank_measure::{DropReason, GeneratorHealth};
 use wavetank_plan::Nanos;

@@ -48,10 +48,10 @@ pub struct Diagnosis {
     pub verdict: Verdict,
     /// How the process ends.
     pub exit: ExitCode,
-    /// The text after the verdict's name in the first line, e.g. `late: 3.2 % of offered …`, or
+    /// The text after the verdict's name in the first line, e.g. `p99 312 ms, not < 250ms`, or
     /// `the generator was the limit: this rate is a lower bound`. Empty for a plain pass.
     pub headline: String,
-    /// Can change the verdict, decisive ones first.
+    /// Findings, decisive ones first.
     pub findings: Vec<Finding>,
     /// Circumstances; never change it.
     pub notes: Vec<String>,

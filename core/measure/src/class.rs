@@ -1,6 +1,6 @@
 //! Why a request failed or was never sent.
 
-/// Why a request failed (contract §2). The sum over classes is `failed`.
+/// Why a request failed (`docs/measuring.md` §2). The sum over classes is `failed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ErrorClass {
@@ -97,7 +97,7 @@ impl ErrorClass {
     }
 }
 
-/// Why a request was never sent (contract §2).
+/// Why a request was never sent (`docs/measuring.md` §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum DropReason {

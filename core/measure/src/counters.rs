@@ -96,7 +96,8 @@ impl WireCounters {
     }
 }
 
-/// Connections (contract §2): offered = opened + failed + opening; opened = closed + lost + open.
+/// Connections (`docs/measuring.md` §2): offered = opened + failed + opening; opened = closed +
+/// lost + open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnCounts {
     /// Started openings.

@@ -123,7 +123,7 @@ impl Interval {
         }
     }
 
-    /// Whether a load thread was full: busy for at least the share of the contract.
+    /// Whether a load thread was full: busy for at least `THREAD_FULL_SHARE`.
     pub fn has_saturated_thread(&self) -> bool {
         self.threads.iter().any(|health| health.is_full(self.len))
     }
@@ -168,14 +168,14 @@ impl StepSeries {
     }
 }
 
-/// Times of one phase.
+/// Times of one phase. Response and service are kept per step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseSeries {
     /// Index into the plan's phases.
     pub phase: u16,
-    /// Actual start − intended start, of every started request.
+    /// Begun − intended, of every begun request.
     pub lag: Histogram,
-    /// Sent − actual start, of every sent request.
+    /// Sent − begun, of every sent request.
     pub wait: Histogram,
     /// first byte − sent.
     pub ttfb: Histogram,

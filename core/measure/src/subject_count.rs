@@ -30,7 +30,7 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
 }
 
 /// `errors(CLASS)`; for the generator's classes also the requests dropped for the same reason
-/// (contract §2).
+/// (`docs/measuring.md` §2).
 fn errors(name: &str, counters: &RequestCounters) -> (u64, u64) {
     let dropped = match DropReason::parse(name) {
         Some(reason @ (DropReason::NoFiles | DropReason::NoSourceAddress)) => {

@@ -6,8 +6,8 @@ use wavetank_plan::{Nanos, Plan};
 use crate::{ErrorClass, Interval};
 
 /// Detects a run that cannot succeed: nothing was done in the first seconds, and every request
-/// started more than a second ago has failed, all with one class (contract §5). Warm-up counts,
-/// because it has the same target.
+/// started more than a second ago has failed, all with one class (`docs/measuring.md` §5). Warm-up
+/// counts, because it has the same target.
 #[derive(Clone, Debug)]
 pub struct TotalFailureDetector {
     /// When the first phase started.

@@ -147,7 +147,8 @@ impl Totals {
         }
     }
 
-    /// Checks every identity of contract §2 at the latest seal. Returns the first violation.
+    /// Checks every identity of `docs/measuring.md` §2 at the latest seal. Returns the first
+    /// violation.
     pub fn check(&self) -> Result<(), Violation> {
         self.steps.iter().try_for_each(violation::check_step)?;
         self.journeys.sessions.iter().try_for_each(SessionSeries::check)?;

@@ -38,11 +38,12 @@ pub struct ThreadLoad {
 /// They contain no judgement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GeneratorHealth {
-    /// The worst ten seconds: late of offered.
+    /// The worst ten seconds: late, of the requests offered or ended, whichever is more.
     pub late_worst: WindowShare,
     /// Seconds with at least one late request, of all seconds of the measured window.
     pub late_seconds: Fraction,
-    /// Open model, the worst ten seconds: dropped or failed for a generator reason, of offered.
+    /// Open model, the worst ten seconds: dropped or failed for a generator reason, of the requests
+    /// offered or so ended, whichever is more.
     pub generator_worst: WindowShare,
     /// Open model, the whole run: dropped or failed for a generator reason, of offered.
     pub generator_open_model: Fraction,

@@ -4,9 +4,9 @@ use wavetank_plan::ScenarioMix;
 
 use crate::Philox;
 
-/// Draws scenarios by weight, as a function of the seed and one number alone (contract §4). The
-/// number is that of a session within its phase (open model), or of a user within its track (closed
-/// model).
+/// Draws scenarios by weight, as a function of the seed and one number alone (`docs/measuring.md`
+/// §4). The number is that of a session within its phase (open model), or of a user within its
+/// track (closed model).
 #[derive(Clone, Debug)]
 pub struct WeightedScenarios {
     mix: ScenarioMix,

@@ -1,5 +1,6 @@
-//! Every constant of the contract, in one place; they are printed into the archive's `plan.yaml`.
-//! Sources: contract §2, §5, §6 of the product's specification.
+//! Constants that are printed into the archive's `plan.yaml`. Limits of single findings are next to
+//! their rules in `core/diagnose` and `core/measure`.
+//! Sources: `docs/measuring.md` §2, §5 and §6.
 
 use crate::Nanos;
 

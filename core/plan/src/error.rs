@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How a process ends (contract §5).
+/// How a process ends (`docs/measuring.md` §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
     /// Everything held.

@@ -1,4 +1,4 @@
-//! [`Guard`]: checks every socket address before it is used (contract §7).
+//! [`Guard`]: checks every socket address before it is used (`docs/measuring.md` §7).
 //!
 //! Loopback and private addresses are allowed by default. All other addresses must be allowed by
 //! name or network. The two addresses at which clouds hand out credentials must be allowed one by

@@ -1,9 +1,9 @@
 //! The plan of a run.
 //!
-//! Text (command-line arguments, later an experiment file) becomes `RunOptions`. `resolve` combines
-//! them with host facts and resolved names, which the caller provides. The result is a [`Plan`] in
-//! which every number is fixed. This crate does not use sockets, files, the clock or the
-//! environment. It fails only on bad input, and then with a [`UserError`].
+//! Command-line arguments become `RunOptions`, and `resolve` combines them with host facts and
+//! resolved names, which the caller provides. The result is a [`Plan`] in which every number is
+//! fixed. `core/experiment` lowers a file to the same. This crate does not use sockets, files, the
+//! clock or the environment. It fails only on bad input, and then with a [`UserError`].
 
 mod allow_target;
 pub mod calibration;

@@ -82,7 +82,8 @@ impl Phase {
     }
 }
 
-/// The origin of `max_open`. It decides the blame for a request dropped at the limit (contract §2).
+/// The origin of `max_open`. It decides the blame for a request dropped at the limit
+/// (`docs/measuring.md` §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MaxOpenLimit {
     /// The user, or rate × timeout: a drop there is the target's.

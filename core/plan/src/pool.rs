@@ -10,13 +10,13 @@ const POOL_UNKNOWN: u64 = 1_024;
 const SLOWER_MAX: f64 = 4.0;
 
 impl Plan {
-    /// Limits every pool for which the user gave no number of connections. Without a limit, a target
-    /// that falls behind for a moment would get a connection for each request that waits, and the
-    /// load would change the result.
+    /// Limits every pool for which the user gave no number of connections. Without a limit, a
+    /// target that falls behind for a moment would get a connection for each request that waits,
+    /// and the load would change the result.
     ///
     /// `latency` is the time of the probe. The number is enough for four times that latency, and a
-    /// power of four, so that runs of one load usually have the same. Returns the largest limit that
-    /// was set.
+    /// power of four, so that runs of one load usually have the same. Returns the largest limit
+    /// that was set.
     pub fn limit_default_pools(&mut self, latency: Option<Nanos>) -> Option<u64> {
         let shares_pool = |phase: &Phase| {
             let mut parts = phase.mix.parts().iter();

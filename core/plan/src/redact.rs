@@ -1,5 +1,5 @@
-//! Detects secrets (contract §7): they are sent, but shown as `***` in the plan, archive, report,
-//! logs and hash.
+//! Detects secrets (`docs/measuring.md` §7): they are sent, but shown as `***` in the plan,
+//! archive, report, logs and hash.
 
 /// Headers with secret values, in lower case.
 const SECRET_HEADERS: [&str; 5] =

@@ -1,4 +1,5 @@
-//! Conditions against a plan: what they name must exist, and what is added unasked (contract §5).
+//! Conditions against a plan: what they name must exist, and what is added unasked
+//! (`docs/measuring.md` §5).
 
 use crate::constants::IMPLICIT_FAILED_SHARE;
 use crate::{Condition, Op, Plan, RequestCounter, Subject, UserError, Value, did_you_mean};

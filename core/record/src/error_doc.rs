@@ -8,8 +8,8 @@ use crate::LackDoc;
 /// Version of the error object.
 pub const ERROR_SCHEMA: &str = "wavetank.error/1";
 
-/// A usage error or a refusal as JSON: one object on stdout, like every other outcome (contract
-/// §6).
+/// A usage error or a refusal as JSON: one object on stdout, like every other outcome
+/// (`docs/measuring.md` §6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorDoc {
     /// Always [`ERROR_SCHEMA`].

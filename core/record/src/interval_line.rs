@@ -148,7 +148,7 @@ fn check_place(from_ns: i64, len_ns: i64) -> Result<(), DecodeError> {
     Ok(())
 }
 
-/// The line's keys, in the contract's order; what is missing reads as zero.
+/// The line's keys, in the documented order; what is missing reads as zero.
 #[derive(Serialize, Deserialize)]
 #[serde(bound(serialize = "T: SeriesTimes + Serialize", deserialize = "T: SeriesTimes + Deserialize<'de>"))]
 struct RawLine<'a, T> {

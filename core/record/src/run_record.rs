@@ -15,8 +15,8 @@ use crate::{
 /// Version of the format; fields are only ever added to it.
 pub const RUN_SCHEMA: &str = "wavetank.run/1";
 
-/// One finished run, or a killed one reconstructed from its archive (contract §8). Keys are in the
-/// contract's order; the fields after `notes` are additions to it.
+/// One finished run, or a killed one reconstructed from its archive (`docs/measuring.md` §8). Keys
+/// are in the documented order; the fields after `notes` are additions to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Always [`RUN_SCHEMA`].

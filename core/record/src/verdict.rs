@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Number;
 
-/// The outcome of a run (contract §5).
+/// The outcome of a run (`docs/measuring.md` §5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {

@@ -1,15 +1,15 @@
 //! Load threads: shared-nothing, one event loop each, arrays instead of objects.
 //!
-//! There are five layers, each of which calls only downwards:
-//!
 //! - [`pacer`] computes when something is due.
 //! - [`users`] decides which virtual user continues next.
+//! - [`sessions`] holds the position of each session in its journey.
 //! - [`exchange`] handles one request in flight.
 //! - [`connections`] handles slots, the pool and the protocol.
 //! - The driver moves bytes.
 //!
-//! Results are returned upwards as plain values. [`worker`] runs the loop, and [`threads`] is the
-//! public interface. Nothing here decides what a result means.
+//! [`worker`] owns all of them, runs the loop and passes values between them. Only the last three
+//! call each other, downwards. [`threads`] is the public interface. Nothing here decides what a
+//! result means.
 //!
 //! In addition to the load, [`single_user`] walks one user through a journey and waits for every
 //! response. It serves the steps before and after a run, the probe, and `wavetank try`.

@@ -104,7 +104,8 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// The times of a successful request: its intended instant, the others in nanoseconds.
+/// The times of an answered request: its intended instant, the others in nanoseconds. Wait is
+/// response − lag − service; it is recorded when the request is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestTimes {
     /// When the plan intended it.

@@ -88,7 +88,7 @@ impl Pacer {
         Self { zero, phases, tracks, ready: VecDeque::new(), edges, ends_at: Nanos::MAX }
     }
 
-    /// Returns when the next arrival is due.
+    /// Returns when the next arrival or change of users is due.
     #[inline]
     pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
         let (zero, ends_at) = (self.zero, self.ends_at);
@@ -97,7 +97,8 @@ impl Pacer {
         arrivals.chain(moves).min().map(|at| at + zero).filter(|&at| at < ends_at)
     }
 
-    /// Returns the next arrival intended before `limit`.
+    /// Returns an arrival or change of users that is due before `limit`. Parallel phases take turns
+    /// in the order of the plan, not of time.
     #[inline]
     pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
         let zero = self.zero;

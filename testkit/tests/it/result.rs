@@ -25,7 +25,7 @@ fn of_requests(requests: &Value) -> Value {
     })
 }
 
-/// A run that obeys the contract: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
+/// A consistent run: 100 offered, 90 done, 6 failed, 3 dropped, 1 open.
 fn right() -> Value {
     let requests =
         json!({"offered": 100, "sent": 96, "done": 90, "failed": 6, "late": 0, "dropped": 3, "open": 1});

@@ -159,6 +159,13 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
     (lab.watches(), Some(lab.servers(plan)))
 }
 
+impl Before {
+    /// The share of CPU time that the hypervisor has taken since then.
+    fn steal_since(&self) -> Option<f64> {
+        self.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then))
+    }
+}
+
 /// How a CPU quota stopped this process since `before`.
 fn throttling_since(before: &CpuThrottling) -> Option<Throttling> {
     let CpuThrottling { quota_cpus, periods, throttled_periods, throttled_ns } =
@@ -261,12 +268,10 @@ fn conclude(
     let resolved = in_window.done + in_window.failed() + in_window.dropped();
     let usage = process_usage();
     let before = &around.before;
-    let steal =
-        before.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then));
     let circumstances = RunContext {
         same_host: same_host(around.plan, around.host),
         cpus: around.host.cpus.len() as u32,
-        steal,
+        steal: before.steal_since(),
         throttling: before.throttling.as_ref().and_then(throttling_since),
         lost,
         accounting,

@@ -105,7 +105,7 @@ pub enum Subject {
     /// `offered sent done failed late dropped`, optionally of one step. The value decides whether
     /// it is a count, a share or a rate.
     Requests(RequestCounter, Option<String>),
-    /// `errors(CLASS)`; the class's name as in the contract.
+    /// `errors(CLASS)`; the class's name as in `docs/measuring.md`.
     Errors(String),
     /// `status(CODE)`.
     Status(u16),

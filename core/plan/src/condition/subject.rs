@@ -22,7 +22,7 @@ pub(super) enum ValueKind {
     Link,
 }
 
-/// Names of error classes (contract §2).
+/// Names of error classes (`docs/measuring.md` §2).
 pub const ERROR_CLASSES: [&str; 16] = [
     "dns",
     "connect_refused",

@@ -1,4 +1,5 @@
-//! The load of a plain run: phases, connections, open requests and threads (contract §6).
+//! The load of a plain run: phases, connections, open requests and threads (`docs/measuring.md`
+//! §6).
 
 use super::capacity::Capacity;
 use super::host_capacity::HostCapacity;

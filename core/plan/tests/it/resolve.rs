@@ -1,4 +1,4 @@
-//! How the arguments of a run are resolved: the defaults of the contract, literally.
+//! How the arguments of a run are resolved: the documented defaults, literally.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -136,7 +136,7 @@ fn open_loads() {
 }
 
 #[test]
-fn the_rest_has_the_defaults_of_the_contract() {
+fn the_rest_has_the_documented_defaults() {
     let plan = plan(&options());
     assert_eq!(plan.name, "localhost-8080");
     assert_eq!((plan.http.timeout, plan.http.connect_timeout), (Nanos::from_secs(60), Nanos::from_secs(5)));

@@ -23,8 +23,8 @@ use crate::{DecodeError, Number};
 /// Version of the format; fields are only ever added to it.
 pub const FORECAST_SCHEMA: &str = "wavetank.plan/1";
 
-/// The forecast for a plan, made before anything is sent (contract §5 and §6). The text of
-/// `wavetank plan` is a function of it alone.
+/// The forecast for a plan, made before anything is sent (`docs/measuring.md` §5 and §6). The text
+/// of `wavetank plan` is a function of it alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ForecastDoc {
     /// Always [`FORECAST_SCHEMA`].
@@ -64,7 +64,7 @@ pub struct ForecastDoc {
     pub conditions: Vec<OutlookDoc>,
     /// The effective settings.
     pub settings: Vec<SettingDoc>,
-    /// Every constant of the contract.
+    /// Every documented constant.
     pub constants: BTreeMap<String, String>,
     /// Additional information.
     pub notes: Vec<String>,

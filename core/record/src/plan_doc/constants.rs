@@ -1,4 +1,4 @@
-//! The constants of the contract as they are printed into `plan.yaml` and by `wavetank plan`.
+//! The constants as they are printed into `plan.yaml` and by `wavetank plan`.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(crate) fn as_map() -> BTreeMap<String, String> {
     times.into_iter().chain(shares).chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Name and value of every constant of the contract, including those that are only defaults of
+/// Name and value of every documented constant, including those that are only defaults of
 /// something in the plan.
 pub fn all_constants() -> BTreeMap<String, String> {
     let defaults = [

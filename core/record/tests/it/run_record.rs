@@ -281,7 +281,7 @@ fn the_record_is_as_described() {
     check(&RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() });
 }
 
-/// The contract's order, then the additions.
+/// The documented order, then the additions.
 #[test]
 fn keys_stand_in_the_contracts_order() {
     let text = record().to_json();

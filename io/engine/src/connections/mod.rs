@@ -45,9 +45,10 @@ const ROOM_MAX: usize = 1 << 20;
 /// A call that sends and takes this long was interrupted: the thread did not run in between.
 pub(crate) const STOPPED_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 
-/// The result of a request.
+/// An event of a request on its connection.
 pub(crate) enum ConnectionOutcome {
-    /// Its first byte was handed to the kernel at that instant.
+    /// It was handed to the driver at that instant, which was read just before. io_uring passes it
+    /// to the kernel with the next wait.
     Sent(Id, Nanos),
     /// It was answered: instants of the first byte and of completion.
     Answered(Id, ResponseEnd, Nanos, Nanos),

@@ -34,7 +34,7 @@ use crate::slab::{Id, Slab};
 struct Exchange {
     offered: OfferedRequest,
     begun: Nanos,
-    /// When its first byte was handed to the kernel; `None` before that.
+    /// When it was handed to the driver, the clock read just before; `None` before that.
     sent: Option<Nanos>,
     /// The time for which its responses were evaluated between two of its messages. It is lag.
     own_work: Nanos,

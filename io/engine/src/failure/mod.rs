@@ -19,7 +19,7 @@ pub(crate) struct Failure {
     pub(crate) detail: Option<Cow<'static, str>>,
     /// The peer closed or reset the connection, as it may at any time between requests.
     pub(crate) peer_closed: bool,
-    /// The request may be sent once more (contract §1).
+    /// The request may be sent once more (`docs/measuring.md` §1).
     pub(crate) retry: bool,
 }
 

@@ -157,8 +157,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         onward
     }
 
-    /// Sends one message and reads its response. It retries on a new connection if the contract
-    /// (§1) allows it.
+    /// Sends one message and reads its response. It retries on a new connection if
+    /// `docs/measuring.md` §1 (§1) allows it.
     fn exchange(
         &mut self,
         message: &Message,

@@ -83,7 +83,7 @@ pub enum RequestCause {
     /// The step asks for it.
     Step,
     /// The connection was closed before any byte of a response arrived. The same request is sent on
-    /// a new one (contract §1).
+    /// a new one (`docs/measuring.md` §1).
     Retry,
     /// The server requested authentication.
     Challenge,

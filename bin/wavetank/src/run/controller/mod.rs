@@ -256,8 +256,8 @@ impl<'a> RunController<'a> {
             AgentEvent::Interval(merged) => self.interval(*merged),
             AgentEvent::Opened(memory) => self.book.memory = memory,
             AgentEvent::Drained(resolved_last) => {
-                // A phase that a number of requests ended, ended with the last of them (contract
-                // §8).
+                // A phase that a number of requests ended, ended with the last of them
+                // (`docs/measuring.md` §8).
                 let now = self.clock.now();
                 for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
                     let by_count = phase.end().is_none_or(|end| now < end);

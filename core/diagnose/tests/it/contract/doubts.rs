@@ -1,4 +1,4 @@
-//! Each doubt of contract §5 on both sides of its boundary, and where doubts matter.
+//! Each doubt of `docs/measuring.md` §5 on both sides of its boundary, and where doubts matter.
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
