@@ -58,13 +58,9 @@ impl CpuThrottling {
     pub fn read() -> Option<Self> {
         let throttling = |(_, folder): (&Cgroup, &Path)| {
             let text = |name: &str| read::text(folder.join(name));
-            let quota_cpus = match text("cpu.max") {
-                Some(both) => parse_quota(&both)?,
-                None => {
-                    let both = format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?);
-                    parse_quota(&both)?
-                }
-            };
+            let first_version =
+                || Some(format!("{} {}", text("cpu.cfs_quota_us")?, text("cpu.cfs_period_us")?));
+            let quota_cpus = parse_quota(&text("cpu.max").or_else(first_version)?)?;
             let [periods, throttled_periods, throttled_ns] = parse_throttling(&text("cpu.stat")?);
             Some(Self { quota_cpus, periods, throttled_periods, throttled_ns })
         };

@@ -47,8 +47,8 @@ pub(crate) const STOPPED_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 
 /// An event of a request on its connection.
 pub(crate) enum ConnectionOutcome {
-    /// It was handed to the driver at that instant, which was read just before. io_uring passes it
-    /// to the kernel with the next wait.
+    /// It was handed to the driver at that instant, which was read just before. The `io_uring`
+    /// driver passes it to the kernel with the next wait.
     Sent(Id, Nanos),
     /// It was answered: instants of the first byte and of completion.
     Answered(Id, ResponseEnd, Nanos, Nanos),
