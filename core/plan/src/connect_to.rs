@@ -46,7 +46,8 @@ impl ConnectTo {
 
     /// Host and port to resolve and connect to for `url`, or `None` if this rule is not about it.
     pub fn apply(&self, url: &TargetUrl) -> Option<(String, u16)> {
-        let host_fits = self.from_host.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(&url.host));
+        let plain = |host: &str| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let host_fits = self.from_host.as_ref().is_none_or(|from| plain(from) == plain(&url.host));
         let port_fits = self.from_port.is_none_or(|from| from == url.port);
         (host_fits && port_fits)
             .then(|| (self.host.clone().unwrap_or_else(|| url.host.clone()), self.port.unwrap_or(url.port)))

@@ -9,7 +9,8 @@ use crate::UserError;
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
-    /// Name or address, IPv6 without brackets.
+    /// Name or address, IPv6 without brackets. A name keeps its final dot: the resolver's search
+    /// list does not apply to it.
     pub host: String,
     /// Port; 80 unless given, 443 with TLS.
     pub port: u16,
@@ -42,12 +43,12 @@ impl TargetUrl {
         }
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
         let host = match url.host() {
-            Some(Host::Domain(name)) => name.trim_end_matches('.').to_owned(),
+            Some(Host::Domain(name)) => name.to_owned(),
             Some(Host::Ipv4(v4)) => v4.to_string(),
             Some(Host::Ipv6(v6)) => v6.to_string(),
             None => String::new(),
         };
-        if host.is_empty() {
+        if host.trim_end_matches('.').is_empty() {
             return Err(bad_url(text, url::ParseError::EmptyHost));
         }
         let port = url.port().unwrap_or(default_port(tls));
@@ -72,6 +73,21 @@ impl TargetUrl {
     /// the scheme's default (RFC 9110 §7.2).
     pub fn host_header(&self) -> String {
         if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
+    }
+
+    /// Whether `host` names this host's loopback addresses: `localhost`, or a name below it (RFC 6761
+    /// §6.3).
+    pub fn is_localhost(host: &str) -> bool {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let above = host.len().checked_sub("localhost".len()).and_then(|at| host.split_at_checked(at));
+        above.is_some_and(|(above, last)| {
+            last.eq_ignore_ascii_case("localhost") && (above.is_empty() || above.ends_with('.'))
+        })
+    }
+
+    /// Returns the host as certificates name it: without the final dot of a name (RFC 6066 §3).
+    pub fn certificate_name(&self) -> &str {
+        self.host.strip_suffix('.').unwrap_or(&self.host)
     }
 
     /// Host and port, always both.

@@ -17,7 +17,9 @@ fn urls() {
         ("10.0.0.5/", "10.0.0.5", 80, "/", "10.0.0.5"),
         ("[::1]:80", "::1", 80, "/", "[::1]"),
         ("http://[FD00::1]:8080/a", "fd00::1", 8_080, "/a", "[fd00::1]:8080"),
-        ("example.com.", "example.com", 80, "/", "example.com"),
+        ("example.com.", "example.com.", 80, "/", "example.com."),
+        ("https://example.com.:8443/a", "example.com.", 8_443, "/a", "example.com.:8443"),
+        ("127.0.0.1.:81", "127.0.0.1", 81, "/", "127.0.0.1:81"),
         ("example.com#part", "example.com", 80, "/", "example.com"),
         ("example.com/ä?ö", "example.com", 80, "/%C3%A4?%C3%B6", "example.com"),
         ("münchen.example", "xn--mnchen-3ya.example", 80, "/", "xn--mnchen-3ya.example"),
@@ -36,6 +38,16 @@ fn urls() {
     }
     assert_eq!(TargetUrl::parse("[::1]:81").unwrap().address(), Some("[::1]:81".parse().unwrap()));
     assert_eq!(TargetUrl::parse("localhost").unwrap().address(), None);
+}
+
+#[test]
+fn a_name_is_certified_without_its_final_dot() {
+    for (text, name) in [("https://example.com.", "example.com"), ("https://example.com", "example.com")] {
+        assert_eq!(TargetUrl::parse(text).expect("a URL").certificate_name(), name, "{text}");
+    }
+    for text in ["http://.", "http://..:80/"] {
+        assert!(TargetUrl::parse(text).is_err(), "{text}");
+    }
 }
 
 #[test]
