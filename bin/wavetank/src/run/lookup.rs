@@ -1,6 +1,6 @@
 //! [`lookup`]: from a name to addresses that may be used.
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
 
@@ -8,11 +8,10 @@ use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
 /// makes no other query for that name, and this one precedes the first packet to the target.
 pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
-    let found = (literal, port).to_socket_addrs().or_else(|error| {
-        // An image without any file, not even /etc/hosts, still has this name (RFC 6761, 6.3).
-        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        if literal.eq_ignore_ascii_case("localhost") { Ok(vec![loopback].into_iter()) } else { Err(error) }
-    });
+    let found = (literal, port).to_socket_addrs().map(Vec::from_iter);
+    if TargetUrl::is_localhost(literal) {
+        return Ok(loopback(found.unwrap_or_default(), port));
+    }
     let found = found.map_err(|error| {
         let said = error.to_string();
         let said = said.rsplit(": ").next().unwrap_or(&said).to_owned();
@@ -24,13 +23,35 @@ pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserE
             ),
         )
     })?;
+    Ok(each_once(found))
+}
+
+fn each_once(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in found {
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
-    Ok(addresses)
+    addresses
+}
+
+/// Returns the addresses of `localhost`, first those of the family in which a server listens, IPv4
+/// before IPv6.
+///
+/// The name has both addresses even if no file lists them: an image may be without /etc/hosts
+/// (RFC 6761 §6.3).
+fn loopback(mut found: Vec<SocketAddr>, port: u16) -> Vec<SocketAddr> {
+    let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    for ip in own {
+        if found.iter().all(|known| known.is_ipv4() != ip.is_ipv4()) {
+            found.push(SocketAddr::new(ip, port));
+        }
+    }
+    let (v4, v6) = wavetank_observe::loopback_families(port);
+    let v6_first = v6 && !v4;
+    found.sort_by_key(|address| address.is_ipv4() == v6_first);
+    each_once(found)
 }
 
 /// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.
