@@ -3,6 +3,7 @@
 mod session_failures;
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
@@ -56,11 +57,32 @@ impl Failure {
 }
 
 impl Failure {
-    /// Returns the message: the kernel's error, the exact fault, or the class.
+    /// Whether no connection was made, which says something of the address alone.
+    pub(crate) fn is_unreached(&self) -> bool {
+        match self.class {
+            ErrorClass::ConnectRefused | ErrorClass::ConnectUnreachable => self.errno.is_some(),
+            ErrorClass::ConnectTimeout => self.detail.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Returns the failure to connect with the address, where a target has several of them.
+    #[must_use]
+    pub(crate) fn at(self, address: Option<SocketAddr>) -> Self {
+        match address.filter(|_| self.is_unreached()) {
+            Some(address) => {
+                let detail = format!("no connection to {address}: {}", self.message());
+                Self { detail: Some(Cow::Owned(detail)), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// Returns the message: the exact fault, the kernel's error, or the class.
     pub(crate) fn message(&self) -> String {
         match (self.errno, &self.detail) {
-            (Some(errno), _) => errno.to_string(),
-            (None, Some(detail)) => detail.clone().into_owned(),
+            (_, Some(detail)) => detail.clone().into_owned(),
+            (Some(errno), None) => errno.to_string(),
             (None, None) => self.class.name().replace('_', " "),
         }
     }
