@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::quantity::parse_duration_positive;
-use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve};
+use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve, split_zone};
 
 /// The names to look up again, and how often. Load threads never wait for a lookup: a new
 /// connection uses the newest addresses that are known when it is opened.
@@ -103,7 +103,7 @@ impl DnsPolicy {
 
 /// Returns whether `host` is an address already, so that no lookup is needed.
 fn is_address(host: &str) -> bool {
-    host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
+    split_zone(host.trim_start_matches('[').trim_end_matches(']')).0.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]

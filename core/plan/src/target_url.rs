@@ -5,11 +5,12 @@ use std::net::{IpAddr, SocketAddr};
 use url::{Host, Url};
 
 use crate::UserError;
+use crate::ipv6_text::{split_zone, with_brackets, without_zone};
 
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
-    /// Name or address, IPv6 without brackets. A name keeps its final dot: the resolver's search
+    /// Name or address, IPv6 without brackets and with its zone (`fe80::1%eth0`). A name keeps its final dot: the resolver's search
     /// list does not apply to it.
     pub host: String,
     /// Port; 80 unless given, 443 with TLS.
@@ -41,11 +42,12 @@ impl TargetUrl {
             let hint = "write a space as %20, and quote the URL for the shell";
             return Err(UserError::usage("bad_url", format!("the URL `{text}` has white space in it"), hint));
         }
+        let (with_host, zone) = without_zone(&with_host);
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
         let host = match url.host() {
             Some(Host::Domain(name)) => name.to_owned(),
             Some(Host::Ipv4(v4)) => v4.to_string(),
-            Some(Host::Ipv6(v6)) => v6.to_string(),
+            Some(Host::Ipv6(v6)) => zone.map_or_else(|| v6.to_string(), |zone| format!("{v6}%{zone}")),
             None => String::new(),
         };
         if host.trim_end_matches('.').is_empty() {
@@ -85,23 +87,31 @@ impl TargetUrl {
         })
     }
 
-    /// Returns the host as certificates name it: without the final dot of a name (RFC 6066 §3).
+    /// Returns the host as certificates name it: without the final dot of a name (RFC 6066 §3), and
+    /// without the zone of an address.
     pub fn certificate_name(&self) -> &str {
-        self.host.strip_suffix('.').unwrap_or(&self.host)
+        split_zone(self.host.strip_suffix('.').unwrap_or(&self.host)).0
     }
 
-    /// Host and port, always both.
+    /// Host and port, always both. A zone has a meaning on this host only, so it is left out (RFC 6874
+    /// §4).
     pub fn authority(&self) -> String {
         format!("{}:{}", self.bracketed(), self.port)
     }
 
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
-        format!("{}://{}{}", scheme(self.tls), self.host_header(), self.path)
+        let header = self.host_header();
+        let at = match split_zone(&self.host) {
+            (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
+            (_, None) => header,
+        };
+        format!("{}://{at}{}", scheme(self.tls), self.path)
     }
 
     fn bracketed(&self) -> String {
-        if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
+        let (host, _) = split_zone(&self.host);
+        if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
     }
 }
 
@@ -164,6 +174,17 @@ fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
 }
 
 fn bad_url(text: &str, error: url::ParseError) -> UserError {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
+    let at = &text[start..end];
+    if let Some(bracketed) = with_brackets(at) {
+        let hint = format!("write {}{bracketed}{}", &text[..start], &text[end..]);
+        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address without brackets"), hint);
+    }
+    if at.starts_with('[') && at.contains('%') {
+        let hint = "the zone is an interface or its number: http://[fe80::1%25eth0]:8080/path";
+        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address with a bad zone"), hint);
+    }
     let hint = match error {
         url::ParseError::InvalidPort => "ports are 1 to 65535: http://localhost:8080/path",
         url::ParseError::InvalidIpv6Address => "write an IPv6 address in brackets: http://[::1]:8080/path",

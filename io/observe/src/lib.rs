@@ -39,7 +39,7 @@ pub use file_limit::raise_file_limit;
 pub use host_facts::host_facts;
 pub use host_sample::host_sample;
 pub use host_watch::{HostQuota, HostSampler};
-pub use listeners::loopback_families;
+pub use listeners::{interface_index, loopback_families};
 pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;
 pub use sampler::{Observation, SampledHosts, Sampler};

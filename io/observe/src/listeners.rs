@@ -1,10 +1,11 @@
-//! [`loopback_families`]: how this host's own servers are reached on a port.
+//! [`loopback_families`]: how this host's own servers are reached on a port. [`interface_index`]: the
+//! number of an interface.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use crate::parse;
+use crate::{parse, read};
 
 /// Returns whether a listener on `port` accepts connections to 127.0.0.1, and to ::1, in the network
 /// of this thread.
@@ -22,6 +23,12 @@ pub fn loopback_families(port: u16) -> (bool, bool) {
         })
     };
     (here("/proc/thread-self/net/tcp", accepts_v4), here("/proc/thread-self/net/tcp6", accepts_v6))
+}
+
+/// Returns the number of the interface `name` in the network of this thread, if it has an IPv6
+/// address.
+pub fn interface_index(name: &str) -> Option<u32> {
+    parse::interface_index(&read::text("/proc/thread-self/net/if_inet6")?, name)
 }
 
 /// Whether a socket bound to `local` (`0100007F:1F90`, in this host's byte order) accepts connections

@@ -1,13 +1,16 @@
 //! [`lookup`]: from a name to addresses that may be used.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
-use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
+use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError, split_zone};
 
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
 /// makes no other query for that name, and this one precedes the first packet to the target.
 pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
+    if let (address, Some(zone)) = split_zone(literal) {
+        return in_zone(address, zone, port).map(|found| vec![found]);
+    }
     let found = (literal, port).to_socket_addrs().map(Vec::from_iter);
     if TargetUrl::is_localhost(literal) {
         return Ok(loopback(found.unwrap_or_default(), port));
@@ -24,6 +27,22 @@ pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserE
         )
     })?;
     Ok(each_once(found))
+}
+
+/// Returns an IPv6 address in a zone, which is an interface or its number (RFC 4007 §11).
+fn in_zone(address: &str, zone: &str, port: u16) -> Result<SocketAddr, UserError> {
+    let ip: Ipv6Addr = address.parse().expect("checked when the zone was split off");
+    let number = |zone: &str| zone.parse().ok().or_else(|| wavetank_observe::interface_index(zone));
+    // A URL has `%25` in place of `%`.
+    let index = number(zone).or_else(|| number(zone.strip_prefix("25")?));
+    let index = index.ok_or_else(|| {
+        UserError::usage(
+            "unknown_host",
+            format!("`{address}%{zone}` has a zone that is no interface with IPv6: `{zone}`"),
+            "look with `ip -6 -br address`, and name one of its interfaces",
+        )
+    })?;
+    Ok(SocketAddrV6::new(ip, port, 0, index).into())
 }
 
 fn each_once(found: Vec<SocketAddr>) -> Vec<SocketAddr> {

@@ -182,3 +182,25 @@ fn localhost_is_where_a_server_listens() {
         }
     }
 }
+
+#[test]
+fn an_address_has_a_zone() {
+    let Ok(listener) = std::net::TcpListener::bind("[::1]:0") else { return };
+    let own = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    let server = Target::start_at(own, Script::constant(Duration::ZERO));
+    let port = own.port();
+    for engine in ["epoll", "auto"] {
+        let url = format!("http://[::1%25lo]:{port}/");
+        let outcome = trial.load(&url, ["-n", "4", "-c", "1", "--no-probe", "--engine", engine]).run();
+        assert_eq!(outcome.exit, Some(0), "{outcome}");
+    }
+    let to = format!("[::1%lo]:{port}");
+    let outcome =
+        trial.load("http://shop.test/", ["-n", "2", "-c", "1", "--no-probe", "--connect-to", &to]).run();
+    assert_eq!((outcome.exit, server.settled().requests), (Some(0), 10), "{outcome}");
+    let outcome = trial.load("http://[::1%25none]/", ["-n", "1"]).run();
+    assert_eq!(outcome.exit, Some(2), "{outcome}");
+    assert!(outcome.to_string().contains("zone that is no interface with IPv6"), "{outcome}");
+}
