@@ -1,5 +1,6 @@
 //! [`FollowUpError`]: why a request did not come to its end by the way it took.
 
+use crate::auth::ChallengeFault;
 use crate::content::ContentFault;
 
 /// Bytes of an address that are told with a failure.
@@ -19,6 +20,8 @@ pub enum FollowUpError {
     Content(ContentFault),
     /// What a page embeds was answered by this status.
     Resource(String, u16),
+    /// The status is 401, and the challenge was not answered.
+    Challenge(ChallengeFault),
     /// What a page embeds is longer, all together, than the limit.
     ResourcesTooLarge(String),
 }
@@ -46,6 +49,7 @@ impl FollowUpError {
             Self::Resource(address, status) => {
                 format!("the embedded {} was answered by {status}", shown(address))
             }
+            Self::Challenge(fault) => fault.message(),
             Self::ResourcesTooLarge(address) => {
                 format!("what {} embeds is longer than the limit", shown(address))
             }

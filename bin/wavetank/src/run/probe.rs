@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
+use wavetank_journey::auth::{Challenge, ChallengeFault};
 use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
 
@@ -166,7 +167,37 @@ pub(crate) fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> O
     if https {
         return Some("the target requires TLS on this port: use https:// instead of http://".to_owned());
     }
+    if answer.status == 401
+        && !plan.http.expect.contains(401)
+        && let Some(hint) = of_challenge(answer)
+    {
+        return Some(hint.to_owned());
+    }
     of_status(answer.status, &plan.http.expect, answer.location.as_deref())
+}
+
+/// Returns a hint for a challenge (status 401) that a plain `--basic` does not meet.
+fn of_challenge(answer: &ProbeAnswer) -> Option<&'static str> {
+    let fields = |bytes: &'_ [u8], name: &str| -> Vec<Vec<u8>> {
+        let field = |line: &[u8]| {
+            let at = line.iter().position(|&byte| byte == b':')?;
+            line[..at].eq_ignore_ascii_case(name.as_bytes()).then(|| line[at + 1..].trim_ascii().to_vec())
+        };
+        bytes.split(|&byte| byte == b'\n').filter_map(field).collect()
+    };
+    let challenges = fields(&answer.head, "www-authenticate");
+    match Challenge::first(challenges.iter().map(Vec::as_slice)) {
+        Err(ChallengeFault::NoDigest(schemes))
+            if schemes.iter().any(|one| one.eq_ignore_ascii_case("basic")) =>
+        {
+            let gave = !fields(&answer.request, "authorization").is_empty();
+            gave.then_some("the target refused the credentials of this request: check user and password")
+        }
+        Ok(_) => Some(
+            "the target asks for Digest authentication: auth: digest USER:PASSWORD in an experiment file",
+        ),
+        Err(_) => None,
+    }
 }
 
 /// nginx and Apache answer plain HTTP on a TLS port with a specific response of status 400.

@@ -6,6 +6,7 @@
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
 use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
+use crate::auth::ChallengeFault;
 use crate::content::decode_body;
 use crate::extract::ResponseView;
 use crate::follow_up::{FollowUp, FollowUpKind, NextMessage, is_page};
@@ -25,6 +26,8 @@ pub(crate) struct FollowUpState {
     hops: u8,
     /// A challenge was answered.
     challenged: bool,
+    /// A challenge was not answered, or its answer was refused.
+    unanswered: Option<ChallengeFault>,
     /// What waits for what it embeds.
     page: Option<PendingPage>,
 }
@@ -62,6 +65,12 @@ impl CompiledStep {
         let target = str::from_utf8(target_of(sent)).unwrap_or("/");
         let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
         self.take_cookies(session, answer, (&site, scene.unix_seconds()), out.watch);
+        let at = course.as_ref().map_or(self.target, |course| course.target);
+        if let Some(credentials) =
+            self.credentials.as_ref().filter(|_| answer.status != 401 && at == self.target)
+        {
+            session.confirm_accepted(credentials, answer);
+        }
         let came = ReceivedResponse { sent, answer };
         let (course, stray) = match (&self.afield, course) {
             (Some(afield), course) if course.is_some() || self.may_lead_on(afield, answer) => {
@@ -94,7 +103,14 @@ impl CompiledStep {
 
     fn set_out(&self, afield: &FollowUpConfig, sent: &[u8]) -> Option<FollowUpState> {
         let place = afield.places.place(self.target, host_of(sent), target_of(sent))?;
-        Some(FollowUpState { place, target: self.target, hops: 0, challenged: false, page: None })
+        Some(FollowUpState {
+            place,
+            target: self.target,
+            hops: 0,
+            challenged: false,
+            unanswered: None,
+            page: None,
+        })
     }
 
     /// What goes out after this answer, if anything does.
@@ -109,11 +125,14 @@ impl CompiledStep {
     ) -> Result<Option<FollowUp>, FollowUpError> {
         let answer = came.answer;
         if course.target == self.target
+            && answer.status == 401
             && let Some(credentials) = &self.credentials
         {
-            if answer.status != 401 {
-                session.confirm_accepted(credentials);
-            } else if !course.challenged && session.is_challenged(credentials, scene, answer) {
+            if course.challenged {
+                course.unanswered = Some(ChallengeFault::Refused);
+            } else if let Err(fault) = session.take_challenge(credentials, scene, answer) {
+                course.unanswered = Some(fault);
+            } else {
                 course.challenged = true;
                 return Ok(Some(self.once_more(afield, course, scene, session, came, out)));
             }
@@ -275,7 +294,7 @@ impl CompiledStep {
         let (to, target) = page.left.pop_front()?;
         // Each is asked for by what stood in the page, wherever the one before it led.
         (course.place, course.target) = (page.place.clone(), page.target);
-        (course.hops, course.challenged) = (0, false);
+        (course.hops, course.challenged, course.unanswered) = (0, false, None);
         let same_origin = to.same_origin(&page.place);
         let request = std::mem::take(&mut page.request);
         let hop = Hop { to, becomes_get: true, same_origin };
@@ -318,7 +337,15 @@ impl CompiledStep {
             }
             course => {
                 let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
-                (answer.status, self.judge(scene, session, answer, &site, (out.counted, out.watch)), None)
+                let judged = self.judge(scene, session, answer, &site, (out.counted, out.watch));
+                let unanswered = course.as_ref().and_then(|course| course.unanswered.clone());
+                let judged = match (judged, unanswered) {
+                    (Err(Rejection::Status), Some(fault)) => {
+                        Err(Rejection::Stray(FollowUpError::Challenge(fault)))
+                    }
+                    (judged, _) => judged,
+                };
+                (answer.status, judged, None)
             }
         };
         let judged = match stray {

@@ -58,6 +58,6 @@ const fn of_stray(stray: &FollowUpError) -> ErrorClass {
         FollowUpError::Content(ContentFault::TooLarge) | FollowUpError::ResourcesTooLarge(_) => {
             ErrorClass::BodyLimit
         }
-        FollowUpError::Resource(..) => ErrorClass::Status,
+        FollowUpError::Resource(..) | FollowUpError::Challenge(_) => ErrorClass::Status,
     }
 }
