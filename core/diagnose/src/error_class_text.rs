@@ -34,6 +34,9 @@ pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'
     if let Some(text) = by_proxy(class, case.fault(class)) {
         return text;
     }
+    if case.fault(class).is_some_and(|fault| fault.contains("between requests")) {
+        return "the server ended a kept connection between requests";
+    }
     let handshakes = case.facts.totals.handshakes();
     match class {
         ErrorClass::Status if proxy_asks(case) => PROXY_ASKS,
@@ -111,6 +114,11 @@ pub(crate) fn blame_for_run(case: &RuleInput<'_>, class: ErrorClass) -> Blame {
 pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     match (class, detail) {
         (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
+        (ErrorClass::ClosedEarly | ErrorClass::Reset, Some(detail))
+            if detail.contains("between requests") =>
+        {
+            "requests that may not be sent twice fail with it: let the server announce it (Connection: close), keep connections longer, or use --no-keepalive"
+        }
         (ErrorClass::Status, Some(PROXY_ASKS)) => PROXY_PASSWORD,
         (ErrorClass::Status, Some(detail)) if detail.contains("the challenge") => challenge_hint(detail),
         (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {

@@ -45,7 +45,9 @@ impl SampleStore {
 pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
     let Some(detail) = &sample.detail else { return };
     let telling = sample.class == ErrorClass::Tls
-        || ["CONNECT", "no connection to ", "the challenge "].iter().any(|text| detail.contains(text));
+        || ["CONNECT", "no connection to ", "the challenge ", "between requests"]
+            .iter()
+            .any(|text| detail.contains(text));
     if telling && faults.iter().all(|(class, _)| *class != sample.class) {
         faults.push((sample.class, detail.clone()));
     }

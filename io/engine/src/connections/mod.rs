@@ -263,6 +263,7 @@ impl<D: Driver> Connections<D> {
         rec.bytes_received(len);
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
+        let is_ending = self.driver.is_ending(link);
         let mut input = self.driver.received(len);
         while !input.is_empty() {
             let talk = entry.talk.get_or_insert_with(|| self.talks.take());
@@ -307,7 +308,12 @@ impl<D: Driver> Connections<D> {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
         }
-        self.free(seat, at, rec);
+        // The end came with the answer: nothing more can be asked for here.
+        if !is_ending {
+            self.free(seat, at, rec);
+        } else if self.seats[seat as usize].sent() == 0 {
+            self.end(seat, failure::AFTER_CLOSE, true, at, rec);
+        }
     }
 
     /// Handles an open connection with capacity: it gets waiting requests, or becomes idle.
@@ -380,9 +386,11 @@ impl<D: Driver> Connections<D> {
         // allowed, provided the connection had worked.
         let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.has_begun());
         let mut failure = failure;
-        while let Some(flight) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
-            let retry = failure.peer_closed && untouched && served && flight.manner.is_idempotent();
-            let broken = Box::new(Failure { retry, ..failure.clone() });
+        while let Some((flight, unsent)) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
+            let between = failure.peer_closed && untouched && served;
+            let retry = between && (unsent || flight.manner.is_idempotent());
+            let broken = if between { failure.clone().between_requests() } else { failure.clone() };
+            let broken = Box::new(Failure { retry, ..broken });
             self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };

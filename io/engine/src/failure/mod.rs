@@ -44,6 +44,9 @@ pub(crate) const TOO_LONG_TO_LOOK: Failure =
 pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
 
+/// A connection that had served requests was ended as the next one was sent.
+const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";
+
 impl Failure {
     /// Creates a failure of `class` without further details.
     pub(crate) const fn new(class: ErrorClass) -> Self {
@@ -64,6 +67,16 @@ impl Failure {
             ErrorClass::ConnectTimeout => self.detail.is_none(),
             _ => false,
         }
+    }
+
+    /// Returns the failure of a request whose connection the peer ended before any byte of a response.
+    #[must_use]
+    pub(crate) fn between_requests(self) -> Self {
+        let detail = match self.errno {
+            Some(errno) => Cow::Owned(format!("{BETWEEN_REQUESTS}: {errno}")),
+            None => Cow::Borrowed(BETWEEN_REQUESTS),
+        };
+        Self { detail: Some(detail), ..self }
     }
 
     /// Returns the failure to connect with the address, where a target has several of them.
