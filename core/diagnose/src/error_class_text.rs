@@ -120,6 +120,9 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
             "requests that may not be sent twice fail with it: let the server announce it (Connection: close), keep connections longer, or use --no-keepalive"
         }
         (ErrorClass::Status, Some(PROXY_ASKS)) => PROXY_PASSWORD,
+        (ErrorClass::Status, Some(detail)) if detail.contains("redirects did not end") => {
+            "does the server redirect in a circle? If not: a higher `follow`"
+        }
         (ErrorClass::Status, Some(detail)) if detail.contains("the challenge") => challenge_hint(detail),
         (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
             "check the log of the target or of a balancer: TLS failed within a response"

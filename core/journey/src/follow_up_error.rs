@@ -20,6 +20,8 @@ pub enum FollowUpError {
     Content(ContentFault),
     /// What a page embeds was answered by this status.
     Resource(String, u16),
+    /// This many redirects were followed, and the last answer redirects to this address.
+    Endless(u8, String),
     /// The status is 401, and the challenge was not answered.
     Challenge(ChallengeFault),
     /// What a page embeds is longer, all together, than the limit.
@@ -49,6 +51,10 @@ impl FollowUpError {
             Self::Resource(address, status) => {
                 format!("the embedded {} was answered by {status}", shown(address))
             }
+            Self::Endless(follow, address) => format!(
+                "the redirects did not end within follow: {follow}; the next one leads to {}",
+                shown(address)
+            ),
             Self::Challenge(fault) => fault.message(),
             Self::ResourcesTooLarge(address) => {
                 format!("what {} embeds is longer than the limit", shown(address))

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::{Host, Url};
 
-use crate::UserError;
 use crate::ipv6_text::{split_zone, with_brackets, without_zone};
+use crate::{ProxyUrl, UserError};
 
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,8 +169,12 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
 fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (user, host) = rest[..end].rsplit_once('@')?;
-    let name = user.split(':').next().unwrap_or_default();
-    Some((name.to_owned(), format!("{scheme}://{host}{}", &rest[end..])))
+    let encoded = user.split(':').next().unwrap_or_default();
+    // In the option, the user is not encoded. What cannot be part of it is left as it is.
+    let decoded = ProxyUrl::decode_user(encoded);
+    let name = decoded.filter(|name| !name.contains(|c: char| c == ':' || c.is_control()));
+    let name = name.unwrap_or_else(|| encoded.to_owned());
+    Some((name, format!("{scheme}://{host}{}", &rest[end..])))
 }
 
 fn bad_url(text: &str, error: url::ParseError) -> UserError {

@@ -45,7 +45,7 @@ impl SampleStore {
 pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
     let Some(detail) = &sample.detail else { return };
     let telling = sample.class == ErrorClass::Tls
-        || ["CONNECT", "no connection to ", "the challenge ", "between requests"]
+        || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
             .iter()
             .any(|text| detail.contains(text));
     if telling && faults.iter().all(|(class, _)| *class != sample.class) {

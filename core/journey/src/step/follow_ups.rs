@@ -3,6 +3,8 @@
 //!
 //! Knows no connections: it is given the bytes that were sent and the answer, and says what is to be sent next.
 
+use wavetank_plan::StatusSet;
+
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
 use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
@@ -150,6 +152,12 @@ impl CompiledStep {
                 _ => {}
             }
         }
+        if self.is_endless(afield, course, came) {
+            return Err(FollowUpError::Endless(
+                afield.follow,
+                elsewhere(course, answer.headers("location").next()),
+            ));
+        }
         match &mut course.page {
             Some(page) => page.take_in(afield, &course.place, answer)?,
             None if afield.resources && self.expect.contains(answer.status) && is_page(answer) => {
@@ -158,6 +166,24 @@ impl CompiledStep {
             None => {}
         }
         Ok(self.next_resource(afield, course, scene, session, out))
+    }
+
+    /// Whether all redirects that may be followed were, and this is one more that nothing expects.
+    fn is_endless(
+        &self,
+        afield: &FollowUpConfig,
+        course: &FollowUpState,
+        came: &ReceivedResponse<'_, '_>,
+    ) -> bool {
+        let location = came.answer.headers("location").next();
+        course.page.is_none()
+            && afield.follow > 0
+            && course.hops >= afield.follow
+            && self.expect == StatusSet::default_expected()
+            && matches!(
+                Hop::from_response(came.answer.status, method_of(came.sent), &course.place, location),
+                Some(Ok(_))
+            )
     }
 
     /// The same request with the answer to a challenge.

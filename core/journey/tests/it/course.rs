@@ -14,7 +14,7 @@ use wavetank_journey::{
 use wavetank_pace::Partition;
 use wavetank_plan::{
     AuthPlan, Check, CheckSubject, ConnectionOwner, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl,
-    Quantity, RequestPlan, RunOptions, Scenario, Step, Target, TargetUrl, Test,
+    Quantity, RequestPlan, RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, Test,
 };
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
@@ -158,7 +158,14 @@ fn redirects_are_followed_as_far_as_was_said() {
     let leg = |line: &str| (FollowUpKind::Redirect, 0, format!("GET {line} HTTP/1.1"));
     assert_eq!(walker.leads(302, "Location: b?c#d\r\n", ""), leg("/b?c"));
     assert_eq!(walker.leads(301, "Location: http://shop.org/e\r\n", ""), leg("/e"));
-    assert_eq!(walker.answer(307, "Location: /f\r\n", b""), Err((307, Ok(()))), "two were allowed");
+    let endless = FollowUpError::Endless(2, "http://shop.org/f".to_owned());
+    let endless = Err((307, Err(Rejection::Stray(endless))));
+    assert_eq!(walker.answer(307, "Location: /f\r\n", b""), endless, "two were allowed");
+    let expect = Some(StatusSet::parse("302").expect("a status"));
+    let mut expecting = Walker::new(Step { follow: 1, expect, ..get("/a") });
+    expecting.send();
+    assert_eq!(expecting.leads(302, "Location: /b\r\n", ""), leg("/b"));
+    assert_eq!(expecting.answer(302, "Location: /c\r\n", b""), Err((302, Ok(()))), "it was expected");
     walker.send();
     assert_eq!(walker.leads(302, "Location: /b\r\n", ""), leg("/b"), "each request has its own");
     assert_eq!(walker.answer(404, "", b""), Err((404, Err(Rejection::Status))));

@@ -61,6 +61,8 @@ fn an_ipv6_address_without_brackets_is_shown_with_them() {
     ] {
         assert_eq!(TargetUrl::parse(text).expect_err(text).hint, hint, "{text}");
     }
+    let user = TargetUrl::parse("http://us%40er:pw@localhost/").expect_err("a user");
+    assert!(user.hint.contains("--basic us@er:…"), "{user}");
     let zone = TargetUrl::parse("http://[fe80::1%]/").expect_err("a zone without a name");
     assert!(zone.message.contains("zone") && zone.hint.contains("[fe80::1%25eth0]"), "{zone}");
     for (text, hint) in [

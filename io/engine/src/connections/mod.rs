@@ -294,10 +294,8 @@ impl<D: Driver> Connections<D> {
             };
             let Some(answer) = progress.answer else { return };
             input = &input[progress.consumed..];
-            if !input.is_empty() && talk.flights.sent() == 1 {
-                return self.end(seat, failure::SURPLUS, true, at, rec);
-            }
             talk.flights.pop_sent();
+            let is_surplus = !input.is_empty() && talk.flights.sent() == 0;
             let answered = ConnectionOutcome::Answered(flight.exchange, answer, talk.first_byte, at);
             if let Some(next) = talk.flights.first_sent().filter(|_| answer.keep_alive) {
                 talk.reader.expect(next.manner.is_head());
@@ -306,6 +304,10 @@ impl<D: Driver> Connections<D> {
             self.outcomes.push_back(answered);
             if !answer.keep_alive || !lasts {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+            }
+            if is_surplus {
+                // The answer is whole. What follows it would be taken for the next one.
+                return self.end(seat, failure::AFTER_CLOSE, true, at, rec);
             }
         }
         // The end came with the answer: nothing more can be asked for here.

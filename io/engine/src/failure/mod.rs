@@ -24,10 +24,6 @@ pub(crate) struct Failure {
     pub(crate) retry: bool,
 }
 
-/// Bytes after the response that were not requested.
-pub(crate) const SURPLUS: Failure =
-    Failure::detailed(ErrorClass::Protocol, "bytes after the end of the response");
-
 /// The connection was to be closed after a response. Requests behind it on the same connection use
 /// another one.
 pub(crate) const AFTER_CLOSE: Failure =
