@@ -13,7 +13,7 @@ const EXPLAINS_MIN: f64 = 0.01;
 pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult) -> Blame {
     match &result.condition.subject {
         Subject::Errors(name) => ErrorClass::parse(name)
-            .map_or(Blame::Generator, |class| error_class_text::blame(class, case.same_host)),
+            .map_or(Blame::Generator, |class| error_class_text::blame_for_run(case, class)),
         Subject::Status(_) | Subject::Check(_) => Blame::Target,
         // No rule identifies the late side of a rendezvous, or the reason for a busy host.
         Subject::Skew(_) | Subject::Host(..) => Blame::Unknown,

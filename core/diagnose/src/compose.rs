@@ -190,13 +190,17 @@ fn hopeless(case: &RuleInput<'_>, class: ErrorClass, decisive: &mut Vec<Finding>
 
 fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
     let headline = format!("no answer to the probe: {message}");
-    let blame = error_class_text::blame(class, case.same_host);
+    let proxy = error_class_text::by_proxy(class, Some(message));
+    let blame = match proxy {
+        Some(_) => Blame::Network,
+        None => error_class_text::blame(class, case.same_host),
+    };
     decisive.push(Finding {
         code: class.name(),
         blame,
         decisive: true,
         message: headline.clone(),
-        evidence: error_class_text::description(class).to_owned(),
+        evidence: proxy.unwrap_or(error_class_text::description(class)).to_owned(),
         hint: error_class_text::hint_for(class, Some(message)).to_owned(),
     });
     Cause { status: by_errno(class), reason: "probe".to_owned(), blame, headline }

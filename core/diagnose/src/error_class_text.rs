@@ -31,8 +31,15 @@ pub(crate) const fn description(class: ErrorClass) -> &'static str {
 /// Returns the description for a run, with counts that distinguish the halves of a class. TLS fails
 /// in the handshake or after it, and the connect timeout covers the connect and the handshake.
 pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'static str {
+    if let Some(text) = by_proxy(class, case.fault(class)) {
+        return text;
+    }
+    if case.fault(class).is_some_and(|fault| fault.contains("between requests")) {
+        return "the server ended a kept connection between requests";
+    }
     let handshakes = case.facts.totals.handshakes();
     match class {
+        ErrorClass::Status if proxy_asks(case) => PROXY_ASKS,
         ErrorClass::Tls if handshakes.failed == 0 && handshakes.count() > 0 => AFTER_HANDSHAKE,
         ErrorClass::Tls if handshakes.failed > 0 && handshakes.count() > 0 => "TLS failed",
         // All that was not opened was connected, and ended in the handshake.
@@ -43,6 +50,30 @@ pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'
         }
         _ => description(class),
     }
+}
+
+/// A proxy answered requests to an http target with status 407.
+const PROXY_ASKS: &str = "the proxy requires authentication";
+const PROXY_PASSWORD: &str =
+    "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that";
+
+/// Returns the description of a failure of `class` with the message `detail` that a forward proxy
+/// caused, if one did.
+pub(crate) fn by_proxy(class: ErrorClass, detail: Option<&str>) -> Option<&'static str> {
+    let detail = detail.filter(|detail| detail.contains("CONNECT"))?;
+    Some(match class {
+        _ if detail.contains("407") => PROXY_ASKS,
+        ErrorClass::ConnectTimeout => "the proxy opened no tunnel in time",
+        _ => "the proxy opened no tunnel",
+    })
+}
+
+/// Whether most unexpected statuses are those of a proxy that asks for a password.
+fn proxy_asks(case: &RuleInput<'_>) -> bool {
+    let expected = &case.facts.plan.http.expect;
+    let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
+    let most = statuses.max_by_key(|(_, n)| *n).map(|(status, _)| *status);
+    case.facts.plan.http.proxy.is_some() && most == Some(407)
 }
 
 /// TLS failed within a response, or between two.
@@ -70,10 +101,29 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
     }
 }
 
+/// Returns the blame for failures of `class` in a run. A proxy is part of the network.
+pub(crate) fn blame_for_run(case: &RuleInput<'_>, class: ErrorClass) -> Blame {
+    let proxy = by_proxy(class, case.fault(class)).is_some();
+    if proxy || (class == ErrorClass::Status && proxy_asks(case)) {
+        return Blame::Network;
+    }
+    blame(class, case.same_host)
+}
+
 /// Returns the hint for a failure of `class` with the message `detail`, if there is one.
 pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     match (class, detail) {
         (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
+        (ErrorClass::ClosedEarly | ErrorClass::Reset, Some(detail))
+            if detail.contains("between requests") =>
+        {
+            "requests that may not be sent twice fail with it: let the server announce it (Connection: close), keep connections longer, or use --no-keepalive"
+        }
+        (ErrorClass::Status, Some(PROXY_ASKS)) => PROXY_PASSWORD,
+        (ErrorClass::Status, Some(detail)) if detail.contains("redirects did not end") => {
+            "does the server redirect in a circle? If not: a higher `follow`"
+        }
+        (ErrorClass::Status, Some(detail)) if detail.contains("the challenge") => challenge_hint(detail),
         (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
             "check the log of the target or of a balancer: TLS failed within a response"
         }
@@ -88,12 +138,21 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
     }
 }
 
+/// Returns the hint for a challenge that was not answered, with the message `detail`.
+fn challenge_hint(detail: &str) -> &'static str {
+    if detail.contains("refused the credentials") {
+        return "check the user and the password of `auth: digest`";
+    }
+    if detail.contains("asks for Basic") {
+        return "auth: basic USER:PASSWORD";
+    }
+    "`auth: digest` answers Digest with MD5, SHA-256 or SHA-512-256 and qop auth: does the server offer that?"
+}
+
 /// Returns the hint for a tunnel that a proxy did not open, with the message `detail`.
 fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
     match class {
-        _ if detail.contains("407") => {
-            "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
-        }
+        _ if detail.contains("407") => PROXY_PASSWORD,
         ErrorClass::ConnectRefused => "the proxy's own log says why: may it connect to that host and port?",
         ErrorClass::ConnectTimeout => {
             "is it an HTTP proxy? If it is, the target behind it may be slow: --connect-timeout covers both"
@@ -178,7 +237,7 @@ pub(crate) fn all_failed(
     let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
     Finding {
         code: class.name(),
-        blame: blame(class, case.same_host),
+        blame: blame_for_run(case, class),
         decisive: true,
         message: format!("every request failed: {text}"),
         evidence,

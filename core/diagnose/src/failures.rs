@@ -37,7 +37,7 @@ pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
 /// Returns the blame for most of the failures; unknown if there are none.
 pub(crate) fn blame(case: &RuleInput<'_>) -> Blame {
     let dominant = case.classes().first().map(|&(class, _)| class);
-    dominant.map_or(Blame::Unknown, |class| error_class_text::blame(class, case.same_host))
+    dominant.map_or(Blame::Unknown, |class| error_class_text::blame_for_run(case, class))
 }
 
 fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
@@ -61,7 +61,7 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let fault = case.fault(class);
     evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
-    let blame = error_class_text::blame(class, case.same_host);
+    let blame = error_class_text::blame_for_run(case, class);
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
     let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
     Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }

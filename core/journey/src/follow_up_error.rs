@@ -1,5 +1,6 @@
 //! [`FollowUpError`]: the reason why a request with several messages failed.
 
+use crate::auth::ChallengeFault;
 use crate::content::ContentFault;
 
 /// Maximum number of bytes of an address in a message.
@@ -19,6 +20,10 @@ pub enum FollowUpError {
     Content(ContentFault),
     /// An embedded resource returned this status.
     Resource(String, u16),
+    /// This many redirects were followed, and the last answer redirects to this address.
+    Endless(u8, String),
+    /// The status is 401, and the challenge was not answered.
+    Challenge(ChallengeFault),
     /// The embedded resources of a page are longer in total than the limit.
     ResourcesTooLarge(String),
 }
@@ -44,6 +49,11 @@ impl FollowUpError {
             Self::Resource(address, status) => {
                 format!("the embedded resource {} returned status {status}", shown(address))
             }
+            Self::Endless(follow, address) => format!(
+                "the redirects did not end within follow: {follow}; the next one leads to {}",
+                shown(address)
+            ),
+            Self::Challenge(fault) => fault.message(),
             Self::ResourcesTooLarge(address) => {
                 format!("the resources embedded in {} exceed the size limit", shown(address))
             }

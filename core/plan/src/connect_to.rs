@@ -1,5 +1,6 @@
 //! [`ConnectTo`]: redirects connections to another address than the URL's.
 
+use crate::ipv6_text::with_brackets;
 use crate::{TargetUrl, UserError};
 
 /// `--connect-to`: where connections go instead of the URL's host and port.
@@ -26,6 +27,10 @@ impl ConnectTo {
                 "HOST:PORT, or FROM:PORT:HOST:PORT; IPv6 in brackets: [::1]:8080",
             )
         };
+        if let Some(hint) = without_brackets(text) {
+            let message = format!("`{text}` has an IPv6 address without brackets");
+            return Err(UserError::usage("bad_connect_to", message, hint));
+        }
         let parts = split(text).ok_or_else(bad)?;
         let host = |part: &str| (!part.is_empty()).then(|| part.to_owned());
         let port = |part: &str| match part {
@@ -46,7 +51,8 @@ impl ConnectTo {
 
     /// Host and port to resolve and connect to for `url`, or `None` if this rule is not about it.
     pub fn apply(&self, url: &TargetUrl) -> Option<(String, u16)> {
-        let host_fits = self.from_host.as_ref().is_none_or(|from| from.eq_ignore_ascii_case(&url.host));
+        let plain = |host: &str| host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+        let host_fits = self.from_host.as_ref().is_none_or(|from| plain(from) == plain(&url.host));
         let port_fits = self.from_port.is_none_or(|from| from == url.port);
         (host_fits && port_fits)
             .then(|| (self.host.clone().unwrap_or_else(|| url.host.clone()), self.port.unwrap_or(url.port)))
@@ -68,5 +74,21 @@ fn split(text: &str) -> Option<Vec<&str>> {
             None if tail.is_empty() => return Some(parts),
             None => return None,
         }
+    }
+}
+
+/// If `text` has an IPv6 address without brackets, returns it with them.
+///
+/// `::web1:80` and `::db:80` are curl's four parts. A whole number is no host, so `::1:80` is an
+/// address.
+fn without_brackets(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        ["", "", host, _] if host.is_empty() || !host.bytes().all(|b| b.is_ascii_digit()) => None,
+        [.., _, _, _] => with_brackets(text).or_else(|| {
+            let behind = parts.get(2..)?.join(":");
+            Some(format!("{}:{}:{}", parts[0], parts[1], with_brackets(&behind)?))
+        }),
+        _ => None,
     }
 }

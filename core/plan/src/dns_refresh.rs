@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::quantity::parse_duration_positive;
-use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve};
+use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve, split_zone};
 
 /// The names to look up again, and how often. Load threads never wait for a lookup: a new
 /// connection uses the newest addresses that are known when it is opened.
@@ -15,6 +15,8 @@ pub struct DnsRefreshPlan {
     pub ip: Option<IpFamily>,
     /// The names behind the connection addresses of each target of the plan.
     pub ways: Vec<RefreshedName>,
+    /// Addresses that could not be reached before the load, and are not used again.
+    pub unreached: Vec<SocketAddr>,
 }
 
 /// The names that the connection addresses of one target come from.
@@ -32,7 +34,7 @@ impl DnsRefreshPlan {
     pub fn new(when: Option<DnsPolicy>, ip: Option<IpFamily>, ways: Vec<RefreshedName>) -> Option<Self> {
         let when = when.filter(|when| *when != DnsPolicy::Once)?;
         let any = ways.iter().flat_map(|way| &way.names).any(|(host, _)| !is_address(host));
-        any.then_some(Self { when, ip, ways })
+        any.then_some(Self { when, ip, ways, unreached: Vec::new() })
     }
 
     /// How long after an answer one asks again.
@@ -56,7 +58,11 @@ impl DnsRefreshPlan {
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let url = TargetUrl::parse(&format!("http://{host}:{port}/"))?;
         let options = RunOptions { ip: self.ip, sources: sources.clone(), ..RunOptions::default() };
-        resolve::usable_addresses(&options, &url, found)
+        let mut usable = resolve::usable_addresses(&options, &url, found)?;
+        if usable.iter().any(|address| !self.unreached.contains(address)) {
+            usable.retain(|address| !self.unreached.contains(address));
+        }
+        Ok(usable)
     }
 }
 
@@ -97,7 +103,7 @@ impl DnsPolicy {
 
 /// Returns whether `host` is an address already, so that no lookup is needed.
 fn is_address(host: &str) -> bool {
-    host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().is_ok()
+    split_zone(host.trim_start_matches('[').trim_end_matches(']')).0.parse::<IpAddr>().is_ok()
 }
 
 #[cfg(test)]
@@ -128,7 +134,7 @@ mod tests {
     fn family_and_sources_hold_for_new_addresses_too() {
         let way = RefreshedName::all_addresses(("web1".to_owned(), 80));
         let renewal =
-            DnsRefreshPlan { when: DnsPolicy::EachSession, ip: Some(IpFamily::V4), ways: vec![way] };
+            DnsRefreshPlan::new(Some(DnsPolicy::EachSession), Some(IpFamily::V4), vec![way]).expect("a name");
         let found = ["[::1]:80", "127.0.0.2:80"].map(|text| text.parse().expect("an address"));
         let usable = |found: &[SocketAddr]| renewal.usable(("web1", 80), found, &SourcesPlan::default());
         assert_eq!(usable(&found), Ok(vec![found[1]]));

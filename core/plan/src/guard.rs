@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::network::Network;
-use crate::{AllowTarget, UserError};
+use crate::{AllowTarget, UserError, split_zone};
 
 /// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [
@@ -90,7 +90,7 @@ fn open_by_default(ip: IpAddr) -> bool {
 }
 
 fn is_name(host: &str) -> bool {
-    Network::parse(host).is_none() && !host.is_empty()
+    Network::parse(split_zone(host).0).is_none() && !host.is_empty()
 }
 
 fn named(host: &str, ip: IpAddr) -> String {

@@ -19,6 +19,7 @@ pub mod forecast;
 pub mod guard;
 mod host;
 mod host_limits;
+mod ipv6_text;
 pub mod journey;
 mod load;
 mod mix;
@@ -69,6 +70,7 @@ pub use footprint::{ConnectionEnd, MemoryModel, plannable_bytes};
 pub use guard::Guard;
 pub use host::HostFacts;
 pub use host_limits::HostLimits;
+pub use ipv6_text::split_zone;
 pub use journey::{
     Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,
     Quantity, Rendezvous, RowChoice, Template, TemplatePart, Test, Think,

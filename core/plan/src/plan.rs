@@ -85,6 +85,25 @@ impl Plan {
         self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
     }
 
+    /// Returns the plan without the addresses `unreached`. A target or proxy that has no other address
+    /// keeps them.
+    #[must_use]
+    pub fn without_addresses(mut self, unreached: &[SocketAddr]) -> Self {
+        let proxy = self.http.proxy.iter_mut().map(|proxy| &mut proxy.addresses);
+        // Behind a proxy, a target's addresses are only there for the guard.
+        let direct = proxy.len() == 0;
+        let targets = self.targets.iter_mut().map(|target| &mut target.addresses).filter(|_| direct);
+        for addresses in proxy.chain(targets) {
+            if addresses.iter().any(|address| !unreached.contains(address)) {
+                addresses.retain(|address| !unreached.contains(address));
+            }
+        }
+        if let Some(dns) = &mut self.http.dns {
+            dns.unreached.extend_from_slice(unreached);
+        }
+        self
+    }
+
     /// Returns the text before the path in the request lines of `target`, e.g.
     /// `http://10.0.0.5:8080`. It is used with a proxy that is not asked for a tunnel (RFC 9112
     /// §3.2.2). `None`: the path alone.

@@ -4,12 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::{Host, Url};
 
-use crate::UserError;
+use crate::ipv6_text::{split_zone, with_brackets, without_zone};
+use crate::{ProxyUrl, UserError};
 
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
-    /// Name or address, IPv6 without brackets.
+    /// Name or address, IPv6 without brackets and with its zone (`fe80::1%eth0`). A name keeps its final dot: the resolver's search
+    /// list does not apply to it.
     pub host: String,
     /// Port; 80 unless given, 443 with TLS.
     pub port: u16,
@@ -40,14 +42,15 @@ impl TargetUrl {
             let hint = "write a space as %20, and quote the URL for the shell";
             return Err(UserError::usage("bad_url", format!("the URL `{text}` contains white space"), hint));
         }
+        let (with_host, zone) = without_zone(&with_host);
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
         let host = match url.host() {
-            Some(Host::Domain(name)) => name.trim_end_matches('.').to_owned(),
+            Some(Host::Domain(name)) => name.to_owned(),
             Some(Host::Ipv4(v4)) => v4.to_string(),
-            Some(Host::Ipv6(v6)) => v6.to_string(),
+            Some(Host::Ipv6(v6)) => zone.map_or_else(|| v6.to_string(), |zone| format!("{v6}%{zone}")),
             None => String::new(),
         };
-        if host.is_empty() {
+        if host.trim_end_matches('.').is_empty() {
             return Err(bad_url(text, url::ParseError::EmptyHost));
         }
         let port = url.port().unwrap_or(default_port(tls));
@@ -74,18 +77,41 @@ impl TargetUrl {
         if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
     }
 
-    /// Host and port, always both.
+    /// Whether `host` names this host's loopback addresses: `localhost`, or a name below it (RFC 6761
+    /// §6.3).
+    pub fn is_localhost(host: &str) -> bool {
+        let host = host.strip_suffix('.').unwrap_or(host);
+        let above = host.len().checked_sub("localhost".len()).and_then(|at| host.split_at_checked(at));
+        above.is_some_and(|(above, last)| {
+            last.eq_ignore_ascii_case("localhost") && (above.is_empty() || above.ends_with('.'))
+        })
+    }
+
+    /// Returns the host as certificates name it: without the final dot of a name (RFC 6066 §3), and
+    /// without the zone of an address.
+    pub fn certificate_name(&self) -> &str {
+        split_zone(self.host.strip_suffix('.').unwrap_or(&self.host)).0
+    }
+
+    /// Host and port, always both. A zone has a meaning on this host only, so it is left out (RFC 6874
+    /// §4).
     pub fn authority(&self) -> String {
         format!("{}:{}", self.bracketed(), self.port)
     }
 
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
-        format!("{}://{}{}", scheme(self.tls), self.host_header(), self.path)
+        let header = self.host_header();
+        let at = match split_zone(&self.host) {
+            (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
+            (_, None) => header,
+        };
+        format!("{}://{at}{}", scheme(self.tls), self.path)
     }
 
     fn bracketed(&self) -> String {
-        if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() }
+        let (host, _) = split_zone(&self.host);
+        if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
     }
 }
 
@@ -143,11 +169,26 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
 fn without_user(scheme: &str, rest: &str) -> Option<(String, String)> {
     let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
     let (user, host) = rest[..end].rsplit_once('@')?;
-    let name = user.split(':').next().unwrap_or_default();
-    Some((name.to_owned(), format!("{scheme}://{host}{}", &rest[end..])))
+    let encoded = user.split(':').next().unwrap_or_default();
+    // In the option, the user is not encoded. What cannot be part of it is left as it is.
+    let decoded = ProxyUrl::decode_user(encoded);
+    let name = decoded.filter(|name| !name.contains(|c: char| c == ':' || c.is_control()));
+    let name = name.unwrap_or_else(|| encoded.to_owned());
+    Some((name, format!("{scheme}://{host}{}", &rest[end..])))
 }
 
 fn bad_url(text: &str, error: url::ParseError) -> UserError {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = text[start..].find(['/', '?', '#']).map_or(text.len(), |at| start + at);
+    let at = &text[start..end];
+    if let Some(bracketed) = with_brackets(at) {
+        let hint = format!("write {}{bracketed}{}", &text[..start], &text[end..]);
+        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address without brackets"), hint);
+    }
+    if at.starts_with('[') && at.contains('%') {
+        let hint = "the zone is an interface or its number: http://[fe80::1%25eth0]:8080/path";
+        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address with a bad zone"), hint);
+    }
     let hint = match error {
         url::ParseError::InvalidPort => "ports are 1 to 65535: http://localhost:8080/path",
         url::ParseError::InvalidIpv6Address => "write an IPv6 address in brackets: http://[::1]:8080/path",

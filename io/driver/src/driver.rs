@@ -250,6 +250,12 @@ pub trait Driver: Sized {
     /// Returns the bytes of the last [`Event::Received`].
     fn received(&self, len: usize) -> &[u8];
 
+    /// Whether the peer is already known to send no more on `conn`, with the bytes of the last
+    /// [`Event::Received`], which were its own. [`Event::Ended`] follows.
+    fn is_ending(&self, _conn: ConnId) -> bool {
+        false
+    }
+
     /// Returns a handle with which other threads end this driver's wait.
     fn waker(&self) -> Result<Waker, Errno>;
 

@@ -162,10 +162,8 @@ impl Sample {
     }
 
     pub(crate) fn with_failure(self, failure: &Failure) -> Self {
-        let detail = failure
-            .errno
-            .map(|errno| errno.to_string())
-            .or_else(|| failure.detail.as_deref().map(str::to_owned));
+        let detail = failure.detail.as_deref().map(str::to_owned);
+        let detail = detail.or_else(|| failure.errno.map(|errno| errno.to_string()));
         Self { detail, errno: failure.errno, ..self }
     }
 

@@ -65,6 +65,8 @@ pub struct ProbeAnswer {
 pub struct ProbeFailure {
     /// The address that was tried.
     pub address: SocketAddr,
+    /// Whether no connection was made to the address.
+    pub unreached: bool,
     /// The class under which it would have been counted.
     pub class: ErrorClass,
     /// The kernel's error.
@@ -150,6 +152,7 @@ impl<'a> Probe<'a> {
             address: broken
                 .address
                 .unwrap_or(self.plan.connect_addresses(&self.plan.targets[usize::from(target)])[0]),
+            unreached: broken.failure.is_unreached(),
             class: broken.failure.class,
             errno: broken.failure.errno,
             detail: broken.failure.message(),

@@ -72,10 +72,13 @@ impl RequestQueue {
         self.refused > 0
     }
 
-    /// Takes the first request of a closed connection.
-    pub(crate) fn pop_cut(&mut self) -> Option<QueuedRequest> {
-        self.refused = 0;
-        self.pop_sent()
+    /// Takes the first request of a closed connection. Also returns whether the kernel refused it, so
+    /// that the peer has seen nothing of it.
+    pub(crate) fn pop_cut(&mut self) -> Option<(QueuedRequest, bool)> {
+        let is_refused = self.sent <= self.refused;
+        let cut = self.pop_sent()?;
+        self.refused = self.refused.min(self.sent);
+        Some((cut, is_refused))
     }
 
     /// Removes the first request, which was answered or will never be.
@@ -243,8 +246,9 @@ mod tests {
         assert_eq!(flights.first_sent(), Some(sent[0]));
         assert_eq!(flights.pop_sent(), Some(sent[0]));
         assert_eq!((flights.first_sent(), flights.is_refused()), (None, true));
+        let unsent = |flight: &QueuedRequest| (*flight, true);
         let cut: Vec<_> = std::iter::from_fn(|| flights.pop_cut()).collect();
-        assert_eq!(cut, sent[1..]);
+        assert_eq!(cut, sent[1..].iter().map(unsent).collect::<Vec<_>>());
         assert!(!flights.is_refused());
     }
 

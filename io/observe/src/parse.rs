@@ -37,6 +37,13 @@ pub fn listened_port(line: &str) -> Option<u16> {
     (state == "0A").then(|| u16::from_str_radix(local.rsplit_once(':')?.1, 16).ok()).flatten()
 }
 
+/// Returns the number of the interface `name` from `/proc/net/if_inet6`, if it has an IPv6 address.
+pub fn interface_index(text: &str, name: &str) -> Option<u32> {
+    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let line = lines.find(|fields| fields.get(5) == Some(&name))?;
+    u32::from_str_radix(line[1], 16).ok()
+}
+
 /// Returns the addresses in `/proc/net/if_inet6` that should not be used for new connections:
 /// deprecated (0x20), tentative (0x40) or duplicate (0x08). A line has address, index, prefix
 /// length, scope, flags and name; numbers are in hexadecimal.

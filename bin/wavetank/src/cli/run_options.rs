@@ -139,10 +139,12 @@ pub(super) fn request(words: RequestArgs, options: &mut RunOptions) -> Result<()
         match word.strip_prefix('@') {
             Some(path) => {
                 let text = files.text("-H", path)?;
-                let lines = text.lines().filter(|line| !line.trim().is_empty());
-                options.headers.extend(lines.map(header).collect::<Result<Vec<_>, _>>()?);
+                let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+                for (number, line) in lines {
+                    options.headers.push(header(line, &format!("-H @{path}, line {number}"))?);
+                }
             }
-            None => options.headers.push(header(word)?),
+            None => options.headers.push(header(word, "-H")?),
         }
     }
     options.body = match (words.body, words.body_file) {
@@ -184,10 +186,15 @@ fn basic(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
     }
 }
 
-/// Parses `Name: value`. Errors leave the text out, because it may be a secret.
-fn header(line: &str) -> Result<(String, Secret), UserError> {
+/// Parses `Name: value`, which is at `place`. Errors leave the text out, because it may be a secret.
+fn header(line: &str, place: &str) -> Result<(String, Secret), UserError> {
+    if line.trim_start().starts_with('#') {
+        let message = format!("{place}: a header begins with `#`, and comments are not supported");
+        return Err(UserError::usage("bad_header", message, "remove the line"));
+    }
     let (name, value) = line.split_once(':').ok_or_else(|| {
-        UserError::usage("bad_header", "-H: a header has no colon", "-H 'Name: value', in quotes")
+        let message = format!("{place}: a header has no colon");
+        UserError::usage("bad_header", message, "-H 'Name: value', in quotes; in a file one on each line")
     })?;
     Ok((name.to_owned(), Secret::new(value.trim())))
 }

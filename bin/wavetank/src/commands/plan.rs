@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::{EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError};
+use wavetank_plan::{
+    EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError, split_zone,
+};
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
 
 use super::run::local_source_addresses;
@@ -87,7 +89,7 @@ pub(super) fn lowered(
 /// added to `unnamed`.
 fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>) -> Vec<SocketAddr> {
     let (host, port) = experiment.connect_point(url);
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    let literal = split_zone(host.trim_start_matches('[').trim_end_matches(']')).0;
     if let Ok(address) = literal.parse::<IpAddr>() {
         return vec![SocketAddr::new(address, port)];
     }

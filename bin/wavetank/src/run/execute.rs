@@ -79,11 +79,11 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
-    let run_probe = |one: Arc<Plan>| probe(&one, clock, host, tls.clone(), signals);
+    let run_probe = |one: Arc<Plan>| probe(&one, clock, host, tls.as_ref(), signals);
     let probed = wants_probe.map_or_else(ProbeResult::none, run_probe);
-    if let Some(cure) = &probed.cure {
-        talk.info(&format!("note       {cure}"));
-    }
+    let plan = probed.reached(plan);
+    let notes: Vec<String> = probed.notes().collect();
+    notes.iter().for_each(|note| talk.info(&format!("note       {note}")));
     let latency = probed.latency.or(known_latency);
     let (plan, load) = with_pools(plan, load, latency, talk);
     let yaml = PlanDoc::new(&plan).to_yaml();
@@ -136,7 +136,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         latency,
         bounds,
     };
-    Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
+    Ok(conclude(conducted, around, (probed.setup, notes), talk))
 }
 
 /// Returns the plan with its default pools limited, and its load as text.
@@ -197,7 +197,7 @@ impl<'a> ServersCounted<'a> {
         probe: Option<&Setup>,
     ) -> Self {
         // A probe that was cut short may have been seen by a server or not.
-        let probe = probe.map_or(Some(0), |probe| (probe.sent > 0).then_some(1));
+        let probe = probe.map_or(Some(0), |probe| (probe.sent > 0).then_some(probe.sent));
         Self { lab, before, probe }
     }
 
@@ -248,7 +248,7 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
 fn conclude(
     conducted: LoadResult,
     around: ExecutionContext<'_>,
-    (setup, cure): (Setup, Option<String>),
+    (setup, notes): (Setup, Vec<String>),
     talk: &mut Console,
 ) -> FinishedRun {
     let LoadResult {
@@ -301,7 +301,7 @@ fn conclude(
     });
     let lab = around.servers.lab;
     around.servers.add_to(around.plan, &mut record, talk);
-    record.notes.extend(cure);
+    record.notes.extend(notes);
     if !around.repeatable {
         record.next.clear();
     }

@@ -1,18 +1,20 @@
 //! [`lookup`]: from a name to addresses that may be used.
 
-use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
-use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError};
+use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError, split_zone};
 
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
 /// makes no other query for that name, and this one precedes the first packet to the target.
 pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
-    let found = (literal, port).to_socket_addrs().or_else(|error| {
-        // An image without any file, not even /etc/hosts, still has this name (RFC 6761, 6.3).
-        let loopback = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        if literal.eq_ignore_ascii_case("localhost") { Ok(vec![loopback].into_iter()) } else { Err(error) }
-    });
+    if let (address, Some(zone)) = split_zone(literal) {
+        return in_zone(address, zone, port).map(|found| vec![found]);
+    }
+    let found = (literal, port).to_socket_addrs().map(Vec::from_iter);
+    if TargetUrl::is_localhost(literal) {
+        return Ok(loopback(found.unwrap_or_default(), port));
+    }
     let found = found.map_err(|error| {
         let said = error.to_string();
         let said = said.rsplit(": ").next().unwrap_or(&said).to_owned();
@@ -24,13 +26,51 @@ pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserE
             ),
         )
     })?;
+    Ok(each_once(found))
+}
+
+/// Returns an IPv6 address in a zone, which is an interface or its number (RFC 4007 §11).
+fn in_zone(address: &str, zone: &str, port: u16) -> Result<SocketAddr, UserError> {
+    let ip: Ipv6Addr = address.parse().expect("checked when the zone was split off");
+    let number = |zone: &str| zone.parse().ok().or_else(|| wavetank_observe::interface_index(zone));
+    // A URL has `%25` in place of `%`.
+    let index = number(zone).or_else(|| number(zone.strip_prefix("25")?));
+    let index = index.ok_or_else(|| {
+        UserError::usage(
+            "unknown_host",
+            format!("`{address}%{zone}` has a zone that is no interface with IPv6: `{zone}`"),
+            "look with `ip -6 -br address`, and name one of its interfaces",
+        )
+    })?;
+    Ok(SocketAddrV6::new(ip, port, 0, index).into())
+}
+
+fn each_once(found: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let mut addresses: Vec<SocketAddr> = Vec::new();
     for address in found {
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
-    Ok(addresses)
+    addresses
+}
+
+/// Returns the addresses of `localhost`, first those of the family in which a server listens, IPv4
+/// before IPv6.
+///
+/// The name has both addresses even if no file lists them: an image may be without /etc/hosts
+/// (RFC 6761 §6.3).
+fn loopback(mut found: Vec<SocketAddr>, port: u16) -> Vec<SocketAddr> {
+    let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+    for ip in own {
+        if found.iter().all(|known| known.is_ipv4() != ip.is_ipv4()) {
+            found.push(SocketAddr::new(ip, port));
+        }
+    }
+    let (v4, v6) = wavetank_observe::loopback_families(port);
+    let v6_first = v6 && !v4;
+    found.sort_by_key(|address| address.is_ipv4() == v6_first);
+    each_once(found)
 }
 
 /// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.

@@ -1,9 +1,11 @@
 //! [`probe`]: sends the one uncounted request before a run, which the record describes.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
+use wavetank_journey::auth::{Challenge, ChallengeFault};
 use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
 
@@ -21,6 +23,8 @@ pub(crate) struct ProbeResult {
     pub(crate) failure: Option<ProbeFailure>,
     /// What to do about an answer that the plan does not expect.
     pub(crate) cure: Option<String>,
+    /// Addresses to which no connection could be made, if there are others, with the reason.
+    pub(crate) unreached: Vec<(SocketAddr, String)>,
 }
 
 /// Whether a request of this method may be sent just to look (RFC 9110 §9.2.1: safe methods).
@@ -31,12 +35,87 @@ pub(crate) fn is_safe(method: &str) -> bool {
 impl ProbeResult {
     /// No probe was sent.
     pub(crate) fn none() -> Self {
-        Self { doc: None, setup: Setup::default(), latency: None, failure: None, cure: None }
+        Self {
+            doc: None,
+            setup: Setup::default(),
+            latency: None,
+            failure: None,
+            cure: None,
+            unreached: Vec::new(),
+        }
+    }
+
+    /// Returns the plan of the load: it leaves out addresses that cannot be reached.
+    pub(crate) fn reached(&self, plan: Arc<Plan>) -> Arc<Plan> {
+        if self.unreached.is_empty() {
+            return plan;
+        }
+        let unreached: Vec<_> = self.unreached.iter().map(|(address, _)| *address).collect();
+        Arc::new(Plan::clone(&plan).without_addresses(&unreached))
+    }
+
+    /// Returns notes: addresses that are left out, and what to do about an unexpected answer.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        let left_out = self.unreached.iter().map(|(address, detail)| {
+            format!("no load goes to {address}, because the probe could not connect to it: {detail}")
+        });
+        left_out.chain(self.cure.clone())
     }
 }
 
-/// Send it and wait for the answer.
+/// Sends it and waits for the answer. If the step's target has several addresses, each gets one.
+///
+/// The result is the first that is more than a failure to connect. The others only say which
+/// addresses the load must leave out.
 pub(crate) fn probe(
+    plan: &Plan,
+    clock: Clock,
+    host: &Host,
+    tls: Option<&Arc<TlsClient>>,
+    signals: Signals,
+) -> ProbeResult {
+    let target = &plan.targets[usize::from(plan.scenarios[0].steps[0].target)];
+    let addresses = plan.connect_addresses(target);
+    if addresses.len() < 2 {
+        return probe_one(plan, clock, host, tls.cloned(), signals);
+    }
+    let (mut first, mut none, mut unreached, mut setup) = (None, None, Vec::new(), Setup::default());
+    for &address in addresses.iter().take(ADDRESSES_PROBED_MAX) {
+        let others: Vec<_> = addresses.iter().copied().filter(|&other| other != address).collect();
+        let mut one = plan.clone().without_addresses(&others);
+        let share = Nanos(plan.http.connect_timeout.0 / addresses.len() as i64);
+        one.http.connect_timeout = share.max(CONNECT_TIME_MIN).min(plan.http.connect_timeout);
+        let probed = probe_one(&one, clock, host, tls.cloned(), signals);
+        setup.sent += probed.setup.sent;
+        setup.done += probed.setup.done;
+        setup.failed += probed.setup.failed;
+        match &probed.failure {
+            _ if signals.received() > 0 => return ProbeResult { setup, ..probed },
+            Some(failure) if failure.unreached => {
+                unreached.push((address, failure.detail.clone()));
+                none = none.or(Some(probed));
+            }
+            _ => first = first.or(Some(probed)),
+        }
+    }
+    match (first, none) {
+        (Some(first), _) => ProbeResult { setup, unreached, ..first },
+        (None, Some(mut none)) => {
+            let all: Vec<_> =
+                unreached.iter().map(|(address, detail)| format!("{address}: {detail}")).collect();
+            none.failure.iter_mut().for_each(|failure| failure.detail = all.join(", "));
+            ProbeResult { setup, ..none }
+        }
+        (None, None) => ProbeResult::none(),
+    }
+}
+
+/// Most addresses of a name that are probed.
+const ADDRESSES_PROBED_MAX: usize = 8;
+/// The time that each of several addresses has at least to accept a connection.
+const CONNECT_TIME_MIN: Nanos = Nanos::SECOND;
+
+fn probe_one(
     plan: &Plan,
     clock: Clock,
     host: &Host,
@@ -51,6 +130,7 @@ pub(crate) fn probe(
             setup: Setup { sent: 1, done: 1, failed: 0 },
             latency: Some(answer.complete - answer.sent),
             failure: None,
+            unreached: Vec::new(),
             cure: hint_for_unexpected_answer(plan, &answer)
                 .map(|cure| format!("the probe was answered with status {}: {cure}", answer.status)),
         },
@@ -66,7 +146,7 @@ pub(crate) fn probe(
             };
             let sent = u64::from(failure.sent);
             let setup = Setup { sent, done: 0, failed: 1 };
-            ProbeResult { doc: Some(doc), setup, latency: None, failure: Some(failure), cure: None }
+            ProbeResult { doc: Some(doc), setup, failure: Some(failure), ..ProbeResult::none() }
         }
     }
 }
@@ -97,7 +177,37 @@ pub(crate) fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> O
     if https {
         return Some("the target requires TLS on this port: use https:// instead of http://".to_owned());
     }
+    if answer.status == 401
+        && !plan.http.expect.contains(401)
+        && let Some(hint) = of_challenge(answer)
+    {
+        return Some(hint.to_owned());
+    }
     of_status(answer.status, &plan.http.expect, answer.location.as_deref())
+}
+
+/// Returns a hint for a challenge (status 401) that a plain `--basic` does not meet.
+fn of_challenge(answer: &ProbeAnswer) -> Option<&'static str> {
+    let fields = |bytes: &'_ [u8], name: &str| -> Vec<Vec<u8>> {
+        let field = |line: &[u8]| {
+            let at = line.iter().position(|&byte| byte == b':')?;
+            line[..at].eq_ignore_ascii_case(name.as_bytes()).then(|| line[at + 1..].trim_ascii().to_vec())
+        };
+        bytes.split(|&byte| byte == b'\n').filter_map(field).collect()
+    };
+    let challenges = fields(&answer.head, "www-authenticate");
+    match Challenge::first(challenges.iter().map(Vec::as_slice)) {
+        Err(ChallengeFault::NoDigest(schemes))
+            if schemes.iter().any(|one| one.eq_ignore_ascii_case("basic")) =>
+        {
+            let gave = !fields(&answer.request, "authorization").is_empty();
+            gave.then_some("the target refused the credentials of this request: check user and password")
+        }
+        Ok(_) => Some(
+            "the target asks for Digest authentication: auth: digest USER:PASSWORD in an experiment file",
+        ),
+        Err(_) => None,
+    }
 }
 
 /// nginx and Apache answer plain HTTP on a TLS port with a specific response of status 400.

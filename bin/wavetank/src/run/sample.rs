@@ -44,7 +44,10 @@ impl SampleStore {
 /// Keeps the detail of `sample` if it is the first of its class and the hint depends on it.
 pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
     let Some(detail) = &sample.detail else { return };
-    let telling = sample.class == ErrorClass::Tls || detail.contains("CONNECT");
+    let telling = sample.class == ErrorClass::Tls
+        || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
+            .iter()
+            .any(|text| detail.contains(text));
     if telling && faults.iter().all(|(class, _)| *class != sample.class) {
         faults.push((sample.class, detail.clone()));
     }

@@ -108,3 +108,99 @@ fn a_name_that_is_gone_stays_where_it_was() {
         "connections continue to the previous addresses of `web.test`",
     );
 }
+
+/// Runs `words` on `pair.test`, which has the addresses 127.0.0.2 and 127.0.0.3; only the second has
+/// a server. `PORT` in `words` is its port. Returns the outcome and the server's counts.
+fn half_dead(test: &str, words: &str) -> Option<(Outcome, Truth)> {
+    if !NetNs::available(test) {
+        return None;
+    }
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    let port = free_port();
+    let at = SocketAddr::from((Ipv4Addr::new(127, 0, 0, 3), port));
+    let server = Target::start_at(at, Script::constant(Duration::ZERO));
+    let hosts = trial.place().write("hosts", "127.0.0.2 pair.test\n127.0.0.3 pair.test\n");
+    let file = format!("wavetank: 1\ntarget: http://pair.test:{port}\nsteps: [{{get: /}}]\n");
+    trial.place().write("x.yaml", file);
+    let words = words.replace("PORT", &port.to_string());
+    let script = format!("mount --bind {hosts} /etc/hosts; exec \"$0\" {words}");
+    let program = NetNs::mounts(&trial.program().arguments()[0], &script).in_folder(trial.place().path());
+    Some((program.run(), server.settled()))
+}
+
+#[test]
+fn the_load_leaves_out_an_address_that_the_probe_cannot_reach() {
+    let test = "the_load_leaves_out_an_address_that_the_probe_cannot_reach";
+    for engine in ["epoll", "auto"] {
+        let words = format!("run http://pair.test:PORT/ -n 40 -c 4 --engine {engine} --format json");
+        let Some((outcome, truth)) = half_dead(test, &words) else { return };
+        let json = outcome.json();
+        assert_eq!((outcome.exit, &json["requests"]["done"]), (Some(0), &40.into()), "{outcome}");
+        assert_eq!(truth.requests, 41, "with the probe: {outcome}");
+        let notes = json["notes"].to_string();
+        assert!(notes.contains("no load goes to 127.0.0.2:"), "{outcome}");
+    }
+}
+
+#[test]
+fn without_a_probe_failures_name_their_address() {
+    let test = "without_a_probe_failures_name_their_address";
+    for engine in ["epoll", "auto"] {
+        let words =
+            format!("run http://pair.test:PORT/ -n 40 -c 4 --no-probe --engine {engine} --format json");
+        let Some((outcome, _)) = half_dead(test, &words) else { return };
+        let json = outcome.json();
+        assert!(json["errors"]["connect_refused"].as_u64() > Some(0), "{outcome}");
+        let findings = json["findings"].to_string();
+        assert!(findings.contains("no connection to 127.0.0.2:"), "{outcome}");
+    }
+}
+
+#[test]
+fn one_user_tries_the_next_address() {
+    let test = "one_user_tries_the_next_address";
+    for words in ["run http://pair.test:PORT/ --once", "try x.yaml"] {
+        let Some((outcome, truth)) = half_dead(test, words) else { return };
+        assert_eq!((outcome.exit, truth.requests), (Some(0), 1), "{outcome}");
+    }
+}
+
+#[test]
+fn localhost_is_where_a_server_listens() {
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    for (at, other) in [("[::1]:0", "127.0.0.1"), ("127.0.0.1:0", "::1")] {
+        let Ok(listener) = std::net::TcpListener::bind(at) else { continue };
+        let own = listener.local_addr().expect("it is bound");
+        drop(listener);
+        let server = Target::start_at(own, Script::constant(Duration::ZERO));
+        for words in ["-n 20 -c 2 --no-probe", "-n 20 -c 2 --no-probe --engine epoll"] {
+            server.reset();
+            let url = format!("http://localhost.:{}/", own.port());
+            let outcome = trial.load(&url, words.split(' ')).run();
+            assert_eq!(outcome.exit, Some(0), "{other} does not listen: {outcome}");
+            assert_eq!(server.settled().requests, 20, "{outcome}");
+        }
+    }
+}
+
+#[test]
+fn an_address_has_a_zone() {
+    let Ok(listener) = std::net::TcpListener::bind("[::1]:0") else { return };
+    let own = listener.local_addr().expect("it is bound");
+    drop(listener);
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    let server = Target::start_at(own, Script::constant(Duration::ZERO));
+    let port = own.port();
+    for engine in ["epoll", "auto"] {
+        let url = format!("http://[::1%25lo]:{port}/");
+        let outcome = trial.load(&url, ["-n", "4", "-c", "1", "--no-probe", "--engine", engine]).run();
+        assert_eq!(outcome.exit, Some(0), "{outcome}");
+    }
+    let to = format!("[::1%lo]:{port}");
+    let outcome =
+        trial.load("http://shop.test/", ["-n", "2", "-c", "1", "--no-probe", "--connect-to", &to]).run();
+    assert_eq!((outcome.exit, server.settled().requests), (Some(0), 10), "{outcome}");
+    let outcome = trial.load("http://[::1%25none]/", ["-n", "1"]).run();
+    assert_eq!(outcome.exit, Some(2), "{outcome}");
+    assert!(outcome.to_string().contains("zone that is no interface with IPv6"), "{outcome}");
+}

@@ -148,19 +148,38 @@ fn wrong_framing_is_a_protocol_error_and_the_run_goes_on() {
 }
 
 #[test]
-fn surplus_bytes_are_a_protocol_error() {
-    // The response itself was complete. The bytes after it belong to no request.
-    let mut bytes = answer(200, b"hello");
-    bytes.extend_from_slice(b"and more");
-    let target = Target::start(Script::raw(&bytes, false));
-    let trial = trial();
-    target.reset();
-    let words = "-c 1 -n 10 --no-probe".split_whitespace();
-    let outcome = trial.load(&target.url("/"), words).run();
-    let result = outcome.result();
-    result.conserved().agrees_with(&target.settled());
-    assert!(result.count_or_zero("errors.protocol") > 0, "surplus bytes are reported: {result}");
-    assert_eq!(result.count("requests.offered"), 10, "the run continues: {result}");
+fn bytes_after_a_whole_response_cost_the_connection_and_not_the_response() {
+    let mut with_body = answer(200, b"hello");
+    with_body.extend_from_slice(b"and more");
+    let empty = b"HTTP/1.1 204 No Content\r\n\r\nbody".to_vec();
+    let cached = b"HTTP/1.1 304 Not Modified\r\n\r\n0\r\n\r\n".to_vec();
+    for bytes in [with_body, empty, cached] {
+        for engine in ["epoll", "auto"] {
+            let target = Target::start(Script::raw(&bytes, false));
+            let trial = trial();
+            let words = ["-c", "1", "-n", "10", "--no-probe", "-X", "POST", "--engine", engine];
+            let result = trial.load(&target.url("/"), words).run().expect_exit(0).result();
+            result.conserved().agrees_with(&target.settled());
+            assert_eq!(result.count("requests.done"), 10, "{result}");
+            assert_eq!(target.truth().connections, 10, "none is used again: {result}");
+        }
+    }
+}
+
+#[test]
+fn a_kept_connection_that_ends_unannounced_is_reported_as_such() {
+    for engine in ["epoll", "auto"] {
+        let target = Target::start(Script::close_before_request(1));
+        let words = ["-c", "1", "-n", "10", "--no-probe", "-X", "POST", "--engine", engine];
+        let outcome = trial().load(&target.url("/"), words).run();
+        let result = outcome.result();
+        assert_eq!(result.count("requests.failed"), 5, "{result}");
+        let finding = &result.at("findings")[0];
+        let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+        assert!(text("message").contains("a kept connection between requests"), "{finding}");
+        assert!(text("evidence").contains("between requests, unannounced"), "{finding}");
+        assert!(text("hint").contains("--no-keepalive"), "{finding}");
+    }
 }
 
 #[test]

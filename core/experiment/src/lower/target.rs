@@ -229,7 +229,10 @@ impl<'e> Targets<'e> {
                 },
                 url: known.url.url(),
                 host: host.map_or_else(|| known.url.host_header(), str::to_owned),
-                server_name: known.url.tls.then(|| sni.unwrap_or_else(|| known.url.host.clone())),
+                server_name: known
+                    .url
+                    .tls
+                    .then(|| sni.unwrap_or_else(|| known.url.certificate_name().to_owned())),
                 addresses: known.addresses,
                 tls,
                 pick: known.pick,

@@ -3,6 +3,9 @@
 /// Maximum length of a header that is read.
 const CHALLENGE_BYTES_MAX: usize = 8192;
 
+/// Maximum number of characters of a server's text that a message shows.
+const SHOWN_MAX: usize = 40;
+
 /// The hash that a server requests (RFC 7616 §3.2), without its `-sess`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DigestAlgorithm {
@@ -37,27 +40,89 @@ pub struct Challenge {
     pub hash_user: bool,
 }
 
-/// The reason why a challenge cannot be answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The reason why a challenge is not answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChallengeFault {
-    /// No scheme is `Digest`.
-    NoDigest,
-    /// A digest with an unknown hash, or with `auth-int` only.
-    Unsupported,
+    /// The response has no challenge.
+    Missing,
+    /// No scheme is `Digest`. The schemes that the server asks for.
+    NoDigest(Vec<String>),
+    /// A digest with this unknown hash.
+    Algorithm(String),
+    /// A digest whose quality of protection is not offered as `auth`, but as this.
+    Protection(String),
     /// The header is not a list of challenges, or the realm or nonce is missing.
     Malformed,
+    /// The server did not accept the credentials.
+    Refused,
+}
+
+impl ChallengeFault {
+    /// Returns a sentence with the reason.
+    pub fn message(&self) -> String {
+        match self {
+            Self::Missing => "the challenge is missing: the response has no WWW-Authenticate".to_owned(),
+            Self::NoDigest(schemes) => {
+                format!(
+                    "the challenge was not answered: the server asks for {}, not Digest",
+                    schemes.join(", ")
+                )
+            }
+            Self::Algorithm(name) => {
+                format!("the challenge was not answered: its algorithm {name} is not supported")
+            }
+            Self::Protection(offers) => {
+                format!("the challenge was not answered: it offers qop {offers}, and auth is supported alone")
+            }
+            Self::Malformed => {
+                "the challenge was not answered: it is malformed, or has no realm or nonce".to_owned()
+            }
+            Self::Refused => "the challenge was answered, and the server refused the credentials".to_owned(),
+        }
+    }
+
+    /// Whether it says more of a header's Digest challenge than `other`.
+    fn is_nearer_than(&self, other: &Self) -> bool {
+        let rank = |fault: &Self| match fault {
+            Self::Missing => 0,
+            Self::NoDigest(_) => 1,
+            Self::Malformed => 2,
+            Self::Algorithm(_) | Self::Protection(_) => 3,
+            Self::Refused => 4,
+        };
+        rank(self) > rank(other)
+    }
 }
 
 impl Challenge {
+    /// Returns the first digest challenge in the values of a header that can be answered.
+    ///
+    /// # Errors
+    /// The reason that says most, if there is none.
+    pub fn first<'a>(headers: impl Iterator<Item = &'a [u8]>) -> Result<Self, ChallengeFault> {
+        let mut worst = ChallengeFault::Missing;
+        for header in headers {
+            match (Self::parse(header), &mut worst) {
+                (Ok(found), _) => return Ok(found),
+                (Err(ChallengeFault::NoDigest(more)), ChallengeFault::NoDigest(schemes)) => {
+                    schemes.extend(more)
+                }
+                (Err(fault), worst) if fault.is_nearer_than(worst) => *worst = fault,
+                (Err(_), _) => {}
+            }
+        }
+        Err(worst)
+    }
+
     /// Returns the first digest challenge in a header's value that can be answered. Servers list
     /// their preferred one first (RFC 7616 §3.7).
     pub fn parse(header: &[u8]) -> Result<Self, ChallengeFault> {
         if header.len() > CHALLENGE_BYTES_MAX {
             return Err(ChallengeFault::Malformed);
         }
-        let mut worst = ChallengeFault::NoDigest;
+        let mut worst = ChallengeFault::NoDigest(Vec::new());
         let mut parameters: Option<Vec<(&[u8], Vec<u8>)>> = None;
-        let mut words = ChallengeParser { rest: header };
+        let mut words = ChallengeParser { rest: header, is_after_comma: true, is_first: true };
         loop {
             let word = words.next_word().ok_or(ChallengeFault::Malformed)?;
             if let Word::Parameter(name, value) = word {
@@ -74,7 +139,18 @@ impl Challenge {
             }
             match word {
                 Word::Scheme(name) if name.eq_ignore_ascii_case(b"digest") => parameters = Some(Vec::new()),
-                Word::End => return Err(worst),
+                // A token after a scheme's name belongs to that scheme.
+                Word::Scheme(name) if words.is_after_comma => {
+                    if let ChallengeFault::NoDigest(schemes) = &mut worst {
+                        schemes.push(shown(name));
+                    }
+                }
+                Word::End => {
+                    return Err(match worst {
+                        ChallengeFault::NoDigest(schemes) if schemes.is_empty() => ChallengeFault::Missing,
+                        worst => worst,
+                    });
+                }
                 _ => {}
             }
         }
@@ -104,7 +180,7 @@ impl Challenge {
                     let mut offers = value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
                     new.qop = offers.any(|offer| offer.eq_ignore_ascii_case(b"auth"));
                     if !new.qop {
-                        return Err(ChallengeFault::Unsupported);
+                        return Err(ChallengeFault::Protection(shown(&value)));
                     }
                 }
                 _ => {}
@@ -118,6 +194,25 @@ impl Challenge {
     }
 }
 
+/// Returns the nonce for the next request from the value of Authentication-Info (RFC 7616 §3.5).
+pub(super) fn next_nonce(header: &[u8]) -> Option<Vec<u8>> {
+    let header = header.get(..CHALLENGE_BYTES_MAX.min(header.len()))?;
+    let mut words = ChallengeParser { rest: header, is_after_comma: true, is_first: true };
+    loop {
+        match words.next_word()? {
+            Word::Parameter(name, value) if name.eq_ignore_ascii_case(b"nextnonce") => return Some(value),
+            Word::End => return None,
+            _ => {}
+        }
+    }
+}
+
+/// Returns the start of `text` for a message.
+fn shown(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    text.chars().filter(|c| !c.is_control()).take(SHOWN_MAX).collect()
+}
+
 fn algorithm(name: &[u8]) -> Result<(DigestAlgorithm, bool), ChallengeFault> {
     let name = name.to_ascii_lowercase();
     let (hash, session) = match name.strip_suffix(b"-sess") {
@@ -128,7 +223,7 @@ fn algorithm(name: &[u8]) -> Result<(DigestAlgorithm, bool), ChallengeFault> {
         b"md5" => DigestAlgorithm::Md5,
         b"sha-256" => DigestAlgorithm::Sha256,
         b"sha-512-256" => DigestAlgorithm::Sha512Slash256,
-        _ => return Err(ChallengeFault::Unsupported),
+        _ => return Err(ChallengeFault::Algorithm(shown(&name).to_ascii_uppercase())),
     };
     Ok((hash, session))
 }
@@ -144,6 +239,9 @@ enum Word<'a> {
 /// Parses a list of challenges (RFC 9110 §11.6.1).
 struct ChallengeParser<'a> {
     rest: &'a [u8],
+    /// Whether the last part was the first of the list or followed a comma.
+    is_after_comma: bool,
+    is_first: bool,
 }
 
 impl<'a> ChallengeParser<'a> {
@@ -151,6 +249,8 @@ impl<'a> ChallengeParser<'a> {
     fn next_word(&mut self) -> Option<Word<'a>> {
         let start = self.rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','));
         let Some(start) = start else { return Some(Word::End) };
+        self.is_after_comma = self.is_first || self.rest[..start].contains(&b',');
+        self.is_first = false;
         self.rest = &self.rest[start..];
         let name = self.token();
         if name.is_empty() {
@@ -237,14 +337,33 @@ mod tests {
 
     #[test]
     fn what_cannot_be_answered_is_said() {
-        check("", Err(ChallengeFault::NoDigest));
-        check("Basic realm=\"z\"", Err(ChallengeFault::NoDigest));
-        check("Digest realm=\"a\"", Err(ChallengeFault::Malformed));
-        check("Digest realm=\"a\", nonce=\"b", Err(ChallengeFault::Malformed));
-        check("Digest \"x\"", Err(ChallengeFault::Malformed));
-        check("Digest realm=a, nonce=b, algorithm=SHA3", Err(ChallengeFault::Unsupported));
-        check("Digest realm=a, nonce=b, qop=\"auth-int\"", Err(ChallengeFault::Unsupported));
-        check("Digest realm=a, nonce=b, algorithm=MD5-sess", Err(ChallengeFault::Malformed));
+        use ChallengeFault::{Algorithm, Malformed, Missing, NoDigest, Protection};
+        let schemes = |names: &[&str]| Err(NoDigest(names.iter().map(|&name| name.to_owned()).collect()));
+        check("", Err(Missing));
+        check("Basic realm=\"z\"", schemes(&["Basic"]));
+        check(
+            "Negotiate YWJj==, NTLM, Bearer realm=\"a, b\", scope=x",
+            schemes(&["Negotiate", "NTLM", "Bearer"]),
+        );
+        check("Digest realm=\"a\"", Err(Malformed));
+        check("Digest realm=\"a\", nonce=\"b", Err(Malformed));
+        check("Digest \"x\"", Err(Malformed));
+        check("Digest realm=a, nonce=b, algorithm=SHA3", Err(Algorithm("SHA3".to_owned())));
+        check("Digest realm=a, nonce=b, qop=\"auth-int\"", Err(Protection("auth-int".to_owned())));
+        check("Digest realm=a, nonce=b, algorithm=MD5-sess", Err(Malformed));
+    }
+
+    #[test]
+    fn of_several_headers_the_nearest_reason_is_given() {
+        let of = |headers: &[&'static str]| {
+            Challenge::first(headers.iter().map(|text| text.as_bytes())).map(|_| ())
+        };
+        assert_eq!(of(&[]), Err(ChallengeFault::Missing));
+        let both = ChallengeFault::NoDigest(vec!["Basic".to_owned(), "Bearer".to_owned()]);
+        assert_eq!(of(&["Basic realm=a", "Bearer"]), Err(both));
+        let unknown = ChallengeFault::Algorithm("SHA3".to_owned());
+        assert_eq!(of(&["Digest realm=a, nonce=b, algorithm=SHA3", "Basic realm=a"]), Err(unknown));
+        assert_eq!(of(&["Basic realm=a", "Digest realm=a, nonce=b"]), Ok(()));
     }
 
     proptest::proptest! {

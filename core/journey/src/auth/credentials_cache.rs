@@ -2,7 +2,7 @@
 
 use wavetank_plan::{AuthPlan, Expr, Plan, Step, Template};
 
-use super::challenge::Challenge;
+use super::challenge::{Challenge, ChallengeFault, next_nonce};
 use super::digest::Digest;
 use crate::extract::ResponseView;
 use crate::render_context::RenderContext;
@@ -84,10 +84,14 @@ impl Session {
         out.extend_from_slice(b"\r\n");
     }
 
-    /// Records that a server accepted the credentials.
-    pub(crate) fn confirm_accepted(&mut self, by: &Credentials) {
+    /// Records that a server accepted the credentials, and the nonce that it gives for the next
+    /// request.
+    pub(crate) fn confirm_accepted(&mut self, by: &Credentials, answer: &ResponseView<'_>) {
         if let Some(login) = self.login(by) {
             login.worked = true;
+            if let Some(nonce) = answer.headers("authentication-info").find_map(next_nonce) {
+                login.digest.renew(nonce);
+            }
         }
     }
 
@@ -96,21 +100,21 @@ impl Session {
         self.holds_mut()?.logins.find(by, session)
     }
 
-    /// Handles a challenge by status 401. Returns whether the same request may be sent again with
-    /// an answer. It may not if an answer was sent and none was ever accepted.
-    pub(crate) fn is_challenged(
+    /// Handles a challenge by status 401. If it succeeds, the same request may be sent again with an
+    /// answer.
+    ///
+    /// # Errors
+    /// The challenge cannot be answered, or an answer was sent and none was ever accepted.
+    pub(crate) fn take_challenge(
         &mut self,
         by: &Credentials,
         scene: &mut RenderContext<'_>,
         answer: &ResponseView<'_>,
-    ) -> bool {
-        let mut challenges = answer.headers("www-authenticate");
-        let Some(challenge) = challenges.find_map(|header| Challenge::parse(header).ok()) else {
-            return false;
-        };
+    ) -> Result<(), ChallengeFault> {
+        let challenge = Challenge::first(answer.headers("www-authenticate"))?;
         let known = self.login(by).is_some_and(|login| !std::mem::take(&mut login.worked));
         if known && !challenge.stale {
-            return false;
+            return Err(ChallengeFault::Refused);
         }
         let [user, password] = [&by.user, &by.password].map(|words| scene.text(self, words));
         let (user, password) = (String::from_utf8_lossy(&user), String::from_utf8_lossy(&password));
@@ -118,6 +122,6 @@ impl Session {
         let digest = Digest::new(challenge, &user, &password, random);
         let session = self.identity.session;
         self.data_mut().logins.put(by, session, digest);
-        true
+        Ok(())
     }
 }

@@ -13,8 +13,10 @@ use crate::body::query_text;
 #[derive(Clone, Debug)]
 pub struct Digest {
     challenge: Challenge,
-    /// ` username="…"` and all other fixed parts, up to `uri`.
+    /// ` username="…"` and all other fixed parts, up to the value of `nonce`.
     head: Box<[u8]>,
+    /// The fixed parts after the nonce, up to `uri`.
+    tail: Box<[u8]>,
     /// The client's nonce.
     cnonce: Box<str>,
     /// H(A1).
@@ -38,10 +40,20 @@ impl Digest {
         }
         Self {
             head: head(&challenge, user).into(),
+            tail: tail(&challenge).into(),
             secret: secret.as_bytes().into(),
             cnonce: cnonce.into(),
             challenge,
             count: 0,
+        }
+    }
+
+    /// Uses `nonce` for the next requests. The server gives it in Authentication-Info (RFC 7616 §3.5).
+    ///
+    /// The session hash keeps the first nonces.
+    pub fn renew(&mut self, nonce: Vec<u8>) {
+        if self.challenge.nonce != nonce {
+            (self.challenge.nonce, self.count) = (nonce, 0);
         }
     }
 
@@ -63,6 +75,8 @@ impl Digest {
             hash(&[&self.secret, nonce, asked.as_bytes()])
         };
         out.extend_from_slice(&self.head);
+        push_quoted(out, &self.challenge.nonce);
+        out.extend_from_slice(&self.tail);
         out.extend_from_slice(b", uri=");
         push_quoted(out, target.as_bytes());
         out.extend_from_slice(b", response=\"");
@@ -96,8 +110,11 @@ fn head(challenge: &Challenge, user: &str) -> Vec<u8> {
     out.extend_from_slice(b", realm=");
     push_quoted(&mut out, &challenge.realm);
     out.extend_from_slice(b", nonce=");
-    push_quoted(&mut out, &challenge.nonce);
-    out.extend_from_slice(b", algorithm=");
+    out
+}
+
+fn tail(challenge: &Challenge) -> Vec<u8> {
+    let mut out = b", algorithm=".to_vec();
     out.extend_from_slice(match challenge.algorithm {
         DigestAlgorithm::Md5 => b"MD5",
         DigestAlgorithm::Sha256 => b"SHA-256",

@@ -4,9 +4,12 @@
 //! It knows no connections: it gets the bytes that were sent and the response, and returns the next
 //! message.
 
+use wavetank_plan::StatusSet;
+
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
 use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
+use crate::auth::ChallengeFault;
 use crate::content::decode_body;
 use crate::extract::ResponseView;
 use crate::follow_up::{FollowUp, FollowUpKind, NextMessage, is_page};
@@ -26,6 +29,8 @@ pub(crate) struct FollowUpState {
     hops: u8,
     /// Whether a challenge was answered.
     challenged: bool,
+    /// A challenge was not answered, or its answer was refused.
+    unanswered: Option<ChallengeFault>,
     /// The page that waits for its resources.
     page: Option<PendingPage>,
 }
@@ -64,6 +69,12 @@ impl CompiledStep {
         let target = str::from_utf8(target_of(sent)).unwrap_or("/");
         let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
         self.take_cookies(session, answer, (&site, scene.unix_seconds()), out.watch);
+        let at = course.as_ref().map_or(self.target, |course| course.target);
+        if let Some(credentials) =
+            self.credentials.as_ref().filter(|_| answer.status != 401 && at == self.target)
+        {
+            session.confirm_accepted(credentials, answer);
+        }
         let came = ReceivedResponse { sent, answer };
         let (course, stray) = match (&self.afield, course) {
             (Some(afield), course) if course.is_some() || self.may_lead_on(afield, answer) => {
@@ -96,7 +107,14 @@ impl CompiledStep {
 
     fn set_out(&self, afield: &FollowUpConfig, sent: &[u8]) -> Option<FollowUpState> {
         let place = afield.places.place(self.target, host_of(sent), target_of(sent))?;
-        Some(FollowUpState { place, target: self.target, hops: 0, challenged: false, page: None })
+        Some(FollowUpState {
+            place,
+            target: self.target,
+            hops: 0,
+            challenged: false,
+            unanswered: None,
+            page: None,
+        })
     }
 
     /// Returns the message that follows this response, if any.
@@ -111,11 +129,14 @@ impl CompiledStep {
     ) -> Result<Option<FollowUp>, FollowUpError> {
         let answer = came.answer;
         if course.target == self.target
+            && answer.status == 401
             && let Some(credentials) = &self.credentials
         {
-            if answer.status != 401 {
-                session.confirm_accepted(credentials);
-            } else if !course.challenged && session.is_challenged(credentials, scene, answer) {
+            if course.challenged {
+                course.unanswered = Some(ChallengeFault::Refused);
+            } else if let Err(fault) = session.take_challenge(credentials, scene, answer) {
+                course.unanswered = Some(fault);
+            } else {
                 course.challenged = true;
                 return Ok(Some(self.once_more(afield, course, scene, session, came, out)));
             }
@@ -134,6 +155,12 @@ impl CompiledStep {
                 _ => {}
             }
         }
+        if self.is_endless(afield, course, came) {
+            return Err(FollowUpError::Endless(
+                afield.follow,
+                elsewhere(course, answer.headers("location").next()),
+            ));
+        }
         match &mut course.page {
             Some(page) => page.take_in(afield, &course.place, answer)?,
             None if afield.resources && self.expect.contains(answer.status) && is_page(answer) => {
@@ -142,6 +169,24 @@ impl CompiledStep {
             None => {}
         }
         Ok(self.next_resource(afield, course, scene, session, out))
+    }
+
+    /// Whether all redirects that may be followed were, and this is one more that nothing expects.
+    fn is_endless(
+        &self,
+        afield: &FollowUpConfig,
+        course: &FollowUpState,
+        came: &ReceivedResponse<'_, '_>,
+    ) -> bool {
+        let location = came.answer.headers("location").next();
+        course.page.is_none()
+            && afield.follow > 0
+            && course.hops >= afield.follow
+            && self.expect == StatusSet::default_expected()
+            && matches!(
+                Hop::from_response(came.answer.status, method_of(came.sent), &course.place, location),
+                Some(Ok(_))
+            )
     }
 
     /// Writes the same request with credentials for a challenge.
@@ -280,7 +325,7 @@ impl CompiledStep {
         // Each request starts from the page's address, regardless of the redirects of the previous
         // one.
         (course.place, course.target) = (page.place.clone(), page.target);
-        (course.hops, course.challenged) = (0, false);
+        (course.hops, course.challenged, course.unanswered) = (0, false, None);
         let same_origin = to.same_origin(&page.place);
         let request = std::mem::take(&mut page.request);
         let hop = Hop { to, becomes_get: true, same_origin };
@@ -323,7 +368,15 @@ impl CompiledStep {
             }
             course => {
                 let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());
-                (answer.status, self.judge(scene, session, answer, &site, (out.counted, out.watch)), None)
+                let judged = self.judge(scene, session, answer, &site, (out.counted, out.watch));
+                let unanswered = course.as_ref().and_then(|course| course.unanswered.clone());
+                let judged = match (judged, unanswered) {
+                    (Err(Rejection::Status), Some(fault)) => {
+                        Err(Rejection::Stray(FollowUpError::Challenge(fault)))
+                    }
+                    (judged, _) => judged,
+                };
+                (answer.status, judged, None)
             }
         };
         let judged = match stray {

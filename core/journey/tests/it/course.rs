@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::net::IpAddr;
 
+use wavetank_journey::auth::ChallengeFault;
 use wavetank_journey::content::ContentFault::{Broken, TooLarge, Truncated};
 use wavetank_journey::extract::{ParseCache, ResponseView};
 use wavetank_journey::value::Values;
@@ -14,7 +15,7 @@ use wavetank_journey::{
 use wavetank_pace::Partition;
 use wavetank_plan::{
     AuthPlan, Check, CheckSubject, ConnectionOwner, Extract, HostFacts, Nanos, Op, Operand, Plan, ProxyUrl,
-    Quantity, RequestPlan, RunOptions, Scenario, Step, Target, TargetUrl, Test,
+    Quantity, RequestPlan, RunOptions, Scenario, StatusSet, Step, Target, TargetUrl, Test,
 };
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
@@ -158,7 +159,14 @@ fn redirects_are_followed_as_far_as_was_said() {
     let leg = |line: &str| (FollowUpKind::Redirect, 0, format!("GET {line} HTTP/1.1"));
     assert_eq!(walker.leads(302, "Location: b?c#d\r\n", ""), leg("/b?c"));
     assert_eq!(walker.leads(301, "Location: http://shop.org/e\r\n", ""), leg("/e"));
-    assert_eq!(walker.answer(307, "Location: /f\r\n", b""), Err((307, Ok(()))), "two were allowed");
+    let endless = FollowUpError::Endless(2, "http://shop.org/f".to_owned());
+    let endless = Err((307, Err(Rejection::Stray(endless))));
+    assert_eq!(walker.answer(307, "Location: /f\r\n", b""), endless, "two were allowed");
+    let expect = Some(StatusSet::parse("302").expect("a status"));
+    let mut expecting = Walker::new(Step { follow: 1, expect, ..get("/a") });
+    expecting.send();
+    assert_eq!(expecting.leads(302, "Location: /b\r\n", ""), leg("/b"));
+    assert_eq!(expecting.answer(302, "Location: /c\r\n", b""), Err((302, Ok(()))), "it was expected");
     walker.send();
     assert_eq!(walker.leads(302, "Location: /b\r\n", ""), leg("/b"), "each request has its own");
     assert_eq!(walker.answer(404, "", b""), Err((404, Err(Rejection::Status))));
@@ -252,6 +260,26 @@ fn a_proxy_reads_whole_urls_and_who_we_are_and_a_tunnel_neither() {
     leads("Location: http://10.0.0.7:8080/e\r\n", 1, "GET http://10.0.0.7:8080/e", "10.0.0.7:8080", known);
 }
 
+const REFUSED: Became = Err((401, Err(Rejection::Stray(FollowUpError::Challenge(ChallengeFault::Refused)))));
+
+#[test]
+fn a_challenge_that_is_not_answered_is_the_reason_of_the_failure() {
+    let auth = Some(AuthPlan::Digest("anna".into(), "x".into()));
+    for (challenge, text) in [
+        ("", "the challenge is missing"),
+        ("WWW-Authenticate: Basic realm=r\r\n", "the server asks for Basic, not Digest"),
+        ("WWW-Authenticate: Digest realm=r, nonce=n, algorithm=SHA3\r\n", "algorithm SHA3 is not supported"),
+        ("WWW-Authenticate: Digest realm=r, nonce=n, qop=auth-int\r\n", "offers qop auth-int"),
+    ] {
+        let mut walker = Walker::new(Step { auth: auth.clone(), ..get("/") });
+        walker.send();
+        match walker.answer(401, challenge, b"") {
+            Err((401, Err(Rejection::Stray(stray)))) => assert!(stray.message().contains(text), "{stray:?}"),
+            other => panic!("{challenge}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn a_challenge_is_answered_once_and_remembered() {
     let auth = Some(AuthPlan::Digest("anna".into(), "x".into()));
@@ -269,13 +297,32 @@ fn a_challenge_is_answered_once_and_remembered() {
     let again = walker.answer(401, &challenge.replace("n1", "n2"), b"").expect("a leg").2;
     assert!(again.contains("nonce=\"n2\"") && again.contains("nc=00000001"), "{again}");
     assert_eq!(again.matches("Authorization").count(), 1, "{again}");
-    assert_eq!(walker.answer(401, challenge, b""), Err((401, Err(Rejection::Status))), "asked twice");
+    assert_eq!(walker.answer(401, challenge, b""), REFUSED, "asked twice");
     walker.send();
     let refused = walker.answer(401, challenge, b"");
-    assert_eq!(refused, Err((401, Err(Rejection::Status))), "a wrong password stays wrong");
+    assert_eq!(refused, REFUSED, "a wrong password stays wrong");
     walker.send();
     let stale = challenge.replace("qop", "stale=true, qop");
     assert!(walker.answer(401, &stale, b"").is_ok());
+}
+
+#[test]
+fn the_nonce_that_a_server_gives_for_the_next_request_is_used() {
+    let auth = Some(AuthPlan::Digest("anna".into(), "x".into()));
+    let mut walker = Walker::new(Step { auth, ..get("/a") });
+    walker.send();
+    let challenge = "WWW-Authenticate: Digest realm=r, nonce=n1, qop=auth\r\n";
+    walker.answer(401, challenge, b"").expect("a leg");
+    for (next, expected) in [("n2", "n2"), ("n3", "n3")] {
+        let info = format!("Authentication-Info: qop=auth, nextnonce=\"{next}\", rspauth=\"0\"\r\n");
+        assert_eq!(walker.answer(200, &info, b""), DONE);
+        let ahead = walker.send();
+        let nonce = format!("nonce=\"{expected}\"");
+        assert!(ahead.contains(&nonce) && ahead.contains("nc=00000001"), "{ahead}");
+    }
+    assert_eq!(walker.answer(200, "", b""), DONE);
+    let ahead = walker.send();
+    assert!(ahead.contains("nonce=\"n3\"") && ahead.contains("nc=00000002"), "{ahead}");
 }
 
 const PAGE: &str = "Content-Type: text/html; charset=utf-8\r\n";

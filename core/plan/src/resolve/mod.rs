@@ -221,17 +221,23 @@ pub fn usable_addresses(
 }
 
 /// `localhost` is one host with two addresses, and most servers listen on only one of them. If both
-/// were used in turn, half of all connections would be refused. IPv4 is used unless `--ip` or
-/// `--source` say otherwise.
+/// were used in turn, half of all connections would be refused. The family of the first address is
+/// used unless `--ip` or `--source` say otherwise.
 fn one_of_localhost(
     options: &RunOptions,
     url: &TargetUrl,
     addresses: &mut Vec<SocketAddr>,
 ) -> Result<(), UserError> {
     let (host, _) = options.connect_point(url)?;
-    let sources_v6 = options.sources.ranges.iter().any(|range| range.first.is_ipv6());
-    if host.eq_ignore_ascii_case("localhost") && !sources_v6 && addresses.iter().any(SocketAddr::is_ipv4) {
-        addresses.retain(SocketAddr::is_ipv4);
+    if !TargetUrl::is_localhost(&host) {
+        return Ok(());
+    }
+    let ranges = &options.sources.ranges;
+    let is_reached = |to: &&SocketAddr| {
+        ranges.is_empty() || ranges.iter().any(|range| range.first.is_ipv4() == to.is_ipv4())
+    };
+    if let Some(first) = addresses.iter().find(is_reached).copied() {
+        addresses.retain(|address| address.is_ipv4() == first.is_ipv4());
     }
     Ok(())
 }

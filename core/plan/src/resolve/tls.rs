@@ -50,7 +50,7 @@ pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, Us
 
 /// Returns the name in the handshake: that of `--sni`, or the URL's host wherever connections go.
 pub(super) fn server_name(options: &RunOptions, url: &TargetUrl) -> Option<String> {
-    url.tls.then(|| options.tls.sni.clone().unwrap_or_else(|| url.host.clone()))
+    url.tls.then(|| options.tls.sni.clone().unwrap_or_else(|| url.certificate_name().to_owned()))
 }
 
 /// Adds notes about TLS that are needed to read the numbers.

@@ -17,7 +17,11 @@ fn urls() {
         ("10.0.0.5/", "10.0.0.5", 80, "/", "10.0.0.5"),
         ("[::1]:80", "::1", 80, "/", "[::1]"),
         ("http://[FD00::1]:8080/a", "fd00::1", 8_080, "/a", "[fd00::1]:8080"),
-        ("example.com.", "example.com", 80, "/", "example.com"),
+        ("example.com.", "example.com.", 80, "/", "example.com."),
+        ("https://example.com.:8443/a", "example.com.", 8_443, "/a", "example.com.:8443"),
+        ("http://[fe80::1%25eth0]:81/a%25b", "fe80::1%eth0", 81, "/a%25b", "[fe80::1]:81"),
+        ("[fe80::1%2]", "fe80::1%2", 80, "/", "[fe80::1]"),
+        ("127.0.0.1.:81", "127.0.0.1", 81, "/", "127.0.0.1:81"),
         ("example.com#part", "example.com", 80, "/", "example.com"),
         ("example.com/ä?ö", "example.com", 80, "/%C3%A4?%C3%B6", "example.com"),
         ("münchen.example", "xn--mnchen-3ya.example", 80, "/", "xn--mnchen-3ya.example"),
@@ -36,6 +40,45 @@ fn urls() {
     }
     assert_eq!(TargetUrl::parse("[::1]:81").unwrap().address(), Some("[::1]:81".parse().unwrap()));
     assert_eq!(TargetUrl::parse("localhost").unwrap().address(), None);
+}
+
+#[test]
+fn a_name_is_certified_without_its_final_dot() {
+    for (text, name) in [("https://example.com.", "example.com"), ("https://example.com", "example.com")] {
+        assert_eq!(TargetUrl::parse(text).expect("a URL").certificate_name(), name, "{text}");
+    }
+    for text in ["http://.", "http://..:80/"] {
+        assert!(TargetUrl::parse(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn an_ipv6_address_without_brackets_is_shown_with_them() {
+    for (text, hint) in [
+        ("::1:8080/a", "write [::1]:8080/a"),
+        ("http://::1:8080", "write http://[::1]:8080"),
+        ("http://fe80::1/", "write http://[fe80::1]/"),
+    ] {
+        assert_eq!(TargetUrl::parse(text).expect_err(text).hint, hint, "{text}");
+    }
+    let user = TargetUrl::parse("http://us%40er:pw@localhost/").expect_err("a user");
+    assert!(user.hint.contains("--basic us@er:…"), "{user}");
+    let zone = TargetUrl::parse("http://[fe80::1%]/").expect_err("a zone without a name");
+    assert!(zone.message.contains("zone") && zone.hint.contains("[fe80::1%25eth0]"), "{zone}");
+    for (text, hint) in [
+        ("::1:8080", "[::1]:8080"),
+        ("::1", "[::1]"),
+        ("fd00::5:443", "[fd00::5]:443"),
+        ("2001:db8::5:8080", "[2001:db8::5]:8080"),
+        ("shop.test:80:::1:8080", "shop.test:80:[::1]:8080"),
+        ("shop.test:80:fd00::5", "shop.test:80:[fd00::5]"),
+    ] {
+        let error = ConnectTo::parse(text).expect_err(text);
+        assert_eq!((error.code, error.hint.as_str()), ("bad_connect_to", hint), "{text}");
+    }
+    for text in ["::db:5432", ":::81", "::10.0.0.5:80", "a:1:b:2"] {
+        assert!(ConnectTo::parse(text).is_ok(), "{text}");
+    }
 }
 
 #[test]

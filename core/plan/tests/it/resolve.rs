@@ -273,8 +273,15 @@ fn localhost_is_one_host_with_two_addresses() {
         let url = TargetUrl::parse(url).unwrap();
         resolve(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
     };
-    assert_eq!(of("localhost", options()), both[1..]);
-    assert_eq!(of("localhost", RunOptions { ip: Some(IpFamily::V6), ..options() }), both[..1]);
+    for name in ["localhost", "LOCALHOST.", "shop.localhost"] {
+        assert_eq!(of(name, options()), both[..1], "{name}: the first of them");
+        assert_eq!(of(name, RunOptions { ip: Some(IpFamily::V4), ..options() }), both[1..]);
+        assert_eq!(
+            of(name, RunOptions { sources: from(range("127.0.0.2", "127.0.0.9")), ..options() }),
+            both[1..]
+        );
+    }
+    assert_eq!(of("notlocalhost", options()), both);
     assert_eq!(of("dual.example", options()), both, "other names: all addresses in turn");
 }
 

@@ -33,7 +33,7 @@ struct NameYaml {
 
 impl DnsYaml {
     pub(super) fn new(renewal: &DnsRefreshPlan) -> Self {
-        let DnsRefreshPlan { when, ip, ways } = renewal;
+        let DnsRefreshPlan { when, ip, ways, unreached: _ } = renewal;
         let name = |(host, port): &(String, u16)| NameYaml { host: host.clone(), port: *port };
         let way = |RefreshedName { names, first_only }: &RefreshedName| WayYaml {
             names: names.iter().map(name).collect(),
@@ -59,6 +59,7 @@ impl DnsYaml {
             when: DnsPolicy::parse(&self.again).map_err(|error| DecodeError::new(error.message))?,
             ip: self.ip.as_deref().map(|name| one_of(name, &FAMILIES)).transpose()?,
             ways: self.targets.iter().map(way).collect(),
+            unreached: Vec::new(),
         })
     }
 }

@@ -46,6 +46,8 @@ pub struct Epoll {
     /// Accepted from the current listener in this turn.
     accepted: u32,
     buffer: Box<[u8]>,
+    /// The connection of the last receive, if its end came with these bytes.
+    ending: Option<ConnId>,
     stale: u64,
     bytes_sent: u64,
 }
@@ -71,6 +73,7 @@ impl Driver for Epoll {
             resume_at: Nanos::MAX,
             accepted: 0,
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
+            ending: None,
             stale: 0,
             bytes_sent: 0,
         };
@@ -198,6 +201,11 @@ impl Driver for Epoll {
     #[inline]
     fn received(&self, len: usize) -> &[u8] {
         &self.buffer[..len]
+    }
+
+    #[inline]
+    fn is_ending(&self, conn: ConnId) -> bool {
+        self.ending == Some(conn)
     }
 
     fn waker(&self) -> Result<Waker, Errno> {
@@ -329,6 +337,7 @@ impl Epoll {
                 if full || events & ends == 0 {
                     self.at += 1;
                 }
+                self.ending = (events & ends != 0).then_some(conn);
                 Some(Event::Received(conn, len))
             }
             // Whatever is left to be heard of it: it broke under a send.

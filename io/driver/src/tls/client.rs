@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier};
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, Error};
 use wavetank_plan::{TlsPlan, TlsResume};
@@ -32,6 +32,8 @@ struct TlsProfile {
     config: ClientConfig,
     /// `None`: any certificate is accepted.
     judge: Option<Arc<WebPkiServerVerifier>>,
+    /// Certificates that are trusted themselves.
+    named: Arc<[CertificateDer<'static>]>,
     resume: TlsResume,
 }
 
@@ -77,7 +79,7 @@ impl TlsClient {
     /// Uses a configuration unchanged, without any server.
     #[cfg(test)]
     pub(super) fn from_config(config: ClientConfig) -> Self {
-        let ways = vec![TlsProfile { config, judge: None, resume: TlsResume::Never }];
+        let ways = vec![TlsProfile { config, judge: None, named: [].into(), resume: TlsResume::Never }];
         Self { ways, names: Vec::new() }
     }
 }
@@ -107,7 +109,8 @@ impl TlsProfile {
         };
         config.alpn_protocols = plan.alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         config.resumption = Resumption::disabled();
-        Ok(Self { config, judge, resume: plan.resume })
+        let named = verify::named(plan.ca_pem.as_deref())?;
+        Ok(Self { config, judge, named, resume: plan.resume })
     }
 }
 
@@ -146,7 +149,7 @@ impl ThreadTlsClient {
                 config.resumption = Resumption::store(Arc::clone(&sessions) as _);
             }
             if let Some(judge) = &way.judge {
-                let judge = Arc::new(CachingVerifier::new(Arc::clone(judge)));
+                let judge = Arc::new(CachingVerifier::new(Arc::clone(judge), Arc::clone(&way.named)));
                 config.dangerous().set_certificate_verifier(judge);
             }
             (Arc::new(config), sessions)

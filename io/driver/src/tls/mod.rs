@@ -278,6 +278,12 @@ impl<D: Driver> Driver for Tls<D> {
         if self.plain_told { &self.plain[..len] } else { self.inner.received(len) }
     }
 
+    #[inline]
+    fn is_ending(&self, conn: ConnId) -> bool {
+        let is_end = |event: &Event| matches!(event, Event::Ended(ended, _) if *ended == conn);
+        self.told.iter().any(is_end) || self.inner.is_ending(conn)
+    }
+
     fn waker(&self) -> Result<Waker, Errno> {
         self.inner.waker()
     }

@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 use super::pem;
 use super::problem::TlsProblem;
@@ -17,11 +18,19 @@ const REMEMBERED_S: u64 = 60;
 /// each host.
 const CHAINS_MAX: usize = 32;
 
+/// Returns the certificates that the user named as trusted.
+pub(super) fn named(ca_pem: Option<&[u8]>) -> Result<Arc<[CertificateDer<'static>]>, TlsProblem> {
+    ca_pem.map_or_else(|| Ok([].into()), |pem| pem::certificates(pem, CA_FILE).map(Into::into))
+}
+
+/// What messages call the file.
+const CA_FILE: &str = "the CA file (--cacert)";
+
 /// Returns the trusted roots: the certificates of `ca_pem` alone, or else the host's own. If there
 /// are none, as in an empty container, these are Mozilla's list as of the build of this program.
 pub(super) fn roots(ca_pem: Option<&[u8]>) -> Result<RootCertStore, TlsProblem> {
     if let Some(ca_pem) = ca_pem {
-        return pem::roots(ca_pem, "the CA file (--cacert)");
+        return pem::roots(ca_pem, CA_FILE);
     }
     Ok(or_built_in(rustls_native_certs::load_native_certs().certs))
 }
@@ -41,6 +50,8 @@ fn or_built_in(native: Vec<CertificateDer<'static>>) -> RootCertStore {
 #[derive(Debug)]
 pub(super) struct CachingVerifier {
     judge: Arc<WebPkiServerVerifier>,
+    /// Certificates that the user named as trusted.
+    named: Arc<[CertificateDer<'static>]>,
     good: Mutex<Vec<Good>>,
 }
 
@@ -62,8 +73,23 @@ impl Good {
 
 impl CachingVerifier {
     /// Makes a verifier for one thread, so that its lock is never contended.
-    pub(super) fn new(judge: Arc<WebPkiServerVerifier>) -> Self {
-        Self { judge, good: Mutex::default() }
+    pub(super) fn new(judge: Arc<WebPkiServerVerifier>, named: Arc<[CertificateDer<'static>]>) -> Self {
+        Self { judge, named, good: Mutex::default() }
+    }
+
+    /// Accepts a CA's certificate (CA:TRUE, as `openssl req -x509` makes it) as a server's if the user
+    /// named this very certificate. The library has checked its dates by then, but not the name.
+    fn accept_named(
+        &self,
+        error: Error,
+        end_entity: &CertificateDer<'_>,
+        server_name: &ServerName<'_>,
+    ) -> Result<ServerCertVerified, Error> {
+        if !is_ca_as_server(&error) || !self.named.contains(end_entity) {
+            return Err(error);
+        }
+        verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+        Ok(ServerCertVerified::assertion())
     }
 }
 
@@ -81,8 +107,10 @@ impl ServerCertVerifier for CachingVerifier {
         if good.iter().any(|one| one.is(end_entity, intermediates, server_name)) {
             return Ok(ServerCertVerified::assertion());
         }
-        let verified =
-            self.judge.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)?;
+        let verified = self
+            .judge
+            .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            .or_else(|error| self.accept_named(error, end_entity, server_name))?;
         if good.len() == CHAINS_MAX {
             good.remove(0);
         }
@@ -116,6 +144,12 @@ impl ServerCertVerifier for CachingVerifier {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.judge.supported_verify_schemes()
     }
+}
+
+/// Whether the library refuses a certificate because it is a CA's.
+pub(super) fn is_ca_as_server(error: &Error) -> bool {
+    matches!(error, Error::InvalidCertificate(CertificateError::Other(other))
+        if format!("{other:?}").contains("CaUsedAsEndEntity"))
 }
 
 /// Accepts any certificate for any name. The signature of the handshake is still checked: a real

@@ -38,6 +38,17 @@ impl Uring {
         }
     }
 
+    /// Whether the end of `conn` is known: from its watch, or from the next completion. An armed
+    /// receive completes with the end right after the bytes that came with it.
+    #[inline]
+    pub(super) fn knows_end(&self, conn: ConnId) -> bool {
+        let is_end = |next: &Completion| {
+            let token = Token(next.token);
+            next.result == 0 && token.operation() == Some(Operation::Receive) && token.conn() == conn
+        };
+        self.ready.get(self.at).is_some_and(is_end) || self.slots.is_ending(conn)
+    }
+
     #[inline]
     fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
         let Completion { result, flags, .. } = completion;
@@ -75,7 +86,9 @@ impl Uring {
                 })
             }
             Operation::Readable => {
-                let gone = result < 0 || result & i32::from(libc::POLLERR | libc::POLLHUP) != 0;
+                // Where a receive is armed, the end of the peer alone is not watched.
+                let ends = libc::POLLERR | libc::POLLHUP | libc::POLLRDHUP;
+                let gone = result < 0 || result & i32::from(ends) != 0;
                 let reading = self.slots.readable(conn, cqueue::more(completion.flags), gone);
                 self.read(conn, reading);
                 None

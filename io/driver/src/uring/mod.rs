@@ -270,6 +270,11 @@ impl Driver for Uring {
         self.rings[ring].buffers.bytes(buffer, len)
     }
 
+    #[inline]
+    fn is_ending(&self, conn: ConnId) -> bool {
+        self.knows_end(conn)
+    }
+
     fn waker(&self) -> Result<Waker, Errno> {
         Ok(self.waker.clone())
     }

@@ -140,10 +140,16 @@ impl<D: Driver> Connections<D> {
                     return Ok(());
                 }
                 Err(errno) => {
-                    route = self.another(seat, route.tuple, errno).ok_or(failure::connect_failure(errno))?;
+                    let failure = self.unreached(seat, route.tuple, failure::connect_failure(errno));
+                    route = self.another(seat, route.tuple, errno).ok_or(failure)?;
                 }
             }
         }
+    }
+
+    /// Returns `failure` to connect by `tuple` with the address, if the target has several.
+    fn unreached(&self, seat: u32, tuple: Tuple, failure: Failure) -> Failure {
+        failure.at(self.sources.one_of_several(self.seats[seat as usize].target, tuple))
     }
 
     /// Whether a request will be sent on this slot's connection as soon as it is open.
@@ -179,7 +185,7 @@ impl<D: Driver> Connections<D> {
         let (phase, tuple) = (entry.phase, std::mem::replace(&mut entry.tuple, Tuple::KERNELS));
         let failure = match self.another(seat, tuple, errno) {
             Some(route) => self.dial(seat, route),
-            None => Err(failure::connect_failure(errno)),
+            None => Err(self.unreached(seat, tuple, failure::connect_failure(errno))),
         };
         if let Err(failure) = failure {
             let failure = self.in_handshake(seat, failure, rec);
@@ -224,10 +230,11 @@ impl<D: Driver> Connections<D> {
 
     /// Gives up an opening that took too long, in the connect or in the TLS handshake.
     pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
-        let failure = match self.seats[seat as usize].state {
+        let ConnSlot { state, tuple, .. } = self.seats[seat as usize];
+        let failure = match state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
-            _ => Failure::new(ErrorClass::ConnectTimeout),
+            _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };
         self.cancel_dial(seat, &failure, Close::Rst, at, rec);
     }

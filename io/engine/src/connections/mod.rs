@@ -262,6 +262,7 @@ impl<D: Driver> Connections<D> {
         rec.bytes_received(len);
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
+        let is_ending = self.driver.is_ending(link);
         let mut input = self.driver.received(len);
         while !input.is_empty() {
             let talk = entry.talk.get_or_insert_with(|| self.talks.take());
@@ -292,10 +293,8 @@ impl<D: Driver> Connections<D> {
             };
             let Some(answer) = progress.answer else { return };
             input = &input[progress.consumed..];
-            if !input.is_empty() && talk.flights.sent() == 1 {
-                return self.end(seat, failure::SURPLUS, true, at, rec);
-            }
             talk.flights.pop_sent();
+            let is_surplus = !input.is_empty() && talk.flights.sent() == 0;
             let answered = ConnectionOutcome::Answered(flight.exchange, answer, talk.first_byte, at);
             if let Some(next) = talk.flights.first_sent().filter(|_| answer.keep_alive) {
                 talk.reader.expect(next.manner.is_head());
@@ -305,8 +304,17 @@ impl<D: Driver> Connections<D> {
             if !answer.keep_alive || !lasts {
                 return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
             }
+            if is_surplus {
+                // The answer is whole. What follows it would be taken for the next one.
+                return self.end(seat, failure::AFTER_CLOSE, true, at, rec);
+            }
         }
-        self.free(seat, at, rec);
+        // The end came with the answer: nothing more can be asked for here.
+        if !is_ending {
+            self.free(seat, at, rec);
+        } else if self.seats[seat as usize].sent() == 0 {
+            self.end(seat, failure::AFTER_CLOSE, true, at, rec);
+        }
     }
 
     /// Handles an open connection with capacity: it gets waiting requests, or becomes idle.
@@ -379,9 +387,11 @@ impl<D: Driver> Connections<D> {
         // allowed, provided the connection had worked.
         let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.has_begun());
         let mut failure = failure;
-        while let Some(flight) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
-            let retry = failure.peer_closed && untouched && served && flight.manner.is_idempotent();
-            let broken = Box::new(Failure { retry, ..failure.clone() });
+        while let Some((flight, unsent)) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
+            let between = failure.peer_closed && untouched && served;
+            let retry = between && (unsent || flight.manner.is_idempotent());
+            let broken = if between { failure.clone().between_requests() } else { failure.clone() };
+            let broken = Box::new(Failure { retry, ..broken });
             self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };

@@ -3,6 +3,7 @@
 mod session_failures;
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
@@ -23,10 +24,6 @@ pub(crate) struct Failure {
     pub(crate) retry: bool,
 }
 
-/// Bytes after the response that were not requested.
-pub(crate) const SURPLUS: Failure =
-    Failure::detailed(ErrorClass::Protocol, "bytes after the end of the response");
-
 /// The connection was to be closed after a response. Requests behind it on the same connection use
 /// another one.
 pub(crate) const AFTER_CLOSE: Failure =
@@ -43,6 +40,9 @@ pub(crate) const TOO_LONG_TO_LOOK: Failure =
 pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
 
+/// A connection that had served requests was ended as the next one was sent.
+const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";
+
 impl Failure {
     /// Creates a failure of `class` without further details.
     pub(crate) const fn new(class: ErrorClass) -> Self {
@@ -56,11 +56,42 @@ impl Failure {
 }
 
 impl Failure {
-    /// Returns the message: the kernel's error, the exact fault, or the class.
+    /// Whether no connection was made, which says something of the address alone.
+    pub(crate) fn is_unreached(&self) -> bool {
+        match self.class {
+            ErrorClass::ConnectRefused | ErrorClass::ConnectUnreachable => self.errno.is_some(),
+            ErrorClass::ConnectTimeout => self.detail.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Returns the failure of a request whose connection the peer ended before any byte of a response.
+    #[must_use]
+    pub(crate) fn between_requests(self) -> Self {
+        let detail = match self.errno {
+            Some(errno) => Cow::Owned(format!("{BETWEEN_REQUESTS}: {errno}")),
+            None => Cow::Borrowed(BETWEEN_REQUESTS),
+        };
+        Self { detail: Some(detail), ..self }
+    }
+
+    /// Returns the failure to connect with the address, where a target has several of them.
+    #[must_use]
+    pub(crate) fn at(self, address: Option<SocketAddr>) -> Self {
+        match address.filter(|_| self.is_unreached()) {
+            Some(address) => {
+                let detail = format!("no connection to {address}: {}", self.message());
+                Self { detail: Some(Cow::Owned(detail)), ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// Returns the message: the exact fault, the kernel's error, or the class.
     pub(crate) fn message(&self) -> String {
         match (self.errno, &self.detail) {
-            (Some(errno), _) => errno.to_string(),
-            (None, Some(detail)) => detail.clone().into_owned(),
+            (_, Some(detail)) => detail.clone().into_owned(),
+            (Some(errno), None) => errno.to_string(),
             (None, None) => self.class.name().replace('_', " "),
         }
     }

@@ -58,6 +58,8 @@ const fn of_stray(stray: &FollowUpError) -> ErrorClass {
         FollowUpError::Content(ContentFault::TooLarge) | FollowUpError::ResourcesTooLarge(_) => {
             ErrorClass::BodyLimit
         }
-        FollowUpError::Resource(..) => ErrorClass::Status,
+        FollowUpError::Resource(..) | FollowUpError::Challenge(_) | FollowUpError::Endless(..) => {
+            ErrorClass::Status
+        }
     }
 }

@@ -7,9 +7,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_driver::{
-    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, HandshakeInfo, Tls,
-};
+use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Errno, Event, HandshakeInfo, Tls};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
 use wavetank_plan::{Close, Nanos, Plan};
@@ -18,11 +16,8 @@ use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, Re
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;
 use crate::preface::Preface;
-use crate::sources::{Route, Sources};
+use crate::sources::Sources;
 
-/// The maximum number of tuples that are tried if the plan defines them. Other programs may occupy
-/// a few, but not all.
-const TUPLES_TRIED_MAX: u32 = 16;
 /// The maximum time between two checks of cancellation.
 const LOOK_AROUND: Nanos = Nanos::from_millis(50);
 /// The maximum size of the start of a response that is kept, to show what was wrong with it.
@@ -35,9 +30,9 @@ const TLS_MAJOR: u8 = 3;
 pub(crate) struct Connector<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) clock: Clock,
-    way: OutboundConfig,
-    sources: Sources,
-    names: Vec<Option<u16>>,
+    pub(super) way: OutboundConfig,
+    pub(super) sources: Sources,
+    pub(super) names: Vec<Option<u16>>,
     pub(super) preface: Preface,
     /// Checked often, and whenever a signal interrupts a wait.
     cancelled: &'a dyn Fn() -> bool,
@@ -97,7 +92,7 @@ pub(crate) struct ResponseTimes {
 pub(crate) struct SingleConnection<D> {
     pub(super) driver: Tls<D>,
     pub(super) conn: ConnId,
-    clock: Clock,
+    pub(super) clock: Clock,
     pub(crate) opened: Opened,
     /// The number of responses so far.
     pub(crate) served: u64,
@@ -117,64 +112,6 @@ impl<'a> Connector<'a> {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         (self.cancelled)()
-    }
-
-    /// Connects to `target`. If another program occupies a tuple, it tries the next one. `until`
-    /// limits all of this.
-    pub(crate) fn open<D: Driver>(
-        &mut self,
-        target: u16,
-        until: Nanos,
-    ) -> Result<SingleConnection<D>, RequestError> {
-        let begun = self.clock.now();
-        let setup =
-            DriverConfig { features: self.way.features, sockets: 1, ..DriverConfig::small(self.clock) };
-        let driver =
-            D::new(&setup).map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;
-        let mut driver = Tls::wrap(driver, self.way.tls.clone(), None);
-        let tls = self.names[usize::from(target)].map(|name| DialTls { name, session: 0 });
-        let prefaced = self.preface.is_needed();
-        let (mut refused, mut address) = (Errno(libc::EADDRNOTAVAIL), None);
-        for _ in 0..TUPLES_TRIED_MAX {
-            let Some(Route { to, from, tuple }) = self.sources.allocate(target, begun) else { break };
-            address = Some(to);
-            let no = |failure| RequestError::new(failure, address);
-            // After a preface, TLS starts later.
-            let (at_once, asks_ends) = (tls.filter(|_| !prefaced), self.preface.needs_addresses());
-            let dialed = driver.connect(&Dial { from, tls: at_once, asks_ends, ..Dial::plain(to) });
-            let connected = match dialed {
-                Ok(conn) => self.connected(&mut driver, conn, until).map_err(no)?,
-                Err(errno) => Err(errno),
-            };
-            match connected {
-                Ok(conn) => {
-                    let connected = self.clock.now();
-                    let opened = Opened { address: to, begun, connected, tunnelled: None, tls: None };
-                    let mut line = SingleConnection { driver, conn, clock: self.clock, opened, served: 0 };
-                    if prefaced {
-                        let mut hearing = ResponseCapture::default();
-                        let said = self.send_preface(&mut line, (target, tls), until, &mut hearing);
-                        said.map_err(|failure| RequestError { seen: hearing.seen, ..no(failure) })?;
-                    }
-                    if tls.is_some() {
-                        line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
-                    }
-                    return Ok(line);
-                }
-                Err(errno) => refused = errno,
-            }
-            if !tuple.is_chosen() || !matches!(refused.0, libc::EADDRNOTAVAIL | libc::EADDRINUSE) {
-                break;
-            }
-        }
-        let failure = match refused {
-            // It was accepted and reset before it was seen as open.
-            Errno(libc::ECONNRESET) if tls.is_some() && !prefaced => {
-                failure::handshake_failure(CloseReason::Broken(refused), &driver)
-            }
-            _ => failure::connect_failure(refused),
-        };
-        Err(RequestError::new(failure, address))
     }
 
     /// Sends `request` on `line` and waits for the whole response, until `deadline`.
@@ -253,38 +190,6 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// Waits until `conn` is connected or has failed.
-    fn connected<D: Driver>(
-        &self,
-        driver: &mut D,
-        conn: ConnId,
-        until: Nanos,
-    ) -> Result<Result<ConnId, Errno>, Failure> {
-        loop {
-            match self.event(driver, until, &Failure::new(ErrorClass::ConnectTimeout))? {
-                Event::Connected(id) if id == conn => return Ok(Ok(conn)),
-                Event::ConnectFailed(id, errno) if id == conn => return Ok(Err(errno)),
-                _ => {}
-            }
-        }
-    }
-
-    fn secure<D: Driver>(&self, line: &mut SingleConnection<D>, until: Nanos) -> Result<Handshake, Failure> {
-        let (driver, conn) = (&mut line.driver, line.conn);
-        loop {
-            match self.event(driver, until, &failure::HANDSHAKE_TIMEOUT)? {
-                Event::Secured(id) if id == conn => {
-                    let secured = self.clock.now();
-                    let agreed =
-                        driver.secured(conn).expect("a secured connection has negotiated parameters");
-                    return Ok(Handshake { secured, agreed, certificates: driver.peer_certificates(conn) });
-                }
-                Event::Ended(id, how) if id == conn => return Err(failure::handshake_failure(how, driver)),
-                _ => {}
-            }
-        }
-    }
-
     /// Reads the response. Returns it, and whether more bytes followed.
     fn hear<D: Driver>(
         &self,
@@ -347,7 +252,7 @@ impl RequestError {
 #[derive(Default)]
 pub(super) struct ResponseCapture {
     /// The start of the received bytes.
-    seen: Vec<u8>,
+    pub(super) seen: Vec<u8>,
     first_byte: Option<Nanos>,
     sent: bool,
 }

@@ -17,6 +17,7 @@
 //! ```
 
 mod connection;
+mod opening;
 mod prefacing;
 mod request;
 mod trace_event;

@@ -184,10 +184,6 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             match heard {
                 Ok(heard) => {
                     self.told(&heard, &keep);
-                    if heard.surplus {
-                        line.close(self.plan().http.close);
-                        return Err(self.unanswered(RequestError::new(failure::SURPLUS, Some(address))));
-                    }
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
                 }
@@ -241,7 +237,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         let http = &self.plan().http;
         let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
         let single = self.way.scenario.connection == ConnectionOwner::Request;
-        if !heard.answer.keep_alive || !http.keepalive || worn || single {
+        if !heard.answer.keep_alive || heard.surplus || !http.keepalive || worn || single {
             line.close(http.close);
         } else {
             self.lines.insert(target, line);

@@ -72,7 +72,8 @@ impl SourcePorts {
     }
 }
 
-/// One pair of address and port, for one address of a target. It is empty if the kernel chooses.
+/// One pair of address and port, for one address of a target. It is the address alone if the kernel
+/// chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuple {
     way: u16,
@@ -80,12 +81,12 @@ pub(crate) struct Tuple {
 }
 
 impl Tuple {
-    /// The kernel chooses.
+    /// The kernel chooses, and no address is known.
     pub(crate) const KERNELS: Self = Self { way: 0, index: u32::MAX };
 
     /// Whether the pair was chosen here.
     pub(crate) fn is_chosen(self) -> bool {
-        self != Self::KERNELS
+        self.index != u32::MAX
     }
 }
 
@@ -169,6 +170,16 @@ impl Sources {
         addresses.iter().filter_map(|&to| place(to)).collect()
     }
 
+    /// Returns the number of addresses of `target`.
+    pub(crate) fn address_count(&self, target: u16) -> u32 {
+        self.targets[usize::from(target)].len() as u32
+    }
+
+    /// Returns the address of a route of `target` with `tuple`, if the target has several.
+    pub(crate) fn one_of_several(&self, target: u16, tuple: Tuple) -> Option<SocketAddr> {
+        (self.address_count(target) > 1).then(|| self.ways[usize::from(tuple.way)].to)
+    }
+
     /// Returns the source and destination of the next connection to `target`; `None`: every tuple
     /// is in use or resting.
     #[inline]
@@ -180,7 +191,8 @@ impl Sources {
             let way = &mut self.ways[usize::from(index)];
             let tuples = if way.to.is_ipv4() { &self.v4 } else { &self.v6 };
             if tuples.are_the_kernels() {
-                return Some(Route { to: way.to, from: None, tuple: Tuple::KERNELS });
+                let tuple = Tuple { way: index, ..Tuple::KERNELS };
+                return Some(Route { to: way.to, from: None, tuple });
             }
             if let Some(tuple) = way.take(tuples.count(), now) {
                 let from = Some(tuples.get(tuple));

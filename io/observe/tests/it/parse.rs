@@ -193,3 +193,12 @@ fn memory_of_a_process() {
     check("VmHWM:\t2 kB\nRssAnon:\t99999999999999999999 kB\n", Some(2_048), None);
     check("", None, None);
 }
+
+#[test]
+fn an_interface_has_a_number() {
+    let text = "00000000000000000000000000000001 01 80 10 80       lo\n\
+                fe80000000000000021122fffe334455 1f 40 20 80     eth0\n";
+    for (name, index) in [("lo", Some(1)), ("eth0", Some(31)), ("eth", None), ("", None)] {
+        assert_eq!(parse::interface_index(text, name), index, "{name}");
+    }
+}

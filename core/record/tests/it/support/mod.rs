@@ -254,6 +254,7 @@ pub(crate) fn plan() -> Plan {
                 when: DnsPolicy::Every(Nanos::from_secs(30)),
                 ip: Some(IpFamily::V4),
                 ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
+                unreached: Vec::new(),
             }),
         },
         tls: Some(tls()),

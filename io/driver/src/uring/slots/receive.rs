@@ -1,6 +1,7 @@
 //! [`ReceiveOutcome`] and [`ReceiveAction`]: the result of a receive, and how to continue reading.
 
-use crate::driver::CloseReason;
+use super::{ENDING, Slots};
+use crate::driver::{CloseReason, ConnId};
 
 /// The result of a receive, for the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,4 +26,13 @@ pub(in crate::uring) enum ReceiveAction {
     Anew,
     /// Nothing is left to read: report the end.
     Over,
+}
+
+impl Slots {
+    /// Whether the peer of `conn` is known to send no more than what is there already.
+    #[inline]
+    pub(in crate::uring) fn is_ending(&self, conn: ConnId) -> bool {
+        let slot = self.all.get(conn.slot as usize);
+        slot.is_some_and(|slot| slot.generation == conn.generation && slot.has(ENDING))
+    }
 }

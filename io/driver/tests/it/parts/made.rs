@@ -100,6 +100,10 @@ impl<M: Make> Driver for Made<M> {
         self.0.received(len)
     }
 
+    fn is_ending(&self, conn: ConnId) -> bool {
+        self.0.is_ending(conn)
+    }
+
     fn waker(&self) -> Result<Waker, Errno> {
         self.0.waker()
     }

@@ -207,6 +207,30 @@ pub(crate) fn reads_data_and_end_of_one_edge<D: Driver>() {
     }
 }
 
+pub(crate) fn knows_the_end_that_came_with_bytes<D: Driver>() {
+    let mut bench = Bench::<D>::new();
+    for close in [true, false] {
+        let (conn, mut peer) = bench.connected();
+        peer.write_all(b"still open").expect("connected");
+        assert_eq!(bench.hear(), Heard::Received(conn, b"still open".to_vec()));
+        assert!(!bench.driver.is_ending(conn));
+        // On loopback both are there before the next wait.
+        peer.write_all(b"the last").expect("connected");
+        peer.shutdown(Shutdown::Write).expect("connected");
+        let open = if close {
+            drop(peer);
+            None
+        } else {
+            Some(peer)
+        };
+        assert_eq!(bench.hear(), Heard::Received(conn, b"the last".to_vec()));
+        assert!(bench.driver.is_ending(conn), "closed: {close}");
+        assert_eq!(bench.hear(), Heard::Ended(conn, CloseReason::Eof));
+        bench.driver.close(conn, Close::Fin);
+        drop(open);
+    }
+}
+
 pub(crate) fn drops_what_is_stale<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let mut pairs: Vec<_> = (0..8).map(|_| bench.connected()).collect();

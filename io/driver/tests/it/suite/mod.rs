@@ -20,7 +20,7 @@ macro_rules! driver_suite {
                 refuses_a_dead_id, tells_what_was_not_sent, fills_up_with_small_sends, closes_behind_small_sends],
             ending: [half_closes, answers_after_the_end_of_the_peer, tells_the_end_once, tells_a_reset,
                 tells_a_reset_behind_bytes, hears_what_came_before_a_send_fails,
-                hears_what_came_before_a_long_send_fails, resets, resets_behind_small_sends, reads_data_and_end_of_one_edge, drops_what_is_stale, gives_slots_a_new_generation,
+                hears_what_came_before_a_long_send_fails, resets, resets_behind_small_sends, reads_data_and_end_of_one_edge, knows_the_end_that_came_with_bytes, drops_what_is_stale, gives_slots_a_new_generation,
                 lets_go_of_the_port, listens_no_more],
             reuse: [nobody_hears_of_another],
             waiting: [wakes, merges_rings, never_wakes_early, does_not_wait_for_the_past],

@@ -30,6 +30,26 @@ pub(crate) fn half_closes<D: Driver>() {
     bench.hear_nothing();
 }
 
+pub(crate) fn knows_the_end_that_came_with_bytes<D: Driver>() {
+    for goodbye in [true, false] {
+        let (mut bench, conn, mut peer) = connected::<D>();
+        peer.write_all(b"still open").expect("connected");
+        assert_eq!(bench.receive(conn, 10), b"still open");
+        assert!(!bench.driver.is_ending(conn));
+        peer.write_all(b"the last").expect("connected");
+        if goodbye {
+            peer.conn.send_close_notify();
+            peer.flush().expect("connected");
+        }
+        peer.sock.shutdown(Shutdown::Write).expect("connected");
+        assert_eq!(bench.receive(conn, 8), b"the last");
+        assert!(bench.driver.is_ending(conn), "announced: {goodbye}");
+        let how = if goodbye { CloseReason::Eof } else { CloseReason::Truncated };
+        assert_eq!(bench.hear(), Heard::Ended(conn, how));
+        bench.driver.close(conn, Close::Fin);
+    }
+}
+
 pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     let (mut bench, conn, mut peer) = accepted::<D>();
     peer.write_all(b"question").expect("connected");
