@@ -55,6 +55,8 @@ pub(crate) fn reason_phrase_in(raw: &[u8]) -> &[u8] {
 }
 
 impl StartLine for StatusLine {
+    const UNFOLDS: bool = true;
+
     #[inline]
     fn check_begun(begun: &[u8]) -> Result<(), Reason> {
         const START: &[u8; 7] = b"HTTP/1.";

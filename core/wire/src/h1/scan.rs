@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
+use memchr::{memchr, memchr_iter};
 
 use super::bytes::{is_token, text_end, trim};
 use super::error::Reason;
@@ -15,6 +15,9 @@ use super::limits::Packed;
 
 /// The first line of a head.
 pub(crate) trait StartLine: Copy {
+    /// Whether a folded field line after this line counts as blanks.
+    const UNFOLDS: bool = false;
+
     /// Checks whether a line may begin with these bytes. `begun` holds at least one byte, possibly
     /// beyond the line. [`Self::parse`] must return the same reason for every line that this
     /// refuses.
@@ -38,11 +41,21 @@ pub(crate) struct HeadScanner<L> {
     /// Everything before this offset was searched for the end of that line.
     searched: usize,
     fields: u16,
+    /// The last field goes on in the next line.
+    is_folded: bool,
 }
 
 impl<L: StartLine> HeadScanner<L> {
     pub(crate) fn new() -> Self {
-        Self { start: None, fields_at: 0, facts: HeadFacts::default(), at: 0, searched: 0, fields: 0 }
+        Self {
+            start: None,
+            fields_at: 0,
+            facts: HeadFacts::default(),
+            at: 0,
+            searched: 0,
+            fields: 0,
+            is_folded: false,
+        }
     }
 
     /// Continues with the head. `bytes` holds all of it that has arrived, possibly followed by
@@ -64,6 +77,21 @@ impl<L: StartLine> HeadScanner<L> {
             match field_line(bytes, self.at) {
                 HeaderLine::Field { name_end, value_end, next } => {
                     check_length(next, limits)?;
+                    // Only the next byte shows that the field is over.
+                    if L::UNFOLDS {
+                        match bytes.get(next) {
+                            Some(b' ' | b'\t') => {
+                                self.is_folded = true;
+                                return Err(Reason::FoldedLine);
+                            }
+                            Some(_) => {}
+                            None => {
+                                // Any byte will do, not only a line end.
+                                self.searched = 0;
+                                return Ok(None);
+                            }
+                        }
+                    }
                     if self.fields >= limits.headers_max {
                         return Err(Reason::TooManyFields);
                     }
@@ -225,7 +253,13 @@ pub(crate) fn feed<'a, L: StartLine>(
         return gather(partial, input, limits);
     }
     let mut scan = HeadScanner::new();
-    let Some(end) = scan.advance(input, limits)? else {
+    let end = match scan.advance(input, limits) {
+        Err(Reason::FoldedLine) if scan.is_folded => {
+            return unfold(partial, Box::new(Partial { bytes: input.to_vec(), scan }), limits);
+        }
+        end => end?,
+    };
+    let Some(end) = end else {
         *partial = Some(Box::new(Partial { bytes: input.to_vec(), scan }));
         return Ok(ScanStatus::More);
     };
@@ -243,10 +277,61 @@ fn gather<'a, L: StartLine>(
     // One byte more than allowed is enough to detect that there is too much.
     let room = (limits.head_bytes_max as usize + 1).saturating_sub(before);
     held.bytes.extend_from_slice(&input[..input.len().min(room)]);
-    let Some(end) = held.scan.advance(&held.bytes, limits)? else {
+    let end = match held.scan.advance(&held.bytes, limits) {
+        Err(Reason::FoldedLine) if held.scan.is_folded => {
+            return Ok(match unfold(partial, held, limits)? {
+                ScanStatus::Whole { head, scan, consumed } => {
+                    ScanStatus::Whole { head, scan, consumed: consumed - before }
+                }
+                ScanStatus::More => ScanStatus::More,
+            });
+        }
+        end => end?,
+    };
+    let Some(end) = end else {
         *partial = Some(held);
         return Ok(ScanStatus::More);
     };
     held.bytes.truncate(end);
     Ok(ScanStatus::Whole { head: Cow::Owned(held.bytes), scan: held.scan, consumed: end - before })
+}
+
+/// Continues with a head that has a folded line, and waits until all of it has arrived. Its line
+/// ends before blanks become blanks (RFC 9112 §5.2), which keeps its length.
+#[cold]
+fn unfold<'a, L: StartLine>(
+    partial: &mut Option<Box<Partial<L>>>,
+    mut held: Box<Partial<L>>,
+    limits: &Packed,
+) -> Result<ScanStatus<'a, L>, Reason> {
+    let fields_at = held.scan.fields_at;
+    let Some(end) = head_end(&held.bytes, fields_at) else {
+        held.scan.wait(&held.bytes, limits)?;
+        *partial = Some(held);
+        return Ok(ScanStatus::More);
+    };
+    held.bytes.truncate(end);
+    for at in fields_at..end - 1 {
+        if held.bytes[at] == b'\n' && matches!(held.bytes[at + 1], b' ' | b'\t') {
+            held.bytes[at] = b' ';
+            if held.bytes[at - 1] == b'\r' {
+                held.bytes[at - 1] = b' ';
+            }
+        }
+    }
+    let mut scan = HeadScanner::new();
+    let whole = scan.advance(&held.bytes, limits)?;
+    debug_assert_eq!(whole, Some(end), "the head is whole");
+    Ok(ScanStatus::Whole { head: Cow::Owned(held.bytes), scan, consumed: end })
+}
+
+/// Returns where the empty line after the field lines ends.
+fn head_end(bytes: &[u8], fields_at: usize) -> Option<usize> {
+    let ends = memchr_iter(b'\n', &bytes[fields_at..]).map(|at| fields_at + at + 1);
+    ends.filter_map(|next| match bytes[next..] {
+        [b'\r', b'\n', ..] => Some(next + 2),
+        [b'\n', ..] => Some(next + 1),
+        _ => None,
+    })
+    .next()
 }
