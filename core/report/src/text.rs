@@ -71,6 +71,18 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
+/// The run in one line, ending in a newline: verdict, rate, p50, p99, failures, and what limited it.
+pub fn oneline(record: &RunRecord) -> String {
+    let mut parts = vec![record.verdict.status.name().to_uppercase()];
+    parts.extend(measured(record));
+    parts.push(match record.verdict.blame {
+        Blame::None => "no limit reached".to_owned(),
+        Blame::Unknown => "limit unknown".to_owned(),
+        blame => format!("limit {}", blame.name()),
+    });
+    parts.join(" · ") + "\n"
+}
+
 /// Whether the verdict is worth a line: there are thresholds, or something failed.
 fn is_judged(record: &RunRecord) -> bool {
     let asked = record.thresholds.iter().any(|threshold| !threshold.implicit);

@@ -31,12 +31,24 @@ pub struct Phase {
     pub max_open: Option<u64>,
     /// Requests offered at most: `-n` of the command line, which no file says.
     pub requests: Option<u64>,
-    /// Connections of the pool: `-c` with `-r` on the command line, which no file can set.
+    /// Connections of the pool: `connections:` of the file, or `-c` with `-r` on the command line.
     pub pool: Option<u64>,
     /// Kept, not judged.
     pub warmup: bool,
     /// When it starts, instead of after the one before.
     pub from: Option<Spanned<Nanos>>,
+}
+
+impl Phase {
+    /// Whether sessions arrive by a rate or a trace.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
+    }
+
+    /// Whether its sessions may share a pool.
+    pub(crate) const fn has_requests(&self) -> bool {
+        !matches!(self.load.value, PhaseLoad::Hold(_) | PhaseLoad::Pause(_))
+    }
 }
 
 /// From one value to another; both the same if it stays.
