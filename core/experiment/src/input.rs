@@ -1,12 +1,12 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
 use wavetank_grammar::{parse_yaml, text_of};
-use wavetank_plan::{RunOptions, UserError};
+use wavetank_plan::RunOptions;
 
 use crate::grammar::{Grammar as _, MapName};
 use crate::parse::{Variables, read_experiment};
 use crate::validate::verify;
-use crate::{Diagnostic, Diagnostics, Experiment, other_formats};
+use crate::{Diagnostics, Experiment, other_formats};
 
 /// The input of [`read`]. It includes everything that is needed from outside the file.
 pub struct ParseInput<'a> {
@@ -71,13 +71,7 @@ fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Optio
     }
     // Errors between parts can be found only in parts that parse.
     let mut experiment = experiment.filter(|_| !out.has_errors())?;
-    match experiment.apply_overrides(input.options) {
-        Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
-        Err(UserError { code, message, hint, .. }) => {
-            out.push(Diagnostic::without_span(code, message, hint));
-            return None;
-        }
-    }
+    experiment.apply_overrides(input, &vars, out)?;
     verify(&experiment, out);
     Some(experiment)
 }

@@ -7,6 +7,7 @@
 
 mod doc_page;
 mod explicit_settings;
+mod from_url;
 mod grammar;
 mod input;
 mod lower;
@@ -22,6 +23,7 @@ mod validate;
 mod walk;
 
 pub use doc_page::page;
+pub use from_url::{ROWS, UrlBody, UrlPart, UrlRequest, has_template, read_url};
 pub use input::{ParseInput, Parsed, read};
 pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table};
 pub use model::*;

@@ -99,7 +99,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
                 }
             }
         }
-        Some(Body::Text(text)) => all.push(text),
+        Some(Body::Text(text) | Body::JsonText(text)) => all.push(text),
         Some(Body::File(_)) | None => {}
     }
     all.extend(request.auth.iter().flat_map(Auth::templates));

@@ -10,7 +10,7 @@ use std::fmt;
 
 use crate::{
     AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, ProxyChoice,
-    ProxyProtocol, Rate, SourcesPlan, StatusSet, TlsOptions,
+    ProxyProtocol, Rate, SourcesPlan, Stage, StatusSet, TlsOptions,
 };
 
 /// The options of `run URL`. Every quantity is a total of the whole run.
@@ -24,6 +24,8 @@ pub struct RunOptions {
     pub duration: Option<Nanos>,
     /// `-n`: requests offered at most.
     pub requests: Option<u64>,
+    /// `--stage`: ramps, one after the other.
+    pub stages: Vec<Stage>,
     /// `--warmup`: the same load for this long before the measured one.
     pub warmup: Option<Nanos>,
     /// `--arrivals`: spacing in the open model.

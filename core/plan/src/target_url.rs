@@ -137,12 +137,28 @@ fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
     match scheme.to_ascii_lowercase().as_str() {
         "http" => Ok((false, rest)),
         "https" => Ok((true, rest)),
-        _ => Err(UserError::usage(
-            "bad_scheme",
-            format!("`{scheme}://` is not supported by this version"),
-            format!("http://{rest}"),
-        )),
+        other => Err(bad_scheme(other, rest)),
     }
+}
+
+/// Another protocol is never taken for HTTP.
+fn bad_scheme(scheme: &str, rest: &str) -> UserError {
+    let what = match scheme {
+        "ws" | "wss" => "WebSocket is",
+        "grpc" | "grpcs" => "gRPC is",
+        "h2" | "h2c" => "HTTP/2 is",
+        "h3" | "quic" => "HTTP/3 is",
+        "unix" | "http+unix" => "a Unix socket as the target is",
+        "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
+        | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"
+        | "ftp" | "sftp" | "ftps" | "file" => "this protocol is",
+        _ => {
+            let message = format!("`{scheme}://` is not a scheme of HTTP");
+            return UserError::usage("bad_scheme", message, format!("http://{rest}, or https://{rest}"));
+        }
+    };
+    let hint = "only http and https are; docs/limitations.md lists what is not supported";
+    UserError::usage("bad_scheme", format!("`{scheme}://`: {what} not supported"), hint)
 }
 
 fn schemeless(text: &str) -> Result<&str, UserError> {
@@ -156,6 +172,9 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
         ));
     }
     let lower = text.to_ascii_lowercase();
+    if let Some(rest) = lower.strip_prefix("unix:") {
+        return Err(bad_scheme("unix", rest));
+    }
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
         let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme(lower.starts_with("https:")));

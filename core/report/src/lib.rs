@@ -64,4 +64,4 @@ pub use search_report::{
     knee_markdown, knee_queued, knee_text, level_text,
 };
 pub use size::{SizingInput, size_doc, size_text};
-pub use text::text;
+pub use text::{oneline, text};

@@ -78,6 +78,18 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
+/// The run in one line, ending in a newline: verdict, rate, p50, p99, failures, and what limited it.
+pub fn oneline(record: &RunRecord) -> String {
+    let mut parts = vec![record.verdict.status.name().to_uppercase()];
+    parts.extend(measured(record));
+    parts.push(match record.verdict.blame {
+        Blame::None => "no limit reached".to_owned(),
+        Blame::Unknown => "limit unknown".to_owned(),
+        blame => format!("limit {}", blame.name()),
+    });
+    parts.join(" · ") + "\n"
+}
+
 /// Whether the run ended because its probe got no answer. Nothing was sent then, and the rest of
 /// the report would only repeat it.
 fn is_probe_unanswered(record: &RunRecord) -> bool {

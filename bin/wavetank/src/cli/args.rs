@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use wavetank_experiment::Factor;
+use wavetank_experiment::{Factor, UrlRequest};
 use wavetank_plan::calibration::CalibrationSchedule;
 use wavetank_plan::{
-    AllowTarget, EngineChoice, Nanos, RunOptions, Secret, TargetUrl, TlsIdentity, TlsServerOptions,
+    AllowTarget, EngineChoice, Nanos, PemFile, RunOptions, Secret, TargetUrl, TlsIdentity, TlsServerOptions,
 };
 use wavetank_report::Language;
 use wavetank_store::PruneOptions;
@@ -93,7 +93,7 @@ pub(crate) struct RunArgs {
 pub(crate) enum LoadSource {
     /// One request, repeated.
     Url(TargetUrl),
-    /// An experiment file.
+    /// An experiment file, or one request that needs an experiment: with templates, for example.
     File(FileArgs),
 }
 
@@ -247,11 +247,25 @@ pub(crate) enum RunRef {
     Named(String),
 }
 
-/// An experiment file with the options that change how it is read.
+/// Where an experiment comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ExperimentSource {
+    /// A file.
+    File(PathBuf),
+    /// The request of a URL on the command line.
+    Url {
+        /// The request.
+        request: Box<UrlRequest>,
+        /// Files that options name, read already.
+        files: Vec<PemFile>,
+    },
+}
+
+/// An experiment with the options that change how it is read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileArgs {
-    /// The file.
-    pub(crate) file: PathBuf,
+    /// The file, or the request that takes its place.
+    pub(crate) source: ExperimentSource,
     /// `--set`, in order.
     pub(crate) set: Vec<(String, String)>,
     /// `--target`, in order, not yet parsed: only the file knows the names of its targets.
@@ -350,6 +364,8 @@ pub(crate) enum OutputFormat {
     /// Text for people.
     #[default]
     Text,
+    /// One line: verdict, rate, percentiles, failures, limit.
+    Oneline,
     /// One JSON object, `wavetank.run/1`.
     Json,
     /// `JUnit` XML: thresholds and checks as test cases.
@@ -375,7 +391,7 @@ impl OutputFormat {
 
     /// Whether the format describes a single load, so that a search cannot be written in it.
     pub(crate) const fn is_single_run(self) -> bool {
-        matches!(self, Self::Hgrm | Self::Hlog)
+        matches!(self, Self::Oneline | Self::Hgrm | Self::Hlog)
     }
 
     /// Whether the format can hold an error in place of a result, so that no reader mistakes the

@@ -3,29 +3,66 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches};
 use wavetank_plan::{UserError, did_you_mean};
 
-use super::exit::ParseExit;
-use super::foreign_flags::hint_for_foreign_flag;
-use super::output_args::outputs_with_known_suffix;
+use super::foreign_flags::{hint_for_foreign_flag, unsupported};
 use super::parser::Cli;
+use super::short_help;
 
-/// Converts an early end of parsing. Help and version succeed; everything else is a usage error.
-pub(super) fn into_parse_exit(error: &clap::Error, typed: &[OsString], json: bool) -> ParseExit {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ParseExit::Help(error.render().to_string()),
-        _ => ParseExit::Error {
-            error: user_error(error, typed),
-            json,
-            out: outputs_with_known_suffix(&outs(typed)),
-        },
+/// Parses `typed` with clap. An unknown option is reported and left out, so that all of them are
+/// reported together, and whatever else is wrong. Without a command line, at least one error is
+/// returned.
+pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<(Option<Cli>, Vec<UserError>), String> {
+    let mut errors = Vec::new();
+    loop {
+        let error = match parse(&typed) {
+            Ok(cli) => return Ok((Some(cli), errors)),
+            Err(error) => error,
+        };
+        if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+            // Help that was asked for next to a wrong option is still help.
+            return Err(error.render().to_string());
+        }
+        let rest = without_unknown(&error, &typed);
+        // What is missing may have been the value of an option that is not known.
+        if errors.is_empty() || error.kind() != ErrorKind::MissingRequiredArgument {
+            errors.push(user_error(&error, &typed));
+        }
+        match rest {
+            Some(rest) => typed = rest,
+            None => return Ok((None, errors)),
+        }
     }
 }
 
+fn parse(typed: &[OsString]) -> Result<Cli, clap::Error> {
+    let short = typed.iter().any(|word| word == "-h");
+    let command = if short { short_help::short_command() } else { short_help::command() };
+    let matches = command.try_get_matches_from(typed)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// Returns the command line without the unknown option of `error`, and without its value.
+fn without_unknown(error: &clap::Error, typed: &[OsString]) -> Option<Vec<OsString>> {
+    let argument = text(error, ContextKind::InvalidArg);
+    if error.kind() != ErrorKind::UnknownArgument || !argument.starts_with('-') {
+        return None;
+    }
+    let at = typed.iter().position(|word| word.to_string_lossy().starts_with(&argument))?;
+    let left_out = |many: usize| [&typed[..at], &typed[at + many..]].concat();
+    let has_value = typed.get(at + 1).is_some_and(|next| !next.to_string_lossy().starts_with('-'));
+    let alone = left_out(1);
+    // With its value left, the command line has an argument too many.
+    let surplus = parse(&alone).err().is_some_and(|error| {
+        error.kind() == ErrorKind::UnknownArgument && !text(&error, ContextKind::InvalidArg).starts_with('-')
+    });
+    Some(if has_value && surplus { left_out(2) } else { alone })
+}
+
 /// Returns the paths after `--out` of a command line that clap could not parse.
-fn outs(typed: &[OsString]) -> Vec<PathBuf> {
+pub(super) fn outs(typed: &[OsString]) -> Vec<PathBuf> {
     let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
     let apart = words.windows(2).filter(|two| two[0] == "--out").map(|two| two[1].as_ref());
@@ -95,7 +132,14 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let of = command_of(error);
     // A user who typed a subcommand of `lab` other than `run` is not thinking of another load
     // generator.
-    let habit = hint_for_foreign_flag(argument).filter(|_| !is_lab_verb(error));
+    let is_lab_verb = is_lab_verb(error);
+    let next = typed.iter().position(|word| *word == *argument).and_then(|at| typed.get(at + 1));
+    let value = next.map(|word| word.to_string_lossy());
+    let habit = hint_for_foreign_flag(argument, value.as_deref()).filter(|_| !is_lab_verb);
+    if let Some(what) = unsupported(argument).filter(|_| !is_lab_verb) {
+        let hint = "docs/limitations.md lists what is not supported, and workarounds";
+        return UserError::usage("option_unknown", format!("{argument}: {what} not supported"), hint);
+    }
     if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
     }
@@ -103,6 +147,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         return UserError::usage("option_unknown", message(), hint);
     }
     let bare = argument.split('=').next().unwrap_or(argument);
+    if bare == "--json" && long_options(&of).iter().any(|own| own == "format") {
+        return UserError::usage("option_unknown", message(), "--format json");
+    }
     if of == "size" && is_of_run(bare) {
         let message = format!("`size` does not support {bare}");
         let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
@@ -117,7 +164,7 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
             format!("it belongs after a subcommand: wavetank {of} --help")
         }
         Some(near) => format!("did you mean --{near}?"),
-        None if is_lab_verb(error) => {
+        None if is_lab_verb => {
             format!("wavetank lab {} --help shows its options", word_of_usage(error, 3))
         }
         None if of != "run" && is_of_run(bare) => {

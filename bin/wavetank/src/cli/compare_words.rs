@@ -9,6 +9,7 @@ use wavetank_plan::{UserError, did_you_mean, sanitize};
 use super::args::OutputFormat;
 use super::compare_args::{BaselineArgs, CompareArgs, CompareSettings, RUNS_MAX};
 use super::output_args::{all_formats, format, language, out_files};
+use super::run_options::default_runs_dir;
 use super::run_options::seed;
 use super::value_parsers::{parse_optional, with_flag};
 
@@ -56,8 +57,8 @@ pub(super) struct CompareWords {
     /// .html (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
-    /// Directory of stored runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }
 

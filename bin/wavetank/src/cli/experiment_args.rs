@@ -6,10 +6,11 @@ use clap::Args;
 use wavetank_experiment::Factor;
 use wavetank_plan::{Secret, UserError};
 
-use super::args::{CheckArgs, FileArgs, FileFormat};
+use super::args::{CheckArgs, ExperimentSource, FileArgs, FileFormat};
+use super::errors::Errors;
 use super::files::InputFiles;
 use super::run_args::OverrideArgs;
-use super::run_options::options;
+use super::run_options::{ParsedOptions, options};
 use super::value_parsers::{parse_choice, with_flag};
 
 /// `wavetank check`, `wavetank plan`.
@@ -49,7 +50,12 @@ pub(super) struct ExperimentArgs {
 }
 
 impl ExperimentArgs {
-    /// Returns the first given option.
+    /// Returns the first given option other than `--secret`.
+    pub(super) fn first_given_but_secret(&self) -> Option<&'static str> {
+        self.first_given_flag().filter(|option| *option != "--secret")
+    }
+
+    /// Returns the first given option; `--secret` is the last.
     pub(super) fn first_given_flag(&self) -> Option<&'static str> {
         let given = [
             ("--set", !self.set.is_empty()),
@@ -78,12 +84,15 @@ pub(super) fn file(words: FileWords) -> Result<CheckArgs, UserError> {
         "--format",
         parse_choice(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
     )?;
-    let (options, source_auto) = options(words.options)?;
-    Ok(CheckArgs {
-        file: FileArgs { format, ..experiment_args(words.file, words.variation)? },
-        options,
-        source_auto,
-    })
+    if words.options.request.curl.is_some() {
+        let hint = "wavetank run --curl FILE runs it";
+        return Err(UserError::usage("conflict", "--curl applies only to run and search", hint));
+    }
+    let mut errors = Errors::default();
+    let ParsedOptions { options, source_auto, request } = options(words.options, &mut errors);
+    errors.keep(request.check_unused());
+    let file = errors.finish(experiment_args(words.file, words.variation))?;
+    Ok(CheckArgs { file: FileArgs { format, ..file }, options, source_auto })
 }
 
 /// Describes the file to read and how it is reported.
@@ -93,7 +102,7 @@ pub(super) fn experiment_args(file: PathBuf, words: ExperimentArgs) -> Result<Fi
         word.as_ref().map(|word| Factor::parse(option, word)).transpose()
     };
     Ok(FileArgs {
-        file,
+        source: ExperimentSource::File(file),
         set: pairs("--set", &words.set, "--set users=200")?,
         target: words.target,
         scale: factor("--scale", &words.scale)?,

@@ -28,6 +28,20 @@ impl InputFiles {
         self.read("--body-file", path, BODY_MAX)
     }
 
+    /// Reads the command of `--curl`.
+    pub(super) fn curl(&mut self, path: &str) -> Result<String, UserError> {
+        let bytes = self.read("--curl", Path::new(path), BODY_MAX)?;
+        String::from_utf8(bytes).map_err(|_| {
+            let hint = "save the command as text in UTF-8";
+            UserError::usage("bad_file", format!("--curl {path} is not text in UTF-8"), hint)
+        })
+    }
+
+    /// Reads a file that `--form` uploads.
+    pub(super) fn form_file(&mut self, path: &Path) -> Result<Vec<u8>, UserError> {
+        self.read("--form", path, BODY_MAX)
+    }
+
     /// Reads a small text file. Errors name `option`.
     pub(super) fn text(&mut self, option: &'static str, path: &str) -> Result<String, UserError> {
         let bytes = self.read(option, Path::new(path), TEXT_MAX)?;

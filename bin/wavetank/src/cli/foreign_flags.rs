@@ -28,13 +28,10 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["-D", "-p"], "--body-file FILE (ab's -p, hey's -D)"),
     (&["-b", "-C", "--cookie"], "-H 'Cookie: name=value'"),
     (
-        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--post-data", "-F", "--form"],
-        "--body TEXT or --body-file FILE",
+        &["--data", "--data-raw", "--data-binary", "--data-ascii", "--post-data"],
+        "--body TEXT or --body-file FILE; --json TEXT sends JSON",
     ),
-    (
-        &["--json"],
-        "--format json for the result; a JSON body is --body '{…}' -H 'Content-Type: application/json'",
-    ),
+    (&["-F", "--multipart"], "--form name=value, or --form name=@FILE (curl's -F)"),
     (&["-o", "--output", "-e", "-g", "-w"], "--out FILE.json, --out FILE.txt or --format json"),
     (&["-i", "-I", "--head"], "-X HEAD"),
     (&["-x", "--http-proxy", "--https-proxy"], "--proxy http://HOST:PORT (curl's -x, ab's -X, hey's -x)"),
@@ -82,7 +79,6 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--disable-keepalive", "--no-keep-alive"], "--no-keepalive"),
     (&["--http1.0", "-0"], "--http 1.0"),
     (&["--http1.1"], "--http 1.1, which is the default"),
-    (&["-2", "--http2", "--h2", "-3", "--http3"], "HTTP/2 and HTTP/3 come with a later version"),
     (&["-4", "--ipv4"], "--ip 4"),
     (&["-6", "--ipv6"], "--ip 6"),
     (&["--interface", "--local-ips", "--laddr", "--bind"], "--source 10.0.8.0/28"),
@@ -90,20 +86,78 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
     (
         &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
-        "write ramps in an experiment file: users: 0 to 100, for: 1m; --warmup 10s sends load that is not judged",
+        "--stage '1m:100 users' or --stage 1m:100/s ramps; --warmup 10s sends load that is not judged",
     ),
     (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
-/// Returns the hint for an unknown option that another tool has.
-pub(super) fn hint_for_foreign_flag(option: &str) -> Option<&'static str> {
+/// What is not supported, by the options that other tools have for it. No other option helps.
+const UNSUPPORTED: &[(&[&str], &str)] = &[
+    (&["--ws", "--websocket", "--websockets"], "WebSocket is"),
+    (&["--sse", "--eventsource"], "server-sent events are"),
+    (&["--grpc", "--proto", "--protoset", "--import-path"], "gRPC is"),
+    (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "HTTP/2 is"),
+    (&["-3", "--http3", "--h3"], "HTTP/3 is"),
+    (
+        &[
+            "--prometheus",
+            "--prometheus-port",
+            "--metrics",
+            "--metrics-port",
+            "--statsd",
+            "--influxdb",
+            "--influx",
+        ],
+        "export of metrics during a run is",
+    ),
+    (
+        &["--agents", "--agent", "--workers-hosts", "--master", "--worker", "--fleet", "--remote-hosts"],
+        "a run on several machines is",
+    ),
+    (&["--unix-socket", "--abstract-unix-socket"], "a Unix socket as the target is"),
+    (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
+];
+
+/// Returns what is not supported if an unknown option asks for it: the subject of a sentence.
+pub(super) fn unsupported(option: &str) -> Option<&'static str> {
     let bare = option.split('=').next().unwrap_or(option);
-    HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)
+    UNSUPPORTED.iter().find(|(names, _)| names.contains(&bare)).map(|(_, what)| *what)
+}
+
+/// Returns the hint for an unknown option that another tool has. Numbers in it are those of `value`,
+/// if that is one.
+pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option<String> {
+    let (bare, joined) = option.split_once('=').map_or((option, None), |(bare, value)| (bare, Some(value)));
+    let hint = HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;
+    let number = joined.or(value).filter(|value| value.starts_with(|first: char| first.is_ascii_digit()));
+    Some(match number {
+        Some(number) => with_number(hint, number),
+        None => hint.to_owned(),
+    })
+}
+
+/// Puts the user's number in place of the first one of these, without changing its unit.
+fn with_number(hint: &str, number: &str) -> String {
+    let bare = number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '/');
+    let seconds = if bare.len() < number.len() { number.to_owned() } else { format!("{number}s") };
+    for (example, own) in [
+        ("-c 50", format!("-c {number}")),
+        ("-n 10k", format!("-n {number}")),
+        ("-r 500/s", format!("-r {bare}/s")),
+        ("-r 5k/s", format!("-r {bare}/s")),
+        ("-d 10s", format!("-d {seconds}")),
+        ("--timeout 30s", format!("--timeout {seconds}")),
+    ] {
+        if hint.starts_with(example) {
+            return hint.replacen(example, &own, 1);
+        }
+    }
+    hint.to_owned()
 }
 
 /// Every name in the table. A test checks that none of them is an option of this program.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    HABITS.iter().flat_map(|(names, _)| names.iter().copied())
+    HABITS.iter().chain(UNSUPPORTED).flat_map(|(names, _)| names.iter().copied())
 }

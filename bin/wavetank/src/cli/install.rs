@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::parser::Cli;
+use super::short_help;
 
 /// Returns the completion script for `shell`.
 pub(crate) fn completions(shell: Shell) -> String {
@@ -17,7 +16,7 @@ pub(crate) fn completions(shell: Shell) -> String {
     let explain = |command: clap::Command| {
         command.mut_arg("codes", |codes_of| codes_of.value_parser(codes.into_iter().collect::<Vec<_>>()))
     };
-    let mut command = Cli::command().mut_subcommand("explain", explain);
+    let mut command = short_help::command().mut_subcommand("explain", explain);
     clap_complete::generate(shell, &mut command, "wavetank", &mut script);
     String::from_utf8(script).expect("made from UTF-8 text")
 }
@@ -25,7 +24,7 @@ pub(crate) fn completions(shell: Shell) -> String {
 /// Returns file names and texts (roff) of the manual: `wavetank.1`, and `wavetank-COMMAND.1` for
 /// each command and subcommand.
 pub(crate) fn man_pages() -> Vec<(String, String)> {
-    let mut top = Cli::command().disable_help_subcommand(true);
+    let mut top = short_help::command().disable_help_subcommand(true);
     // Gives subcommands their full names: `wavetank run`, in the file `wavetank-run.1`.
     top.build();
     let commands: Vec<clap::Command> = top.get_subcommands().cloned().collect();

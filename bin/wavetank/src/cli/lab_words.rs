@@ -24,16 +24,6 @@ pub(super) struct LabWords {
     what: LabSubcommand,
 }
 
-impl LabWords {
-    /// Returns `--out` of a run.
-    pub(super) fn out(&self) -> &[PathBuf] {
-        match &self.what {
-            LabSubcommand::Run(words) => &words.run.result.out,
-            _ => &[],
-        }
-    }
-}
-
 #[derive(Debug, Subcommand)]
 enum LabSubcommand {
     /// Check a topology file for errors and, as root, list what this machine lacks; create nothing

@@ -10,7 +10,9 @@ mod clap_errors;
 mod command_text;
 mod compare_args;
 mod compare_words;
+mod curl;
 mod demo_args;
+mod errors;
 mod exit;
 mod experiment_args;
 mod explain_args;
@@ -30,6 +32,7 @@ mod schema_args;
 mod search_args;
 mod search_words;
 mod serve_tls_args;
+mod short_help;
 mod shorthand;
 mod size_args;
 mod size_words;
@@ -41,12 +44,12 @@ mod value_parsers;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory, Parser};
 use wavetank_plan::UserError;
 
 pub(crate) use args::{
-    CalibrateArgs, CheckArgs, Command, FileArgs, FileFormat, LoadSource, OutFile, OutputFormat, ReportArgs,
-    RunArgs, RunFilter, RunRef, RunStatus, RunsArgs, RunsCommand, ServeArgs, TryArgs,
+    CalibrateArgs, CheckArgs, Command, ExperimentSource, FileArgs, FileFormat, LoadSource, OutFile,
+    OutputFormat, ReportArgs, RunArgs, RunFilter, RunRef, RunStatus, RunsArgs, RunsCommand, ServeArgs,
+    TryArgs,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use args::{CalibrateCommand, ServeTls};
@@ -62,9 +65,9 @@ pub(crate) use install::{completions, man_pages};
 #[cfg(target_os = "linux")]
 pub(crate) use lab_args::{FaultCommand, PoolCommand};
 pub(crate) use lab_args::{LabArgs, LabCommand};
-use parser::{Cli, CliCommand};
+use parser::CliCommand;
 pub(crate) use report_options::ReportOptions;
-pub(crate) use run_options::RUNS_DIR;
+pub(crate) use run_options::default_runs_dir;
 pub(crate) use schema_args::SchemaKind;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
@@ -77,7 +80,7 @@ pub(crate) use size_args::SizeArgs;
 pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     let json = wants_json(&argv);
     if argv.len() < 2 {
-        return Err(ParseExit::Help(Cli::command().render_help().to_string()));
+        return Err(ParseExit::Help(short_help::command().render_help().to_string()));
     }
     if let Some(target) = calibrate_args::as_target(&argv) {
         let calibrate = |args| Command::Calibrate(Box::new(args));
@@ -85,10 +88,16 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     }
     let command_text = command_text::command_text(&argv);
     let typed = shorthand::insert_run_subcommand(argv);
-    let words =
-        Cli::try_parse_from(&typed).map_err(|error| clap_errors::into_parse_exit(&error, &typed, json))?;
-    let out = output_args::outputs_with_known_suffix(words.command.out());
-    command(words.command, command_text).map_err(|error| ParseExit::Error { error, json, out })
+    let out = output_args::outputs_with_known_suffix(&clap_errors::outs(&typed));
+    let (words, mut errors) = clap_errors::parse_all(typed).map_err(ParseExit::Help)?;
+    let parsed = words.map(|words| command(words.command, command_text));
+    match parsed {
+        Some(Ok(command)) if errors.is_empty() => return Ok(command),
+        Some(Err(error)) => errors.push(error),
+        _ => {}
+    }
+    let error = UserError::combine(errors).expect("without a command there is an error");
+    Err(ParseExit::Error { error, json, out })
 }
 
 fn command(words: CliCommand, command_text: String) -> Result<Command, UserError> {

@@ -11,8 +11,9 @@ use super::report_options::ReportOptions;
 use super::value_parsers::{parse_choice, with_flag};
 
 /// All formats by name. Of several names for one format, messages use the first.
-const FORMATS: [(&str, OutputFormat); 8] = [
+const FORMATS: [(&str, OutputFormat); 9] = [
     ("text", OutputFormat::Text),
+    ("oneline", OutputFormat::Oneline),
     ("json", OutputFormat::Json),
     ("junit", OutputFormat::Junit),
     ("csv", OutputFormat::Csv),

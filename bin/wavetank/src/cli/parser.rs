@@ -10,6 +10,7 @@ use super::experiment_args::{FileWords, NewArgs};
 use super::explain_args::ExplainWords;
 use super::lab_words::LabWords;
 use super::run_args::RunWords;
+use super::run_options::default_runs_dir;
 use super::runs_args::RunsWords;
 use super::schema_args::SchemaArgs;
 use super::search_words::SearchWords;
@@ -106,20 +107,6 @@ pub(super) enum CliCommand {
     Man(ManArgs),
 }
 
-impl CliCommand {
-    /// Returns `--out` of the commands that write a result.
-    pub(super) fn out(&self) -> &[PathBuf] {
-        match self {
-            Self::Run(words) => &words.result.out,
-            Self::Search(words) => &words.result.out,
-            Self::Report(words) => &words.out,
-            Self::Compare(words) => &words.out,
-            Self::Lab(words) => words.out(),
-            _ => &[],
-        }
-    }
-}
-
 /// `wavetank serve`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -173,7 +160,7 @@ pub(super) struct ReportWords {
     /// Folder, name or id of a run, `latest`, or a packed run
     #[arg(value_name = "RUN|latest")]
     pub(super) run: String,
-    /// Output format on stdout: text, json, junit, html, markdown, csv, hgrm, hlog
+    /// Output format on stdout: text, oneline, json, junit, html, markdown, csv, hgrm, hlog
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: String,
     /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
@@ -196,16 +183,16 @@ pub(super) struct ReportWords {
     /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "en|zh")]
     pub(super) lang: Option<String>,
-    /// Directory of stored runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }
 
 /// `wavetank demo`.
 #[derive(Args, Debug)]
 pub(super) struct DemoWords {
-    /// Directory of stored runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }
 

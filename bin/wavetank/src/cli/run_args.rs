@@ -19,9 +19,10 @@ Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunWords {
     /// Target URL or experiment file: http://host:port/path or https, host/path, host:port,
-    /// :8080/path (this host)
-    #[arg(value_name = "URL|FILE")]
-    pub(super) goal: OsString,
+    /// :8080/path (this host). Path, query, -H, --body, --json and --form may contain templates:
+    /// ${uuid()}, ${random(1,100)}
+    #[arg(value_name = "URL|FILE", required_unless_present = "curl")]
+    pub(super) goal: Option<OsString>,
     #[command(flatten)]
     pub(super) variation: ExperimentArgs,
     #[command(flatten)]
@@ -77,6 +78,10 @@ pub(super) struct LoadArgs {
     /// Maximum number of requests; combined with -d, the first limit reached ends the run
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(super) requests: Option<String>,
+    /// Load stage: ramp to this rate or number of users in this time: '1m:100/s', '1m:50 users'
+    /// (repeatable) [default: none, a constant load]
+    #[arg(long, value_name = "DURATION:LOAD", allow_negative_numbers = true)]
+    pub(super) stage: Vec<String>,
     /// Warm-up: the same load before the measured part, reported separately and not judged
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) warmup: Option<String>,
@@ -138,7 +143,7 @@ impl LoadArgs {
 }
 
 /// The request, and the responses that count as success.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Request")]
 pub(super) struct RequestArgs {
     /// Method [default: GET, or POST with a body]
@@ -153,12 +158,40 @@ pub(super) struct RequestArgs {
     /// File with the request body; - is stdin
     #[arg(long, value_name = "FILE|-", allow_hyphen_values = true)]
     pub(super) body_file: Option<PathBuf>,
+    /// JSON request body, or @FILE; sets Content-Type
+    #[arg(long, value_name = "TEXT|@FILE", allow_hyphen_values = true)]
+    pub(super) json: Option<String>,
+    /// Form field (repeatable); with a @FILE the form is sent as multipart/form-data
+    #[arg(long, value_name = "NAME=VALUE|NAME=@FILE", allow_hyphen_values = true)]
+    pub(super) form: Vec<String>,
+    /// Read the request from a curl command, as browsers copy it (Copy as cURL); - is stdin
+    #[arg(long, value_name = "FILE|-", allow_hyphen_values = true)]
+    pub(super) curl: Option<String>,
+    /// The body of a curl command.
+    #[arg(skip)]
+    pub(super) raw_body: Option<Vec<u8>>,
+    /// Whether the form is multipart even without a file.
+    #[arg(skip)]
+    pub(super) multipart: bool,
+    /// Redirects to follow.
+    #[arg(skip)]
+    pub(super) follow: Option<u32>,
+    /// CSV file whose columns templates use: ${rows.COLUMN}; each request takes the next row
+    #[arg(long, value_name = "FILE")]
+    pub(super) rows: Option<String>,
     /// User and password of basic authentication, or @FILE; never stored in an archive
     #[arg(long, value_name = "USER:PASSWORD|@FILE", allow_hyphen_values = true)]
     pub(super) basic: Option<String>,
     /// Status codes that count as success, such as 200,301 or 200 to 399 [default: 200 to 399]
     #[arg(long, value_name = "STATUS,…")]
     pub(super) expect_status: Option<String>,
+}
+
+impl RequestArgs {
+    /// Whether an option names a body.
+    pub(super) fn has_body(&self) -> bool {
+        self.body.is_some() || self.body_file.is_some() || self.json.is_some() || !self.form.is_empty()
+    }
 }
 
 /// How connections are opened, used and closed.
@@ -230,7 +263,7 @@ pub(super) struct ThresholdArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Result")]
 pub(super) struct OutputArgs {
-    /// Output format on stdout: text, json, junit, html, markdown, csv, hgrm, hlog [default: text]
+    /// Output format on stdout: text, oneline, json, junit, html, markdown, csv, hgrm, hlog [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
     /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
@@ -240,7 +273,7 @@ pub(super) struct OutputArgs {
     /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "LANG")]
     pub(super) lang: Option<String>,
-    /// Directory for the archive [default: runs]
+    /// Directory for the archive [default: $WAVETANK_RUNS, or runs]
     #[arg(long, value_name = "DIR")]
     pub(super) runs_dir: Option<PathBuf>,
     /// Store no archive of the run

@@ -1,20 +1,25 @@
 //! Converts the arguments of `run` to [`RunArgs`].
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use wavetank_experiment::{UrlBody, UrlPart, has_template};
 use wavetank_plan::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
 };
 use wavetank_plan::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsPolicy, HttpVersion, IpFamily, ProxyChoice,
-    ProxyProtocol, ProxyUrl, RunOptions, Secret, SourcesPlan, StatusSet, UserError, parse_sources,
+    AllowTarget, Arrivals, Close, Condition, ConnectTo, DnsPolicy, HttpVersion, IpFamily, PemFile,
+    ProxyChoice, ProxyProtocol, ProxyUrl, RunOptions, Secret, SourcesPlan, Stage, StatusSet, UserError,
+    parse_sources,
 };
 
 use super::args::{OutFile, OutputFormat, RunArgs};
 use super::compare_words::baseline;
+use super::curl;
+use super::errors::Errors;
 use super::files::InputFiles;
-use super::load_source::parse_load_source;
+use super::load_source::{RequestExtras, parse_load_source};
 use super::output_args::{all_formats, format, language, out_files};
 use super::run_args::{
     ConnectionArgs, LoadArgs, OutputArgs, OverrideArgs, RequestArgs, RunWords, ThresholdArgs,
@@ -22,32 +27,38 @@ use super::run_args::{
 use super::tls_args::tls;
 use super::value_parsers::{engine, parse_choice, parse_optional, parse_u32, with_flag};
 
-/// Default directory of archives.
-pub(crate) const RUNS_DIR: &str = "runs";
+/// Returns the default directory of archives: that of the environment, or `runs` in the current
+/// directory.
+pub(crate) fn default_runs_dir() -> PathBuf {
+    std::env::var_os("WAVETANK_RUNS").filter(|dir| !dir.is_empty()).unwrap_or_else(|| "runs".into()).into()
+}
 
 /// Converts all arguments; `command` is the redacted command line.
-pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError> {
-    let goal = parse_load_source(&words.goal, words.variation, words.options.load.first_file_only_flag())?;
-    let (options, source_auto) = options(words.options)?;
+pub(super) fn run(mut words: RunWords, command: String) -> Result<RunArgs, UserError> {
+    let word = goal(words.goal, &mut words.options)?;
+    let mut errors = Errors::default();
+    let file_only = words.options.load.first_file_only_flag();
+    let ParsedOptions { mut options, source_auto, request } = options(words.options, &mut errors);
+    let goal = parse_load_source(&word, words.variation, file_only, request, &mut options);
     let result = words.result;
-    check_output_conflicts(&result, options.once)?;
-    let format = result.format.as_deref().map(format).transpose()?.unwrap_or_default();
-    let out = out_files(result.out)?;
+    errors.keep(check_output_conflicts(&result, options.once));
+    let format = errors.keep(result.format.as_deref().map(format).transpose()).unwrap_or_default();
+    let out = errors.keep(out_files(result.out));
     if result.no_archive {
-        without_archive(format, &out)?;
+        errors.keep(without_archive(format, &out));
     }
     let kept = !result.no_archive && !options.once;
     let formats = all_formats(format, &out);
-    let language = language(result.lang.as_deref(), &formats)?.unwrap_or_default();
-    let baseline = baseline(words.baseline, &formats, kept)?;
+    let language = errors.keep(language(result.lang.as_deref(), &formats)).unwrap_or_default();
+    let baseline = errors.keep(baseline(words.baseline, &formats, kept));
     Ok(RunArgs {
-        goal,
+        goal: errors.finish(goal)?,
         options,
         source_auto,
         format,
         out,
         language,
-        runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
+        runs_dir: result.runs_dir.unwrap_or_else(default_runs_dir),
         no_archive: result.no_archive,
         quiet: result.quiet,
         command,
@@ -55,42 +66,71 @@ pub(super) fn run(words: RunWords, command: String) -> Result<RunArgs, UserError
     })
 }
 
-/// Converts the overrides. Also returns whether `--source auto` was given.
-pub(super) fn options(words: OverrideArgs) -> Result<(RunOptions, bool), UserError> {
-    let mut options = RunOptions::default();
-    load(&words.load, &mut options)?;
-    request(words.request, &mut options)?;
-    connection(&words.connection, &mut options)?;
-    options.tls = tls(&words.tls)?;
-    judge(&words.judge, &mut options)?;
-    options.name = words.naming.name;
-    options.tags = tags(&words.naming.tag)?;
-    Ok((options, is_auto(&words.connection.source)))
+/// Returns the URL or file to load: the argument, or the URL of the curl command, which is merged
+/// into `words`.
+pub(super) fn goal(word: Option<OsString>, words: &mut OverrideArgs) -> Result<OsString, UserError> {
+    match (word, words.request.curl.take()) {
+        (Some(_), Some(_)) => {
+            let hint = "the curl command has the URL; leave the other one out";
+            Err(UserError::usage("conflict", "--curl and a URL or file exclude each other", hint))
+        }
+        (Some(word), None) => Ok(word),
+        (None, path) => Ok(curl::read(&path.unwrap_or_default(), words)?.into()),
+    }
 }
 
-fn load(words: &LoadArgs, options: &mut RunOptions) -> Result<(), UserError> {
-    options.connections = parse_optional("-c", words.connections.as_ref(), parse_count_positive)?;
-    options.rate = parse_optional("-r", words.rate.as_ref(), parse_rate_positive)?;
-    options.duration = match words.duration.as_deref().and_then(body_habit) {
-        Some(error) => return Err(error),
-        None => parse_optional("-d", words.duration.as_ref(), parse_duration_positive)?,
-    };
-    options.requests = parse_optional("-n", words.requests.as_ref(), parse_count_positive)?;
-    options.warmup = parse_optional("--warmup", words.warmup.as_ref(), parse_duration)?;
+/// The options of a run.
+pub(super) struct ParsedOptions {
+    pub(super) options: RunOptions,
+    /// `--source auto`: all addresses of the interface towards the target.
+    pub(super) source_auto: bool,
+    /// The request of a URL beyond `options`.
+    pub(super) request: RequestExtras,
+}
+
+/// Converts the overrides.
+pub(super) fn options(words: OverrideArgs, errors: &mut Errors) -> ParsedOptions {
+    let mut options = RunOptions::default();
+    load(&words.load, &mut options, errors);
+    let request = request(words.request, &mut options, errors);
+    connection(&words.connection, &mut options, errors);
+    options.tls = errors.keep(tls(&words.tls));
+    judge(&words.judge, &mut options, errors);
+    options.name = words.naming.name;
+    options.tags = errors.keep(tags(&words.naming.tag));
+    ParsedOptions { options, source_auto: is_auto(&words.connection.source), request }
+}
+
+fn load(words: &LoadArgs, options: &mut RunOptions, errors: &mut Errors) {
+    options.connections = errors.keep(parse_optional("-c", words.connections.as_ref(), parse_count_positive));
+    options.rate = errors.keep(parse_optional("-r", words.rate.as_ref(), parse_rate_positive));
+    options.duration = errors.keep(match words.duration.as_deref().and_then(body_habit) {
+        Some(error) => Err(error),
+        None => parse_optional("-d", words.duration.as_ref(), parse_duration_positive),
+    });
+    options.requests = errors.keep(parse_optional("-n", words.requests.as_ref(), parse_count_positive));
+    for word in &words.stage {
+        options.stages.extend(errors.keep(with_flag("--stage", Stage::parse(word)).map(Some)));
+    }
+    options.warmup = errors.keep(parse_optional("--warmup", words.warmup.as_ref(), parse_duration));
     let arrivals = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];
-    options.arrivals =
-        parse_optional("--arrivals", words.arrivals.as_ref(), |text| parse_choice(text, &arrivals, &[]))?;
-    options.seed = parse_optional("--seed", words.seed.as_ref(), seed)?;
-    options.timeout = parse_optional("--timeout", words.timeout.as_ref(), parse_duration_positive)?;
-    options.connect_timeout =
-        parse_optional("--connect-timeout", words.connect_timeout.as_ref(), parse_duration_positive)?;
-    options.drain = parse_optional("--drain", words.drain.as_ref(), parse_duration)?;
-    options.max_open = parse_optional("--max-open", words.max_open.as_ref(), parse_count_positive)?;
-    options.open_rate = parse_optional("--open-rate", words.open_rate.as_ref(), parse_rate_positive)?;
+    let spacing =
+        parse_optional("--arrivals", words.arrivals.as_ref(), |text| parse_choice(text, &arrivals, &[]));
+    options.arrivals = errors.keep(spacing);
+    options.seed = errors.keep(parse_optional("--seed", words.seed.as_ref(), seed));
+    let mut duration = |option, word: &Option<String>| {
+        errors.keep(parse_optional(option, word.as_ref(), parse_duration_positive))
+    };
+    options.timeout = duration("--timeout", &words.timeout);
+    options.connect_timeout = duration("--connect-timeout", &words.connect_timeout);
+    options.drain = errors.keep(parse_optional("--drain", words.drain.as_ref(), parse_duration));
+    options.max_open =
+        errors.keep(parse_optional("--max-open", words.max_open.as_ref(), parse_count_positive));
+    options.open_rate =
+        errors.keep(parse_optional("--open-rate", words.open_rate.as_ref(), parse_rate_positive));
     options.once = words.once;
-    options.probe = probe(words)?;
-    options.truth = truth(words)?;
-    Ok(())
+    options.probe = errors.keep(probe(words));
+    options.truth = errors.keep(truth(words));
 }
 
 fn probe(words: &LoadArgs) -> Result<Option<bool>, UserError> {
@@ -132,34 +172,114 @@ pub(super) fn seed(text: &str) -> Result<u64, UserError> {
     })
 }
 
-pub(super) fn request(words: RequestArgs, options: &mut RunOptions) -> Result<(), UserError> {
+pub(super) fn request(words: RequestArgs, options: &mut RunOptions, errors: &mut Errors) -> RequestExtras {
+    errors.keep(one_body(&words));
     let mut files = InputFiles::default();
     options.method = words.method;
     for word in &words.header {
-        match word.strip_prefix('@') {
-            Some(path) => {
-                let text = files.text("-H", path)?;
-                let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-                for (number, line) in lines {
-                    options.headers.push(header(line, &format!("-H @{path}, line {number}"))?);
+        options.headers.extend(errors.keep(headers(word, &mut files)));
+    }
+    let is_typed = words.body.is_some() || words.raw_body.is_some();
+    let mut extras =
+        RequestExtras { body_is_typed: is_typed, follow: words.follow, ..RequestExtras::default() };
+    options.body = match (words.body, words.body_file) {
+        (Some(text), _) => errors.keep(inline_body(text).map(Some)),
+        (None, Some(path)) => errors.keep(files.body(&plain_path(&path)).map(Some)),
+        (None, None) => words.raw_body,
+    };
+    if let Some(word) = words.json {
+        extras.body = errors.keep(json(word, &mut files).map(|text| Some(UrlBody::Json(text))));
+    } else if !words.form.is_empty() {
+        let form = form(&words.form, words.multipart, &mut files, &mut extras.files);
+        extras.body = errors.keep(form.map(Some));
+    }
+    extras.rows = words.rows;
+    options.basic = errors.keep(words.basic.map(|word| basic(&word, &mut files)).transpose());
+    options.expect_status =
+        errors.keep(parse_optional("--expect-status", words.expect_status.as_ref(), StatusSet::parse));
+    extras
+}
+
+/// Parses `-H`: one header, or a file of them.
+fn headers(word: &str, files: &mut InputFiles) -> Result<Vec<(String, Secret)>, UserError> {
+    let Some(path) = word.strip_prefix('@') else { return Ok(vec![header(word, "-H")?]) };
+    let text = files.text("-H", path)?;
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| header(line, &format!("-H @{path}, line {number}"))).collect()
+}
+
+/// Refuses more than one body.
+fn one_body(words: &RequestArgs) -> Result<(), UserError> {
+    let given = [
+        ("--body", words.body.is_some()),
+        ("--body-file", words.body_file.is_some()),
+        ("--json", words.json.is_some()),
+        ("--form", !words.form.is_empty()),
+    ];
+    let mut given = given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name);
+    match (given.next(), given.next()) {
+        (Some(first), Some(second)) => {
+            let message = format!("{first} and {second} exclude each other");
+            Err(UserError::usage("conflict", message, "one of the two is the body"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Parses `--json`. The text must be JSON, except where a template is in the place of a value.
+fn json(word: String, files: &mut InputFiles) -> Result<String, UserError> {
+    let text = match word.strip_prefix('@') {
+        Some(path) => files.text("--json", path)?,
+        None => word,
+    };
+    if !has_template(&text)
+        && let Err(error) = serde_json::from_str::<serde_json::Value>(&text)
+    {
+        let hint = "in single quotes for the shell: --json '{\"name\": \"value\"}'; other text is --body";
+        return Err(UserError::usage("bad_body", format!("--json is not JSON: {error}"), hint));
+    }
+    Ok(text)
+}
+
+/// Parses `--form`. Files are read now, because the current folder is theirs.
+fn form(
+    words: &[String],
+    multipart: bool,
+    files: &mut InputFiles,
+    read: &mut Vec<PemFile>,
+) -> Result<UrlBody, UserError> {
+    let mut fields = Vec::with_capacity(words.len());
+    for word in words {
+        let (name, value) = word.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
+            let message = format!("--form `{word}` has no name and value");
+            UserError::usage("bad_pair", message, "--form name=value")
+        })?;
+        fields.push((name.to_owned(), value.to_owned()));
+    }
+    if !multipart && !fields.iter().any(|(_, value)| value.starts_with('@')) {
+        return Ok(UrlBody::Form(fields));
+    }
+    let part = |(name, value): (String, String)| {
+        let Some(path) = value.strip_prefix('@') else { return Ok((name, UrlPart::Text(value))) };
+        // `;type=` and `;filename=` are curl's.
+        let mut words = path.split(';');
+        let file = words.next().unwrap_or_default().to_owned();
+        let (mut sent, mut content_type) = (None, None);
+        for word in words {
+            match word.trim().split_once('=') {
+                Some(("type", value)) => content_type = Some(value.to_owned()),
+                Some(("filename", value)) => sent = Some(value.trim_matches('"').to_owned()),
+                _ => {
+                    let message = format!("--form `{name}`: `{word}` is neither type nor filename");
+                    let hint = "--form 'photo=@cat.jpg;type=image/jpeg;filename=cat.jpg'";
+                    return Err(UserError::usage("bad_pair", message, hint));
                 }
             }
-            None => options.headers.push(header(word, "-H")?),
         }
-    }
-    options.body = match (words.body, words.body_file) {
-        (Some(_), Some(_)) => {
-            let hint = "one of the two is the body";
-            return Err(UserError::usage("conflict", "--body and --body-file exclude each other", hint));
-        }
-        (Some(text), None) => Some(inline_body(text)?),
-        (None, Some(path)) => Some(files.body(&plain_path(&path))?),
-        (None, None) => None,
+        read.push(PemFile { name: file.clone(), bytes: files.form_file(Path::new(&file))? });
+        Ok((name, UrlPart::File { file, name: sent, content_type }))
     };
-    options.basic = words.basic.map(|word| basic(&word, &mut files)).transpose()?;
-    options.expect_status =
-        parse_optional("--expect-status", words.expect_status.as_ref(), StatusSet::parse)?;
-    Ok(())
+    fields.into_iter().map(part).collect::<Result<_, _>>().map(UrlBody::Multipart)
 }
 
 /// curl reads `--data @file`; a body that really starts with `@` can come from a file.
@@ -182,6 +302,10 @@ fn plain_path(path: &Path) -> PathBuf {
 fn basic(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
     match word.strip_prefix('@') {
         Some(path) => Ok(Secret::new(files.text("--basic", path)?.trim_end_matches(['\r', '\n']))),
+        None if has_template(word) => {
+            let hint = "--basic @FILE with user:password in it, which is sent as it is";
+            Err(UserError::usage("template_not_fixed", "--basic takes no templates", hint))
+        }
         None => Ok(Secret::new(word)),
     }
 }
@@ -199,49 +323,53 @@ fn header(line: &str, place: &str) -> Result<(String, Secret), UserError> {
     Ok((name.to_owned(), Secret::new(value.trim())))
 }
 
-fn connection(words: &ConnectionArgs, options: &mut RunOptions) -> Result<(), UserError> {
+fn connection(words: &ConnectionArgs, options: &mut RunOptions, errors: &mut Errors) {
     let versions = [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10)];
     let later = ["2", "3", "2.0", "h2", "h2c", "h3"];
-    options.http =
-        parse_optional("--http", words.http.as_ref(), |text| parse_choice(text, &versions, &later))?;
+    let http = |text: &str| parse_choice(text, &versions, &later);
+    options.http = errors.keep(parse_optional("--http", words.http.as_ref(), http));
     options.no_keepalive = words.no_keepalive;
-    options.requests_per_connection = parse_optional(
-        "--requests-per-connection",
-        words.requests_per_connection.as_ref(),
-        parse_count_positive,
-    )?;
+    let most = words.requests_per_connection.as_ref();
+    options.requests_per_connection =
+        errors.keep(parse_optional("--requests-per-connection", most, parse_count_positive));
     let closes = [("fin", Close::Fin), ("rst", Close::Rst)];
-    options.close = parse_optional("--close", words.close.as_ref(), |text| parse_choice(text, &closes, &[]))?;
-    options.pipeline = parse_optional("--pipeline", words.pipeline.as_ref(), parse_u32)?;
-    options.threads = parse_optional("--threads", words.threads.as_ref(), parse_u32)?;
-    options.engine = parse_optional("--engine", words.engine.as_ref(), engine)?;
+    let close = |text: &str| parse_choice(text, &closes, &[]);
+    options.close = errors.keep(parse_optional("--close", words.close.as_ref(), close));
+    options.pipeline = errors.keep(parse_optional("--pipeline", words.pipeline.as_ref(), parse_u32));
+    options.threads = errors.keep(parse_optional("--threads", words.threads.as_ref(), parse_u32));
+    options.engine = errors.keep(parse_optional("--engine", words.engine.as_ref(), engine));
     if !words.source.is_empty() && !is_auto(&words.source) {
-        let ranges = with_flag("--source", parse_sources(&words.source.join(",")))?;
+        let ranges = errors.keep(with_flag("--source", parse_sources(&words.source.join(","))));
         options.sources = SourcesPlan { ranges, ..SourcesPlan::default() };
     }
-    options.connect_to =
-        parse_optional("--connect-to", words.connect_to.as_ref(), ConnectTo::parse)?.into_iter().collect();
-    options.proxy = words.proxy.as_deref().map(proxy).transpose()?;
+    let connect_to = errors.keep(parse_optional("--connect-to", words.connect_to.as_ref(), ConnectTo::parse));
+    options.connect_to = connect_to.into_iter().collect();
+    options.proxy = errors.keep(words.proxy.as_deref().map(proxy).transpose());
     let versions = [("v1", ProxyProtocol::V1), ("v2", ProxyProtocol::V2)];
-    options.proxy_protocol = parse_optional("--proxy-protocol", words.proxy_protocol.as_ref(), |text| {
+    let version = parse_optional("--proxy-protocol", words.proxy_protocol.as_ref(), |text| {
         let text = if ["1", "2"].contains(&text) { format!("v{text}") } else { text.to_owned() };
         parse_choice(&text, &versions, &[])
-    })?;
-    options.dns = parse_optional("--dns", words.dns.as_ref(), DnsPolicy::parse)?;
+    });
+    options.proxy_protocol = errors.keep(version);
+    options.dns = errors.keep(parse_optional("--dns", words.dns.as_ref(), DnsPolicy::parse));
     let families = [("4", IpFamily::V4), ("6", IpFamily::V6)];
-    options.ip = parse_optional("--ip", words.ip.as_ref(), |text| parse_choice(text, &families, &[]))?;
-    options.allow_target = words
-        .allow_target
-        .iter()
-        .map(|word| with_flag("--allow-target", AllowTarget::parse(word)))
-        .collect::<Result<_, _>>()?;
-    Ok(())
+    let family = |text: &str| parse_choice(text, &families, &[]);
+    options.ip = errors.keep(parse_optional("--ip", words.ip.as_ref(), family));
+    for word in &words.allow_target {
+        options
+            .allow_target
+            .extend(errors.keep(with_flag("--allow-target", AllowTarget::parse(word)).map(Some)));
+    }
 }
 
 /// Parses the URL, or the file that holds it.
 fn proxy(word: &str) -> Result<ProxyChoice, UserError> {
     let text = match word.strip_prefix('@') {
         Some(path) => InputFiles::default().text("--proxy", path)?.trim().to_owned(),
+        None if has_template(word) => {
+            let hint = "--proxy @FILE with the URL in it, which is used as it is";
+            return Err(UserError::usage("template_not_fixed", "--proxy takes no templates", hint));
+        }
         None => word.to_owned(),
     };
     let url = with_flag("--proxy", ProxyUrl::parse(&text))?;
@@ -253,13 +381,13 @@ fn is_auto(words: &[String]) -> bool {
     words == ["auto"]
 }
 
-fn judge(words: &ThresholdArgs, options: &mut RunOptions) -> Result<(), UserError> {
-    let read = |option: &str, words: &[String]| {
-        words.iter().map(|word| with_flag(option, Condition::parse(word))).collect::<Result<Vec<_>, _>>()
+fn judge(words: &ThresholdArgs, options: &mut RunOptions, errors: &mut Errors) {
+    let mut read = |option: &str, words: &[String]| {
+        let read = words.iter().map(|word| with_flag(option, Condition::parse(word)).map(Some));
+        read.filter_map(|condition| errors.keep(condition)).collect()
     };
-    options.thresholds = read("--threshold", &words.threshold)?;
-    options.stop = read("--stop", &words.stop)?;
-    Ok(())
+    options.thresholds = read("--threshold", &words.threshold);
+    options.stop = read("--stop", &words.stop);
 }
 
 fn tags(words: &[String]) -> Result<BTreeMap<String, String>, UserError> {

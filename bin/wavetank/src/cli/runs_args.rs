@@ -8,6 +8,7 @@ use wavetank_plan::{UserError, sanitize};
 use wavetank_store::PruneOptions;
 
 use super::args::{FileFormat, RunFilter, RunStatus, RunsArgs, RunsCommand};
+use super::run_options::default_runs_dir;
 use super::value_parsers::{parse_choice, parse_optional, with_flag};
 
 /// `wavetank runs`.
@@ -72,8 +73,8 @@ struct ShowWords {
     /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
-    /// Directory of stored runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     runs_dir: PathBuf,
 }
 
@@ -111,8 +112,8 @@ struct PackWords {
     /// Output file, which must not exist yet [default: FOLDER.wtrun in the current directory]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Directory of stored runs
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     runs_dir: PathBuf,
 }
 
@@ -122,7 +123,7 @@ struct UnpackWords {
     #[arg(value_name = "FILE")]
     pack: PathBuf,
     /// Directory of stored runs, in which the run becomes a folder
-    #[arg(long, value_name = "DIR", default_value = "runs")]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     runs_dir: PathBuf,
 }
 
@@ -187,7 +188,7 @@ fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
 /// run; a named one must exist.
 fn all_of(named: Option<PathBuf>, deed: RunsCommand) -> RunsArgs {
     let is_expected = named.is_some();
-    RunsArgs { runs_dir: named.unwrap_or_else(|| "runs".into()), is_expected, deed }
+    RunsArgs { runs_dir: named.unwrap_or_else(default_runs_dir), is_expected, deed }
 }
 
 fn run(word: String) -> Result<String, UserError> {

@@ -1,7 +1,6 @@
 //! [`SearchWords`]: arguments of `wavetank search`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::quantity::{
@@ -11,11 +10,12 @@ use wavetank_plan::{Condition, Nanos, Op, RequestCounter, RunOptions, Subject, U
 use wavetank_search::{Granularity, Setup};
 
 use super::args::LoadSource;
+use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
 use super::load_source::parse_load_source;
 use super::output_args::{all_formats, format, language, out_files};
 use super::run_args::{OutputArgs, OverrideArgs};
-use super::run_options::{RUNS_DIR, check_output_conflicts, options};
+use super::run_options::{ParsedOptions, check_output_conflicts, default_runs_dir, goal, options};
 use super::search_args::{SearchArgs, SearchTiming, SearchVariable};
 use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 
@@ -35,8 +35,8 @@ Exit codes: 0 answer found · 1 the lowest level fails · 2 wrong usage ·
   3 the generator was the limit before the target (a lower bound is reported) · 4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct SearchWords {
     /// Target URL or experiment file, as for `wavetank run`; one phase of a file is varied
-    #[arg(value_name = "URL|FILE")]
-    pub(super) goal: OsString,
+    #[arg(value_name = "URL|FILE", required_unless_present = "curl")]
+    pub(super) goal: Option<OsString>,
     #[command(flatten)]
     pub(super) sought: SearchSpaceArgs,
     #[command(flatten)]
@@ -81,9 +81,13 @@ pub(super) struct SearchSpaceArgs {
 }
 
 /// Converts all arguments; `command` is the redacted command line.
-pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, UserError> {
-    let goal = parse_load_source(&words.goal, words.variation, words.options.load.first_file_only_flag())?;
-    let (mut options, source_auto) = options(words.options)?;
+pub(super) fn search(mut words: SearchWords, command: String) -> Result<SearchArgs, UserError> {
+    let word = goal(words.goal, &mut words.options)?;
+    let mut errors = Errors::default();
+    let file_only = words.options.load.first_file_only_flag();
+    let ParsedOptions { mut options, source_auto, request } = options(words.options, &mut errors);
+    let goal = parse_load_source(&word, words.variation, file_only, request, &mut options);
+    let goal = errors.finish(goal)?;
     let sought = sought(words.sought.of.as_deref())?;
     meaningless(&goal, sought, &options, words.sought.phase.is_some())?;
     let setup = setup(sought, &words.sought, options.seed.unwrap_or(1))?;
@@ -115,7 +119,7 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
         format,
         out,
         language,
-        runs_dir: result.runs_dir.unwrap_or_else(|| PathBuf::from(RUNS_DIR)),
+        runs_dir: result.runs_dir.unwrap_or_else(default_runs_dir),
         no_archive: result.no_archive,
         quiet: result.quiet,
         command,

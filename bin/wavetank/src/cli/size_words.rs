@@ -11,8 +11,9 @@ use wavetank_plan::size::{BYTES_MAX, Balancing, PortsOption, RoleCapacity, SizeO
 use wavetank_plan::{Close, RunOptions, SourceRange, UserError, parse_sources};
 
 use super::args::FileFormat;
+use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
-use super::load_source::parse_load_source;
+use super::load_source::{RequestExtras, parse_load_source};
 use super::run_args::RequestArgs;
 use super::run_options;
 use super::size_args::SizeArgs;
@@ -167,13 +168,14 @@ pub(super) fn size(words: SizeWords) -> Result<SizeArgs, UserError> {
         answer_bytes: parse_optional("--answer-bytes", words.exchange.answer_bytes.as_ref(), bytes)?,
         ..hosts(&words.hosts)?
     };
-    exchange(words.exchange, &mut options)?;
+    let request = exchange(words.exchange, &mut options)?;
     if let (None, Some(option)) = (&words.goal, words.variation.first_given_flag()) {
         let message = format!("{option} needs an experiment file");
         return Err(UserError::usage("conflict", message, "wavetank size FILE"));
     }
     let variation = words.variation;
-    let goal = words.goal.map(|word| parse_load_source(&word, variation, None)).transpose()?;
+    let goal = words.goal.map(|word| parse_load_source(&word, variation, None, request, &mut options));
+    let goal = goal.transpose()?;
     Ok(SizeArgs { goal, options, wishes, format })
 }
 
@@ -186,7 +188,7 @@ fn load(words: &SizeLoadArgs, options: &mut RunOptions) -> Result<(), UserError>
     Ok(())
 }
 
-fn exchange(words: TransactionArgs, options: &mut RunOptions) -> Result<(), UserError> {
+fn exchange(words: TransactionArgs, options: &mut RunOptions) -> Result<RequestExtras, UserError> {
     options.no_keepalive = words.no_keepalive;
     options.requests_per_connection = parse_optional(
         "--requests-per-connection",
@@ -197,8 +199,10 @@ fn exchange(words: TransactionArgs, options: &mut RunOptions) -> Result<(), User
     options.close = parse_optional("--close", words.close.as_ref(), |text| parse_choice(text, &closes, &[]))?;
     options.tls.version = parse_optional("--tls", words.tls.as_ref(), version)?;
     let TransactionArgs { method, header, body, body_file, .. } = words;
-    let request = RequestArgs { method, header, body, body_file, basic: None, expect_status: None };
-    run_options::request(request, options)
+    let request = RequestArgs { method, header, body, body_file, ..RequestArgs::default() };
+    let mut errors = Errors::default();
+    let extras = run_options::request(request, options, &mut errors);
+    errors.finish(Ok(extras))
 }
 
 fn hosts(words: &HostArgs) -> Result<SizeOptions, UserError> {

@@ -42,6 +42,16 @@ pub(super) struct TlsArgs {
     tls_resume: Option<String>,
 }
 
+impl TlsArgs {
+    /// Adds options, and the files of `--cacert`, `--cert` and `--key`, that are not given.
+    pub(super) fn add(&mut self, insecure: bool, [ca, cert, key]: [Option<String>; 3]) {
+        self.insecure |= insecure;
+        self.cacert = self.cacert.take().or(ca);
+        self.cert = self.cert.take().or(cert);
+        self.key = self.key.take().or(key);
+    }
+}
+
 /// Converts all arguments and reads the named files.
 pub(super) fn tls(words: &TlsArgs) -> Result<TlsOptions, UserError> {
     let mut files = InputFiles::default();

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use wavetank_driver::bind_probe;
-use wavetank_plan::resolve::connect_addresses;
-use wavetank_plan::{ExitCode, Plan, SourceOrder, SourcesPlan, TargetUrl, Unsupported, UserError, resolve};
+use wavetank_plan::resolve::{check_conflicts, connect_addresses};
+use wavetank_plan::{
+    ExitCode, Plan, RunOptions, SourceOrder, SourcesPlan, TargetUrl, Unsupported, UserError, resolve,
+};
 use wavetank_record::CompareDoc;
 use wavetank_report::{Language, load_doc};
 use wavetank_store::RunsDir;
@@ -16,8 +18,9 @@ use super::baseline::{Baseline, combined_exit_code};
 use super::once::once;
 use super::planned_lab::PlannedLab;
 use super::run_file::run_file;
+use super::try_file::try_file;
 use crate::calibrate::plan_overload;
-use crate::cli::{LoadSource, OutputFormat, ReportOptions, RunArgs};
+use crate::cli::{ExperimentSource, FileArgs, LoadSource, OutputFormat, ReportOptions, RunArgs, TryArgs};
 use crate::run::out_file::{OpenFile, open_all};
 use crate::run::result_writer::ResultWriter;
 use crate::run::{
@@ -48,8 +51,27 @@ pub(super) fn run_from(args: RunArgs, lab: Option<PlannedLab<'_>>) -> Result<u8,
     let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
     match &args.goal {
         LoadSource::Url(url) => run_url(&url.clone(), args, baseline, lab),
+        LoadSource::File(file) if args.options.once && is_url(file) => try_url(file.clone(), args),
         LoadSource::File(file) => run_file(&file.clone(), args, baseline, lab),
     }
+}
+
+const fn is_url(file: &FileArgs) -> bool {
+    matches!(file.source, ExperimentSource::Url { .. })
+}
+
+/// `--once` of a request with templates: one user sends it once.
+fn try_url(file: FileArgs, args: RunArgs) -> Result<u8, UserError> {
+    check_conflicts(&args.options)?;
+    let options = RunOptions { once: false, ..args.options };
+    try_file(TryArgs {
+        file,
+        options,
+        scenarios: Vec::new(),
+        think: false,
+        requests: 1,
+        command: args.command,
+    })
 }
 
 fn run_url(

@@ -9,7 +9,7 @@ use wavetank_record::{CompareDoc, SideDoc};
 use wavetank_report::{CompareSource, SideTimeSeries, comparison_html};
 
 use super::LoadedRun;
-use crate::cli::{CompareArgs, CompareSettings, RUNS_DIR};
+use crate::cli::{CompareArgs, CompareSettings, default_runs_dir};
 
 /// Columns of time in the page: two lines over each other need fewer than one run's own page has.
 const COLUMNS_MAX: usize = 180;
@@ -52,7 +52,7 @@ fn command(doc: &CompareDoc, wishes: &CompareSettings, runs_dir: &Path) -> Strin
     words.extend(wishes.metrics.iter().map(|metric| format!("--metric {}", shell_quoted(metric))));
     words.extend(wishes.max_regression.map(|limit| format!("--max-regression {}", share_literal(limit))));
     words.push(format!("--seed {}", doc.seed));
-    if runs_dir != Path::new(RUNS_DIR) {
+    if runs_dir != default_runs_dir() {
         words.push(format!("--runs-dir {}", shell_quoted(&runs_dir.to_string_lossy())));
     }
     words.join(" ")

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use wavetank_grammar::{Diagnostics, Severity, render};
+use wavetank_grammar::{Diagnostic, Diagnostics, Severity, render};
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::ErrorDoc;
 
@@ -14,12 +14,22 @@ use crate::run::output;
 impl ExperimentFile {
     /// All remarks as a person reads them; empty if there are none.
     pub(crate) fn rendered(&self) -> String {
+        if self.is_url {
+            return self.diagnostics.sorted().into_iter().map(line_of).collect();
+        }
         render(&self.diagnostics, &self.name, &self.text)
     }
 
     /// The first of what keeps the file from being run.
     pub(crate) fn first_error(&self) -> UserError {
-        self.diagnostics.first_error(&self.name).unwrap_or_else(|| {
+        let first = if self.is_url {
+            let mut all = self.diagnostics.sorted().into_iter();
+            let first = all.find(|one| one.severity == Severity::Error);
+            first.map(|one| UserError::usage(one.code, one.message.clone(), one.hint.clone()))
+        } else {
+            self.diagnostics.first_error(&self.name)
+        };
+        first.unwrap_or_else(|| {
             UserError::usage("bad_file", format!("{} cannot be read", self.name), "wavetank new FILE")
         })
     }
@@ -38,6 +48,16 @@ impl ExperimentFile {
             }
         }
         Ok(ExitCode::Usage as u8)
+    }
+}
+
+/// Returns a diagnostic of a command line, in the form of other errors there.
+fn line_of(one: &Diagnostic) -> String {
+    let error = UserError::usage(one.code, one.message.clone(), one.hint.clone()).with_code();
+    match one.severity {
+        Severity::Error => format!("{error}\n"),
+        Severity::Warning => format!("{}\n", error.replacen("error: ", "warning: ", 1)),
+        Severity::Note => format!("{}\n", error.replacen("error: ", "note: ", 1)),
     }
 }
 

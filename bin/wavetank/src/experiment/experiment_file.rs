@@ -6,14 +6,16 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_experiment::{DataContent, DataFacts, DataFile, Experiment, ParseInput, read, verify_data};
+use wavetank_experiment::{
+    DataContent, DataFacts, DataFile, Experiment, ParseInput, read, read_url, verify_data,
+};
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
 use wavetank_plan::PemFile;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{RunOptions, Secret, UserError, did_you_mean};
 
-use crate::cli::FileArgs;
+use crate::cli::{ExperimentSource, FileArgs};
 use crate::run::output::os_error_text;
 
 /// More is no experiment; the reader says so of what is a little less.
@@ -50,6 +52,8 @@ pub(crate) struct ExperimentFile {
     /// Rows of each data source that is a file, by its index under `data`; `None` if the file is
     /// missing.
     pub(crate) tables: Vec<Option<Table>>,
+    /// Whether a URL of the command line takes the place of a file, so that there are no positions.
+    pub(super) is_url: bool,
     /// Where the names in the file begin.
     folder: PathBuf,
     rows: DataLoading,
@@ -64,10 +68,16 @@ impl ExperimentFile {
     /// # Errors
     /// If the file cannot be read at all, or an option does not apply to it.
     pub(crate) fn read(args: &FileArgs, options: &RunOptions, rows: DataLoading) -> Result<Self, UserError> {
-        let name = args.file.display().to_string();
-        let bytes = bytes_of(&args.file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
+        let (name, bytes) = match &args.source {
+            ExperimentSource::File(file) => {
+                let name = file.display().to_string();
+                let bytes = bytes_of(file, EXPERIMENT_MAX).map_err(|why| unreadable(&name, &why))?;
+                (name, bytes)
+            }
+            ExperimentSource::Url { request, .. } => (request.url.clone(), Vec::new()),
+        };
         let asked = RefCell::new(BTreeSet::new());
-        let mut reading = read(&ParseInput {
+        let input = ParseInput {
             name: &name,
             bytes: &bytes,
             set: &args.set,
@@ -77,25 +87,34 @@ impl ExperimentFile {
                 args.secret(name).is_some()
             },
             options,
-        });
+        };
+        let mut reading = match &args.source {
+            ExperimentSource::File(_) => read(&input),
+            ExperimentSource::Url { request, .. } => read_url(request, &input),
+        };
         if let Some((unused, _)) = args.secrets.iter().find(|(name, _)| !asked.borrow().contains(name)) {
             reading.diagnostics.push(secret_unused(unused, &asked.borrow()));
         }
         if let Some(experiment) = &mut reading.experiment {
             rehearse(experiment, args)?;
         }
-        let folder = args.file.parent().map(Path::to_owned).unwrap_or_default();
+        let (folder, files) = match &args.source {
+            ExperimentSource::File(file) => (file.parent().map(Path::to_owned).unwrap_or_default(), &[][..]),
+            ExperimentSource::Url { files, .. } => (PathBuf::new(), files.as_slice()),
+        };
         let mut loaded = Self {
             name,
             experiment: reading.experiment,
             diagnostics: reading.diagnostics,
             text: reading.text,
             tables: Vec::new(),
+            is_url: matches!(args.source, ExperimentSource::Url { .. }),
             folder,
             rows,
             given: [&options.tls.ca, &options.tls.cert, &options.tls.key]
                 .into_iter()
                 .flatten()
+                .chain(files)
                 .cloned()
                 .collect(),
         };

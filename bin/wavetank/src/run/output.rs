@@ -68,7 +68,7 @@ pub(crate) fn deliver_search(
             OutputFormat::Markdown => wavetank_report::knee_markdown(doc),
             OutputFormat::Csv => wavetank_report::knee_csv(doc),
             OutputFormat::Html => wavetank_report::knee_html(doc, language),
-            OutputFormat::Hgrm | OutputFormat::Hlog => {
+            OutputFormat::Oneline | OutputFormat::Hgrm | OutputFormat::Hlog => {
                 return Err(WriteError::Unmade(unsupported_for_search()));
             }
         };
@@ -80,7 +80,7 @@ pub(crate) fn deliver_search(
 /// A search is of many levels, and such a file of one load.
 pub(crate) fn unsupported_for_search() -> UserError {
     let hint = "each run has one: wavetank report FOLDER/runs/NAME --format hgrm; of a search there is text, json, junit, csv, md, html";
-    UserError::usage("format_of_runs", "hgrm and hlog are of one run, and a search is many", hint)
+    UserError::usage("format_of_runs", "oneline, hgrm and hlog are of one run, and a search is many", hint)
 }
 
 /// How a result is written in a format.

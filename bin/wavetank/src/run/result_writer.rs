@@ -92,6 +92,7 @@ impl<'a> ResultWriter<'a> {
         }
         let text = match format {
             OutputFormat::Text => wavetank_report::text(self.record),
+            OutputFormat::Oneline => wavetank_report::oneline(self.record),
             OutputFormat::Json => wavetank_report::json(self.record),
             OutputFormat::Junit => wavetank_report::junit(self.record),
             OutputFormat::Markdown => wavetank_report::markdown(self.record),
@@ -192,6 +193,10 @@ fn compared(record: &RunRecord, comparison: &CompareDoc, format: OutputFormat) -
         }
         OutputFormat::Json => Some(wavetank_report::json_with_comparison(record, comparison)),
         OutputFormat::Junit => Some(wavetank_report::junit_with_comparison(record, comparison)),
-        OutputFormat::Csv | OutputFormat::Hgrm | OutputFormat::Hlog | OutputFormat::Html => None,
+        OutputFormat::Oneline
+        | OutputFormat::Csv
+        | OutputFormat::Hgrm
+        | OutputFormat::Hlog
+        | OutputFormat::Html => None,
     }
 }

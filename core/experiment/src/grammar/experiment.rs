@@ -40,6 +40,17 @@ const KEYS: &[Key] = &[
     ),
     key("http", Kind::Is(MapName::Http), "HTTP settings, unless a step overrides them."),
     key(
+        "connection",
+        Kind::Word(&["user", "session", "request", "shared"]),
+        "Owner of a connection in all scenarios that have no connection of their own.",
+    ),
+    key(
+        "connections",
+        Kind::Count,
+        "Size of the shared pool of rate phases, opened before the load (-c with -r). Requests beyond it wait. Default: \
+         as many connections as arrivals need.",
+    ),
+    key(
         "sources",
         Kind::OneOrList(&Kind::Text),
         "Source addresses: auto, networks 10.0.8.0/28, ranges 10.0.8.1-10.0.8.14.",

@@ -30,8 +30,9 @@ pub(crate) static SCENARIO: Section = Section {
         key(
             "connection",
             Kind::Word(&["user", "session", "request", "shared"]),
-            "Owner of a connection: user (default; kept across its sessions), session, request (one \
-             each), shared (a pool of the run).",
+            "Owner of a connection: user (kept across its sessions), session, request (one each), \
+             shared (a pool of the run). Default: user; in phases with a rate or a trace, shared if \
+             a session is one request or connections is given.",
         ),
         key("think", Kind::Own(Think), "Think time between two steps."),
         key(

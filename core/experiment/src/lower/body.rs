@@ -28,6 +28,10 @@ pub(super) fn body(
             json(names, value, &mut out)?;
             Some("application/json".to_owned())
         }
+        Body::JsonText(text) => {
+            json_text_template(names, text, &mut out)?;
+            Some("application/json".to_owned())
+        }
         Body::Form(fields) => {
             form(names, fields, &mut out)?;
             Some("application/x-www-form-urlencoded".to_owned())
@@ -109,6 +113,37 @@ fn json_template(
             Ok(())
         }
     }
+}
+
+/// JSON as the user wrote it. A value inside quotes is escaped as JSON text; any other keeps its
+/// type.
+fn json_text_template(
+    names: &ScenarioScope<'_>,
+    template: &Template,
+    out: &mut plan::Template,
+) -> Result<(), LowerError> {
+    let mut in_quotes = false;
+    for part in &template.parts {
+        if let Part::Text(text) = part {
+            let mut letters = text.chars();
+            while let Some(letter) = letters.next() {
+                match letter {
+                    '\\' => drop(letters.next()),
+                    '"' => in_quotes = !in_quotes,
+                    _ => {}
+                }
+            }
+            out.push_fixed(text.as_bytes());
+            continue;
+        }
+        let one = Template { parts: vec![part.clone()], place: template.place };
+        if in_quotes {
+            names.append(&one, Escape::JsonText, out)?;
+        } else {
+            json_template(names, &one, out)?;
+        }
+    }
+    Ok(())
 }
 
 /// Lowers names and values of a form or a query. A list repeats its name for each item.

@@ -1,10 +1,10 @@
 //! Lowers sequential and parallel phases, and computes what they need of the host.
 
 use wavetank_plan::constants::MAX_OPEN;
-use wavetank_plan::resolve::{HostCapacity, ThreadLayout};
+use wavetank_plan::resolve::{self, HostCapacity, ThreadLayout};
 use wavetank_plan::{
-    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Nanos, Phase as PlanPhase, Scenario,
-    ScenarioMix, UserError,
+    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Nanos, Phase as PlanPhase, PopulationCurve,
+    Scenario, ScenarioMix, UserError,
 };
 
 use super::phase::{LoweredLoad, lower_load};
@@ -47,7 +47,7 @@ pub(super) fn loads(
     let facts: Vec<SessionFacts> =
         scenarios.iter().map(|one| SessionFacts::for_scenario(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
-    let default = if experiment.has_phases() { Vec::new() } else { default_phases() };
+    let default = if experiment.has_phases() { Vec::new() } else { default_phases(u64::from(http.pipeline)) };
     let common = if default.is_empty() { &experiment.phases } else { &default };
     if !common.is_empty() {
         let mix = common_mix(experiment).ok_or_else(|| too_many("shares of the weights"))?;
@@ -124,13 +124,13 @@ fn line(
             requests_max,
             sessions_max,
             mix: mix.clone(),
-            max_open: wanted(&load, phase.max_open, longest, sessions_max, length),
+            max_open: wanted(&load, phase.max_open, longest, sessions_max),
             max_open_by: MaxOpenLimit::Plan,
-            connections: phase
-                .pool
-                .unwrap_or_else(|| connections(&load, of_mix().map(|facts| facts.targets).max())),
+            connections: phase.pool.unwrap_or_else(|| {
+                connections(&load, of_mix().map(|facts| facts.targets).max(), http.pipeline)
+            }),
             open_before: phase.pool.is_some()
-                || (!carried && opens_ahead(&load, http) && of_mix().all(|facts| is_kept(facts.connection))),
+                || (!carried && opens_ahead(&load) && of_mix().all(|facts| is_kept(facts.connection))),
             load,
         });
         start = takes.map(|takes| from.after(takes));
@@ -182,9 +182,8 @@ fn own_name(scenario: &str, at: usize, all: usize) -> String {
 }
 
 /// Returns whether connections are opened before the users start.
-fn opens_ahead(load: &Load, http: &HttpPlan) -> bool {
-    let Load::Closed { users, .. } = load else { return false };
-    http.keepalive && users.as_constant().is_some()
+fn opens_ahead(load: &Load) -> bool {
+    matches!(load, Load::Closed { users, .. } if users.as_constant().is_some())
 }
 
 /// Returns whether a connection is kept from one request to the next.
@@ -192,9 +191,11 @@ const fn is_kept(connection: ConnectionOwner) -> bool {
     matches!(connection, ConnectionOwner::User | ConnectionOwner::Session)
 }
 
-/// Returns the maximum number of connections of users or holds; 0 for other loads.
-fn connections(load: &Load, targets: Option<u64>) -> u64 {
-    load.levels().map_or(0, |levels| levels.max().saturating_mul(targets.unwrap_or(1)))
+/// Returns the maximum number of connections of users or holds; 0 for other loads. `pipeline` users
+/// share one.
+fn connections(load: &Load, targets: Option<u64>, pipeline: u32) -> u64 {
+    let users = load.levels().map_or(0, PopulationCurve::max);
+    users.div_ceil(u64::from(pipeline.max(1))).saturating_mul(targets.unwrap_or(1))
 }
 
 /// Returns whether users of a phase share a pool instead of having their own connections.
@@ -206,29 +207,14 @@ fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
 
 /// Returns the maximum number of open requests: a session has one at a time, and has a maximum
 /// duration.
-fn wanted(
-    load: &Load,
-    own: Option<u64>,
-    longest: Nanos,
-    sessions_max: Option<u64>,
-    length: Option<Nanos>,
-) -> u64 {
-    let ns = u128::from(longest.0.unsigned_abs());
-    let (rate, total) = match load {
-        Load::Closed { .. } | Load::Hold { .. } => return connections(load, None).max(1),
+fn wanted(load: &Load, own: Option<u64>, longest: Nanos, sessions_max: Option<u64>) -> u64 {
+    let most = match load {
+        Load::Closed { .. } | Load::Hold { .. } => return connections(load, None, 1).max(1),
         Load::Pause => return 1,
-        Load::Open { rate, .. } => {
-            let most = rate.max();
-            let product = u128::from(most.count).saturating_mul(ns);
-            let total = length.map_or(u64::MAX, |_| rate.total());
-            // A Poisson process practically never exceeds its mean by this much.
-            let total = total.saturating_add(10 * (total as f64).sqrt() as u64 + 10);
-            (product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1))), total)
-        }
-        Load::Trace { times } => (u128::from(u64::MAX), times.len() as u64),
+        Load::Open { rate, .. } => resolve::most_open(rate, longest),
+        Load::Trace { times } => times.len() as u64,
     };
-    let rate = u64::try_from(rate).unwrap_or(u64::MAX);
-    own.unwrap_or_else(|| rate.min(total).min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
+    own.unwrap_or_else(|| most.min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
 }
 
 /// Assigns sessions the connections that users and holds leave. Returns how all are held, and what

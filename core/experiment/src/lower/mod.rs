@@ -150,7 +150,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     let begin =
         phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::warmup_offset(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
-    let plan = Plan {
+    let mut plan = Plan {
         name: name(experiment),
         seed: experiment.seed.unwrap_or(SEED),
         targets: targets.into_plan(own_tls),
@@ -182,10 +182,23 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
         events: experiment.event_plans(begin),
         tags: experiment.tags.iter().cloned().collect(),
     };
+    name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
     let lacking = forecast::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })
+}
+
+/// A plan of one request shows its whole URL, as a run of that URL does.
+fn name_whole_url(plan: &mut Plan) {
+    let Plan { targets, scenarios, around, .. } = plan;
+    let ([target], [scenario]) = (targets.as_mut_slice(), scenarios.as_slice()) else { return };
+    let [step] = scenario.steps.as_slice() else { return };
+    if around.before.is_some() || around.after.is_some() || step.request.method.is_empty() {
+        return;
+    }
+    let (Some(path), Ok(url)) = (step.request.path.as_fixed(), TargetUrl::parse(&target.url)) else { return };
+    target.url = TargetUrl { path: String::from_utf8_lossy(path).into_owned(), ..url }.url();
 }
 
 /// Returns the run's name: from the file or its target, in characters that a folder's name may

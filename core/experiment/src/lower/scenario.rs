@@ -7,8 +7,8 @@ use super::action::StepLowering;
 use super::request::on_failure;
 use super::shared::{GlobalScope, add, index};
 use super::target::Targets;
-use crate::Spanned;
-use crate::model::{Connection, Scenario, Step, Think, Value};
+use crate::model::{Connection, PhaseLoad, Scenario, Step, Think, Value};
+use crate::{Experiment, Phase, Spanned};
 
 /// Names of one scenario, in addition to the shared ones.
 pub(super) struct ScenarioScope<'e> {
@@ -106,12 +106,7 @@ fn one<'e>(
     let StepLowering { names, steps, groups, .. } = walk;
     Ok(plan::Scenario {
         name: name.to_owned(),
-        connection: match scenario.and_then(|scenario| scenario.connection).unwrap_or_default() {
-            Connection::User => ConnectionOwner::User,
-            Connection::Session => ConnectionOwner::Session,
-            Connection::Request => ConnectionOwner::Request,
-            Connection::Shared => ConnectionOwner::Shared,
-        },
+        connection: owner(names.shared.experiment, scenario, &first, &journey, &after),
         steps,
         groups,
         variables: names.variables,
@@ -123,6 +118,35 @@ fn one<'e>(
             .and_then(|scenario| scenario.on_failure)
             .map_or(plan::OnFailure::Continue, on_failure),
     })
+}
+
+/// Returns the owner of connections. A session of one request has no use for a connection of its
+/// own, so arriving sessions of this kind share a pool.
+fn owner(
+    experiment: &Experiment,
+    scenario: Option<&Scenario>,
+    before: &[Action],
+    journey: &[Action],
+    after: &[Action],
+) -> ConnectionOwner {
+    match scenario.and_then(|scenario| scenario.connection) {
+        Some(Connection::User) => return ConnectionOwner::User,
+        Some(Connection::Session) => return ConnectionOwner::Session,
+        Some(Connection::Request) => return ConnectionOwner::Request,
+        Some(Connection::Shared) => return ConnectionOwner::Shared,
+        None => {}
+    }
+    let Some(scenario) = scenario else { return ConnectionOwner::User };
+    let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+    let arrives = phases.iter().any(Phase::is_open)
+        && phases.iter().all(|phase| phase.is_open() || !phase.has_requests())
+        && !phases.iter().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_)));
+    let one_request = matches!(journey, [Action::Request(_)]) && before.is_empty() && after.is_empty();
+    if arrives && (one_request || experiment.connections.is_some()) {
+        ConnectionOwner::Shared
+    } else {
+        ConnectionOwner::User
+    }
 }
 
 /// Returns a value for the variable `name`: a single hole keeps its type, everything else is text.

@@ -2,11 +2,11 @@
 
 use wavetank_plan::{Condition, Nanos, Rate, SourcesPlan};
 
-use super::{DataSource, Http, Phase, Scenario, Step, Target, Value};
+use super::{Connection, DataSource, Http, Phase, Scenario, Step, Target, Value};
 use crate::{Span, Spanned};
 
 /// The whole file as it was read. Every quantity is a total of the run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Experiment {
     /// Name of the run.
     pub name: Option<Spanned<String>>,
@@ -20,6 +20,10 @@ pub struct Experiment {
     pub under_test: Vec<Spanned<String>>,
     /// HTTP settings.
     pub http: Http,
+    /// Owner of a connection in scenarios that name none; copied into them.
+    pub connection: Option<Spanned<Connection>>,
+    /// Connections of the shared pool; copied into the phases.
+    pub connections: Option<Spanned<u64>>,
     /// Source addresses, in the form of `--source`.
     pub sources: Option<Spanned<Sources>>,
     /// Rows of data.

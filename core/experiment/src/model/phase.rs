@@ -31,12 +31,24 @@ pub struct Phase {
     pub max_open: Option<u64>,
     /// Maximum number of requests: `-n` of the command line, which no file can set.
     pub requests: Option<u64>,
-    /// Connections of the pool: `-c` with `-r` on the command line, which no file can set.
+    /// Connections of the pool: `connections:` of the file, or `-c` with `-r` on the command line.
     pub pool: Option<u64>,
     /// Whether the phase is stored but not judged.
     pub warmup: bool,
     /// Its start time; `None`: after the previous phase.
     pub from: Option<Spanned<Nanos>>,
+}
+
+impl Phase {
+    /// Whether sessions arrive by a rate or a trace.
+    pub(crate) const fn is_open(&self) -> bool {
+        matches!(self.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
+    }
+
+    /// Whether its sessions may share a pool.
+    pub(crate) const fn has_requests(&self) -> bool {
+        !matches!(self.load.value, PhaseLoad::Hold(_) | PhaseLoad::Pause(_))
+    }
 }
 
 /// The values at the start and at the end, which are equal for a constant load.

@@ -39,6 +39,26 @@ pub struct Request {
 }
 
 impl Request {
+    /// A request with a head and nothing else.
+    pub(crate) const fn plain(head: RequestHead) -> Self {
+        Self {
+            head,
+            name: None,
+            to: None,
+            query: Vec::new(),
+            headers: Vec::new(),
+            body: None,
+            auth: None,
+            timeout: None,
+            follow: None,
+            resources: false,
+            extract: Vec::new(),
+            checks: Vec::new(),
+            counts: Vec::new(),
+            on_failure: None,
+        }
+    }
+
     /// Returns its name in reports and conditions: its own, or method and path.
     pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
@@ -68,6 +88,8 @@ pub enum RequestHead {
 pub enum Body {
     /// JSON.
     Json(Value),
+    /// JSON as text. Only `--json` of the command line has it.
+    JsonText(Template),
     /// Form fields.
     Form(Vec<(String, Value)>),
     /// The parts of a multipart body.

@@ -5,10 +5,15 @@ use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 use super::{PLACE, conflict, without_span};
 use crate::Experiment;
 use crate::model::{Auth, Header, Http, Proxy, Template};
+use crate::parse::Parser;
 
 impl Experiment {
     /// Applies the options for keys of `http:`.
-    pub(super) fn amend_http(&mut self, options: &RunOptions) -> Result<(), UserError> {
+    pub(super) fn amend_http(
+        &mut self,
+        options: &RunOptions,
+        parser: &mut Parser<'_>,
+    ) -> Result<(), UserError> {
         let http = &mut self.http;
         lengths(http, options)?;
         connections(http, options)?;
@@ -34,7 +39,7 @@ impl Experiment {
             let hint = "pipelining is HTTP/1.1 (RFC 9112 §9.3.2)";
             return Err(conflict("HTTP/1.0 and a pipeline exclude each other", hint));
         }
-        headers(http, options)
+        headers(http, options, parser)
     }
 }
 
@@ -77,7 +82,7 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
 }
 
 /// A header of the command line replaces the file's common header of that name; a step's own stays.
-fn headers(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
+fn headers(http: &mut Http, options: &RunOptions, parser: &mut Parser<'_>) -> Result<(), UserError> {
     for (name, value) in &options.headers {
         resolve::check_header(name, value.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));
@@ -86,11 +91,13 @@ fn headers(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
             return Err(conflict("-H Authorization and http.auth of the file write the same header", hint));
         }
     }
-    let given = |(name, value): &(String, wavetank_plan::Secret)| Header {
-        name: without_span(name.clone()),
-        value: Template::fixed(value.reveal(), PLACE),
-    };
-    http.headers.extend(options.headers.iter().map(given));
+    for (name, value) in &options.headers {
+        let value = parser.template_text(value.reveal(), PLACE).ok_or_else(|| {
+            let failed = parser.out.sorted()[0].clone();
+            UserError::usage(failed.code, format!("-H `{name}`: {}", failed.message), failed.hint)
+        })?;
+        http.headers.push(Header { name: without_span(name.clone()), value });
+    }
     if let Some(basic) = &options.basic {
         let (user, password) = resolve::user_and_password(basic.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case("authorization"));

@@ -11,8 +11,8 @@ mod tls;
 pub(crate) use load::default_phases;
 use wavetank_plan::{RunOptions, UserError, resolve};
 
-use crate::model::PhaseLoad;
-use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
+use crate::parse::{Parser, Variables};
+use crate::{Diagnostic, Diagnostics, Experiment, ParseInput, Phase, Span, Spanned};
 
 /// Wraps a value that has no position in the file.
 const fn without_span<T>(value: T) -> Spanned<T> {
@@ -28,13 +28,32 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 impl Experiment {
     /// Applies `options` to the file. Reports the conditions that are replaced.
     ///
-    /// # Errors
-    /// Options that contradict each other or the file, and those that have no effect with a file.
-    pub(crate) fn apply_overrides(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
+    /// Returns `None` if options contradict each other or the file, or have no effect with it.
+    pub(crate) fn apply_overrides(
+        &mut self,
+        input: &ParseInput<'_>,
+        vars: &Variables,
+        out: &mut Diagnostics,
+    ) -> Option<()> {
+        match self.overridden(input.options, &mut vars.reader(input)) {
+            Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
+            Err(UserError { code, message, hint, .. }) => {
+                out.push(Diagnostic::without_span(code, message, hint));
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn overridden(
+        &mut self,
+        options: &RunOptions,
+        parser: &mut Parser<'_>,
+    ) -> Result<Vec<Diagnostic>, UserError> {
         resolve::check_conflicts(options)?;
         check_applicable(options)?;
         self.amend_load(options)?;
-        self.amend_http(options)?;
+        self.amend_http(options, parser)?;
         self.amend_tls(&options.tls);
         self.amend_rest(options)
     }
@@ -50,7 +69,7 @@ impl Experiment {
         }
         if let Some(most) = options.max_open {
             let mut any = false;
-            for phase in self.own_phases_mut().filter(|phase| is_open(phase)) {
+            for phase in self.own_phases_mut().filter(|phase| phase.is_open()) {
                 phase.max_open = Some(most);
                 any = true;
             }
@@ -84,10 +103,6 @@ impl Experiment {
     fn own_phases_mut(&mut self) -> impl Iterator<Item = &mut Phase> {
         self.phases.iter_mut().chain(self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.phases))
     }
-}
-
-fn is_open(phase: &Phase) -> bool {
-    matches!(phase.load.value, PhaseLoad::Rate { .. } | PhaseLoad::Trace(_))
 }
 
 /// Rejects options that the steps of a file replace, and `--once`.

@@ -17,13 +17,17 @@ pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Ex
     let vars = reader.variables();
     let targets = reader.all_targets(&mut keys);
     let scenarios = reader.all_scenarios(&mut keys);
-    let experiment = Experiment {
+    let connection = keys.take("connection").and_then(|node| reader.connection(node));
+    let connections = keys.take("connections").and_then(|node| reader.count_positive(node));
+    let mut experiment = Experiment {
         name,
         about,
         vars,
         targets,
         under_test: keys.take("under_test").map(|node| reader.texts(node, "a host")).unwrap_or_default(),
         http: keys.take("http").and_then(|node| reader.http(node)).unwrap_or_default(),
+        connection,
+        connections,
         sources: keys.take("sources").and_then(|node| reader.sources(node)),
         data: keys.take("data").map(|node| reader.data(node)).unwrap_or_default(),
         blocks: keys.take("blocks").map(|node| reader.blocks(node)).unwrap_or_default(),
@@ -44,7 +48,21 @@ pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Ex
         after: keys.take("after").map(|node| reader.steps(node)).unwrap_or_default(),
     };
     keys.finish();
+    experiment.share_connections();
     Some(experiment)
+}
+
+impl Experiment {
+    /// Copies the top-level owner and number of connections to where they apply.
+    fn share_connections(&mut self) {
+        for scenario in &mut self.scenarios {
+            scenario.connection = scenario.connection.or(self.connection.as_ref().map(|own| own.value));
+        }
+        let own = self.scenarios.iter_mut().flat_map(|scenario| &mut scenario.phases);
+        for phase in self.phases.iter_mut().chain(own) {
+            phase.pool = self.connections.as_ref().map(|own| own.value).filter(|_| phase.has_requests());
+        }
+    }
 }
 
 impl Parser<'_> {

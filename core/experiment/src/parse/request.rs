@@ -53,22 +53,7 @@ impl Parser<'_> {
         let checks = keys.take("check").map(|node| self.checks(node)).unwrap_or_default();
         let counts = keys.take("count").map(|node| self.named_checks(node, "a count")).unwrap_or_default();
         let on_failure = keys.take("on_failure").and_then(|node| self.on_failure(node));
-        Some(Request {
-            head: head?,
-            name,
-            to,
-            query: Vec::new(),
-            headers: Vec::new(),
-            body: None,
-            auth: None,
-            timeout,
-            follow: None,
-            resources: false,
-            extract,
-            checks,
-            counts,
-            on_failure,
-        })
+        Some(Request { name, to, timeout, extract, checks, counts, on_failure, ..Request::plain(head?) })
     }
 
     pub(super) fn on_failure(&mut self, node: &Node) -> Option<OnFailure> {

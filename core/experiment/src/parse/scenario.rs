@@ -44,6 +44,12 @@ impl Parser<'_> {
         entries.iter().filter_map(|entry| self.scenario(entry)).collect()
     }
 
+    /// `connection:`.
+    pub(super) fn connection(&mut self, node: &Node) -> Option<Spanned<Connection>> {
+        let owner = self.one_of(node, "owner of a connection", &CONNECTIONS)?;
+        Some(Spanned::new(owner, node.place))
+    }
+
     fn scenario(&mut self, entry: &Entry) -> Option<Scenario> {
         let name = self.user_defined_name(entry, "a scenario");
         let mut keys = Keys::open(self, &entry.value, MapName::Scenario)?;
@@ -63,7 +69,8 @@ impl Parser<'_> {
             after: keys.take("after").map(|node| self.steps(node)).unwrap_or_default(),
             connection: keys
                 .take("connection")
-                .and_then(|node| self.one_of(node, "owner of a connection", &CONNECTIONS)),
+                .and_then(|node| self.connection(node))
+                .map(|connection| connection.value),
             think: keys.take("think").and_then(|node| self.think(node)),
             pace: keys.take("pace").and_then(|node| self.duration_positive(node)).map(|pace| pace.value),
             target: keys.take("target").and_then(|node| self.name(node, "a target")),

@@ -43,6 +43,10 @@ impl<'e> KnownNames<'e> {
         names.phases = all
             .filter_map(|phase: &Phase| Some((phase.name.as_ref()?.value.as_str(), phase.warmup)))
             .collect();
+        if !experiment.has_phases() {
+            // The load of the command line, or of a run without load options.
+            names.phases.push(("main", false));
+        }
         names
     }
 

@@ -10,6 +10,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     something_to_do(experiment, out);
     weights(experiment, out);
     connections(experiment, out);
+    pool(experiment, out);
     paces(experiment, out);
     silent_sessions(experiment, out);
     for (at, scenario) in experiment.scenarios.iter().enumerate() {
@@ -127,6 +128,36 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
             let hint = "leave http.pipeline out, or connection: user";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
+    }
+}
+
+/// The size of a pool needs scenarios that share it.
+fn pool(experiment: &Experiment, out: &mut Diagnostics) {
+    if let (Some(owner), true) = (&experiment.connection, experiment.scenarios.is_empty()) {
+        let message = "`connection` applies to steps, and the file has none";
+        let hint = "leave it out: each held connection has its own user";
+        out.push(Diagnostic::error("option_conflict", owner.place, message, hint));
+    }
+    let Some(size) = &experiment.connections else { return };
+    for scenario in &experiment.scenarios {
+        let phases = if scenario.phases.is_empty() { &experiment.phases } else { &scenario.phases };
+        let pause = |phase: &Phase| matches!(phase.load.value, PhaseLoad::Pause(_));
+        let arrives = phases.iter().all(|phase| phase.is_open() || pause(phase));
+        let (message, hint) = match scenario.connection {
+            _ if !phases.is_empty() && !phases.iter().any(Phase::has_requests) => continue,
+            Some(Connection::Shared) => continue,
+            None if arrives => continue,
+            None => (
+                "`connections` is the size of a pool, and users have a connection each",
+                "leave it out, or connection: shared",
+            ),
+            Some(_) => (
+                "`connections` is the size of a pool, and the connections are not shared",
+                "connection: shared, or leave connections out",
+            ),
+        };
+        out.push(Diagnostic::error("option_conflict", size.place, message, hint));
+        return;
     }
 }
 

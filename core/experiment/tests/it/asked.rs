@@ -36,9 +36,9 @@ fn examples_ask_for_what_they_say() {
 
 #[test]
 fn phases_at_a_time_add_up_and_others_do_not() {
-    let after = "steps:\n  - get: /\nphases:\n  - {rate: 100/s, for: 10s}\n  - {rate: 300/s, for: 10s}\n";
+    let after = "connection: session\nsteps:\n  - get: /\nphases:\n  - {rate: 100/s, for: 10s}\n  - {rate: 300/s, for: 10s}\n";
     small(after, [Some(300.0), Some(300.0), Some(0.0)]);
-    let beside = "scenarios:\n  one:\n    steps:\n      - get: /\n    phases:\n      - {rate: 100/s, for: 10s}\n  two:\n    \
+    let beside = "connection: session\nscenarios:\n  one:\n    steps:\n      - get: /\n    phases:\n      - {rate: 100/s, for: 10s}\n  two:\n    \
                   steps:\n      - get: /\n      - get: /\n    phases:\n      - {rate: 300/s, for: 10s}\n";
     small(beside, [Some(700.0), Some(400.0), Some(0.0)]);
     small("phases:\n  - {hold: 0 to 1k, at: 200/s}\n", [Some(0.0), Some(200.0), Some(0.0)]);
@@ -46,6 +46,6 @@ fn phases_at_a_time_add_up_and_others_do_not() {
 
 #[test]
 fn every_new_connection_in_tls_is_a_handshake() {
-    let text = "wavetank: 1\ntarget: https://127.0.0.1:8443\nsteps:\n  - get: /\nphases:\n  - {rate: 100/s, for: 10s}\n";
+    let text = "wavetank: 1\ntarget: https://127.0.0.1:8443\nconnection: session\nsteps:\n  - get: /\nphases:\n  - {rate: 100/s, for: 10s}\n";
     check("small.yaml", text, [Some(100.0), Some(100.0), Some(100.0)]);
 }

@@ -16,3 +16,4 @@ mod rehearsals;
 mod schema;
 mod seconds;
 mod support;
+mod urls;

@@ -1,5 +1,6 @@
 //! [`Condition`]: `SUBJECT OP VALUE [in PHASE] [for WINDOW]`, everywhere the same.
 
+mod foreign;
 mod host;
 mod host_pattern;
 mod parse;

@@ -1,5 +1,6 @@
 //! [`Condition::parse`]: `p99 < 250ms in main for 10s` as a person writes it.
 
+use super::foreign::translated;
 use super::subject::parse_subject;
 use super::value::parse_value;
 use super::{Condition, Op};
@@ -22,7 +23,10 @@ impl Condition {
             return Err(UserError::usage("condition_empty", "a condition is empty", SHAPE));
         }
         let (subject, op, rest) = split_at_op(&text)?;
-        let (subject, kind) = parse_subject(subject).map_err(|error| about(&text, error))?;
+        let (subject, kind) = parse_subject(subject).map_err(|error| {
+            let hint = translated(subject, op, rest).map(|own| format!("{own}?"));
+            about(&text, UserError { hint: hint.unwrap_or(error.hint.clone()), ..error })
+        })?;
         let tail = Tail::parse(rest, &text)?;
         let value = parse_value(tail.value, kind, op).map_err(|error| about(&text, error))?;
         Ok(Self { subject, op, value, phase: tail.phase, window: tail.window, text })

@@ -24,11 +24,12 @@ const ONCE: &str = "--once sends one request and no load; leave one of the two o
 
 /// Every pair of `run`'s options that exclude each other, and options that require another one
 /// (`without`).
-pub const EXCLUSIVE: [Exclusive; 24] = [
+pub const EXCLUSIVE: [Exclusive; 29] = [
     pair("--once", "-c", ONCE),
     pair("--once", "-r", ONCE),
     pair("--once", "-d", ONCE),
     pair("--once", "-n", ONCE),
+    pair("--once", "--stage", ONCE),
     pair("--once", "--warmup", ONCE),
     pair("--once", "--arrivals", ONCE),
     pair("--once", "--drain", ONCE),
@@ -43,6 +44,10 @@ pub const EXCLUSIVE: [Exclusive; 24] = [
     pair("--once", "--name", ONCE),
     pair("--once", "--tag", ONCE),
     pair("--once", "--tls-resume", ONCE),
+    pair("--stage", "-r", "a stage has its own load: --stage 1m:500/s ramps to 500/s"),
+    pair("--stage", "-d", "a stage has its own length: --stage 1m:500/s takes 1m"),
+    pair("--stage", "-n", "stages end with their time: leave -n out"),
+    pair("--stage", "--warmup", "use an experiment file: a phase with warmup: true before the others"),
     pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 has the same effect"),
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
@@ -64,6 +69,7 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "-r" => options.rate.is_some(),
         "-d" => options.duration.is_some(),
         "-n" => options.requests.is_some(),
+        "--stage" => !options.stages.is_empty(),
         "--warmup" => options.warmup.is_some(),
         "--arrivals" => options.arrivals.is_some(),
         "--drain" => options.drain.is_some(),

@@ -42,15 +42,12 @@ pub(super) fn load_plan(
     let held = room.held(main.connections);
     main.requests_max = if options.once { Some(1) } else { options.requests };
     let line = line(options, &main);
-    let warmup = options.warmup.filter(|length| *length > Nanos::ZERO).map(|length| Phase {
-        name: "warmup".to_owned(),
-        warmup: true,
-        start: Nanos::ZERO - length,
-        length: Some(length),
-        requests_max: None,
-        load: lasting(&main.load, length),
-        ..main.clone()
-    });
+    let warmup = options.warmup.filter(|length| *length > Nanos::ZERO);
+    let warmup = warmup.map(|length| warmup_phase(&main, options, length, timeout));
+    if warmup.is_some() && !main.load.is_open() {
+        // The users of the warm-up carry over, with their connections.
+        main.open_before = false;
+    }
     Ok(LoadPlan {
         phases: warmup.into_iter().chain([main]).collect(),
         threads: held.threads,
@@ -58,6 +55,28 @@ pub(super) fn load_plan(
         line,
         remark: held.remark,
     })
+}
+
+/// The load of `main` ahead of it, for `length`.
+fn warmup_phase(main: &Phase, options: &RunOptions, length: Nanos, timeout: Nanos) -> Phase {
+    let load = lasting(&main.load, length);
+    let most = match &load {
+        Load::Open { rate, .. } => most_open(rate, timeout),
+        _ => u64::MAX,
+    };
+    let max_open = options.max_open.unwrap_or_else(|| main.max_open.min(most));
+    let connections = options.connections.unwrap_or_else(|| main.connections.min(max_open));
+    Phase {
+        name: "warmup".to_owned(),
+        warmup: true,
+        start: Nanos::ZERO - length,
+        length: Some(length),
+        requests_max: None,
+        load,
+        max_open,
+        connections,
+        ..main.clone()
+    }
 }
 
 /// How long the measured phase lasts; `None`: until its requests are offered.
@@ -132,7 +151,9 @@ fn open_phase(
     timeout: Nanos,
     capacity: Capacity,
 ) -> Result<Phase, UserError> {
-    let natural = in_a_timeout(rate, timeout).clamp(1, MAX_OPEN);
+    let length = length(options);
+    let rate = RateCurve::constant(rate, length);
+    let natural = most_open(&rate, timeout).clamp(1, MAX_OPEN);
     // With a pool of the user's size only memory bounds what may wait for it.
     let lowered = match options.connections {
         Some(_) => Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..capacity }.clamp_to_host(natural),
@@ -148,7 +169,6 @@ fn open_phase(
             "raise the limit of open files (ulimit -n) and look at free memory",
         ));
     }
-    let length = length(options);
     Ok(Phase {
         name: "main".to_owned(),
         warmup: false,
@@ -156,11 +176,7 @@ fn open_phase(
         length,
         requests_max: None,
         sessions_max: None,
-        load: Load::Open {
-            rate: RateCurve::constant(rate, length),
-            arrivals: options.arrivals.unwrap_or(Arrivals::Even),
-            requests_each: None,
-        },
+        load: Load::Open { rate, arrivals: options.arrivals.unwrap_or(Arrivals::Even), requests_each: None },
         mix: ScenarioMix::one(0),
         max_open,
         max_open_by,
@@ -169,11 +185,16 @@ fn open_phase(
     })
 }
 
-/// Returns the arrivals in one timeout, rounded up. If every response takes that long, at most this
-/// many requests are open at the same time.
-fn in_a_timeout(rate: Rate, timeout: Nanos) -> u64 {
-    let product = u128::from(rate.count) * u128::from(timeout.0.unsigned_abs());
-    u64::try_from(product.div_ceil(u128::from(rate.per.0.unsigned_abs()))).unwrap_or(u64::MAX)
+/// Returns the maximum number of sessions that are open at the same time, if each takes `longest`:
+/// the arrivals in that time, rounded up, or all there are.
+pub fn most_open(rate: &RateCurve, longest: Nanos) -> u64 {
+    let most = rate.max();
+    let product = u128::from(most.count) * u128::from(longest.0.unsigned_abs());
+    let open = product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1)));
+    let total = if rate.length() == Nanos::MAX { u64::MAX } else { rate.total() };
+    // A Poisson process practically never exceeds its mean by this much.
+    let total = total.saturating_add(10 * (total as f64).sqrt() as u64 + 10);
+    u64::try_from(open).unwrap_or(u64::MAX).min(total)
 }
 
 /// Never more threads than connections: an idle thread measures nothing.

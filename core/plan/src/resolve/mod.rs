@@ -30,8 +30,9 @@ pub(crate) use capacity::no_memory;
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts};
 pub use engine::{Engine, choose as choose_engine};
 pub use host_capacity::{HostCapacity, ThreadLayout};
+pub use load::most_open;
 pub use notes::{dns_option_unused, port_search_note};
-pub use request::{USER_AGENT, check_header, user_and_password};
+pub use request::{USER_AGENT, check_header, check_method, user_and_password};
 pub use series::check_series;
 pub use tls::tls_plan;
 
@@ -70,6 +71,7 @@ pub fn resolve(
     let way = connect_addresses(options, url, addresses)?;
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
+    let auth = request::auth_plan(options)?;
     let http = http_plan(options, url, &way)?;
     let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
@@ -83,7 +85,6 @@ pub fn resolve(
     if let Some(tls) = &tls {
         tls::remarks(tls, options.once, &mut notes);
     }
-    let plain_path = url.path.split('?').next().unwrap_or_default().to_owned();
     let plan = Plan {
         name: run_name(options, url)?,
         seed: options.seed.unwrap_or(SEED),
@@ -99,7 +100,7 @@ pub fn resolve(
                 Load::Open { .. } => ConnectionOwner::Shared,
                 _ => ConnectionOwner::User,
             },
-            vec![Step::plain(format!("{} {plain_path}", request.method), 0, request)],
+            vec![Step { auth, ..Step::plain(format!("{} {}", request.method, url.path), 0, request) }],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),

@@ -329,6 +329,7 @@ fn sample(option: &str) -> &'static str {
         "-r" => "-r 100/s",
         "-d" => "-d 5s",
         "-n" => "-n 1k",
+        "--stage" => "--stage 1m:100/s",
         "--warmup" => "--warmup 1s",
         "--arrivals" => "--arrivals poisson",
         "--drain" => "--drain 5s",

@@ -31,6 +31,26 @@ fn every_command_is_in_the_help() {
 }
 
 #[test]
+fn the_short_help_fits_a_screen() {
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let short = help(&format!("{name} -h"));
+        assert!(short.lines().count() <= 40, "{name}: {} lines\n{short}", short.lines().count());
+        let long = help(&format!("{name} --help"));
+        let cut = long.lines().count() > 45;
+        assert_eq!(
+            short.contains(&format!("wavetank {name} --help shows all options")),
+            cut,
+            "{name}:\n{short}"
+        );
+        assert!(
+            long.contains("xample") || long.contains("wavetank completions"),
+            "{name} has no example:\n{long}"
+        );
+    }
+}
+
+#[test]
 fn every_option_says_what_it_does_and_takes() {
     for command in Cli::command().get_subcommands() {
         for argument in command.get_arguments() {

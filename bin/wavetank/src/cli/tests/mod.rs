@@ -11,6 +11,7 @@ mod tls;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
+use wavetank_plan::resolve::check_conflicts;
 use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, UserError, resolve};
 
 use super::{Command, LoadSource, ParseExit, RunArgs, parse};
@@ -56,6 +57,9 @@ fn error(line: &str) -> UserError {
         Err(ParseExit::Error { error, .. }) => return error,
         Err(ParseExit::Help(text)) => panic!("{line}: {text}"),
     };
+    if let LoadSource::File(_) = &args.goal {
+        return check_conflicts(&args.options).expect_err(line);
+    }
     let resolved = plan(&args).and_then(|resolved| {
         let host = &url(&args).host;
         let targets = &resolved.plan.targets;
@@ -82,7 +86,7 @@ fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
 fn url(args: &RunArgs) -> &TargetUrl {
     match &args.goal {
         LoadSource::Url(url) => url,
-        LoadSource::File(file) => panic!("{} is a file", file.file.display()),
+        LoadSource::File(file) => panic!("{:?} is no plain URL", file.source),
     }
 }
 

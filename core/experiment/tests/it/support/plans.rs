@@ -2,9 +2,11 @@
 
 use std::net::SocketAddr;
 
-use wavetank_experiment::{Experiment, Factor, LowerContext, lower};
+use wavetank_experiment::{Experiment, Factor, LowerContext, ParseInput, UrlRequest, lower, read_url};
+use wavetank_grammar::Diagnostic;
 use wavetank_plan::{
-    EngineChoice, HostFacts, HostLimits, Plan, Ports, SocketSupport, SourcesPlan, TargetUrl, UserError,
+    EngineChoice, HostFacts, HostLimits, Plan, Ports, RunOptions, Secret, SocketSupport, SourcesPlan,
+    TargetUrl, UserError,
 };
 
 use super::reading;
@@ -44,6 +46,10 @@ pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut E
     let read = reading(name, text.as_bytes(), &[]);
     let mut experiment = read.experiment.unwrap_or_else(|| panic!("{name}: {:?}", read.diagnostics.sorted()));
     change(&mut experiment);
+    lowered(name, &experiment)
+}
+
+fn lowered(name: &str, experiment: &Experiment) -> Plan {
     let addresses = |url: &TargetUrl| -> Result<Vec<SocketAddr>, UserError> {
         let named = |last| SocketAddr::from(([127, 0, 0, last], url.port));
         Ok(if url.host == "web.test" {
@@ -62,12 +68,29 @@ pub(crate) fn plan_of_changed(name: &str, text: &str, change: impl FnOnce(&mut E
             "rates.csv" => Ok(b"time,rate\n1s,20/s\n3s,5/s\n".to_vec()),
             other => Err(UserError::usage("bad_file", other.to_owned(), "no such file here")),
         },
-        secret: &|_| None,
+        secret: &|name| (name == "PASSWORD").then(|| Secret::new("planted")),
         sources: SourcesPlan::default(),
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(&experiment, &lowering)
+    lower(experiment, &lowering)
         .unwrap_or_else(|unfit| panic!("{name}: {}", unfit.into_user_error(name)))
         .plan
+}
+
+/// The plan of a URL with these options, or the first error.
+pub(crate) fn plan_of_url(request: &UrlRequest, options: &RunOptions) -> Result<Plan, Diagnostic> {
+    let read = read_url(
+        request,
+        &ParseInput {
+            name: &request.url,
+            bytes: &[],
+            set: &[],
+            env: &|_| None,
+            has_secret: &|name| name == "PASSWORD",
+            options,
+        },
+    );
+    let Some(experiment) = read.experiment else { return Err(read.diagnostics.sorted()[0].clone()) };
+    Ok(lowered(&request.url, &experiment))
 }

@@ -1,0 +1,200 @@
+//! The options of curl, and how its command line is taken apart.
+
+use wavetank_plan::UserError;
+
+/// What an option of curl means here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Url,
+    Method,
+    Header,
+    Cookie,
+    Data,
+    DataRaw,
+    DataBinary,
+    DataUrlencode,
+    Json,
+    Form,
+    FormString,
+    User,
+    Bearer,
+    Insecure,
+    Location,
+    MaxRedirs,
+    Compressed,
+    Resolve,
+    ConnectTo,
+    Proxy,
+    UserAgent,
+    Referer,
+    Head,
+    Get,
+    MaxTime,
+    ConnectTimeout,
+    CaCert,
+    Cert,
+    Key,
+    Ipv4,
+    Ipv6,
+    Http10,
+    /// Changes only what curl prints, or is the default here.
+    Ignored,
+    /// The same, with a value.
+    IgnoredValue,
+}
+
+use Meaning::{
+    Bearer, CaCert, Cert, Compressed, ConnectTimeout, ConnectTo, Cookie, Data, DataBinary, DataRaw,
+    DataUrlencode, Form, FormString, Get, Head, Header, Http10, Ignored, IgnoredValue, Insecure, Ipv4, Ipv6,
+    Json, Key, Location, MaxRedirs, MaxTime, Method, Proxy, Referer, Resolve, Url, User, UserAgent,
+};
+
+/// Long name, short name (or a blank), meaning.
+const OPTIONS: &[(&str, char, Meaning)] = &[
+    ("url", ' ', Url),
+    ("request", 'X', Method),
+    ("header", 'H', Header),
+    ("cookie", 'b', Cookie),
+    ("data", 'd', Data),
+    ("data-ascii", ' ', Data),
+    ("data-raw", ' ', DataRaw),
+    ("data-binary", ' ', DataBinary),
+    ("data-urlencode", ' ', DataUrlencode),
+    ("json", ' ', Json),
+    ("form", 'F', Form),
+    ("form-string", ' ', FormString),
+    ("user", 'u', User),
+    ("oauth2-bearer", ' ', Bearer),
+    ("insecure", 'k', Insecure),
+    ("location", 'L', Location),
+    ("location-trusted", ' ', Location),
+    ("max-redirs", ' ', MaxRedirs),
+    ("compressed", ' ', Compressed),
+    ("resolve", ' ', Resolve),
+    ("connect-to", ' ', ConnectTo),
+    ("proxy", 'x', Proxy),
+    ("user-agent", 'A', UserAgent),
+    ("referer", 'e', Referer),
+    ("head", 'I', Head),
+    ("get", 'G', Get),
+    ("max-time", 'm', MaxTime),
+    ("connect-timeout", ' ', ConnectTimeout),
+    ("cacert", ' ', CaCert),
+    ("cert", 'E', Cert),
+    ("key", ' ', Key),
+    ("ipv4", '4', Ipv4),
+    ("ipv6", '6', Ipv6),
+    ("http1.0", '0', Http10),
+    ("http1.1", ' ', Ignored),
+    ("basic", ' ', Ignored),
+    ("silent", 's', Ignored),
+    ("show-error", 'S', Ignored),
+    ("verbose", 'v', Ignored),
+    ("include", 'i', Ignored),
+    ("show-headers", ' ', Ignored),
+    ("fail", 'f', Ignored),
+    ("fail-with-body", ' ', Ignored),
+    ("no-buffer", 'N', Ignored),
+    ("no-progress-meter", ' ', Ignored),
+    ("progress-bar", '#', Ignored),
+    ("globoff", 'g', Ignored),
+    ("remote-name", 'O', Ignored),
+    ("tlsv1.2", ' ', Ignored),
+    ("disable", 'q', Ignored),
+    ("output", 'o', IgnoredValue),
+    ("write-out", 'w', IgnoredValue),
+    ("dump-header", 'D', IgnoredValue),
+    ("stderr", ' ', IgnoredValue),
+];
+
+impl Meaning {
+    const fn has_value(self) -> bool {
+        !matches!(self, Insecure | Location | Compressed | Head | Get | Ipv4 | Ipv6 | Http10 | Ignored)
+    }
+}
+
+/// Takes a command apart: each option with its value, URLs without an option as [`Meaning::Url`].
+/// Returns an error for each option that is unknown or has no value.
+pub(super) fn parse(words: &[Vec<u8>]) -> (Vec<(Meaning, Vec<u8>)>, Vec<UserError>) {
+    let (mut found, mut errors) = (Vec::new(), Vec::new());
+    let mut words = words.iter().peekable();
+    // A copied prompt, and the name of the program.
+    words.next_if(|word| word.as_slice() == b"$");
+    words.next_if(|word| word.as_slice() == b"curl" || word.ends_with(b"/curl"));
+    while let Some(word) = words.next() {
+        let text = String::from_utf8_lossy(word);
+        if let Some(name) = text.strip_prefix("--").filter(|name| !name.is_empty()) {
+            match OPTIONS.iter().find(|(long, ..)| *long == name) {
+                Some((.., meaning)) if meaning.has_value() => match words.next() {
+                    Some(value) => found.push((*meaning, value.clone())),
+                    None => errors.push(no_value(&text)),
+                },
+                Some((.., meaning)) => found.push((*meaning, Vec::new())),
+                None => {
+                    // The value of an option that is not known, too.
+                    words.next_if(|next| !next.starts_with(b"-") && !is_url(next));
+                    errors.push(unknown(&text));
+                }
+            }
+        } else if text.starts_with('-') && text.len() > 1 {
+            shorts(&word[1..], &mut words, &mut found, &mut errors);
+        } else if text != "--" {
+            found.push((Url, word.clone()));
+        }
+    }
+    (found, errors)
+}
+
+/// Several options of one letter in one word; the last may have its value there, or in the next.
+fn shorts<'w>(
+    letters: &[u8],
+    words: &mut impl Iterator<Item = &'w Vec<u8>>,
+    found: &mut Vec<(Meaning, Vec<u8>)>,
+    errors: &mut Vec<UserError>,
+) {
+    for (at, letter) in letters.iter().enumerate() {
+        let known = OPTIONS.iter().find(|(_, short, _)| *short != ' ' && *short == char::from(*letter));
+        let name = format!("-{}", char::from(*letter));
+        let Some((.., meaning)) = known else {
+            errors.push(unknown(&name));
+            return;
+        };
+        if !meaning.has_value() {
+            found.push((*meaning, Vec::new()));
+            continue;
+        }
+        let rest = &letters[at + 1..];
+        let value = if rest.is_empty() { words.next().cloned() } else { Some(rest.to_vec()) };
+        match value {
+            Some(value) => found.push((*meaning, value)),
+            None => errors.push(no_value(&name)),
+        }
+        return;
+    }
+}
+
+fn is_url(word: &[u8]) -> bool {
+    word.starts_with(b"http://") || word.starts_with(b"https://")
+}
+
+fn no_value(name: &str) -> UserError {
+    UserError::usage("bad_curl", format!("--curl: {name} has no value"), "give the whole command")
+}
+
+fn unknown(name: &str) -> UserError {
+    let hint = match name {
+        "--digest" | "--ntlm" | "--negotiate" | "--anyauth" => {
+            "an experiment file has auth: digest USER:PASSWORD; leave it out for none"
+        }
+        "--cookie-jar" | "-c" => "leave it out: only a Cookie header is sent; a file has cookies: true",
+        "--http2" | "--http2-prior-knowledge" | "--http3" => {
+            "HTTP/2 and HTTP/3 are not supported: leave it out for HTTP/1.1"
+        }
+        "--unix-socket" | "--abstract-unix-socket" => "Unix sockets are not supported: docs/limitations.md",
+        "--upload-file" | "-T" => "--body-file FILE -X PUT of wavetank, in addition to --curl",
+        "--socks5" | "--socks5-hostname" | "--socks4" | "--socks4a" => "only HTTP proxies are supported: -x",
+        "--next" => "give one request; several are steps of an experiment file",
+        _ => "leave it out of the command",
+    };
+    UserError::usage("bad_curl", format!("--curl: curl's option {name} is not supported"), hint)
+}

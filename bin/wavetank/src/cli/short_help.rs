@@ -1,0 +1,100 @@
+//! [`command`]: the command line with a short help (`-h`) and with examples in the long one.
+
+use clap::{Arg, Command, CommandFactory};
+
+use super::parser::Cli;
+
+/// The options of a load that `-h` shows.
+const LOAD: &[&str] = &[
+    "connections",
+    "rate",
+    "duration",
+    "requests",
+    "stage",
+    "once",
+    "method",
+    "header",
+    "body",
+    "json",
+    "insecure",
+    "threshold",
+    "format",
+    "out",
+];
+
+/// Commands with many options: the options that `-h` shows, the others being shown by `--help`.
+const SHORT: &[(&str, &[&str])] = &[
+    ("run", LOAD),
+    ("search", &["of", "from", "to", "max-time", "connections", "duration", "header", "threshold", "out"]),
+    ("check", &["set", "target", "scale", "speed", "format"]),
+    ("plan", &["set", "target", "scale", "speed", "threads", "format"]),
+    ("try", &["scenario", "think", "set", "target", "insecure", "format"]),
+    ("serve", &["listen", "any", "connections", "threads", "freeze", "freeze-at", "tls"]),
+    ("size", &["rate", "connections", "duration", "hold", "service", "answer-bytes", "balancer", "format"]),
+];
+
+/// Examples of commands whose own text has none.
+const EXAMPLES: &[(&str, &str)] = &[
+    (
+        "run",
+        "wavetank run localhost:8080/ -c 50 -d 10s
+  wavetank run localhost:8080/ -r 2k/s -d 30s --threshold 'p99 < 250ms'
+  wavetank run 'localhost:8080/item/${random(1,100)}' --json '{\"id\": \"${uuid()}\"}'
+  wavetank run localhost:8080/ --stage 1m:100/s --stage 5m:100/s
+  wavetank run --curl request.txt -r 50/s
+  wavetank run shop.yaml --scale 1/10",
+    ),
+    ("search", "wavetank search localhost:8080/ --threshold 'p95 < 20ms' --max-time 5m"),
+    ("check", "wavetank check shop.yaml"),
+    ("plan", "wavetank plan shop.yaml --scale 1/10"),
+    ("schema", "wavetank schema experiment > experiment.schema.json"),
+    ("serve", "wavetank serve --any; wavetank run localhost:8080/"),
+    ("size", "wavetank size -r 100k/s -c 1M"),
+    ("runs", "wavetank runs list; wavetank runs show latest"),
+    ("explain", "wavetank explain late lag"),
+    ("demo", "wavetank demo"),
+    ("calibrate", "wavetank calibrate; wavetank plan shop.yaml"),
+    ("lab", "wavetank lab up examples/labs/one-server.yaml; wavetank lab status; wavetank lab down"),
+];
+
+/// Returns the definition of the command line, with examples in the help of every command.
+pub(super) fn command() -> Command {
+    each_command(|command| {
+        let text = after_help(&command);
+        command.after_help(text)
+    })
+}
+
+/// Returns the same with the help of `-h`: the options that are used most, each in one line.
+pub(super) fn short_command() -> Command {
+    each_command(|command| {
+        let name = command.get_name().to_owned();
+        let text = after_help(&command);
+        let Some((_, shown)) = SHORT.iter().find(|(own, _)| *own == name) else {
+            return command.after_help(text);
+        };
+        let first = text.lines().take(3).collect::<Vec<_>>().join("\n");
+        let shorten = |option: Arg| {
+            let hidden = option.get_long().is_some_and(|long| !shown.contains(&long));
+            let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+            let first = help.split([';', ':', '[', '(']).next().unwrap_or_default().trim().to_owned();
+            option.hide(hidden).help(first)
+        };
+        let text = format!("{first}\n\nwavetank {name} --help shows all options");
+        command.mut_args(shorten).after_help(text)
+    })
+}
+
+fn each_command(change: impl Fn(Command) -> Command) -> Command {
+    let names: Vec<String> = Cli::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
+    names.iter().fold(Cli::command(), |all, name| all.mut_subcommand(name, &change))
+}
+
+/// Returns the text behind the options: examples first, unless the command's own text has some.
+fn after_help(command: &Command) -> String {
+    let own = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let name = command.get_name();
+    let examples = EXAMPLES.iter().find(|(known, _)| *known == name).filter(|_| !own.contains("example:"));
+    let examples = examples.map(|(_, text)| format!("For example:\n  {text}\n")).unwrap_or_default();
+    format!("{examples}{own}").trim_end().to_owned()
+}

@@ -1,0 +1,261 @@
+//! [`read_url`]: the request of a URL run as an [`Experiment`] in memory.
+//!
+//! Its templates have the grammar and the functions of a file, and it takes the path of a file:
+//! overrides, validation, lowering.
+
+use wavetank_plan::{TargetUrl, UserError, resolve};
+
+use crate::model::{
+    Body, DataContent, DataFile, DataSource, Http, Part, PartContent, Request, RequestHead, RowOrder, Step,
+    Target, TargetAddress, Template, Value, Verb,
+};
+use crate::parse::Variables;
+use crate::validate::verify;
+use crate::{Diagnostic, Diagnostics, Experiment, ParseInput, Parsed, Scenario, Span, Spanned};
+
+/// The name under which templates find the columns of `--rows`.
+pub const ROWS: &str = "rows";
+
+/// A request of the command line as typed. Every text may contain templates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlRequest {
+    /// The URL, in any form that a run of one URL accepts.
+    pub url: String,
+    /// The method; `None`: GET, or POST with a body.
+    pub method: Option<String>,
+    /// The body.
+    pub body: Option<UrlBody>,
+    /// File of rows with the columns of `${rows.COLUMN}`.
+    pub rows: Option<String>,
+    /// Redirects to follow; `None`: none.
+    pub follow: Option<u32>,
+}
+
+/// The body of a [`UrlRequest`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlBody {
+    /// Text.
+    Text(String),
+    /// JSON text, with the Content-Type of JSON.
+    Json(String),
+    /// The bytes of the file with this name, without templates.
+    File(String),
+    /// Fields of a form.
+    Form(Vec<(String, String)>),
+    /// Parts of `multipart/form-data`.
+    Multipart(Vec<(String, UrlPart)>),
+}
+
+/// A part of a multipart body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlPart {
+    /// A field.
+    Text(String),
+    /// A file.
+    File {
+        /// Its name.
+        file: String,
+        /// The name it is sent under; `None`: its own.
+        name: Option<String>,
+        /// Its content type.
+        content_type: Option<String>,
+    },
+}
+
+/// Whether `text` contains a template or an escaped `$${`.
+pub fn has_template(text: &str) -> bool {
+    text.contains("${")
+}
+
+/// Makes an experiment of one request, with the options of `input` applied. The bytes and
+/// variables of `input` are not used: there is no file.
+pub fn read_url(request: &UrlRequest, input: &ParseInput<'_>) -> Parsed {
+    let mut out = Diagnostics::default();
+    let experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
+    let experiment = experiment.and_then(|mut experiment| {
+        experiment.apply_overrides(input, &Variables::default(), &mut out)?;
+        verify(&experiment, &mut out);
+        Some(experiment)
+    });
+    let diagnostics = unplaced(&out);
+    let experiment = experiment.filter(|_| !diagnostics.has_errors());
+    Parsed { experiment, diagnostics, text: String::new() }
+}
+
+/// Returns the diagnostics without positions in a file, and with hints that apply to a URL.
+fn unplaced(diagnostics: &Diagnostics) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    for diagnostic in diagnostics.sorted() {
+        let mut diagnostic = Diagnostic { place: None, ..diagnostic.clone() };
+        if matches!(diagnostic.code, "variable_unknown" | "data_unknown") {
+            diagnostic.hint = format!(
+                "--rows FILE.csv makes its columns available as ${{{ROWS}.COLUMN}}; functions have \
+                 parentheses: ${{uuid()}}; a dollar and a brace as they are: $${{"
+            );
+        }
+        out.push(diagnostic);
+    }
+    out
+}
+
+const PLACE: Span = Span { line: 0, column: 0, start: 0, end: 0 };
+
+const fn here<T>(value: T) -> Spanned<T> {
+    Spanned::new(value, PLACE)
+}
+
+/// Parses the texts of a request.
+struct UrlReader<'a> {
+    input: &'a ParseInput<'a>,
+    vars: Variables,
+    out: &'a mut Diagnostics,
+}
+
+impl UrlReader<'_> {
+    fn experiment(&mut self, request: &UrlRequest) -> Option<Experiment> {
+        let url = self.url(&request.url);
+        let method = request
+            .method
+            .clone()
+            .unwrap_or_else(|| if request.body.is_some() { "POST".to_owned() } else { "GET".to_owned() });
+        let checked = resolve::check_method(&method);
+        self.report(checked);
+        let body = match &request.body {
+            Some(body) => self.body(body).map(Some),
+            None => Some(None),
+        };
+        let (target, url) = url?;
+        // A request that changes nothing and is the same for all users is probed, as by a plain run.
+        let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
+        let probed = safe && url.as_fixed().is_some() && request.body.is_none();
+        let step = Request { body: body?, ..Request::plain(RequestHead::Http { method: here(method), url }) };
+        Some(Experiment {
+            targets: vec![Target {
+                name: None,
+                urls: vec![TargetAddress { url: here(target), weight: None }],
+                pick: None,
+                tls: None,
+            }],
+            http: Http { follow: request.follow, ..Http::default() },
+            data: request.rows.iter().map(|file| rows(file)).collect(),
+            scenarios: vec![Scenario {
+                steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(step)) }],
+                ..Scenario::empty(None, PLACE)
+            }],
+            probe: probed.then_some(true),
+            ..Experiment::default()
+        })
+    }
+
+    fn report(&mut self, checked: Result<(), UserError>) {
+        if let Err(error) = checked {
+            self.out.push(Diagnostic::from_error(error, PLACE));
+        }
+    }
+
+    /// Parses `text`; errors name `option`.
+    fn template(&mut self, option: &str, text: &str) -> Option<Template> {
+        let mut parser = self.vars.reader(self.input);
+        let template = parser.template_text(text, PLACE);
+        for diagnostic in parser.out.sorted() {
+            let message = format!("{option}: {}", diagnostic.message);
+            self.out.push(Diagnostic { message, ..diagnostic.clone() });
+        }
+        template
+    }
+
+    /// Splits the URL into the target, which is the same for all users, and the path.
+    fn url(&mut self, text: &str) -> Option<(TargetUrl, Template)> {
+        let whole = self.template("the URL", text)?;
+        let first = match whole.parts.first() {
+            Some(Part::Text(first)) => first.as_str(),
+            _ => "",
+        };
+        let host_start = first.find("://").map_or(0, |at| at + 3);
+        let host_end = first[host_start..].find(['/', '?', '#', '\\']).map(|at| host_start + at);
+        if host_end.is_none() && whole.as_fixed().is_none() {
+            let message = "the host and port of the URL must be the same for all users";
+            let hint = "templates belong in the path and the query: localhost:8080/item/${random(1,100)}";
+            self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
+            return None;
+        }
+        let (authority, rest) = first.split_at(host_end.unwrap_or(first.len()));
+        let target = match TargetUrl::parse(authority) {
+            Ok(target) => target,
+            Err(error) => {
+                self.out.push(Diagnostic::from_error(error, PLACE));
+                return None;
+            }
+        };
+        let slash = if rest.starts_with('/') { "" } else { "/" };
+        let start = std::iter::once(Part::Text(format!("{slash}{rest}")));
+        let parts = start.chain(whole.parts.iter().skip(1).cloned()).collect();
+        let path = without_fragment(Template { parts, place: PLACE });
+        let text = |part: &Part| matches!(part, Part::Text(text) if text.contains(|c: char| c.is_whitespace() || c.is_control()));
+        if path.parts.iter().any(text) {
+            let message = format!("the URL `{}` has white space in it", whole.display_text());
+            let hint = "write a space as %20, and quote the URL for the shell";
+            self.out.push(Diagnostic::error("bad_url", PLACE, message, hint));
+            return None;
+        }
+        Some((target, path))
+    }
+
+    fn body(&mut self, body: &UrlBody) -> Option<Body> {
+        Some(match body {
+            UrlBody::Text(text) => Body::Text(self.template("--body", text)?),
+            UrlBody::Json(text) => Body::JsonText(self.template("--json", text)?),
+            UrlBody::File(name) => Body::File(here(name.clone())),
+            UrlBody::Form(fields) => {
+                let field = |(name, value): &(String, String)| {
+                    Some((name.clone(), Value::Text(self.template("--form", value)?)))
+                };
+                Body::Form(fields.iter().map(field).collect::<Option<_>>()?)
+            }
+            UrlBody::Multipart(parts) => {
+                let part = |(name, part): &(String, UrlPart)| Some((name.clone(), self.part(part)?));
+                Body::Multipart(parts.iter().map(part).collect::<Option<_>>()?)
+            }
+        })
+    }
+
+    fn part(&mut self, part: &UrlPart) -> Option<PartContent> {
+        Some(match part {
+            UrlPart::Text(text) => PartContent::Text(self.template("--form", text)?),
+            UrlPart::File { file, name, content_type } => PartContent::File {
+                file: here(file.clone()),
+                name: match name {
+                    Some(name) => Some(self.template("--form", name)?),
+                    None => None,
+                },
+                content_type: content_type.clone(),
+            },
+        })
+    }
+}
+
+/// A fragment is never sent.
+fn without_fragment(mut path: Template) -> Template {
+    let at = path.parts.iter().position(|part| matches!(part, Part::Text(text) if text.contains('#')));
+    if let Some(at) = at {
+        path.parts.truncate(at + 1);
+        if let Part::Text(text) = &mut path.parts[at] {
+            text.truncate(text.find('#').unwrap_or(text.len()));
+        }
+    }
+    path
+}
+
+fn rows(file: &str) -> DataSource {
+    DataSource {
+        name: ROWS.to_owned(),
+        place: PLACE,
+        row: RowOrder::InOrder,
+        content: DataContent::File(DataFile {
+            file: here(file.to_owned()),
+            columns: Vec::new(),
+            separator: None,
+            encoding: None,
+        }),
+    }
+}
