@@ -46,6 +46,7 @@ impl Planner<'_> {
             launches: vec![launch(director, Some("wavetank"), &[STATE_FILE])],
             counters: Some(STATE_FILE),
             version: Program::NFT.version(&nft),
+            ..ServicePlan::default()
         })
     }
 
@@ -68,7 +69,8 @@ impl Planner<'_> {
         };
         let check = Check { launch: launch(true), rendered, own, said: parse_keepalived_error };
         let version = Program::KEEPALIVED.version(&binary);
-        Ok(ServicePlan { launches: vec![launch(false)], check: Some(check), counters: None, version })
+        let launches = vec![launch(false)];
+        Ok(ServicePlan { launches, check: Some(check), version, ..ServicePlan::default() })
     }
 
     /// Returns the only folder of a service without copies.

@@ -75,11 +75,43 @@ fn version_in(line: &str) -> String {
     named.map_or_else(|| line.to_owned(), |(program, version)| format!("{program} {version}"))
 }
 
+/// The paths with which an nginx was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NginxPaths {
+    /// The folder where relative names start that are not in a configuration's folder.
+    pub(super) prefix: PathBuf,
+    /// Its own configuration.
+    pub(super) conf: PathBuf,
+    /// Its error log while no configuration names another; may be `stderr`.
+    pub(super) error_log: PathBuf,
+}
+
+impl NginxPaths {
+    /// Asks the nginx at `path`.
+    pub(super) fn of(path: &Path) -> Self {
+        Self::read(&words(path, "-V").unwrap_or_default())
+    }
+
+    fn read(built: &str) -> Self {
+        let prefix = PathBuf::from(build_option(built, "--prefix").unwrap_or("/usr/local/nginx"));
+        let path = |name, default| prefix.join(build_option(built, name).unwrap_or(default));
+        let error_log = match build_option(built, "--error-log-path") {
+            Some("stderr") => PathBuf::from("stderr"),
+            _ => path("--error-log-path", "logs/error.log"),
+        };
+        Self { conf: path("--conf-path", "conf/nginx.conf"), error_log, prefix }
+    }
+}
+
+/// Returns the value of an option in the output of `nginx -V`.
+fn build_option<'b>(built: &'b str, name: &str) -> Option<&'b str> {
+    built.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
 /// Returns the modules that this nginx must load for Lua; empty if Lua is built in.
 pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
     let built = words(nginx, "-V").unwrap_or_default();
-    let option =
-        |name: &str| built.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let option = |name: &str| build_option(&built, name);
     let static_lua =
         built.split_whitespace().any(|word| word.starts_with("--add-module=") && word.contains("lua"));
     if static_lua {
@@ -184,6 +216,21 @@ mod tests {
         check("Keepalived v2.2.7 (01/16,2022)", "Keepalived 2.2.7");
         check("some other output", "some other output");
         check("", "");
+    }
+
+    #[test]
+    fn the_paths_of_an_nginx_are_read() {
+        let debian = NginxPaths::read(
+            "configure arguments: --prefix=/usr/share/nginx --conf-path=/etc/nginx/nginx.conf --error-log-path=stderr",
+        );
+        assert_eq!(
+            (debian.prefix.to_str(), debian.conf.to_str()),
+            (Some("/usr/share/nginx"), Some("/etc/nginx/nginx.conf"))
+        );
+        assert_eq!(debian.error_log.to_str(), Some("stderr"));
+        let own = NginxPaths::read("");
+        assert_eq!(own.conf.to_str(), Some("/usr/local/nginx/conf/nginx.conf"));
+        assert_eq!(own.error_log.to_str(), Some("/usr/local/nginx/logs/error.log"));
     }
 
     #[test]

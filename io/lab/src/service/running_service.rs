@@ -12,9 +12,11 @@ use wavetank_topology::{Probe, Service, ServiceKind};
 
 use super::health::{all_listen, check};
 use super::log::Log;
+use super::own_nginx::CONF_FOLDER;
 use super::plan::{Check, ServicePlan};
 use super::process::{Stat, exits_before, members, pause, signal};
 use super::status::{ServiceState, ServiceStatus};
+use super::syslog::Sender;
 use crate::file_error::with_place;
 
 /// Time limit for a configuration check.
@@ -71,7 +73,9 @@ impl RunningService {
             return Ok(());
         }
         let config = check.config();
-        let said = (check.said)(&output, config);
+        // Names of included files are shown as the user knows them.
+        let placed = format!("{}/{CONF_FOLDER}/", check.launch.folder.display());
+        let said = (check.said)(&output.replace(&placed, ""), config);
         let line = said.line.map_or_else(String::new, |line| format!(":{line}"));
         let name = check.own.as_deref().map_or_else(|| config.to_owned(), |own| sanitize(own).into_owned());
         let message = format!(
@@ -246,6 +250,12 @@ impl RunningService {
         self.children.iter().all(Option::is_none)
     }
 
+    /// Returns the service as a sender of syslog messages.
+    pub(super) fn sender(&self) -> std::io::Result<Sender> {
+        let program = self.service.kind.as_str();
+        Ok(Sender { name: self.service.name.clone(), program, log: self.log.writer()? })
+    }
+
     /// Its processes.
     pub(super) fn pids(&self) -> Vec<u32> {
         let leaders: Vec<u32> = self.children.iter().flatten().map(Child::id).collect();
@@ -290,7 +300,9 @@ impl Check {
 /// file, since a program that fills a pipe without a reader would wait forever.
 fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
     let path = check.launch.folder.join("check.txt");
-    let out = fs::File::create(&path)?;
+    // The program may open its error output again as its error log.
+    fs::write(&path, "")?;
+    let out = fs::File::options().append(true).open(&path)?;
     let err = out.try_clone()?;
     let mut child = check.launch.start(out.into(), err.into())?;
     let ended = exits_before(&child, clock, clock.now().after(CHECK_MAX));
