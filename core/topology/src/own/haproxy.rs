@@ -35,6 +35,12 @@ pub struct HaproxyConfig {
     pub maxconn: Option<(u64, usize)>,
     /// `ulimit-n` of `global`, with its line from 1.
     pub ulimit_n: Option<(u64, usize)>,
+    /// `nbthread` of `global`.
+    pub threads: Option<u64>,
+    /// Number of `server` lines.
+    pub servers: u64,
+    /// Whether it starts with less than it needs: `no strict-limits`.
+    pub is_lenient: bool,
     /// Its `frontend` and `listen` sections.
     pub frontends: Vec<HaproxyFrontend>,
 }
@@ -79,6 +85,9 @@ pub fn read_haproxy(text: &str) -> HaproxyConfig {
             ("global", "chroot", to) => config.chroot = Some(to.to_owned()),
             ("global", "stats", "socket") => config.stats_sockets.push(word(2).to_owned()),
             ("global", "maxconn", number) => config.maxconn = counted(number, index),
+            ("global", "nbthread", number) => config.threads = number.parse().ok(),
+            ("global", "no", "strict-limits") => config.is_lenient = true,
+            ("backend" | "listen", "server", _) => config.servers += 1,
             ("global", "ulimit-n", number) => config.ulimit_n = counted(number, index),
             _ => {}
         }
@@ -87,6 +96,16 @@ pub fn read_haproxy(text: &str) -> HaproxyConfig {
 }
 
 impl HaproxyConfig {
+    /// Returns how many files the program may need in addition to two for each connection, with
+    /// `cpus` threads unless it sets their number: ten of its own, a poller and a pipe for each
+    /// thread, one for each listening socket, and one for the check of each server
+    /// (`compute_ideal_maxsock`).
+    pub fn files_without_connections(&self, cpus: u32) -> u64 {
+        let listeners: usize = self.frontends.iter().map(|front| front.ports.len()).sum();
+        let threads = self.threads.unwrap_or(u64::from(cpus)).max(1);
+        10 + 3 * threads + (listeners + self.stats_sockets.len()) as u64 + self.servers
+    }
+
     /// Adds the ports of `*:80,:443`, `[::]:8080`, `127.0.0.1:81-83` to the last section.
     fn bind(&mut self, addresses: &str) {
         let Some(front) = self.frontends.last_mut() else { return };

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use wavetank_plan::UserError;
-use wavetank_topology::render::{parse_keepalived_error, parse_nft_error};
+use wavetank_topology::render::{KEEPALIVED_OUTPUT, NFT_OUTPUT};
 use wavetank_topology::{CustomProgram, Ipvs, KEEPALIVED_CONFIG, NftBalancer, Rendered, Service, keepalived};
 
 use super::plan::{Check, Planner, ServicePlan, text, write};
@@ -39,7 +39,7 @@ impl Planner<'_> {
                 launch: launch(words, None, &[]),
                 rendered: rules,
                 own: None,
-                said: parse_nft_error,
+                parser: NFT_OUTPUT,
             }),
             // The director writes the file when the rules are in the kernel. The start waits for
             // that file.
@@ -67,7 +67,7 @@ impl Planner<'_> {
             let words = std::iter::once(text(&binary)).chain(keepalived_args(&folder, check)).collect();
             Launch { folder: folder.clone(), words, name: None, environment: Vec::new(), sockets: &[] }
         };
-        let check = Check { launch: launch(true), rendered, own, said: parse_keepalived_error };
+        let check = Check { launch: launch(true), rendered, own, parser: KEEPALIVED_OUTPUT };
         let version = Program::KEEPALIVED.version(&binary);
         let launches = vec![launch(false)];
         Ok(ServicePlan { launches, check: Some(check), version, ..ServicePlan::default() })

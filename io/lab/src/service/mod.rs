@@ -50,8 +50,8 @@ pub fn check_programs(lab: &Lab, file: &str) -> Result<(), UserError> {
 
 /// Has the programs of `lab.hosts[host]`'s services check their configurations, which are written
 /// into `folder`. It is for a process that acts as that host and starts nothing. All rejected
-/// configurations are reported together.
-pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<(), UserError> {
+/// configurations are reported together. Returns what they warn of.
+pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<Vec<String>, UserError> {
     let mut services = Services::new(lab, host, folder, file);
     services.only_checked = true;
     services.check()
@@ -91,29 +91,35 @@ impl Services {
         }
     }
 
-    /// Writes the configurations and has the programs check them.
+    /// Writes the configurations and has the programs check them. Returns what they warn of.
     ///
     /// # Errors
     /// A configuration that a program rejects, with the topology file's line; files that cannot be
     /// written.
-    pub fn check(&mut self) -> Result<(), UserError> {
+    pub fn check(&mut self) -> Result<Vec<String>, UserError> {
         private_dirs::mount_private_dirs(&self.host)?;
         let Self { host, folder, file, clock, only_checked, .. } = &*self;
         let planner = Planner { host, folder, file, only_checked: *only_checked, is_host: is_host() };
         let checked = |service: &Service| {
             let running = RunningService::new(service.clone(), planner.plan(service)?, folder)?;
-            running.check(file, &host.name, *clock).map(|()| running)
+            running.check(file, &host.name, *clock).map(|warnings| (running, warnings))
         };
-        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        let (mut all, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for service in &host.services {
             match checked(service) {
-                Ok(running) => all.push(running),
+                Ok((running, told)) => {
+                    all.push(running);
+                    warnings.extend(told);
+                }
                 Err(error) => errors.push(error),
             }
         }
         self.all = all;
         UserError::combine(errors).map_or(Ok(()), Err)?;
-        if is_host() && !self.only_checked { self.receive_syslog() } else { Ok(()) }
+        if is_host() && !self.only_checked {
+            self.receive_syslog()?;
+        }
+        Ok(warnings)
     }
 
     /// Starts to receive what services log by syslog, if any of them does.

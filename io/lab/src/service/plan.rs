@@ -8,8 +8,8 @@ use rustix::process::{Resource, getrlimit};
 use wavetank_plan::UserError;
 use wavetank_topology::own::NginxConfig;
 use wavetank_topology::render::{
-    ConfigMessage, HAPROXY_CONFIG, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_SOCKET, haproxy, nginx,
-    parse_haproxy_error, parse_nginx_error, sale_program,
+    HAPROXY_CONFIG, HAPROXY_OUTPUT, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_OUTPUT, NGINX_SOCKET,
+    OutputParser, haproxy, nginx, sale_program,
 };
 use wavetank_topology::{
     Command, CustomConfig, Haproxy, Host, Lab, NftBalancer, Nginx, NginxPage, NginxWork, Rendered, Serve,
@@ -55,7 +55,7 @@ pub(super) struct Check {
     /// The name of the user's own configuration, for messages.
     pub(super) own: Option<String>,
     /// How the program's output is parsed.
-    pub(super) said: fn(&str, &str) -> ConfigMessage,
+    pub(super) parser: OutputParser,
 }
 
 /// Makes plans for the services of one host.
@@ -111,7 +111,7 @@ impl Planner<'_> {
                 sockets: &[NGINX_SOCKET],
             });
         }
-        let check = check(&launches, &["-t"], rendered, None, parse_nginx_error);
+        let check = check(&launches, &["-t"], rendered, None, NGINX_OUTPUT);
         let version = Program::NGINX.version(&binary);
         Ok(ServicePlan { launches, check, counters: Some(NGINX_SOCKET), version, ..ServicePlan::default() })
     }
@@ -148,7 +148,7 @@ impl Planner<'_> {
             let environment = own_environment(service, Some(own));
             launches.push(Launch { folder, words, name: None, environment, sockets: &[] });
         }
-        let check = check(&launches, &["-t"], rendered, Some(own.name.clone()), parse_nginx_error);
+        let check = check(&launches, &["-t"], rendered, Some(own.name.clone()), NGINX_OUTPUT);
         let syslog = SyslogPlaces { targets: read.syslog.into_iter().collect(), ..SyslogPlaces::default() };
         let version = Program::NGINX.version(binary);
         Ok(ServicePlan { launches, check, version, syslog, ..ServicePlan::default() })
@@ -199,7 +199,7 @@ impl Planner<'_> {
             first.get_or_insert(rendered);
         }
         let own = work.own.config.as_ref().map(|own| own.name.clone());
-        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, parse_haproxy_error);
+        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, HAPROXY_OUTPUT);
         let counters = work.own.config.is_none().then_some(HAPROXY_SOCKET);
         let syslog = work.own.config.as_ref().map(|own| own_haproxy::syslog(&own.text)).unwrap_or_default();
         let version = Program::HAPROXY.version(&binary);
@@ -306,12 +306,12 @@ fn check(
     words: &[&str],
     rendered: Rendered,
     own: Option<String>,
-    said: fn(&str, &str) -> ConfigMessage,
+    parser: OutputParser,
 ) -> Option<Check> {
     let mut launch = launches.first()?.clone();
     launch.words.retain(|word| word != "-db");
     launch.words.extend(words.iter().map(|word| (*word).to_owned()));
-    Some(Check { launch, rendered, own, said })
+    Some(Check { launch, rendered, own, parser })
 }
 
 /// The resources of a process on this host, read inside the host.
