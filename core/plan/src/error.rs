@@ -54,6 +54,12 @@ impl UserError {
         Some(Self { others: first.others.iter().cloned().chain(errors).collect(), ..first })
     }
 
+    /// Splits an error that combines several into single ones.
+    pub fn one_by_one(mut self) -> Vec<Self> {
+        let others = std::mem::take(&mut self.others);
+        std::iter::once(self).chain(others.into_iter().flat_map(Self::one_by_one)).collect()
+    }
+
     /// Returns the error as text with its code after the message, so that the user can look it up.
     /// Further errors follow below it.
     pub fn with_code(&self) -> String {

@@ -12,6 +12,7 @@ mod grammar;
 mod input;
 mod machine;
 mod model;
+pub mod own;
 mod page;
 mod parse;
 pub mod render;

@@ -14,6 +14,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::Value;
@@ -28,19 +29,27 @@ use crate::{LabFolder, LabSpec, namespaces, net, service};
 /// Number of simultaneous trials; each is a process with namespaces.
 const AT_ONCE: usize = 8;
 
+/// Time limit for the trial of one host. Each of its programs has a shorter one.
+const TRIAL_MAX: Duration = Duration::from_secs(90);
+
 /// Folders below this one are in the memory of the process that acts as a host.
 const IN_MEMORY: &str = "/run";
 
 /// Has all programs check the configurations that the lab of `order` would give them in `folder`,
 /// which is not modified. All rejected configurations are reported together, with the topology
-/// file's line. Hosts of one pattern are tried once.
-pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<(), UserError> {
-    let mut errors = Vec::new();
+/// file's line. Hosts of one pattern are tried once. Returns what the programs warn of.
+pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<Vec<String>, UserError> {
+    let (mut warnings, mut errors) = (Vec::new(), Vec::new());
     for hosts in worth_trying(&order.lab, folder).chunks(AT_ONCE) {
         let started: Vec<_> = hosts.iter().map(|host| Trial::start(order, folder, &host.name)).collect();
-        errors.extend(started.into_iter().filter_map(|trial| trial.and_then(Trial::outcome).err()));
+        for trial in started {
+            match trial.and_then(Trial::outcome) {
+                Ok(told) => warnings.extend(told),
+                Err(error) => errors.push(error),
+            }
+        }
     }
-    UserError::combine(errors).map_or(Ok(()), Err)
+    UserError::combine(errors).map_or(Ok(warnings), Err)
 }
 
 /// Returns hosts with a service that can be checked, the first one of several equal hosts.
@@ -110,11 +119,23 @@ impl Trial {
         Ok(trial)
     }
 
-    /// Returns the result of the trial. A signal that this process counts ends the wait.
-    fn outcome(mut self) -> Result<(), UserError> {
-        match self.line.receive() {
-            Ok(Some(answer)) => response::read(answer).map(drop),
+    /// Returns the result of the trial: what programs warn of. A signal that this process counts
+    /// ends the wait.
+    fn outcome(mut self) -> Result<Vec<String>, UserError> {
+        match self.line.patience(Some(TRIAL_MAX)).and_then(|()| self.line.receive()) {
+            Ok(Some(answer)) => {
+                response::read(answer).map(|told| serde_json::from_value(told).unwrap_or_default())
+            }
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(interrupted()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                let message = format!(
+                    "the check of {}'s services took longer than {} s",
+                    self.host,
+                    TRIAL_MAX.as_secs()
+                );
+                let hint = "check that each program ends when it is asked to check its configuration";
+                Err(UserError::refused("lab_keeper", message, hint))
+            }
             Ok(None) | Err(_) => {
                 let message = format!("the check of {}'s services ended early", self.host);
                 Err(UserError::refused(
@@ -145,12 +166,12 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
     let Ok(Some(order)) = asking.receive() else { return Ok(()) };
     let result = LabSpec::read(&order.to_string()).and_then(|order| tried(&order, folder, name));
     // The requester may be gone.
-    let _ = asking.send(&response::from_result(&result.map(|()| Value::Null)));
+    let _ = asking.send(&response::from_result(&result.map(Value::from)));
     Ok(())
 }
 
 /// Acts as the host in its namespaces, from their set-up to the check of its configurations.
-fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<(), UserError> {
+fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<Vec<String>, UserError> {
     let LabSpec { mark, file, lab, .. } = order;
     let index = lab.host_index(name).ok_or_else(|| {
         UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab check FILE")

@@ -21,20 +21,33 @@ use crate::{LabFolder, LabSpec, LabState, config_check, crash, down, net, servic
 const LOOK_UP: Duration = Duration::from_millis(200);
 
 /// Checks whether this machine can have the lab of `order`: rights, programs, features of the
-/// kernel. After that, checks whether the programs accept the configurations that they would have
-/// in `folder`, which is not modified. Nothing is created.
+/// kernel. Also checks whether the programs accept the configurations that they would have in
+/// `folder`, which is not modified. Nothing is created. Returns what the programs warn of.
 ///
 /// # Errors
-/// Everything that is missing (exit 5). If nothing is, all rejected configurations (exit 2), with
-/// the topology file's line.
-pub fn check(order: &LabSpec, folder: &LabFolder) -> Result<(), UserError> {
+/// Everything that is missing (exit 5) and all rejected configurations (exit 2), with the topology
+/// file's line.
+pub fn check(order: &LabSpec, folder: &LabFolder) -> Result<Vec<String>, UserError> {
     let LabSpec { lab, file, .. } = order;
     privileged()?;
-    // The checks are independent, so all missing programs and features are reported together.
-    let checked = [net::check(lab, file), service::check_programs(lab, file)];
-    UserError::combine(checked.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)?;
     message(order)?;
-    config_check::try_configurations(order, folder)
+    // The checks are independent, so everything is reported together.
+    let checked = [net::check(lab, file), service::check_programs(lab, file)];
+    let missing: Vec<UserError> =
+        checked.into_iter().filter_map(Result::err).flat_map(UserError::one_by_one).collect();
+    match (config_check::try_configurations(order, folder), UserError::combine(missing.clone())) {
+        (Ok(warnings), None) => Ok(warnings),
+        (Ok(_), Some(error)) => Err(error),
+        (Err(error), _) => {
+            // Where something is missing, a trial fails for the same reason. What it found about a
+            // configuration counts.
+            let found = error.one_by_one().into_iter();
+            let found = found.filter(|one| missing.is_empty() || one.exit != ExitCode::Refused);
+            let mut all: Vec<UserError> = found.collect();
+            all.extend(missing);
+            Err(UserError::combine(all).expect("there is at least one"))
+        }
+    }
 }
 
 /// Checks whether this machine can apply `deeds` to hosts of `lab`, which [`up`] does not know of.
@@ -50,13 +63,14 @@ pub fn check_events(lab: &Lab, deeds: &[HostAction]) -> Result<(), UserError> {
     net::check_loss()
 }
 
-/// Brings up the lab of `order` in `folder`, and returns when it is complete. If it fails, or a
+/// Brings up the lab of `order` in `folder`, and returns when it is complete, with what programs
+/// warn of in the user's configurations. If it fails, or a
 /// signal comes, nothing is left.
 ///
 /// # Errors
 /// Those of [`check`]; an existing lab of that name; a failed step, with the program's own message;
 /// a signal (exit 130).
-pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<LabState, UserError> {
+pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<(LabState, Vec<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
     let checked = check(order, folder);
     // Ctrl-C ends the programs of the check as well. In that case the errors do not come from the
@@ -64,7 +78,7 @@ pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<LabState, UserError> {
     if signals.received() > 0 {
         return Err(interrupted());
     }
-    checked?;
+    let warnings = checked?;
     folder.check_usable()?;
     let message = message(order)?;
     let (ours, theirs) = UnixStream::pair().map_err(|error| system("cannot create a socket", &error))?;
@@ -93,7 +107,7 @@ pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<LabState, UserError> {
             // The keeper ends after its answer.
             let _ = keeper.wait();
         }
-        return whole.and_then(|_| folder.state());
+        return whole.and_then(|_| Ok((folder.state()?, warnings)));
     }
     // The keeper sent no answer: the kernel has ended the lab, and its remains are removed here. A
     // keeper that still waits for its specification reads the end of the socket.

@@ -42,7 +42,7 @@ pub(crate) static HOST: Section = Section {
         key(
             "files",
             Kind::Map(&Kind::Either(&[Kind::Text, Kind::Is(MapName::HostFile)])),
-            "Files by path under /etc; a text is the content of the file.",
+            "Files by absolute path; a text is the content of the file.",
         ),
         key("limits", Kind::Is(MapName::Limits), "Resource limits."),
         key("sshd", Kind::Bool, "Start an SSH server on port 22; default false."),
@@ -114,11 +114,11 @@ pub(crate) static VIRTUAL: Section = Section {
     verbs: &[],
 };
 
-/// A file under `/etc`.
+/// A file of a host.
 pub(crate) static HOST_FILE: Section = Section {
     name: "a host's file",
     title: "Files of a host",
-    about: "A file in the host's own /etc; the machine's file stays unchanged.",
+    about: "A file that only this host has, at any path; the machine's file stays unchanged.",
     keys: &[
         key("text", Kind::Text, "Its content."),
         key("from", Kind::File, "Instead of text: a file next to this one with the content."),

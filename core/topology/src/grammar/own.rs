@@ -73,7 +73,7 @@ impl wavetank_grammar::CustomKind for CustomKind {
             Self::Cpus => one_or_list::<MapName>(&number_or::<MapName>(CPUS)),
             Self::Path => pattern_or_variable::<MapName>("/.*"),
             Self::Mode => json!({"type": ["string", "integer"], "pattern": "^(0o|0)?[0-7]{3}$"}),
-            Self::Servers => pattern_or_variable::<MapName>(r"[a-z0-9,\[\]-]+(:\d+)?"),
+            Self::Servers => pattern_or_variable::<MapName>(r"[a-z0-9,.\[\]-]+(:\d+)?"),
             Self::Scalar => text(),
             Self::Never => json!({"const": false}),
         }

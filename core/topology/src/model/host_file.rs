@@ -1,13 +1,13 @@
-//! [`HostFile`]: one file over a host's `/etc`.
+//! [`HostFile`]: one file that only a host has.
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
 
-/// A file of a host. It is under `/etc`, over which every host has its own overlay. Any other path
-/// would change the machine's own file.
+/// A file of a host. Its folder is covered by the host's own layer, so the machine's file stays
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFile {
-    /// Its absolute path under `/etc/`, without `.` and `..`.
+    /// Its absolute path, without `.` and `..`.
     pub path: String,
     /// Its contents.
     pub text: String,

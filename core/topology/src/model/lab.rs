@@ -1,10 +1,11 @@
 //! [`Lab`]: a whole cluster with every value resolved.
 
 use std::net::IpAddr;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Host, Network, Role};
+use super::{Fault, Host, Network, Role, ServiceKind};
 
 /// A resolved cluster of hosts on one machine. It refers to the file only by positions, which are
 /// used in messages.
@@ -36,6 +37,23 @@ impl Lab {
     pub fn load_hosts(&self) -> impl Iterator<Item = usize> + '_ {
         let loads = self.hosts.iter().enumerate().filter(|(_, host)| host.role == Role::Load);
         loads.map(|(index, _)| index)
+    }
+
+    /// Sets the folder of each configuration of the user. Their names start at `folder`, the absolute
+    /// path of the topology file's.
+    pub fn place_configs(&mut self, folder: &Path) {
+        for service in self.hosts.iter_mut().flat_map(|host| &mut host.services) {
+            let own = match &mut service.kind {
+                ServiceKind::Nginx(nginx) => &mut nginx.own,
+                ServiceKind::Haproxy(haproxy) => &mut haproxy.own,
+                ServiceKind::Ipvs(ipvs) => &mut ipvs.own,
+                _ => continue,
+            };
+            if let Some(config) = &mut own.config {
+                let place = folder.join(&config.name);
+                config.folder = place.parent().and_then(Path::to_str).map(str::to_owned);
+            }
+        }
     }
 
     /// Returns the address by which host `from` reaches host `to` (indices into `hosts`). It is the

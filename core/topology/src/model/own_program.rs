@@ -23,6 +23,8 @@ pub struct CustomConfig {
     pub name: String,
     /// Its contents.
     pub text: String,
+    /// The absolute path of its folder, which its relative names may refer to; `None` if unknown.
+    pub folder: Option<String>,
     /// Position of its name in the topology file.
     #[serde(with = "super::serde_with::place")]
     pub place: Span,

@@ -1,4 +1,4 @@
-//! Files laid over a host's `/etc`, and files next to the topology file.
+//! Files that only one host has, and files next to the topology file.
 
 use wavetank_grammar::{Entry, Node, Spanned};
 
@@ -13,6 +13,9 @@ const FILES_MAX: usize = 64;
 /// Files that the lab itself writes on every host.
 const OF_THE_LAB: [&str; 3] = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"];
 
+/// Folders without files of their own.
+const OF_THE_KERNEL: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
+
 impl Reader<'_> {
     pub(super) fn host_files(&mut self, node: &Node) -> Vec<HostFile> {
         let entries = self.entries(node, "files");
@@ -25,7 +28,7 @@ impl Reader<'_> {
     }
 
     fn host_file(&mut self, entry: &Entry) -> Option<HostFile> {
-        let path = self.etc_path(entry);
+        let path = self.host_path(entry);
         if entry.value.entries().is_none() {
             let text = self.clean_text(&entry.value, "a file's text")?.value;
             return Some(HostFile { path: path?, text, mode: 0o644, place: entry.place });
@@ -40,14 +43,19 @@ impl Reader<'_> {
         Some(HostFile { path: path?, text, mode, place: entry.place })
     }
 
-    /// Reads a path under `/etc`, which is the only folder that each host has to itself.
-    fn etc_path(&mut self, entry: &Entry) -> Option<String> {
+    /// Reads the absolute path of a file in a host. Its folder becomes the host's own.
+    fn host_path(&mut self, entry: &Entry) -> Option<String> {
         let path = entry.key.as_str();
-        let parts = path.strip_prefix("/etc/").map(|rest| rest.split('/'));
+        let parts = path.strip_prefix('/').map(|rest| rest.split('/'));
         let shaped = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(char::is_control);
         if !parts.is_some_and(|mut parts| parts.all(shaped)) {
-            let message = format!("`{path}` is not a file under /etc");
-            let hint = "a host has its own /etc; any other path is the machine's: /etc/app.conf";
+            let message = format!("`{path}` is not an absolute path of a file");
+            let hint = "use an absolute path without `.` and `..`: /etc/app.conf";
+            return self.fail("lab_file_path", entry.place, message, hint);
+        }
+        if let Some(folder) = OF_THE_KERNEL.iter().find(|folder| path.starts_with(*folder)) {
+            let message = format!("`{path}` belongs to the kernel");
+            let hint = format!("use a path outside {folder}; kernel settings are in sysctls");
             return self.fail("lab_file_path", entry.place, message, hint);
         }
         if OF_THE_LAB.contains(&path) {

@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Entry, Node, Spanned};
 
-use super::text::{is_host_name, name_like};
+use super::text::{is_label, name_like};
 use super::{Keys, Reader, TreeReader as _};
 use crate::Subnet;
 use crate::ast::{FileLab, FileNetwork};
@@ -16,7 +16,7 @@ pub(crate) fn read_lab(reader: &mut Reader<'_>, root: &Node, file: &str) -> Opti
     let mut keys = reader.open(root, MapName::Lab)?;
     keys.version(reader, "wavetank_lab");
     let name = match keys.take("name") {
-        Some(node) => reader.host_name(node, "a lab").map(|name| name.value),
+        Some(node) => reader.lab_name(node).map(|name| name.value),
         None => reader.name_of(file, &keys),
     };
     if let Some(node) = keys.take("about") {
@@ -34,7 +34,7 @@ impl Reader<'_> {
     fn name_of(&mut self, file: &str, keys: &Keys<'_>) -> Option<String> {
         let last = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
-        if is_host_name(stem) {
+        if is_label(stem) {
             return Some(stem.to_owned());
         }
         let near = name_like(stem);

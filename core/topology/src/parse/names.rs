@@ -24,7 +24,7 @@ impl Reader<'_> {
         };
         self.names_left = left;
         match names.iter().find(|name| !is_host_name(name)) {
-            Some(name) => self.bad_name(name, place, "a host"),
+            Some(name) => self.bad_host_name(name, place, "a host"),
             None => Some(names),
         }
     }

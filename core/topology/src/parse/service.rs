@@ -83,7 +83,9 @@ impl Reader<'_> {
         let without = if has("without") { keys.take("without") } else { None };
         let without = without.map(|node| self.clean_texts(node, "a directive")).unwrap_or_default();
         let config = config.map_or(Some(None), |config| {
-            config.map(|(name, text)| Some(CustomConfig { name: name.value, text, place: name.place }))
+            config.map(|(name, text)| {
+                Some(CustomConfig { name: name.value, text, folder: None, place: name.place })
+            })
         });
         if let (Some(Some(config)), Some(first)) = (&config, without.first()) {
             let message = format!("`{}` is your own configuration: `without` does not apply", config.name);

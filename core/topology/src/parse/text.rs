@@ -45,10 +45,37 @@ impl Reader<'_> {
         self.bad_name(&entry.key, entry.place, what)
     }
 
-    /// Reads a name without `_`, since hosts resolve it or it becomes part of a system name.
+    /// Reads the name of a lab: without `_`, since it becomes part of a system name.
+    pub(crate) fn lab_name(&mut self, node: &Node) -> Option<Spanned<String>> {
+        let name = self.text(node, "a lab")?;
+        if is_label(&name.value) { Some(name) } else { self.bad_name(&name.value, name.place, "a lab") }
+    }
+
+    /// Reads a name that hosts resolve.
     pub(crate) fn host_name(&mut self, node: &Node, what: &str) -> Option<Spanned<String>> {
         let name = self.text(node, what)?;
-        if is_host_name(&name.value) { Some(name) } else { self.bad_name(&name.value, name.place, what) }
+        if is_host_name(&name.value) { Some(name) } else { self.bad_host_name(&name.value, name.place, what) }
+    }
+
+    /// Reports an invalid name of a host or an address and suggests a valid one.
+    pub(crate) fn bad_host_name<T>(&mut self, name: &str, place: Span, what: &str) -> Option<T> {
+        if is_like_address(name) {
+            let message = format!("`{name}` is no name of {what}: programs read it as an address");
+            return self.fail(
+                "lab_bad_name",
+                place,
+                message,
+                "a name that ends in a letter: app1, app-1.shop",
+            );
+        }
+        let message = format!("`{name}` is no name of {what}");
+        let labels: Vec<String> = name.split('.').map(name_like).filter(|label| !label.is_empty()).collect();
+        let near = labels.join(".");
+        let advice = if is_host_name(&near) { format!(": {near}?") } else { String::new() };
+        let hint = format!(
+            "lower-case letters, digits and -, parts separated by dots, a letter or digit at either end, at most {HOST_LETTERS_MAX}{advice}"
+        );
+        self.fail("lab_bad_name", place, message, hint)
     }
 
     /// Reports an invalid name and suggests a valid one.
@@ -63,24 +90,44 @@ impl Reader<'_> {
     }
 }
 
-/// Maximum length of the name of a lab, network, host or service. They become parts of names of
-/// folders and cgroups.
+/// Maximum length of the name of a lab, network or service. They become parts of names of folders
+/// and cgroups.
 pub(crate) const NAME_LETTERS_MAX: usize = 24;
+/// Maximum length of the name of a host or an address: `HOST_NAME_MAX` of Linux is 64.
+pub(crate) const HOST_LETTERS_MAX: usize = 63;
 
 /// Whether `text` can be the name of a network or a service. The rules are those of a host name,
 /// and `_` is allowed inside.
 pub(crate) fn is_name(text: &str) -> bool {
-    is_host_name(&text.replace('_', "-"))
+    is_label(&text.replace('_', "-"))
 }
 
-/// Whether `text` can be the name of a host (RFC 1123 §2.1, in lower case, shorter) or of a lab.
+/// Whether `text` can be the name of a lab.
+pub(crate) fn is_label(text: &str) -> bool {
+    is_part(text) && text.len() <= NAME_LETTERS_MAX
+}
+
+/// Whether `text` can be the name of a host or an address (RFC 1123 §2.1, in lower case, shorter).
 pub(crate) fn is_host_name(text: &str) -> bool {
+    text.len() <= HOST_LETTERS_MAX && text.split('.').all(is_part) && !is_like_address(text)
+}
+
+/// Whether programs read `text` as an address in numbers: its last part is a number, as in `10.1`
+/// or `0x7f` (the host parser of the URL standard does the same).
+fn is_like_address(text: &str) -> bool {
+    let last = text.strip_suffix('.').unwrap_or(text).rsplit('.').next().unwrap_or_default();
+    let hexadecimal = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (!last.is_empty() && last.bytes().all(|digit| digit.is_ascii_digit()))
+        || last.strip_prefix("0x").is_some_and(hexadecimal)
+        || text.parse::<std::net::IpAddr>().is_ok()
+}
+
+/// Whether `text` can be a part of a name: lower-case letters, digits and `-` inside.
+fn is_part(text: &str) -> bool {
     let inner = |letter: &u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || *letter == b'-';
     let bytes = text.as_bytes();
     let ends = [bytes.first(), bytes.last()];
-    (1..=NAME_LETTERS_MAX).contains(&bytes.len())
-        && bytes.iter().all(inner)
-        && ends.iter().all(|end| end.is_some_and(|letter| *letter != b'-'))
+    bytes.iter().all(inner) && ends.iter().all(|end| end.is_some_and(|letter| *letter != b'-'))
 }
 
 /// Turns `text` into a valid name with as few changes as possible. The result is empty if nothing

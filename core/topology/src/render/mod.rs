@@ -13,5 +13,6 @@ pub use haproxy::{HAPROXY_BACKEND, HAPROXY_CONFIG, HAPROXY_SOCKET, haproxy, hapr
 pub use host_resources::HostResources;
 pub use nginx::{NGINX_CONFIG, NGINX_SOCKET, NGINX_STATUS_PATH, nginx, sale_program};
 pub use program_output::{
-    ConfigMessage, parse_haproxy_error, parse_keepalived_error, parse_nft_error, parse_nginx_error,
+    ConfigMessage, HAPROXY_OUTPUT, KEEPALIVED_OUTPUT, NFT_OUTPUT, NGINX_OUTPUT, NOTHING_SAID, OutputParser,
+    last_message, nginx_listen_line,
 };

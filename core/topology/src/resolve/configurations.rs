@@ -1,11 +1,13 @@
 //! Finds configurations that cannot be rendered: too many connections for the open-file limit, or
 //! directives to leave out that do not occur.
 
-use wavetank_grammar::Diagnostics;
+use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_plan::quantity::format_grouped;
 
 use super::Draft;
+use crate::own::read_haproxy;
 use crate::render::{HostResources, haproxy, nginx};
-use crate::{MachineFacts, ServiceKind};
+use crate::{CustomConfig, Host, MachineFacts, Service, ServiceKind};
 
 /// Renders all configurations as inside the hosts and keeps their errors. If the machine is
 /// unknown, these errors are reported when the lab starts.
@@ -19,6 +21,11 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
         // The paths of the modules change only their own lines.
         let means = HostResources { cpus, files, lua_modules: Vec::new() };
         for service in &host.services {
+            if let ServiceKind::Haproxy(kind) = &service.kind
+                && let Some(config) = &kind.own.config
+            {
+                own_files(host, service, config, &means, out);
+            }
             let made = match &service.kind {
                 ServiceKind::Haproxy(kind) => haproxy(host, service, kind, 0, &means),
                 ServiceKind::Nginx(kind) => nginx(host, service, kind, &means),
@@ -29,4 +36,40 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
             }
         }
     }
+}
+
+/// Reports a `maxconn` or `ulimit-n` of the user's own configuration that needs more open files than
+/// a process of the host may have.
+fn own_files(
+    host: &Host,
+    service: &Service,
+    config: &CustomConfig,
+    means: &HostResources,
+    out: &mut Diagnostics,
+) {
+    let own = read_haproxy(&config.text);
+    if own.is_lenient {
+        return;
+    }
+    let base = own.files_without_connections(means.cpus);
+    let most = means.files.saturating_sub(base) / 2;
+    let (setting, line, needed, fits) = match (own.maxconn, own.ulimit_n) {
+        (_, Some((files, line))) if files > means.files => {
+            (format!("ulimit-n {files}"), line, files, format!("ulimit-n {}", means.files))
+        }
+        (Some((count, line)), _) if count > most => {
+            let needed = count.saturating_mul(2).saturating_add(base);
+            (format!("maxconn {count}"), line, needed, format!("maxconn {most}"))
+        }
+        _ => return,
+    };
+    let message = format!(
+        "`{setting}` ({}:{line}) needs {} open files, and a process on {} may open {}",
+        config.name,
+        format_grouped(needed),
+        host.name,
+        format_grouped(means.files)
+    );
+    let hint = format!("use at most {fits}, or a higher limit: limits: {{open_files: …}}");
+    out.push(Diagnostic::error("lab_files_short", service.place_of("config"), message, hint));
 }

@@ -12,6 +12,7 @@ const SSH_PORT: u16 = 22;
 pub(super) fn check(draft: &Draft<'_>, out: &mut Diagnostics) {
     for host in &draft.hosts {
         services(host, out);
+        alias(draft, host, out);
         virtual_names(draft, host, out);
     }
 }
@@ -68,6 +69,16 @@ fn tell_port(port: u16, owner: &str, service: &Service, key: &str, out: &mut Dia
     let message = format!("port {port} is already used by {owner}");
     let hint = "each port of a host belongs to one service; several processes of one share it: copies: 2";
     out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));
+}
+
+/// Reports a host with the name `HOST.NETWORK` that another one has on a network.
+fn alias(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
+    let Some((name, network)) = host.name.rsplit_once('.') else { return };
+    let Some(other) = draft.hosts.iter().find(|other| other.name == name) else { return };
+    if other.interfaces.iter().any(|one| draft.networks[one.network].name == network) {
+        let message = format!("`{}` is the name of {name} on network {network}", host.name);
+        out.push(Diagnostic::error("lab_name_twice", host.place, message, "another name"));
+    }
 }
 
 /// Reports names that resolve to more than one address.

@@ -135,7 +135,7 @@ impl Host {
         let Self { order, index, services, faults, .. } = self;
         match HostCommand::read(message)? {
             HostCommand::Furnish => net::configure_host(&order.lab, *index, &order.mark, &order.file)?,
-            HostCommand::Check => services.check()?,
+            HostCommand::Check => drop(services.check()?),
             HostCommand::Start => services.start()?,
             HostCommand::Stop => faults.end_all(|| services.stop()),
             HostCommand::Status => return Ok(command::services_json(&services.status())),

@@ -8,6 +8,8 @@ use std::path::Path;
 use rustix::mount::{MountFlags, mount};
 use wavetank_plan::UserError;
 
+use super::layers::make_private;
+
 /// The path of the layer: on the host's own `/run`, which is in memory and in no other namespace.
 const LAYER: &str = "/run/wavetank-etc";
 
@@ -34,24 +36,25 @@ pub(crate) fn mount_overlay() -> Result<(), UserError> {
     })
 }
 
-/// Writes `text` to `path`, which is below `/etc`. An existing file is replaced, even if it is a
-/// link to another place.
+/// Writes `text` to `path`; its folder becomes the host's own. An existing file is replaced, even if
+/// it is a link to another place.
 pub(crate) fn write_file(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
     replace(Path::new(path), text, mode).map_err(|error| {
         let message = format!("cannot write `{path}` of a host: {error}");
-        UserError::refused("lab_file", message, "files of a host must be below /etc, in folders")
+        UserError::refused(
+            "lab_file",
+            message,
+            "use a path below a folder that this machine has, such as /etc, /opt or /srv",
+        )
     })
 }
 
 fn replace(path: &Path, text: &str, mode: u32) -> io::Result<()> {
-    // Without the layer, this would write to the machine's own file.
-    let inside = path.starts_with("/etc") && !path.components().any(|part| part.as_os_str() == "..");
-    if !inside || !Path::new(LAYER).is_dir() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "not in the host's own layer"));
+    if path.components().any(|part| part.as_os_str() == "..") {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }
-    if let Some(folder) = path.parent() {
-        DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
-    }
+    // Without a layer of its own, this would write to the machine's own file.
+    make_private(path.parent().unwrap_or(path))?;
     let mut name = path.as_os_str().to_owned();
     name.push(".wavetank-new");
     let new = Path::new(&name);

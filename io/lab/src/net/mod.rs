@@ -11,6 +11,7 @@ mod etc;
 mod group;
 mod hierarchy;
 mod kernel;
+mod layers;
 mod names;
 mod neighbour_routes;
 mod poll_until;
@@ -30,6 +31,7 @@ use wavetank_topology::{HostAction, Lab};
 use crate::{LabTag, LabsFolder};
 
 pub use confine::apply_limits;
+pub(crate) use layers::make_private;
 pub(crate) use ssh::SSH_FILES;
 
 /// Settings of the switch. It takes part in no network itself, so it must not send anything on one.

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use wavetank_plan::UserError;
-use wavetank_topology::render::{parse_keepalived_error, parse_nft_error};
+use wavetank_topology::render::{KEEPALIVED_OUTPUT, NFT_OUTPUT};
 use wavetank_topology::{CustomProgram, Ipvs, KEEPALIVED_CONFIG, NftBalancer, Rendered, Service, keepalived};
 
 use super::plan::{Check, Planner, ServicePlan, text, write};
@@ -39,13 +39,14 @@ impl Planner<'_> {
                 launch: launch(words, None, &[]),
                 rendered: rules,
                 own: None,
-                said: parse_nft_error,
+                parser: NFT_OUTPUT,
             }),
             // The director writes the file when the rules are in the kernel. The start waits for
             // that file.
             launches: vec![launch(director, Some("wavetank"), &[STATE_FILE])],
             counters: Some(STATE_FILE),
             version: Program::NFT.version(&nft),
+            ..ServicePlan::default()
         })
     }
 
@@ -66,9 +67,10 @@ impl Planner<'_> {
             let words = std::iter::once(text(&binary)).chain(keepalived_args(&folder, check)).collect();
             Launch { folder: folder.clone(), words, name: None, environment: Vec::new(), sockets: &[] }
         };
-        let check = Check { launch: launch(true), rendered, own, said: parse_keepalived_error };
+        let check = Check { launch: launch(true), rendered, own, parser: KEEPALIVED_OUTPUT };
         let version = Program::KEEPALIVED.version(&binary);
-        Ok(ServicePlan { launches: vec![launch(false)], check: Some(check), counters: None, version })
+        let launches = vec![launch(false)];
+        Ok(ServicePlan { launches, check: Some(check), version, ..ServicePlan::default() })
     }
 
     /// Returns the only folder of a service without copies.

@@ -55,6 +55,11 @@ impl Log {
         self.pipe.try_clone().map(Stdio::from)
     }
 
+    /// Returns another end of the pipe for this process.
+    pub(super) fn writer(&self) -> std::io::Result<PipeWriter> {
+        self.pipe.try_clone()
+    }
+
     /// Adds a line by the lab itself.
     pub(super) fn remark(&mut self, line: &str) {
         // The thread reads while this end is open. If it cannot, only the line is lost.

@@ -10,6 +10,8 @@ mod haproxy_pool;
 mod health;
 mod kernel_plan;
 mod log;
+mod own_haproxy;
+mod own_nginx;
 mod plan;
 mod pools;
 mod private_dirs;
@@ -17,6 +19,7 @@ mod process;
 mod program;
 mod running_service;
 mod status;
+mod syslog;
 
 use std::path::{Path, PathBuf};
 
@@ -27,6 +30,7 @@ use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
 
 use plan::Planner;
 use running_service::RunningService;
+use syslog::SyslogPlaces;
 
 pub(crate) use process::prefer_oom_kill;
 pub use status::{ServiceState, ServiceStatus};
@@ -46,11 +50,17 @@ pub fn check_programs(lab: &Lab, file: &str) -> Result<(), UserError> {
 
 /// Has the programs of `lab.hosts[host]`'s services check their configurations, which are written
 /// into `folder`. It is for a process that acts as that host and starts nothing. All rejected
-/// configurations are reported together.
-pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<(), UserError> {
+/// configurations are reported together. Returns what they warn of.
+pub(crate) fn try_out(lab: &Lab, host: usize, folder: &Path, file: &str) -> Result<Vec<String>, UserError> {
     let mut services = Services::new(lab, host, folder, file);
     services.only_checked = true;
     services.check()
+}
+
+/// Whether this process is a host, with its own mounts. Only PID 1 of a host has them; in any other
+/// process, the machine's folders would be changed.
+fn is_host() -> bool {
+    std::process::id() == 1
 }
 
 /// All services of one host, in the host's process.
@@ -81,28 +91,52 @@ impl Services {
         }
     }
 
-    /// Writes the configurations and has the programs check them.
+    /// Writes the configurations and has the programs check them. Returns what they warn of.
     ///
     /// # Errors
     /// A configuration that a program rejects, with the topology file's line; files that cannot be
     /// written.
-    pub fn check(&mut self) -> Result<(), UserError> {
+    pub fn check(&mut self) -> Result<Vec<String>, UserError> {
         private_dirs::mount_private_dirs(&self.host)?;
         let Self { host, folder, file, clock, only_checked, .. } = &*self;
-        let planner = Planner { host, folder, file, only_checked: *only_checked };
+        let planner = Planner { host, folder, file, only_checked: *only_checked, is_host: is_host() };
         let checked = |service: &Service| {
             let running = RunningService::new(service.clone(), planner.plan(service)?, folder)?;
-            running.check(file, &host.name, *clock).map(|()| running)
+            running.check(file, &host.name, *clock).map(|warnings| (running, warnings))
         };
-        let (mut all, mut errors) = (Vec::new(), Vec::new());
+        let (mut all, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for service in &host.services {
             match checked(service) {
-                Ok(running) => all.push(running),
+                Ok((running, told)) => {
+                    all.push(running);
+                    warnings.extend(told);
+                }
                 Err(error) => errors.push(error),
             }
         }
         self.all = all;
-        UserError::combine(errors).map_or(Ok(()), Err)
+        UserError::combine(errors).map_or(Ok(()), Err)?;
+        if is_host() && !self.only_checked {
+            self.receive_syslog()?;
+        }
+        Ok(warnings)
+    }
+
+    /// Starts to receive what services log by syslog, if any of them does.
+    fn receive_syslog(&self) -> Result<(), UserError> {
+        let mut places = SyslogPlaces::default();
+        for service in &self.all {
+            let SyslogPlaces { targets, roots } = &service.plan.syslog;
+            places.targets.extend(targets.iter().cloned());
+            places.roots.extend(roots.iter().cloned());
+        }
+        let logging = self.all.iter().filter(|service| !service.plan.syslog.targets.is_empty());
+        let senders = logging.map(RunningService::sender).collect::<std::io::Result<_>>();
+        senders.and_then(|senders| syslog::receive(&places, senders)).map_err(|error| {
+            let message = format!("cannot receive the log of services on {}: {error}", self.host.name);
+            let hint = "check that no service listens at the address that `log` or `syslog:` names";
+            UserError::refused("lab_system", message, hint)
+        })
     }
 
     /// Starts all of them, one after the other, and waits for each until it is up.

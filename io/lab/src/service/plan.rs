@@ -6,18 +6,22 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 use wavetank_plan::UserError;
+use wavetank_topology::own::NginxConfig;
 use wavetank_topology::render::{
-    ConfigMessage, HAPROXY_CONFIG, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_SOCKET, haproxy, nginx,
-    parse_haproxy_error, parse_nginx_error, sale_program,
+    HAPROXY_CONFIG, HAPROXY_OUTPUT, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_OUTPUT, NGINX_SOCKET,
+    OutputParser, haproxy, nginx, sale_program,
 };
 use wavetank_topology::{
-    Command, Haproxy, Host, Lab, NftBalancer, Nginx, NginxPage, NginxWork, Rendered, Serve, Service,
-    ServiceKind,
+    Command, CustomConfig, Haproxy, Host, Lab, NftBalancer, Nginx, NginxPage, NginxWork, Rendered, Serve,
+    Service, ServiceKind,
 };
 
 use super::certificate::certificate;
+use super::own_haproxy;
+use super::own_nginx::{self, CONF_FOLDER};
 use super::process::Launch;
-use super::program::{Program, found, lua_modules};
+use super::program::{NginxPaths, Program, found, lua_modules};
+use super::syslog::{SERVICE_VARIABLE, SyslogPlaces};
 use crate::file_error;
 use crate::response::system;
 
@@ -38,6 +42,8 @@ pub(super) struct ServicePlan {
     pub(super) counters: Option<&'static str>,
     /// The program's version.
     pub(super) version: Option<String>,
+    /// Where it logs by the syslog protocol.
+    pub(super) syslog: SyslogPlaces,
 }
 
 /// How a program checks its configuration. All copies have the same directives, so checking the
@@ -49,7 +55,7 @@ pub(super) struct Check {
     /// The name of the user's own configuration, for messages.
     pub(super) own: Option<String>,
     /// How the program's output is parsed.
-    pub(super) said: fn(&str, &str) -> ConfigMessage,
+    pub(super) parser: OutputParser,
 }
 
 /// Makes plans for the services of one host.
@@ -62,6 +68,8 @@ pub(super) struct Planner<'a> {
     /// Whether nothing will be started. Large pages are left out then, because no program reads
     /// them in a check.
     pub(super) only_checked: bool,
+    /// Whether this process is a host with mounts of its own, and not a test.
+    pub(super) is_host: bool,
 }
 
 impl Planner<'_> {
@@ -85,18 +93,16 @@ impl Planner<'_> {
         let binary = Program::NGINX.find(&work.own)?;
         let means = means_inside(nginx_modules(work, &binary)?);
         let rendered = nginx(self.host, service, work, &means).map_err(|error| self.told(&error))?;
+        if let Some(own) = &work.own.config {
+            return self.own_nginx(service, own, &binary, rendered);
+        }
         let mut launches = Vec::new();
         for folder in self.folders(service)? {
             write(&folder.join(NGINX_CONFIG), rendered.text.as_bytes())?;
             fs::create_dir_all(folder.join("tmp")).map_err(|error| unwritten(&folder, &error))?;
-            if work.own.config.is_none() {
-                self.nginx_files(&folder, work)?;
-            }
+            self.nginx_files(&folder, work)?;
             let mut words = vec![text(&binary), "-p".to_owned(), format!("{}/", text(&folder))];
             words.extend(["-c", NGINX_CONFIG].map(str::to_owned));
-            if work.own.config.is_some() && !says_daemon(&rendered.text) {
-                words.extend(["-g", "daemon off;"].map(str::to_owned));
-            }
             launches.push(Launch {
                 folder,
                 words,
@@ -105,10 +111,47 @@ impl Planner<'_> {
                 sockets: &[NGINX_SOCKET],
             });
         }
-        let own = work.own.config.as_ref().map(|own| own.name.clone());
-        let check = check(&launches, &["-t"], rendered, own, parse_nginx_error);
-        let counters = work.own.config.is_none().then_some(NGINX_SOCKET);
-        Ok(ServicePlan { launches, check, counters, version: Program::NGINX.version(&binary) })
+        let check = check(&launches, &["-t"], rendered, None, NGINX_OUTPUT);
+        let version = Program::NGINX.version(&binary);
+        Ok(ServicePlan { launches, check, counters: Some(NGINX_SOCKET), version, ..ServicePlan::default() })
+    }
+
+    /// Plans an nginx with the user's own configuration. Relative names in it start where they
+    /// would for an installed nginx.
+    fn own_nginx(
+        &self,
+        service: &Service,
+        own: &CustomConfig,
+        binary: &Path,
+        rendered: Rendered,
+    ) -> Result<ServicePlan, UserError> {
+        let paths = NginxPaths::of(binary);
+        let config = format!("{CONF_FOLDER}/{NGINX_CONFIG}");
+        let (mut launches, mut read) = (Vec::new(), NginxConfig::default());
+        for folder in self.folders(service)? {
+            let prepare = || {
+                fs::create_dir_all(folder.join(CONF_FOLDER))?;
+                fs::write(folder.join(&config), &rendered.text)?;
+                own_nginx::link_files(&folder, own, &paths)?;
+                let read = own_nginx::read_with_included(&folder, &rendered.text);
+                if self.is_host {
+                    own_nginx::prepare_logs(&folder, &read, &paths.error_log)?;
+                }
+                Ok(read)
+            };
+            read = prepare().map_err(|error| unwritten(&folder, &error))?;
+            let mut words = vec![text(binary), "-p".to_owned(), format!("{}/", text(&folder))];
+            words.extend(["-c", &config].map(str::to_owned));
+            if !read.says_daemon {
+                words.extend(["-g", "daemon off;"].map(str::to_owned));
+            }
+            let environment = own_environment(service, Some(own));
+            launches.push(Launch { folder, words, name: None, environment, sockets: &[] });
+        }
+        let check = check(&launches, &["-t"], rendered, Some(own.name.clone()), NGINX_OUTPUT);
+        let syslog = SyslogPlaces { targets: read.syslog.into_iter().collect(), ..SyslogPlaces::default() };
+        let version = Program::NGINX.version(binary);
+        Ok(ServicePlan { launches, check, version, syslog, ..ServicePlan::default() })
     }
 
     fn nginx_files(&self, folder: &Path, work: &Nginx) -> Result<(), UserError> {
@@ -139,7 +182,10 @@ impl Planner<'_> {
             let rendered =
                 haproxy(self.host, service, work, copy, &means).map_err(|error| self.told(&error))?;
             write(&folder.join(HAPROXY_CONFIG), rendered.text.as_bytes())?;
-            if work.tls && work.own.config.is_none() {
+            if let Some(own) = &work.own.config {
+                own_haproxy::prepare(&folder, own, self.is_host)
+                    .map_err(|error| unwritten(&folder, &error))?;
+            } else if work.tls {
                 certificate(self.host, &folder)?;
             }
             let words = vec![text(&binary), "-db".to_owned(), "-f".to_owned(), HAPROXY_CONFIG.to_owned()];
@@ -147,15 +193,17 @@ impl Planner<'_> {
                 folder,
                 words,
                 name: None,
-                environment: Vec::new(),
+                environment: own_environment(service, work.own.config.as_ref()),
                 sockets: &[HAPROXY_SOCKET],
             });
             first.get_or_insert(rendered);
         }
         let own = work.own.config.as_ref().map(|own| own.name.clone());
-        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, parse_haproxy_error);
+        let check = check(&launches, &["-c"], first.unwrap_or_default(), own, HAPROXY_OUTPUT);
         let counters = work.own.config.is_none().then_some(HAPROXY_SOCKET);
-        Ok(ServicePlan { launches, check, counters, version: Program::HAPROXY.version(&binary) })
+        let syslog = work.own.config.as_ref().map(|own| own_haproxy::syslog(&own.text)).unwrap_or_default();
+        let version = Program::HAPROXY.version(&binary);
+        Ok(ServicePlan { launches, check, counters, version, syslog })
     }
 
     fn serve(&self, service: &Service, work: &Serve) -> Result<ServicePlan, UserError> {
@@ -185,7 +233,7 @@ impl Planner<'_> {
         };
         let launches = self.folders(service)?.into_iter().map(launch).collect();
         let version = Some(format!("wavetank {}", env!("CARGO_PKG_VERSION")));
-        Ok(ServicePlan { launches, check: None, counters: None, version })
+        Ok(ServicePlan { launches, version, ..ServicePlan::default() })
     }
 
     fn command(&self, service: &Service, work: &Command) -> Result<ServicePlan, UserError> {
@@ -258,12 +306,12 @@ fn check(
     words: &[&str],
     rendered: Rendered,
     own: Option<String>,
-    said: fn(&str, &str) -> ConfigMessage,
+    parser: OutputParser,
 ) -> Option<Check> {
     let mut launch = launches.first()?.clone();
     launch.words.retain(|word| word != "-db");
     launch.words.extend(words.iter().map(|word| (*word).to_owned()));
-    Some(Check { launch, rendered, own, said })
+    Some(Check { launch, rendered, own, parser })
 }
 
 /// The resources of a process on this host, read inside the host.
@@ -285,9 +333,9 @@ fn means_outside(host: &Host, lua_modules: Vec<String>) -> HostResources {
     means
 }
 
-/// Whether the configuration itself sets daemon mode.
-fn says_daemon(config: &str) -> bool {
-    config.lines().any(|line| line.split_whitespace().next() == Some("daemon"))
+/// Marks processes that may log by syslog, so that their messages find their service.
+fn own_environment(service: &Service, own: Option<&CustomConfig>) -> Vec<(String, String)> {
+    own.map(|_| (SERVICE_VARIABLE.to_owned(), service.name.clone())).into_iter().collect()
 }
 
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), UserError> {

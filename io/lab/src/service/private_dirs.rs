@@ -21,8 +21,7 @@ const EXPECTED: [&str; 2] = ["/run/nginx", "/run/haproxy"];
 pub(super) fn mount_private_dirs(host: &Host) -> Result<(), UserError> {
     let knows = |kind: &ServiceKind| matches!(kind, ServiceKind::Nginx(_) | ServiceKind::Haproxy(_));
     let needed = host.services.iter().any(|service| knows(&service.kind));
-    // Only PID 1 of a host has its own mounts; another process would cover the machine's folders.
-    if !needed || std::process::id() != 1 {
+    if !needed || !super::is_host() {
         return Ok(());
     }
     for folder in WRITTEN_TO.iter().filter(|folder| Path::new(folder).is_dir()) {

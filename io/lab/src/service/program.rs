@@ -1,16 +1,26 @@
 //! [`Program`]: an external program, its path and its Debian package.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::Signal;
+use wavetank_driver::Clock;
+
+use super::process::{exits_before, signal};
 use crate::routing::ipvs_missing;
-use wavetank_plan::{UserError, sanitize};
+use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_topology::{CustomProgram, Lab, NginxWork, ServiceKind};
 
 /// Maximum number of bytes of a program's output about itself.
-const WORDS_BYTES_MAX: usize = 64 * 1024;
+const WORDS_BYTES_MAX: u64 = 64 * 1024;
+/// Time limit for that output. A user's own program may never end.
+const ANSWER_MAX: Nanos = Nanos::from_secs(5);
 /// Maximum length of a version.
 const VERSION_CHARS_MAX: usize = 120;
 /// Administration folders that a user's `PATH` may not include.
@@ -75,11 +85,43 @@ fn version_in(line: &str) -> String {
     named.map_or_else(|| line.to_owned(), |(program, version)| format!("{program} {version}"))
 }
 
+/// The paths with which an nginx was built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NginxPaths {
+    /// The folder where relative names start that are not in a configuration's folder.
+    pub(super) prefix: PathBuf,
+    /// Its own configuration.
+    pub(super) conf: PathBuf,
+    /// Its error log while no configuration names another; may be `stderr`.
+    pub(super) error_log: PathBuf,
+}
+
+impl NginxPaths {
+    /// Asks the nginx at `path`.
+    pub(super) fn of(path: &Path) -> Self {
+        Self::read(&words(path, "-V").unwrap_or_default())
+    }
+
+    fn read(built: &str) -> Self {
+        let prefix = PathBuf::from(build_option(built, "--prefix").unwrap_or("/usr/local/nginx"));
+        let path = |name, default| prefix.join(build_option(built, name).unwrap_or(default));
+        let error_log = match build_option(built, "--error-log-path") {
+            Some("stderr") => PathBuf::from("stderr"),
+            _ => path("--error-log-path", "logs/error.log"),
+        };
+        Self { conf: path("--conf-path", "conf/nginx.conf"), error_log, prefix }
+    }
+}
+
+/// Returns the value of an option in the output of `nginx -V`.
+fn build_option<'b>(built: &'b str, name: &str) -> Option<&'b str> {
+    built.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+}
+
 /// Returns the modules that this nginx must load for Lua; empty if Lua is built in.
 pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
     let built = words(nginx, "-V").unwrap_or_default();
-    let option =
-        |name: &str| built.split_whitespace().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let option = |name: &str| build_option(&built, name);
     let static_lua =
         built.split_whitespace().any(|word| word.starts_with("--add-module=") && word.contains("lua"));
     if static_lua {
@@ -113,14 +155,15 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
             ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => {
                 Program::NFT.find(&CustomProgram::default()).map(drop)
             }
-            ServiceKind::Ipvs(ipvs) => Program::KEEPALIVED.find(&ipvs.own).and_then(|_| kernel_has_ipvs()),
+            ServiceKind::Ipvs(ipvs) => {
+                let both = [Program::KEEPALIVED.find(&ipvs.own).map(drop), kernel_has_ipvs()];
+                UserError::combine(both.into_iter().filter_map(Result::err).collect()).map_or(Ok(()), Err)
+            }
             ServiceKind::Serve(_) => Ok(()),
         };
         if let Err(error) = checked {
             // A program that is missing for several services is reported once.
-            if told.insert(error.message.clone()) {
-                errors.push(error);
-            }
+            errors.extend(error.one_by_one().into_iter().filter(|one| told.insert(one.message.clone())));
         }
     }
     UserError::combine(errors).map_or(Ok(()), Err)
@@ -160,10 +203,19 @@ pub(super) fn found(word: &str) -> Option<PathBuf> {
 /// Returns a program's output for a question such as its version. It is one of the programs above,
 /// which answer and end.
 fn words(path: &Path, question: &str) -> Option<String> {
-    let output = Command::new(path).arg(question).stdin(Stdio::null()).output().ok()?;
-    let mut said = output.stdout;
-    said.extend_from_slice(&output.stderr);
-    said.truncate(WORDS_BYTES_MAX);
+    // A file takes any amount of output, and can be read while the program still has it open.
+    let mut file = File::from(memfd_create("output", MemfdFlags::CLOEXEC).ok()?);
+    let mut command = Command::new(path);
+    command.arg(question).stdin(Stdio::null()).process_group(0);
+    let mut child = command.stdout(file.try_clone().ok()?).stderr(file.try_clone().ok()?).spawn().ok()?;
+    let clock = Clock::starting_now();
+    if !exits_before(&child, clock, clock.now().after(ANSWER_MAX)) {
+        signal(&child, Signal::KILL);
+    }
+    child.wait().ok()?;
+    file.rewind().ok()?;
+    let mut said = Vec::new();
+    file.take(WORDS_BYTES_MAX).read_to_end(&mut said).ok()?;
     Some(String::from_utf8_lossy(&said).into_owned())
 }
 
@@ -184,6 +236,21 @@ mod tests {
         check("Keepalived v2.2.7 (01/16,2022)", "Keepalived 2.2.7");
         check("some other output", "some other output");
         check("", "");
+    }
+
+    #[test]
+    fn the_paths_of_an_nginx_are_read() {
+        let debian = NginxPaths::read(
+            "configure arguments: --prefix=/usr/share/nginx --conf-path=/etc/nginx/nginx.conf --error-log-path=stderr",
+        );
+        assert_eq!(
+            (debian.prefix.to_str(), debian.conf.to_str()),
+            (Some("/usr/share/nginx"), Some("/etc/nginx/nginx.conf"))
+        );
+        assert_eq!(debian.error_log.to_str(), Some("stderr"));
+        let own = NginxPaths::read("");
+        assert_eq!(own.conf.to_str(), Some("/usr/local/nginx/conf/nginx.conf"));
+        assert_eq!(own.error_log.to_str(), Some("/usr/local/nginx/logs/error.log"));
     }
 
     #[test]

@@ -8,21 +8,24 @@ use std::process::{Child, ExitStatus};
 use rustix::process::{Pid, Signal, kill_process};
 use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, sanitize};
+use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message, nginx_listen_line};
 use wavetank_topology::{Probe, Service, ServiceKind};
 
 use super::health::{all_listen, check};
 use super::log::Log;
+use super::own_nginx::CONF_FOLDER;
 use super::plan::{Check, ServicePlan};
 use super::process::{Stat, exits_before, members, pause, signal};
 use super::status::{ServiceState, ServiceStatus};
+use super::syslog::Sender;
 use crate::file_error::with_place;
 
 /// Time limit for a configuration check.
 const CHECK_MAX: Nanos = Nanos::from_secs(20);
 /// Maximum number of bytes of a program's output about its configuration.
 const CHECK_BYTES_MAX: usize = 64 * 1024;
-/// Maximum number of characters of a service's last output in a message.
-const SAID_CHARS_MAX: usize = 400;
+/// The hint for a user's own configuration.
+const OWN_HINT: &str = "correct your file given by `config`; the message is the program's own";
 
 /// A service with its plan, processes and log.
 #[derive(Debug)]
@@ -63,27 +66,27 @@ impl RunningService {
         Ok(Self { service, plan, log, children, wanted, ended, ended_well, readings, starts: 0 })
     }
 
-    /// Has the program check its configuration.
-    pub(super) fn check(&self, file: &str, host: &str, clock: Clock) -> Result<(), UserError> {
-        let Some(check) = &self.plan.check else { return Ok(()) };
+    /// Has the program check its configuration. Returns what it warns of in a user's own one.
+    pub(super) fn check(&self, file: &str, host: &str, clock: Clock) -> Result<Vec<String>, UserError> {
+        let Some(check) = &self.plan.check else { return Ok(Vec::new()) };
         let (passed, output) = checked(check, clock).map_err(|error| self.not_started(file, host, &error))?;
         if passed {
-            return Ok(());
+            let warnings = if check.own.is_some() { check.warnings(&output) } else { Vec::new() };
+            let place = self.service.place_of("config");
+            let text = |said: &ConfigMessage| {
+                let message = format!("`{}` on {host} warns {}", self.service.name, check.in_config(said));
+                with_place(file, place, UserError::usage("lab_config", message, "")).message
+            };
+            return Ok(warnings.iter().map(text).collect());
         }
-        let config = check.config();
-        let said = (check.said)(&output, config);
-        let line = said.line.map_or_else(String::new, |line| format!(":{line}"));
-        let name = check.own.as_deref().map_or_else(|| config.to_owned(), |own| sanitize(own).into_owned());
+        let said = check.error(&output);
         let message = format!(
-            "`{}` on {host} does not accept its configuration ({name}{line}): {}",
+            "`{}` on {host} does not accept its configuration {}",
             self.service.name,
-            sanitize(&said.words)
+            check.in_config(&said)
         );
         let (hint, place) = if check.own.is_some() {
-            (
-                "correct your file given by `config`; the message is the program's own",
-                self.service.place_of("config"),
-            )
+            (unresolved_hint(&said.words).unwrap_or(OWN_HINT), self.service.place_of("config"))
         } else {
             let cause = said.line.and_then(|line| check.rendered.origin_of(line));
             (
@@ -138,8 +141,11 @@ impl RunningService {
             self.notice_ends();
             if let Some(ended) = &self.ended {
                 let message = format!("`{}` on {host} ended at its start: {ended}", self.service.name);
+                let own = self.plan.check.as_ref().is_some_and(|check| check.own.is_some());
                 let hint = if self.ended_well {
                     "it ended without an error: a service must stay in the foreground (no `&`, no daemon option)"
+                } else if own {
+                    OWN_HINT
                 } else {
                     "check that nothing else listens on its ports; the message is its own output"
                 };
@@ -153,7 +159,8 @@ impl RunningService {
                 return Ok(());
             };
             if clock.now() >= deadline {
-                let said = told(&self.log.last_lines("it was not up in time"));
+                let said = self.log.last_lines("it was not up in time");
+                let said = self.last_said(&said);
                 let message = format!("`{}` on {host} is not up in time: {reason}{said}", self.service.name);
                 let hint = "use `health: {within: 30s}` to wait longer; check that it listens on the configured port";
                 return Err(with_place(
@@ -206,7 +213,7 @@ impl RunningService {
             if self.children.len() > 1 { format!("copy {} ended: ", copy + 1) } else { "ended: ".to_owned() };
         let said = self.log.last_lines(&format!("{which}{status}"));
         if self.wanted == Wanted::Up && self.ended.is_none() {
-            self.ended = Some(format!("{status}{}", told(&said)));
+            self.ended = Some(format!("{status}{}", self.last_said(&said)));
             self.ended_well = status.success();
         }
     }
@@ -246,10 +253,26 @@ impl RunningService {
         self.children.iter().all(Option::is_none)
     }
 
+    /// Returns the service as a sender of syslog messages.
+    pub(super) fn sender(&self) -> std::io::Result<Sender> {
+        let program = self.service.kind.as_str();
+        Ok(Sender { name: self.service.name.clone(), program, log: self.log.writer()? })
+    }
+
     /// Its processes.
     pub(super) fn pids(&self) -> Vec<u32> {
         let leaders: Vec<u32> = self.children.iter().flatten().map(Child::id).collect();
         if leaders.is_empty() { leaders } else { members(&leaders) }
+    }
+
+    /// Returns the last message in its output, after a colon; empty if there was none. The place in
+    /// its configuration comes first.
+    fn last_said(&self, output: &str) -> String {
+        let message = match &self.plan.check {
+            Some(check) => check.in_config(&check.error(output)),
+            None => last_message(output).words,
+        };
+        if message.ends_with(NOTHING_SAID) { String::new() } else { format!(": {}", sanitize(&message)) }
     }
 
     /// Returns its status.
@@ -280,9 +303,28 @@ impl RunningService {
 }
 
 impl Check {
-    /// Returns the name of the configuration file.
-    pub(super) fn config(&self) -> &str {
-        &self.rendered.path
+    /// Returns why the program did not accept its configuration, or ended.
+    fn error(&self, output: &str) -> ConfigMessage {
+        let said = (self.parser.error)(&self.without_folder(output), &self.rendered.path);
+        let line = said.line.or_else(|| nginx_listen_line(&said.words, &self.rendered.text));
+        ConfigMessage { line, ..said }
+    }
+
+    /// Returns what the program warned of.
+    fn warnings(&self, output: &str) -> Vec<ConfigMessage> {
+        (self.parser.warnings)(&self.without_folder(output), &self.rendered.path)
+    }
+
+    /// Replaces paths of included files by their names as the user knows them.
+    fn without_folder(&self, output: &str) -> String {
+        output.replace(&format!("{}/{CONF_FOLDER}/", self.launch.folder.display()), "")
+    }
+
+    /// Puts the place in the configuration before a message: `(my.cfg:7): …`.
+    fn in_config(&self, said: &ConfigMessage) -> String {
+        let line = said.line.map_or_else(String::new, |line| format!(":{line}"));
+        let name = sanitize(self.own.as_deref().unwrap_or(&self.rendered.path)).into_owned();
+        format!("({name}{line}): {}", sanitize(&said.words))
     }
 }
 
@@ -290,7 +332,9 @@ impl Check {
 /// file, since a program that fills a pipe without a reader would wait forever.
 fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
     let path = check.launch.folder.join("check.txt");
-    let out = fs::File::create(&path)?;
+    // The program may open its error output again as its error log.
+    fs::write(&path, "")?;
+    let out = fs::File::options().append(true).open(&path)?;
     let err = out.try_clone()?;
     let mut child = check.launch.start(out.into(), err.into())?;
     let ended = exits_before(&child, clock, clock.now().after(CHECK_MAX));
@@ -307,17 +351,15 @@ fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
     Ok((false, format!("{words}\nits check took longer than {} s", CHECK_MAX.0 / 1_000_000_000)))
 }
 
+/// Returns a hint if a name in the configuration is unknown in the lab.
+fn unresolved_hint(said: &str) -> Option<&'static str> {
+    let unknown = ["could not resolve address", "host not found in"];
+    unknown.iter().any(|part| said.contains(part)).then_some(
+        "name a host of the lab so, dots included, or an address: virtual: [{address: …, on: …, name: …}]",
+    )
+}
+
 /// Whether the kernel accepts its connections, so that no socket listens.
 const fn in_kernel(kind: &ServiceKind) -> bool {
     matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
-}
-
-/// Returns the last output of a program, after a colon; empty if there was none.
-fn told(said: &str) -> String {
-    let words =
-        said.lines().rev().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("wavetank:"));
-    words.map_or_else(String::new, |line| {
-        let line: String = line.chars().take(SAID_CHARS_MAX).collect();
-        format!(": {}", sanitize(&line))
-    })
 }

@@ -42,7 +42,12 @@ impl LabFile {
         })?;
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
         let files = |name: &str| bytes_of(&folder.join(name));
-        let reading = read(&Input { name: &name, bytes: &bytes, files: &files, machine: machine_facts() });
+        let mut reading =
+            read(&Input { name: &name, bytes: &bytes, files: &files, machine: machine_facts() });
+        if let (Some(lab), Ok(folder)) = (&mut reading.lab, std::path::absolute(Path::new(".").join(folder)))
+        {
+            lab.place_configs(&folder);
+        }
         Ok(Self { name, lab: reading.lab, diagnostics: reading.diagnostics, text: reading.text })
     }
 

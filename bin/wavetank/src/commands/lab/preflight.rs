@@ -17,6 +17,21 @@ pub(super) struct Preflight {
     not: Option<String>,
     /// Missing programs, kernel features and settings.
     lacking: Vec<UserError>,
+    /// What programs warn of in the user's configurations.
+    warnings: Vec<String>,
+}
+
+/// Returns the line for a warning of a program.
+fn warning(text: &str) -> String {
+    format!("warning: {text} [lab_config]\n")
+}
+
+/// Prints what programs warn of in the user's configurations on stderr.
+#[cfg(target_os = "linux")]
+pub(super) fn print_warnings(warnings: &[String]) {
+    let text = warnings.iter().map(|text| warning(text)).collect::<String>();
+    // If stderr is closed, the lab is up all the same.
+    let _ = std::io::stderr().write_all(sanitize_lines(&text).as_bytes());
 }
 
 impl Preflight {
@@ -29,7 +44,7 @@ impl Preflight {
     pub(super) fn run(lab: &Lab, file: &str) -> Result<Self, UserError> {
         if wavetank_lab::privileged().is_err() {
             let not = "checking this machine needs root: sudo wavetank lab check FILE".to_owned();
-            return Ok(Self { not: Some(not), lacking: Vec::new() });
+            return Ok(Self { not: Some(not), lacking: Vec::new(), warnings: Vec::new() });
         }
         let folder = LabsFolder::system().lab(&lab.name)?;
         let order = LabSpec {
@@ -40,11 +55,11 @@ impl Preflight {
         };
         let (lacking, mut wrong): (Vec<UserError>, Vec<UserError>) =
             match wavetank_lab::check(&order, &folder) {
-                Ok(()) => (Vec::new(), Vec::new()),
-                Err(error) => one_by_one(error).into_iter().partition(|one| one.exit == ExitCode::Refused),
+                Ok(warnings) => return Ok(Self { not: None, lacking: Vec::new(), warnings }),
+                Err(error) => error.one_by_one().into_iter().partition(|one| one.exit == ExitCode::Refused),
             };
         if wrong.is_empty() {
-            return Ok(Self { not: None, lacking });
+            return Ok(Self { not: None, lacking, warnings: Vec::new() });
         }
         wrong.extend(lacking);
         Err(UserError::combine(wrong).expect("there is at least one"))
@@ -55,7 +70,7 @@ impl Preflight {
     #[expect(clippy::unnecessary_wraps, reason = "where it can be tried, it may show that the file is wrong")]
     pub(super) fn run(_: &Lab, _: &str) -> Result<Self, UserError> {
         let not = format!("labs run on Linux only, and this is {}", std::env::consts::OS);
-        Ok(Self { not: Some(not), lacking: Vec::new() })
+        Ok(Self { not: Some(not), lacking: Vec::new(), warnings: Vec::new() })
     }
 
     /// Prints what is missing on stderr; nothing if the machine has everything.
@@ -64,7 +79,8 @@ impl Preflight {
         let lack = |UserError { code, message, hint, .. }: &UserError| {
             format!("this machine: {message} [{code}]\nhint: {hint}\n")
         };
-        let text = note.chain(self.lacking.iter().map(lack)).collect::<Vec<_>>().concat();
+        let warnings = self.warnings.iter().map(|text| warning(text));
+        let text = note.chain(warnings).chain(self.lacking.iter().map(lack)).collect::<Vec<_>>().concat();
         // If stderr is closed, stdout still gets the description. Names in the text come from
         // outside.
         let _ = std::io::stderr().write_all(sanitize_lines(&text).as_bytes());
@@ -74,13 +90,7 @@ impl Preflight {
     pub(super) fn write_to(&self, answer: &mut Value) {
         answer["tried"] = json!(self.not.is_none());
         answer["not_tried"] = json!(self.not);
+        answer["warnings"] = json!(self.warnings);
         answer["lacking"] = json!(self.lacking.iter().map(LackDoc::from).collect::<Vec<_>>());
     }
-}
-
-/// Splits an error that combines several into single ones.
-#[cfg(target_os = "linux")]
-fn one_by_one(mut error: UserError) -> Vec<UserError> {
-    let others = std::mem::take(&mut error.others);
-    std::iter::once(error).chain(others.into_iter().flat_map(one_by_one)).collect()
 }

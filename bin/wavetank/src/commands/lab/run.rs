@@ -44,7 +44,8 @@ pub(super) fn run(
             // The lab is removed even if this process is killed.
             let owner = TaggedProcess::for_pid(std::process::id());
             let order = LabSpec { mark, file: file.display().to_string(), lab: lab.clone(), owner };
-            wavetank_lab::up(&order, &folder)?;
+            let (_, warnings) = wavetank_lab::up(&order, &folder)?;
+            warnings.iter().for_each(|text| talk.warn(text));
             brought_up.set(true);
             talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }

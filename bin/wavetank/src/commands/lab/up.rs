@@ -8,6 +8,7 @@ use wavetank_lab::{LabSpec, LabStatus, LabTag, LabsFolder};
 use wavetank_plan::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
+use super::preflight::print_warnings;
 use super::status;
 use crate::run::output;
 
@@ -24,7 +25,8 @@ pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u
     let folder = labs.lab(&lab.name)?;
     let order =
         LabSpec { mark: LabTag::generate(&lab.name)?, file: file.display().to_string(), lab, owner: None };
-    wavetank_lab::up(&order, &folder)?;
+    let (_, warnings) = wavetank_lab::up(&order, &folder)?;
+    print_warnings(&warnings);
     let mut text = status::text(&LabStatus::read(&folder)?);
     let host = order.lab.hosts.first().map_or("HOST", |host| host.name.as_str());
     // The only lab needs no name.

@@ -10,6 +10,7 @@ mod faults;
 mod felt;
 mod killed;
 mod life;
+mod own;
 mod place;
 mod pool;
 mod routing;

@@ -1,0 +1,331 @@
+//! The user's own configurations: used unchanged, in the places where their programs expect files.
+
+use std::fs;
+use std::path::Path;
+
+use wavetank_testkit::{Program, skip};
+
+use crate::lab::place::Place;
+
+/// A load host and a host with `services`.
+fn lab(services: &str) -> String {
+    format!(
+        "\
+networks: {{front: 10.91.0.0/24}}
+hosts:
+  load1: {{role: load, networks: [front]}}
+  lb1:
+    role: balancer
+    networks: [front]
+    services: [{services}]
+"
+    )
+}
+
+/// Returns a place with the lab, if `program` is installed.
+fn place(test: &str, program: &str, services: &str) -> Option<Place> {
+    if Program::foreign(program).is_none() {
+        skip(test, &format!("{program} is not installed"));
+        return None;
+    }
+    Place::new(test, &lab(services))
+}
+
+/// A configuration in the form of a distribution's: relative names, modules, logs, a user of its
+/// own folder.
+const NGINX: &str = "\
+pid /run/nginx.pid;
+error_log /var/log/nginx/site/error.log;
+include modules.d/*.conf;
+events { worker_connections 100; }
+http {
+  include mime.types;
+  include more.d/*.conf;
+  access_log /var/log/nginx/access.log;
+  root html;
+  server {
+    listen 8080;
+    location /log { access_log syslog:server=127.0.0.1:5140; return 200 logged; }
+    location /bad { proxy_pass http://127.0.0.1:9; }
+  }
+}
+";
+
+#[test]
+fn an_installed_nginx_configuration_works_unchanged() {
+    let Some(place) = place("own-nginx", "nginx", "{nginx: {listen: 8080, config: site/nginx.conf}}") else {
+        return;
+    };
+    let folder = place.labs().with_file_name("site");
+    for part in ["modules.d", "more.d"] {
+        fs::create_dir_all(folder.join(part)).expect("can be made");
+    }
+    fs::write(folder.join("nginx.conf"), NGINX).expect("can be written");
+    fs::write(folder.join("more.d/one.conf"), "server { listen 8081; return 200 included; }")
+        .expect("written");
+    // A module by a name that starts at nginx's prefix, as module packages have it.
+    let module = "modules/ngx_http_echo_module.so";
+    let installed =
+        ["/usr/share/nginx", "/etc/nginx"].iter().any(|prefix| Path::new(prefix).join(module).exists());
+    let load = if installed { format!("load_module {module};\n") } else { String::new() };
+    fs::write(folder.join("modules.d/50.conf"), load).expect("can be written");
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    assert_eq!(check.expect_exit(0).stderr, "", "{check}");
+    place.up();
+    let get = |path: &str| format!("curl --silent --max-time 10 http://127.0.0.1:{path}");
+    assert_eq!(place.said("lb1", &get("8081/")), "included");
+    assert_eq!(place.said("lb1", &get("8080/log")), "logged");
+    place.said("lb1", &get("8080/bad"));
+    let logs = place.lab(&["logs", "lb1", "nginx"]).run();
+    for part in ["\"GET /log HTTP/1.1\" 200", "Connection refused) while connecting to upstream"] {
+        assert!(logs.expect_exit(0).stdout.contains(part), "no `{part}`: {logs}");
+    }
+    assert!(!Path::new("/var/log/nginx/site").exists(), "it was written on this machine");
+    assert!(!folder.join("logs").exists(), "it was written next to the user's file");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("lab down");
+}
+
+#[test]
+fn a_wrong_line_of_an_included_file_is_named_as_the_user_does() {
+    let test = "own-included";
+    let Some(place) = place(test, "nginx", "{nginx: {listen: 8080, config: nginx.conf}}") else { return };
+    let more = place.labs().with_file_name("more.d");
+    fs::create_dir_all(&more).expect("can be made");
+    place.file("nginx.conf", NGINX);
+    fs::write(more.join("one.conf"), "server {\n  lissten 81;\n}\n").expect("can be written");
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    check.expect_exit(2);
+    let part = ": unknown directive \"lissten\" in more.d/one.conf:2 [lab_config]";
+    assert!(check.stderr.contains(part), "{check}");
+}
+
+/// A configuration in the form of a distribution's: a root of its own, two ways of syslog.
+const HAPROXY: &str = "\
+global
+  log /dev/log local0
+  log 127.0.0.1 local1 notice
+  chroot /var/lib/haproxy
+  stats socket /run/haproxy/admin.sock mode 660 level admin
+  daemon
+defaults
+  mode http
+  log global
+  option httplog
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+  errorfile 503 errors/503.http
+frontend in
+  bind *:8080
+  http-request return status 200 if { path /ok }
+  default_backend nowhere
+backend nowhere
+  server s0 127.0.0.1:9
+";
+
+#[test]
+fn an_installed_haproxy_configuration_works_unchanged() {
+    let test = "own-haproxy";
+    let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: haproxy.cfg}}") else {
+        return;
+    };
+    let errors = place.labs().with_file_name("errors");
+    fs::create_dir_all(&errors).expect("can be made");
+    fs::write(errors.join("503.http"), "HTTP/1.0 503 Closed\r\n\r\nclosed today\n").expect("can be written");
+    place.file("haproxy.cfg", HAPROXY);
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    assert_eq!(check.expect_exit(0).stderr, "", "{check}");
+    place.up();
+    assert_eq!(place.said("lb1", "curl --silent --max-time 10 http://127.0.0.1:8080/x"), "closed today");
+    place.said("lb1", "curl --silent --max-time 10 http://127.0.0.1:8080/ok");
+    let logs = place.lab(&["logs", "lb1", "haproxy"]).run();
+    // Both ways carry these lines.
+    for part in ["in in/<NOSRV> ", "\"GET /ok HTTP/1.1\"", "in nowhere/s0 "] {
+        assert!(logs.expect_exit(0).stdout.contains(part), "no `{part}`: {logs}");
+    }
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("lab down");
+}
+
+#[test]
+fn an_error_log_is_stored_with_the_run() {
+    let test = "own-log";
+    let Some(place) = place(test, "nginx", "{nginx: {listen: 8080, config: nginx.conf}}") else { return };
+    place.file(
+        "nginx.conf",
+        &NGINX.replace("include mod", "#").replace("/var/log/nginx/site", "/srv/wavetank-none"),
+    );
+    let url = "http://lb1:8080/bad";
+    let run = place.lab(&[
+        "run",
+        "lab.yaml",
+        url,
+        "-r",
+        "20/s",
+        "-d",
+        "1s",
+        "--runs-dir",
+        "runs",
+        "--expect-status",
+        "502",
+    ]);
+    run.run().expect_exit(0);
+    let runs = place.labs().with_file_name("runs");
+    let newest = fs::read_dir(runs).expect("there are runs").map(|run| run.expect("readable").path()).max();
+    let log = newest.expect("there is one").join("services/lb1/nginx.log");
+    let text = fs::read_to_string(log).expect("it was stored");
+    assert!(text.matches("while connecting to upstream").count() >= 20, "{text}");
+    assert!(!Path::new("/srv/wavetank-none").exists(), "it was written on this machine");
+    place.nothing_left("the run");
+}
+
+/// A front that answers itself, on the address in its seventh line.
+fn front(global: &str, address: &str) -> String {
+    format!(
+        "{global}defaults\n  mode http\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s\n\
+         frontend fe\n  bind {address}\n  http-request return status 200\n"
+    )
+}
+
+#[test]
+fn why_a_program_does_not_start_is_told_with_its_line() {
+    let test = "own-bind";
+    let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: my.cfg}}") else { return };
+    place.file("my.cfg", &front("", "10.91.7.7:8080"));
+    let up = place.lab(&["up", "lab.yaml"]).run();
+    up.expect_exit(5);
+    let said = "(my.cfg:7): Binding for frontend fe: cannot bind socket (Cannot assign requested address) for [10.91.7.7:8080] [lab_start]";
+    assert!(up.stderr.contains(said), "{up}");
+    assert!(up.stderr.contains("hint: correct your file given by `config`"), "{up}");
+    place.nothing_left("a lab that was refused");
+}
+
+#[test]
+fn a_maxconn_beyond_the_hosts_files_is_told_with_the_largest() {
+    let test = "own-maxconn";
+    let limited = "{haproxy: {listen: 8080, config: my.cfg}}]\n    limits: {open_files: 2000}\n    sysctls: {}\n    routes: [";
+    let Some(place) = place(test, "haproxy", limited) else { return };
+    let told = |config: &str| {
+        place.file("my.cfg", config);
+        place.lab(&["check", "lab.yaml"]).run()
+    };
+    let more = told(&front("global\n  nbthread 2\n  maxconn 5000\n", ":8080"));
+    more.expect_exit(2);
+    for part in
+        ["`maxconn 5000` (my.cfg:3) needs 10,017 open files", "may open 2,000", "use at most maxconn 991,"]
+    {
+        assert!(more.stderr.contains(part), "no `{part}`: {more}");
+    }
+    let files = told(&front("global\n  ulimit-n 3000\n", ":8080"));
+    assert!(files.expect_exit(2).stderr.contains("use at most ulimit-n 2000,"), "{files}");
+    // HAProxy agrees that this is the largest.
+    let most = told(&front("global\n  nbthread 2\n  maxconn 991\n", ":8080"));
+    assert_eq!(most.expect_exit(0).stderr, "", "{most}");
+    place.up();
+    place.lab(&["down"]).run().expect_exit(0);
+    let beyond = front("global\n  no strict-limits\n  maxconn 5000\n", ":8080");
+    told(&beyond).expect_exit(0);
+    place.nothing_left("lab down");
+}
+
+#[test]
+fn warnings_of_a_program_are_shown() {
+    let test = "own-warnings";
+    let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: my.cfg}}") else { return };
+    place.file("my.cfg", "frontend fe\n  mode http\n  bind :8080\n  http-request return status 200\n");
+    let said =
+        "warning: lab.yaml:12:42: `haproxy` on lb1 warns (my.cfg): missing timeouts for frontend 'fe'. ";
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    assert!(check.expect_exit(0).stderr.starts_with(said), "{check}");
+    let json = place.lab(&["check", "lab.yaml", "--format", "json"]).run();
+    assert_eq!(json.expect_exit(0).json()["warnings"].as_array().map(Vec::len), Some(1), "{json}");
+    let up = place.up();
+    assert!(up.stderr.starts_with(said), "{up}");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("lab down");
+}
+
+#[test]
+fn hosts_may_have_dots_in_their_names() {
+    let test = "own-dots";
+    let dotted = "\
+networks: {front: 10.91.0.0/24}
+hosts:
+  load1: {role: load, networks: [front]}
+  lb1: {role: balancer, networks: [front], services: [{haproxy: {listen: 8080, config: my.cfg}}]}
+  app-0.shop.example:
+    role: server
+    networks: [front]
+    virtual: [{address: 10.91.0.99, on: front, name: db.shop.example}]
+    services: [{serve: {listen: 8080, any: true}}]
+";
+    if Program::foreign("haproxy").is_none() {
+        return skip(test, "haproxy is not installed");
+    }
+    let Some(place) = Place::new(test, dotted) else { return };
+    let config = |name: &str| {
+        front("", ":8080").replace(
+            "  http-request return status 200\n",
+            &format!("  default_backend be\nbackend be\n  server s0 {name}:8080\n"),
+        )
+    };
+    place.file("my.cfg", &config("app-1.shop.example"));
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    check.expect_exit(2);
+    for part in
+        ["(my.cfg:10): 'server be/s0' : could not resolve address 'app-1.shop.example'", "dots included"]
+    {
+        assert!(check.stderr.contains(part), "no `{part}`: {check}");
+    }
+    for name in ["app-0.shop.example", "db.shop.example"] {
+        place.file("my.cfg", &config(name));
+        let run = ["run", "lab.yaml", "http://lb1:8080/", "-r", "20/s", "-d", "1s", "--runs-dir", "runs"];
+        place
+            .lab(&[&run[..], &["--threshold", "cpu(app-0.shop.example) < 100%"]].concat())
+            .run()
+            .expect_exit(0);
+    }
+    place.nothing_left("the runs");
+}
+
+#[test]
+fn a_keepalived_configuration_is_judged_without_ipvs() {
+    let test = "own-ipvs";
+    let service = "{ipvs: {address: 10.91.0.100, listen: 8080, servers: load1, config: my.conf}}";
+    let Some(place) = place(test, "keepalived", service) else { return };
+    let right = "virtual_server 10.91.0.100 8080 {\n  delay_loop 1\n  lb_algo wrr\n  lb_kind DR\n  protocol TCP\n  \
+                 real_server 10.91.0.1 8080 {\n    TCP_CHECK { connect_timeout 1 }\n  }\n}\n";
+    place.file("my.conf", right);
+    place.lab(&["check", "lab.yaml"]).run().expect_exit(0);
+    place.file("my.conf", &right.replace("loop", "loops").replace("wrr", "fastest"));
+    let check = place.lab(&["check", "lab.yaml"]).run();
+    check.expect_exit(2);
+    let part = "(my.conf:2): Unknown keyword 'delay_loops'; line 3: Invalid lvs_scheduler 'fastest'";
+    assert!(check.stderr.contains(part), "{check}");
+    if !Path::new("/proc/net/ip_vs").exists() {
+        assert!(check.stderr.contains("[lab_ipvs]"), "{check}");
+    }
+    place.nothing_left("lab check");
+}
+
+#[test]
+fn files_of_a_host_may_be_anywhere() {
+    let files = "\
+networks: {front: 10.91.0.0/24}
+hosts:
+  one:
+    networks: [front]
+    files: {/opt/wavetank-none/a/b.txt: first, /usr/local/etc/wavetank-none: second, /usr/bin/env: third}
+  two: {networks: [front]}
+";
+    let Some(place) = Place::new("own-files", files) else { return };
+    let env = fs::read("/usr/bin/env").expect("every machine has it");
+    place.up();
+    let all = "cat /opt/wavetank-none/a/b.txt /usr/local/etc/wavetank-none /usr/bin/env";
+    assert_eq!(place.said("one", all), "firstsecondthird");
+    assert_eq!(place.said("two", "ls /opt/wavetank-none 2>&1 || echo none").lines().last(), Some("none"));
+    assert!(fs::read("/usr/bin/env").is_ok_and(|now| now == env), "the machine's file was changed");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("lab down");
+}
