@@ -16,6 +16,10 @@ const LOST_TOLD_MAX: usize = 3;
 /// Broken steps of `before` or `after` that are findings.
 const AROUND_TOLD_MAX: usize = 3;
 
+/// Headlines of runs that were ended from outside.
+const SIGNAL: &str = "interrupted by a signal";
+const STOPPED: &str = "stopped by hand";
+
 /// One reason for a verdict other than pass.
 struct Cause {
     status: Status,
@@ -42,6 +46,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         causes.extend(accounting(&case, &mut decisive));
         causes.extend(judged(&case, &doubts, &mut decisive));
         causes.extend(after(facts, &mut decisive));
+        causes.extend(running(facts));
         causes.extend(lost(facts));
         if causes.is_empty() && !facts.circumstances.rehearsal {
             causes.extend(undecided(facts));
@@ -69,7 +74,23 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    Diagnosis { verdict, exit, headline, findings, notes }
+    let cut_short = loaded(facts.ending).then(|| cut_short(facts)).flatten();
+    Diagnosis { verdict, exit, headline, findings, notes, cut_short }
+}
+
+/// Returns why the load did not run to the end of its plan, as far as the facts show.
+fn cut_short(facts: &Facts<'_>) -> Option<String> {
+    match facts.ending {
+        RunEnd::Finished => running(facts).or_else(|| lost(facts)).map(|cause| cause.headline),
+        RunEnd::Signal => Some(SIGNAL.to_owned()),
+        RunEnd::Stopped => Some(STOPPED.to_owned()),
+        RunEnd::StopFired { condition, .. } => Some(format!("`{condition}`")),
+        RunEnd::StepFailed { step, scenario } => Some(step_failed_text(step, scenario)),
+        RunEnd::Hopeless { class } => {
+            Some(format!("gave up because no request was done: {}", error_class_text::description(*class)))
+        }
+        RunEnd::NeverBegan { .. } | RunEnd::ProbeFailed { .. } | RunEnd::BeforeFailed => None,
+    }
 }
 
 /// Whether load was sent, so that thresholds have a meaning.
@@ -91,8 +112,8 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", "interrupted by a signal")],
-        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", "stopped by hand")],
+        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", SIGNAL)],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", STOPPED)],
         RunEnd::StopFired { condition, at } => {
             let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
@@ -103,8 +124,7 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .collect()
         }
         RunEnd::StepFailed { step, scenario } => {
-            let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
-            let headline = format!("{step}{of} failed, and its `on_failure` ends the run");
+            let headline = step_failed_text(step, scenario);
             vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
         }
         RunEnd::NeverBegan { waited } => {
@@ -121,6 +141,11 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             vec![cause(Status::Incomplete, "before", &headline)]
         }
     }
+}
+
+fn step_failed_text(step: &str, scenario: &str) -> String {
+    let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
+    format!("{step}{of} failed, and its `on_failure` ends the run")
 }
 
 /// Returns the cause for failures in the run's `after`. They fail the run, whatever the result of
@@ -278,6 +303,15 @@ fn invalid(finding: &Finding) -> Cause {
         blame: finding.blame,
         headline: finding.message.clone(),
     }
+}
+
+fn running(facts: &Facts<'_>) -> Option<Cause> {
+    facts.circumstances.running.then(|| Cause {
+        status: Status::Incomplete,
+        reason: "running".to_owned(),
+        blame: Blame::None,
+        headline: "the run is still running: results so far".to_owned(),
+    })
 }
 
 fn lost(facts: &Facts<'_>) -> Option<Cause> {

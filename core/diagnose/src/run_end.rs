@@ -59,6 +59,8 @@ pub struct RunContext {
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.
     pub steal: Option<f64>,
+    /// The run is still running: what is known so far is judged.
+    pub running: bool,
     /// Messages about missing intervals or agents. Each makes the run incomplete.
     pub lost: Vec<String>,
     /// Messages about violations of conservation in single threads or agents. Each makes the run

@@ -10,6 +10,7 @@ mod command_line;
 mod comparison;
 mod completeness;
 mod compose;
+mod cut_short;
 mod done_after_load;
 mod examples;
 mod explain;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
 
+use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
@@ -19,7 +20,7 @@ use crate::journeys_text as journeys;
 use crate::latency_table::add_times;
 use crate::scopes_table::add_scopes;
 use crate::text_layout::TextLayout;
-use crate::threshold_state::{ThresholdState, measured_value};
+use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
 
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
@@ -45,6 +46,9 @@ pub fn text(record: &RunRecord) -> String {
     let defaults = if record.load.defaults { " (defaults; -c, -d, -r change them)" } else { "" };
     if !record.load.text.is_empty() {
         page.sentence("load", &format!("{}{defaults}", record.load.text));
+    }
+    if let Some(ended) = cut_short_text(record) {
+        page.sentence("ended", &ended);
     }
     page.parts("measured", &measured(record));
     journeys::add_sessions(&mut page, record);
@@ -94,7 +98,7 @@ fn is_judged(record: &RunRecord) -> bool {
 fn add_verdict(page: &mut TextLayout, record: &RunRecord) {
     let short = format!("run {} · {}", record.id, format::seconds(record.duration_s));
     let long = format!("{} · {short}", format::cut(&record.name));
-    let word = record.verdict.status.name().to_uppercase();
+    let word = format::verdict_name(record);
     page.head(&word, &format::headline(record), &[long, short]);
     add_blame(page, record);
 }
@@ -130,7 +134,7 @@ fn probe_parts(probe: &Probe) -> Vec<String> {
 fn measured(record: &RunRecord) -> Vec<String> {
     let Requests { offered, done, failed, late, dropped, open, .. } = record.requests;
     if offered == 0 {
-        let lost = record.verdict.reasons.iter().any(|reason| reason == "lost");
+        let lost = was_killed(record) || is_running(record);
         let nothing = if lost { "nothing: no request is on record" } else { "nothing: no request was sent" };
         return vec![nothing.to_owned()];
     }
@@ -173,19 +177,12 @@ fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
         record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
     for (number, threshold) in shown.enumerate() {
         let outcome = ThresholdState::for_threshold(record, threshold);
-        let word = match outcome {
-            ThresholdState::Held => "pass",
-            ThresholdState::HeldAsKnown => "so far",
-            ThresholdState::NotJudged => "unjudged",
-            ThresholdState::Broken => "fail",
-            ThresholdState::Undecided => "undecided",
-        };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [measured_value(record, threshold), outcome.why().to_owned(), threshold.why.clone()];
+        let said = [measured_value(record, threshold), reason(record, threshold).to_owned()];
         let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let sentence =
             format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });
-        page.entry(if number == 0 { "thresholds" } else { "" }, word, 9, &sentence);
+        page.entry(if number == 0 { "thresholds" } else { "" }, outcome.name(), 9, &sentence);
     }
 }
 

@@ -5,11 +5,12 @@ use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
+use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format::{self, count_with_share};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
-use crate::threshold_state::{ThresholdState, measured_value};
+use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
 pub(super) const ROWS_MAX: usize = 50;
@@ -58,7 +59,7 @@ impl Parts {
 /// Verdict, bottleneck, reasons, and which run it is.
 fn head(record: &RunRecord) -> String {
     let verdict = &record.verdict;
-    let word = verdict.status.name().to_uppercase();
+    let word = format::verdict_name(record);
     let headline = sentence(&format::headline(record));
     let colon = if headline.is_empty() { "" } else { ": " };
     let mut text = format!("## {word}{colon}{headline}\n\n");
@@ -81,6 +82,7 @@ fn head(record: &RunRecord) -> String {
         ("Target", code(&record.target)),
         ("Load", sentence(&record.load.text)),
         ("Measured", format::seconds(record.duration_s)),
+        ("Ended", sentence(&cut_short_text(record).unwrap_or_default())),
         ("Started", code(&record.started_at)),
         ("Run", code(&record.id)),
     ];
@@ -184,7 +186,7 @@ fn thresholds(record: &RunRecord) -> String {
             format!("{}{implicit}", code(&threshold.expr)),
             result(ThresholdState::for_threshold(record, threshold)).to_owned(),
             measured_value(record, threshold),
-            sentence(&threshold.why),
+            sentence(reason(record, threshold)),
         ]
     });
     let rows: Vec<_> = rows.collect();
@@ -193,10 +195,8 @@ fn thresholds(record: &RunRecord) -> String {
 
 const fn result(outcome: ThresholdState) -> &'static str {
     match outcome {
-        ThresholdState::Held => "pass",
         ThresholdState::Broken => "**fail**",
-        ThresholdState::Undecided => "undecided",
-        ThresholdState::HeldAsKnown | ThresholdState::NotJudged => outcome.why(),
+        _ => outcome.name(),
     }
 }
 

@@ -135,6 +135,7 @@ fn diagnosis() -> Diagnosis {
             hint: "raise the timeout".to_owned(),
         }],
         notes: vec!["same machine".to_owned()],
+        cut_short: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Contract §5, clause by clause: each with a case on both sides of its boundary.
 
 mod case;
+mod cut_short;
 mod doubts;
 mod drift;
 mod held;

@@ -8,6 +8,7 @@ pub(crate) struct VerdictStrings {
     pub(crate) fail: &'static str,
     pub(crate) invalid: &'static str,
     pub(crate) incomplete: &'static str,
+    pub(crate) running: &'static str,
     pub(crate) pass_means: &'static str,
     /// Number of failed thresholds, and of all.
     pub(crate) broken: Of2,
@@ -37,6 +38,7 @@ pub(super) const EN: VerdictStrings = VerdictStrings {
     fail: "FAIL",
     invalid: "INVALID",
     incomplete: "INCOMPLETE",
+    running: "RUNNING",
     pass_means: "Every condition of this test passed.",
     broken: |broken, all| match (broken, all) {
         ("1", "1") => "The only condition failed.".to_owned(),
@@ -75,6 +77,7 @@ pub(super) const ZH: VerdictStrings = VerdictStrings {
     fail: "未通过 FAIL",
     invalid: "无效 INVALID",
     incomplete: "不完整 INCOMPLETE",
+    running: "运行中 RUNNING",
     pass_means: "本次测试的所有条件均已满足。",
     broken: |broken, all| format!("{all} 项条件中有 {broken} 项未满足。"),
     invalid_means: "该结果可能由发压端或网络路径造成，而非被测目标所致。",
