@@ -55,6 +55,8 @@ pub enum RunEnd {
 pub struct RunContext {
     /// Load and target share this host.
     pub same_host: bool,
+    /// The hosts of the lab, by name, with their roles: `load`, `balancer`, `server` or `other`.
+    pub roles: Vec<(String, String)>,
     /// CPUs this process was allowed.
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.
