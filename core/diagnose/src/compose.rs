@@ -6,12 +6,9 @@ use wavetank_plan::{ExitCode, Plan};
 
 use crate::facts::{Facts, RuleInput};
 use crate::{
-    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, doubt_scope, drift,
-    error_class_text, failures, format, held, notes, pool, stall, validity_rules,
+    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
+    error_class_text, failures, format, held, host_counters, notes, pool, stall, validity_rules,
 };
-
-/// Losses that the headline names; the others are counted.
-const LOST_TOLD_MAX: usize = 3;
 
 /// Broken steps of `before` or `after` that are findings.
 const AROUND_TOLD_MAX: usize = 3;
@@ -42,7 +39,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         causes.extend(accounting(&case, &mut decisive));
         causes.extend(judged(&case, &doubts, &mut decisive));
         causes.extend(after(facts, &mut decisive));
-        causes.extend(lost(facts));
+        causes.extend(unknown_part(facts));
         if causes.is_empty() && !facts.circumstances.rehearsal {
             causes.extend(undecided(facts));
         }
@@ -65,6 +62,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     if loaded(facts.ending) {
         findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
+        if verdict.status != Status::Pass {
+            findings.extend(host_counters::findings(&case));
+        }
         findings.extend(drift::findings(&case));
         findings.extend(pool::finding(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
@@ -72,7 +72,8 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    Diagnosis { verdict, exit, headline, findings, notes }
+    let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
+    Diagnosis { verdict, exit, headline, findings, notes, cut_short }
 }
 
 /// Whether load was sent, so that thresholds have a meaning.
@@ -94,8 +95,8 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", "interrupted by a signal")],
-        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", "stopped by hand")],
+        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", cut_short::SIGNAL)],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {
             let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
@@ -106,8 +107,7 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .collect()
         }
         RunEnd::StepFailed { step, scenario } => {
-            let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
-            let headline = format!("{step}{of} failed, and its `on_failure` ends the run");
+            let headline = cut_short::step_failed_text(step, scenario);
             vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
         }
         RunEnd::NeverBegan { waited } => {
@@ -287,19 +287,14 @@ fn invalid(finding: &Finding) -> Cause {
     }
 }
 
-fn lost(facts: &Facts<'_>) -> Option<Cause> {
-    let lost = &facts.circumstances.lost;
-    // One headline is all that is printed: whatever stood only in the second would never be read.
-    let mut told: Vec<_> = lost.iter().take(LOST_TOLD_MAX).cloned().collect();
-    if lost.len() > LOST_TOLD_MAX {
-        told.push(format!("and {} more", lost.len() - LOST_TOLD_MAX));
-    }
-    (!lost.is_empty()).then(|| Cause {
-        status: Status::Incomplete,
-        reason: "lost".to_owned(),
-        blame: Blame::None,
-        headline: format!("lost: {}", told.join("; ")),
-    })
+/// Returns the causes for what the record lacks.
+fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
+    let told = [("running", cut_short::running(facts)), ("lost", cut_short::lost(facts))];
+    let cause = |(reason, headline): (&str, Option<String>)| {
+        let (reason, headline) = (reason.to_owned(), headline?);
+        Some(Cause { status: Status::Incomplete, reason, blame: Blame::None, headline })
+    };
+    told.into_iter().filter_map(cause).collect()
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {

@@ -68,10 +68,14 @@ pub struct Throttling {
 pub struct RunContext {
     /// Load and target share this host.
     pub same_host: bool,
+    /// The hosts of the lab, by name, with their roles: `load`, `balancer`, `server` or `other`.
+    pub roles: Vec<(String, String)>,
     /// CPUs this process was allowed.
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.
     pub steal: Option<f64>,
+    /// The run is still running: what is known so far is judged.
+    pub running: bool,
     /// How a CPU quota stopped this process during the run; `None` without a quota.
     pub throttling: Option<Throttling>,
     /// What is missing of the run or of its record, one sentence each. Any makes the run

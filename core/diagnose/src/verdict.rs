@@ -55,4 +55,7 @@ pub struct Diagnosis {
     pub findings: Vec<Finding>,
     /// Circumstances; never change it.
     pub notes: Vec<String>,
+    /// Why the load ended before its plan did, or is not known to its end. `None` if it ran to its
+    /// end, or never started.
+    pub cut_short: Option<String>,
 }

@@ -238,6 +238,15 @@ pub struct PhaseDoc {
     pub connections: Option<PhaseConnections>,
 }
 
+/// How a load ended before its plan did, or how much of it is known.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CutShortDoc {
+    /// The planned length of the measured window in seconds; null if only counts limit it.
+    pub planned_s: Option<Number>,
+    /// Why, e.g. `interrupted by a signal`.
+    pub why: String,
+}
+
 /// The load as a description and in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadDoc {

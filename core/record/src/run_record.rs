@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::number_limits::check_number_limits;
 use crate::{
-    Bytes, CheckDoc, Connections, EventLine, Finding, Generator, GroupDoc, HoldDoc, HookDoc, HostUseDoc,
-    ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
+    Bytes, CheckDoc, Connections, CutShortDoc, EventLine, Finding, Generator, GroupDoc, HoldDoc, HookDoc,
+    HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
     ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
@@ -41,6 +41,9 @@ pub struct RunRecord {
     pub started_at: String,
     /// Length of the measured window in seconds.
     pub duration_s: Number,
+    /// Addition: how the load ended before its plan did; absent if it ran to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_short: Option<CutShortDoc>,
     /// The verdict.
     pub verdict: VerdictDoc,
     /// Requests of the judged phases.

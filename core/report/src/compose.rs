@@ -14,7 +14,9 @@ use wavetank_record::{
     TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
+use crate::cut_short::cut_short;
 use crate::next_steps::next_steps;
+use crate::threshold_state::reason;
 use crate::{hold, hosts, impacts, journeys};
 
 /// Everything that a record consists of.
@@ -68,6 +70,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         plan_hash: parts.plan_hash.to_owned(),
         started_at: environment.started_at.clone(),
         duration_s: Number(judged.duration.as_secs_f64()),
+        cut_short: cut_short(plan, diagnosis, judged.duration),
         verdict: verdict(diagnosis),
         connections: hold::connections(totals),
         held: hold::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
@@ -102,6 +105,10 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
     };
     let warm = record.warmup.wire.map_or(0, |wire| wire.sent);
     record.hosts = hosts::hosts(environment, parts.observed, record.wire.sent + warm);
+    let reasons: Vec<_> = record.thresholds.iter().map(|one| reason(&record, one).to_owned()).collect();
+    for (threshold, why) in record.thresholds.iter_mut().zip(reasons) {
+        threshold.why = why;
+    }
     record.next = next_steps(&record);
     record
 }

@@ -6,6 +6,8 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 
+use crate::threshold_state::is_running;
+
 /// Shown instead of a percentile that dropped requests reach into.
 pub(crate) const DROPPED: &str = "> dropped";
 
@@ -74,6 +76,11 @@ pub(crate) fn threshold_value(threshold: &Threshold) -> String {
         "bits_per_s" => show_link(value.0),
         _ => format_grouped(value.0.max(0.0).round() as u64),
     }
+}
+
+/// The verdict in capitals; a run that has not ended has none.
+pub(crate) fn verdict_name(record: &RunRecord) -> String {
+    if is_running(record) { "RUNNING".to_owned() } else { record.verdict.status.name().to_uppercase() }
 }
 
 /// Returns the text next to the verdict. Never empty unless the run passed: INVALID without its

@@ -6,12 +6,13 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{UserError, is_control_char};
-use wavetank_record::{CompareDoc, RunRecord, Status, Threshold};
+use wavetank_record::{CompareDoc, Finding, RunRecord, Status, Threshold};
 
 use crate::comparison::comparison_suite;
+use crate::cut_short::cut_short_text;
 use crate::format;
 use crate::journeys_text::{NamedCheck, by_name, example};
-use crate::threshold_state::{ThresholdState, measured_value};
+use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// The run as a `JUnit` report. A failed threshold is a failure, and an undecided one is skipped.
 /// The case `run` is an error if the run is invalid or incomplete. It is a failure if the run
@@ -32,9 +33,11 @@ fn suite(record: &RunRecord) -> TestSuite {
     suite.add_property(("version", record.version.as_str()));
     suite.add_property(("verdict", record.verdict.status.name()));
     suite.add_property(("blame", record.verdict.blame.name()));
+    let case = |name: &str, status| case(&record.name, name, status);
     let mut run = case("run", run_status(record));
-    if !record.samples.is_empty() {
-        run.set_system_out(examples(record));
+    let examples = examples(record);
+    if !examples.is_empty() {
+        run.set_system_out(examples);
     }
     suite.add_test_case(run);
     for threshold in &record.thresholds {
@@ -68,7 +71,7 @@ pub fn error_junit(error: &UserError) -> String {
     let told = |of: fn(&UserError) -> &str| all().map(of).collect::<Vec<_>>().join("\n");
     status.set_type(error.code).set_message(told(|one| &one.message)).set_description(told(|one| &one.hint));
     let mut suite = TestSuite::new("wavetank");
-    suite.add_test_case(case("run", status));
+    suite.add_test_case(case("wavetank", "run", status));
     in_report([suite])
 }
 
@@ -81,9 +84,10 @@ pub(crate) fn in_report(suites: impl IntoIterator<Item = TestSuite>) -> String {
     xml.chars().map(shown).collect()
 }
 
-pub(crate) fn case(name: &str, status: TestCaseStatus) -> TestCase {
+/// A case of the run, search or comparison `class`.
+pub(crate) fn case(class: &str, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(name, status);
-    case.set_classname("wavetank");
+    case.set_classname(class);
     case
 }
 
@@ -91,22 +95,44 @@ fn run_status(record: &RunRecord) -> TestCaseStatus {
     let kind = match record.verdict.status {
         Status::Pass => return TestCaseStatus::success(),
         Status::Invalid | Status::Incomplete => NonSuccessKind::Error,
-        Status::Fail if told_elsewhere(record) => return TestCaseStatus::success(),
+        Status::Fail if is_explained_elsewhere(record) => return TestCaseStatus::success(),
         Status::Fail => NonSuccessKind::Failure,
     };
+    let decisive = || record.findings.iter().filter(|finding| finding.decisive);
+    let hint = decisive().find(|finding| !finding.hint.is_empty());
+    let ended = cut_short_text(record);
+    let headline = format::headline(record);
+    let is_repeated = ended.as_ref().is_some_and(|ended| ended.ends_with(&headline));
+    let message = (!is_repeated)
+        .then_some(headline)
+        .into_iter()
+        .chain(ended)
+        .chain(hint.map(|finding| format!("hint: {}", finding.hint)));
     let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(record.verdict.status.name()).set_message(format::headline(record));
+    status.set_type(record.verdict.status.name()).set_message(message.collect::<Vec<_>>().join("; "));
+    let details: Vec<_> = decisive().map(finding_text).collect();
+    if !details.is_empty() {
+        status.set_description(details.join("\n"));
+    }
     status
 }
 
-/// Whether another case says why the run failed.
-fn told_elsewhere(record: &RunRecord) -> bool {
-    let broken = record.thresholds.iter().any(|threshold| threshold.ok == Some(false));
+/// A finding in one line: its blame, message, evidence and hint.
+fn finding_text(finding: &Finding) -> String {
+    let hint = if finding.hint.is_empty() { String::new() } else { format!("hint: {}", finding.hint) };
+    let parts = [format!("{}: {}", finding.blame.name(), finding.message), finding.evidence.clone(), hint];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
+}
+
+/// Whether another case says why the run failed. No other case says why its load was cut short.
+fn is_explained_elsewhere(record: &RunRecord) -> bool {
+    let state = |threshold| ThresholdState::for_threshold(record, threshold);
+    let broken = record.thresholds.iter().any(|threshold| state(threshold) == ThresholdState::Broken);
     let after = record
         .after
         .as_ref()
         .is_some_and(|after| !after.faults.is_empty() || after.checks.iter().any(|check| !check.ok));
-    broken || after
+    record.cut_short.is_none() && (broken || after)
 }
 
 /// A check fails requests, and thresholds say how many may fail. If the run passed, its checks
@@ -133,7 +159,7 @@ fn around_cases(record: &RunRecord) -> Vec<TestCase> {
         for fault in &around.faults {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(when).set_message(fault.what.as_str());
-            cases.push(case(&format!("{when} {}", fault.step), status));
+            cases.push(case(&record.name, &format!("{when} {}", fault.step), status));
         }
         for check in &around.checks {
             let mut status = TestCaseStatus::success();
@@ -141,15 +167,17 @@ fn around_cases(record: &RunRecord) -> Vec<TestCase> {
                 status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type(when).set_message(format!("found {}", check.found));
             }
-            cases.push(case(&format!("{when} {}: {}", check.step, check.name), status));
+            cases.push(case(&record.name, &format!("{when} {}: {}", check.step, check.name), status));
         }
     }
     cases
 }
 
-/// Notable requests, a line each: failures, and the slowest of each step.
+/// Notable requests, a line each: failures, and the slowest of each step unless the run passed.
 fn examples(record: &RunRecord) -> String {
-    let lines = record.samples.iter().map(|sample| {
+    let passed = record.verdict.status == Status::Pass;
+    let shown = record.samples.iter().filter(|sample| !passed || sample.kind != "slow");
+    let lines = shown.map(|sample| {
         let parts = example(record, sample).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
         format!("{}: {}\n", sample.kind, parts.join(" · "))
     });
@@ -166,10 +194,10 @@ fn threshold_status(record: &RunRecord, threshold: &Threshold) -> TestCaseStatus
         }
     };
     let value = measured_value(record, threshold);
-    let said = [value, outcome.why().to_owned(), threshold.why.clone()];
+    let said = [value, reason(record, threshold).to_owned()];
     let said: Vec<_> = said.into_iter().filter(|part| !part.is_empty()).collect();
     status.set_message(said.join(": "));
-    if threshold.ok == Some(false) {
+    if outcome == ThresholdState::Broken {
         status.set_type("threshold");
     }
     status

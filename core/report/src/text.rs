@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
-use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
+use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
 
+use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
@@ -16,10 +17,11 @@ use crate::hold_text::{add_open_connections, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
+use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::scopes_table::add_scopes;
 use crate::text_layout::TextLayout;
-use crate::threshold_state::{ThresholdState, measured_value};
+use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
 
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
@@ -45,6 +47,9 @@ pub fn text(record: &RunRecord) -> String {
     let defaults = if record.load.defaults { " (defaults; -c, -d, -r change them)" } else { "" };
     if !record.load.text.is_empty() {
         page.sentence("load", &format!("{}{defaults}", record.load.text));
+    }
+    if let Some(ended) = cut_short_text(record) {
+        page.sentence("ended", &ended);
     }
     page.parts("measured", &measured(record));
     journeys::add_sessions(&mut page, record);
@@ -106,7 +111,7 @@ fn is_judged(record: &RunRecord) -> bool {
 fn add_verdict(page: &mut TextLayout, record: &RunRecord) {
     let short = format!("run {} · {}", record.id, format::seconds(record.duration_s));
     let long = format!("{} · {short}", format::cut(&record.name));
-    let word = record.verdict.status.name().to_uppercase();
+    let word = format::verdict_name(record);
     page.head(&word, &format::headline(record), &[long, short]);
     add_blame(page, record);
 }
@@ -142,7 +147,7 @@ fn probe_parts(probe: &Probe) -> Vec<String> {
 fn measured(record: &RunRecord) -> Vec<String> {
     let Requests { offered, done, failed, late, dropped, open, .. } = record.requests;
     if offered == 0 {
-        let lost = record.verdict.reasons.iter().any(|reason| reason == "lost");
+        let lost = was_killed(record) || is_running(record);
         let nothing = if lost { "nothing: no request is on record" } else { "nothing: no request was sent" };
         return vec![nothing.to_owned()];
     }
@@ -157,7 +162,7 @@ fn measured(record: &RunRecord) -> Vec<String> {
     };
     let mut parts = vec![rate];
     if done > 0 {
-        parts.extend(percentiles(&record.response_us, &[("p50", "p50"), ("p99", "p99")]));
+        parts.extend(percentiles(record, &["p50", "p99"]));
     }
     parts.push(if failed == 0 {
         format!("failed 0 of {}", format_grouped(offered))
@@ -174,9 +179,15 @@ fn measured(record: &RunRecord) -> Vec<String> {
     parts
 }
 
-fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
-    let Some(spread) = &times.spread else { return Vec::new() };
-    shown.iter().map(|(field, name)| format!("{name} {}", format::percentile(spread, field))).collect()
+/// Percentiles of the response time, with the part of them that is the generator's own.
+fn percentiles(record: &RunRecord, shown: &[&str]) -> Vec<String> {
+    let Some(spread) = &record.response_us.spread else { return Vec::new() };
+    let one = |field: &&str| {
+        let lag = lag_part(record, field)
+            .map(|lag| format!(" ({} of it is the load generator's)", format::time(lag)));
+        format!("{field} {}{}", format::percentile(spread, field), lag.unwrap_or_default())
+    };
+    shown.iter().map(one).collect()
 }
 
 /// The user's thresholds, and the implicit ones that did not pass.
@@ -185,19 +196,12 @@ fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
         record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
     for (number, threshold) in shown.enumerate() {
         let outcome = ThresholdState::for_threshold(record, threshold);
-        let word = match outcome {
-            ThresholdState::Held => "pass",
-            ThresholdState::HeldAsKnown => "so far",
-            ThresholdState::NotJudged => "unjudged",
-            ThresholdState::Broken => "fail",
-            ThresholdState::Undecided => "undecided",
-        };
         let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [measured_value(record, threshold), outcome.why().to_owned(), threshold.why.clone()];
+        let said = [measured_value(record, threshold), reason(record, threshold).to_owned()];
         let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let sentence =
             format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });
-        page.entry(if number == 0 { "thresholds" } else { "" }, word, 9, &sentence);
+        page.entry(if number == 0 { "thresholds" } else { "" }, outcome.name(), 9, &sentence);
     }
 }
 

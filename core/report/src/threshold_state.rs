@@ -6,7 +6,7 @@ use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
 use crate::format;
 
 /// Reasons of a verdict by which a run ended before its plan did, or is not known to the end.
-const CUT_SHORT: [&str; 3] = ["lost", "signal", "stopped"];
+const CUT_SHORT: [&str; 4] = ["lost", "running", "signal", "stopped"];
 
 /// What became of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,10 @@ impl ThresholdState {
     pub(crate) fn for_threshold(record: &RunRecord, threshold: &Threshold) -> Self {
         match threshold.ok {
             Some(true) if sent_nothing(record) => Self::NotJudged,
+            // It did not decide the verdict either: the load never started.
+            Some(false) if sent_nothing(record) && !record.verdict.reasons.contains(&threshold.expr) => {
+                Self::NotJudged
+            }
             Some(true) if ended_early(record) => Self::HeldAsKnown,
             Some(true) => Self::Held,
             Some(false) => Self::Broken,
@@ -32,13 +36,25 @@ impl ThresholdState {
         }
     }
 
-    /// Explanation after the state; empty if the state explains itself.
-    pub(crate) const fn why(self) -> &'static str {
+    /// The state in one word.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::HeldAsKnown => "passed so far",
-            Self::NotJudged => "not judged: nothing was sent",
-            Self::Held | Self::Broken | Self::Undecided => "",
+            Self::Held => "pass",
+            Self::HeldAsKnown | Self::NotJudged => "skipped",
+            Self::Broken => "fail",
+            Self::Undecided => "undecided",
         }
+    }
+}
+
+/// Why `threshold`, one of `record`'s, has its state; empty if its value shows it.
+pub(crate) fn reason<'r>(record: &'r RunRecord, threshold: &'r Threshold) -> &'r str {
+    match ThresholdState::for_threshold(record, threshold) {
+        _ if !threshold.why.is_empty() => &threshold.why,
+        ThresholdState::HeldAsKnown if is_running(record) => "passed so far",
+        ThresholdState::HeldAsKnown => "passed so far in a run that was cut short",
+        ThresholdState::NotJudged => "nothing was sent",
+        ThresholdState::Held | ThresholdState::Broken | ThresholdState::Undecided => "",
     }
 }
 
@@ -91,8 +107,14 @@ pub(crate) fn least(spread: &Spread) -> Option<Number> {
 /// Whether the load ended before its plan did, or is not known to its end.
 pub(crate) fn ended_early(record: &RunRecord) -> bool {
     let verdict = &record.verdict;
-    verdict.status == Status::Incomplete
-        && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
+    record.cut_short.is_some()
+        || verdict.status == Status::Incomplete
+            && verdict.reasons.iter().any(|reason| CUT_SHORT.contains(&reason.as_str()))
+}
+
+/// Whether the run had not ended when its record was made.
+pub(crate) fn is_running(record: &RunRecord) -> bool {
+    record.verdict.reasons.iter().any(|reason| reason == "running")
 }
 
 /// Whether the run's record has no end: what is looked at when a run ends was never looked at.

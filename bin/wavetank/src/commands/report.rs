@@ -62,11 +62,11 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
             "the sealed seconds are in `intervals/`, one line each; `wavetank runs show` lists the rest",
         )
     })?;
-    let mut lost = vec![if opened.is_written() {
-        "the run is still running: results so far".to_owned()
-    } else {
-        "wavetank was stopped before the run was over".to_owned()
-    }];
+    let running = opened.is_written();
+    let mut lost = Vec::new();
+    if !running {
+        lost.push("wavetank was stopped before the run was over".to_owned());
+    }
     if read.missing > 0 {
         lost.push(match read.missing {
             1 => "an interval is missing from the archive".to_owned(),
@@ -83,6 +83,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         ledger,
         ending: &RunEnd::Finished,
         circumstances: &RunContext {
+            running,
             lost,
             cpus: environment.host.cpus.len() as u32,
             rehearsal: environment.rehearsal.is_some(),

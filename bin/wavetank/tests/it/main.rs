@@ -6,6 +6,7 @@ mod calibrate;
 mod compare;
 mod demo;
 mod documents;
+mod endings;
 mod examples;
 mod experiments;
 mod explain;

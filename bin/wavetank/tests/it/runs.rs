@@ -167,6 +167,7 @@ fn a_run_under_way_is_left_alone() {
     check_refused(&runs(&trial, &["pack", "latest"]), "still being written");
     let report = trial.program().args(["report", "latest"]).run();
     assert!(report.expect_exit(0).stdout.contains("still running"), "{report}");
+    assert!(report.stdout.starts_with("RUNNING ") && !report.stdout.contains("lost"), "{report}");
     assert_eq!(trial.place().runs("runs").len(), 1);
     // After a kill it is no longer in progress.
     drop(running);

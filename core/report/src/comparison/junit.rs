@@ -26,11 +26,11 @@ pub(crate) fn comparison_suite(doc: &CompareDoc) -> TestSuite {
     if doc.exit == 4 {
         all.set_type("undecided").set_message(headline(doc));
     }
-    let mut whole = case("compare", all);
+    let mut whole = case("compare", "compare", all);
     whole.set_system_out(format!("{}: {}", word(doc.answer), headline(doc)));
     suite.add_test_case(whole);
     for metric in doc.metrics.iter().filter(|metric| metric.judged) {
-        suite.add_test_case(case(&metric.name, status(metric)));
+        suite.add_test_case(case("compare", &metric.name, status(metric)));
     }
     suite
 }

@@ -5,11 +5,13 @@ use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
+use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format::{self, count_with_share};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
-use crate::threshold_state::{ThresholdState, measured_value};
+use crate::lag_part::lag_part;
+use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
 pub(super) const ROWS_MAX: usize = 50;
@@ -58,7 +60,7 @@ impl Parts {
 /// Verdict, bottleneck, reasons, and which run it is.
 fn head(record: &RunRecord) -> String {
     let verdict = &record.verdict;
-    let word = verdict.status.name().to_uppercase();
+    let word = format::verdict_name(record);
     let headline = sentence(&format::headline(record));
     let colon = if headline.is_empty() { "" } else { ": " };
     let mut text = format!("## {word}{colon}{headline}\n\n");
@@ -66,11 +68,19 @@ fn head(record: &RunRecord) -> String {
         add(&mut text, &format!("**Rehearsal:** {}\n\n", sentence(rehearsal)));
     }
     let limit = match verdict.blame.name() {
+        "none" if lag_part(record, "p99").is_some() => "the bottleneck is not determined".to_owned(),
         "none" => "no limit was reached".to_owned(),
         "unknown" => "the bottleneck is unknown".to_owned(),
         blame => format!("bottleneck: **{blame}**"),
     };
     add(&mut text, &format!("{}; {limit}.\n", name(&record.name)));
+    for (field, name) in [("p50", "p50"), ("p99", "p99")] {
+        let Some(lag) = lag_part(record, field) else { continue };
+        add(
+            &mut text,
+            &format!("{} of the response time's {name} is the load generator's.\n", format::time(lag)),
+        );
+    }
     for reason in verdict.reasons.iter().take(ROWS_MAX) {
         add(&mut text, &format!("\n- reason: {}", code(reason)));
     }
@@ -81,6 +91,7 @@ fn head(record: &RunRecord) -> String {
         ("Target", code(&record.target)),
         ("Load", sentence(&record.load.text)),
         ("Measured", format::seconds(record.duration_s)),
+        ("Ended", sentence(&cut_short_text(record).unwrap_or_default())),
         ("Started", code(&record.started_at)),
         ("Run", code(&record.id)),
     ];
@@ -184,7 +195,7 @@ fn thresholds(record: &RunRecord) -> String {
             format!("{}{implicit}", code(&threshold.expr)),
             result(ThresholdState::for_threshold(record, threshold)).to_owned(),
             measured_value(record, threshold),
-            sentence(&threshold.why),
+            sentence(reason(record, threshold)),
         ]
     });
     let rows: Vec<_> = rows.collect();
@@ -193,10 +204,8 @@ fn thresholds(record: &RunRecord) -> String {
 
 const fn result(outcome: ThresholdState) -> &'static str {
     match outcome {
-        ThresholdState::Held => "pass",
         ThresholdState::Broken => "**fail**",
-        ThresholdState::Undecided => "undecided",
-        ThresholdState::HeldAsKnown | ThresholdState::NotJudged => outcome.why(),
+        _ => outcome.name(),
     }
 }
 

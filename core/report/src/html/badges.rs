@@ -1,15 +1,17 @@
 //! Verdicts, results and blame as text with a sign: no meaning depends on colour alone.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_record::{Blame, Status, Threshold};
+use wavetank_record::{Blame, RunRecord, Status, Threshold};
 
 use super::page_context::{PageContext, isolate_untrusted};
-use crate::threshold_state::ThresholdState;
+use crate::lag_part::lag_part;
+use crate::threshold_state::{ThresholdState, is_running};
 
 /// The verdict in the page's language.
 pub(crate) fn verdict_text(sheet: &PageContext) -> &'static str {
     let words = &sheet.words.verdict;
     match sheet.record().verdict.status {
+        _ if is_running(sheet.record()) => words.running,
         Status::Pass => words.pass,
         Status::Fail => words.fail,
         Status::Invalid => words.invalid,
@@ -21,7 +23,7 @@ pub(crate) fn verdict_text(sheet: &PageContext) -> &'static str {
 /// threshold, because its headline says which.
 pub(crate) fn verdict_explanation(sheet: &PageContext) -> Option<String> {
     let (record, words) = (sheet.record(), &sheet.words.verdict);
-    let broken = record.thresholds.iter().filter(|one| one.ok == Some(false)).count();
+    let broken = record.thresholds.iter().filter(|one| is_broken(record, one)).count();
     match record.verdict.status {
         Status::Pass => Some(words.pass_means.to_owned()),
         Status::Fail => {
@@ -29,8 +31,13 @@ pub(crate) fn verdict_explanation(sheet: &PageContext) -> Option<String> {
             (broken > 0).then(|| (words.broken)(&broken.to_string(), &all))
         }
         Status::Invalid => Some(words.invalid_means.to_owned()),
+        Status::Incomplete if is_running(record) => None,
         Status::Incomplete => Some(words.incomplete_means.to_owned()),
     }
+}
+
+fn is_broken(record: &RunRecord, threshold: &Threshold) -> bool {
+    ThresholdState::for_threshold(record, threshold) == ThresholdState::Broken
 }
 
 /// A sign for each verdict, each with its own shape: tick, cross, warning, broken circle.
@@ -54,6 +61,7 @@ pub(crate) fn limit_owner(sheet: &PageContext, blame: Blame) -> &'static str {
     match blame {
         // A run that was stopped has no blame either, but that says nothing about limits.
         Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
+        Blame::None if lag_part(sheet.record(), "p99").is_some() => words.no_limit_lag,
         // In a closed loop, the number of users that wait for responses always limits the rate.
         Blame::None if sheet.record().load.model == "closed" => words.no_limit_closed,
         Blame::None => words.no_limit,

@@ -1,10 +1,8 @@
 //! The test on the first page: target, load, thresholds and hosts.
 
 use maud::{Markup, html};
-use wavetank_measure::PhaseWindows;
-use wavetank_plan::Phase;
 use wavetank_plan::quantity::show_size;
-use wavetank_record::{Number, Status, Threshold};
+use wavetank_record::{CutShortDoc, Threshold};
 
 use super::badges::threshold_result;
 use super::lab_words::LabStrings;
@@ -12,14 +10,12 @@ use super::page_context::{PageContext, isolate_untrusted, outside_code, with_non
 use super::table::facts;
 use super::thresholds::ordered;
 use crate::format;
-use crate::threshold_state::{ended_early, measured_value, sent_nothing, was_killed};
+use crate::threshold_state::{is_running, measured_value, was_killed};
 
 /// Most thresholds shown. Their section has all of them.
 const CLAIMS_MAX: usize = 6;
 /// Most failed thresholds shown. None is left out in favour of others.
 const BROKEN_MAX: usize = 20;
-/// A load that ran for this share of its plan counts as complete.
-const WHOLE: f64 = 0.99;
 /// Most hosts of a lab shown.
 const LAB_HOSTS_MAX: usize = 8;
 
@@ -39,32 +35,27 @@ pub(crate) fn tested(sheet: &PageContext) -> Markup {
         (words.target, nothing(&record.target)),
         (
             words.load,
-            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
+            html! {
+                @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) }
+            },
         ),
         (words.claimed, claims(sheet)),
         (words.hosts, host(sheet)),
     ])
 }
 
-/// For a run that was interrupted, or has no known end: how much of the planned load has run.
+/// For a load that was cut short, or has no known end: how much of the planned load has run, and
+/// why not more.
 fn cut_short(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
-    let Some(plan) = sheet.source.plan else { return html! {} };
-    // A count may end a phase early, as intended.
-    let is_counted = |phase: &Phase| {
-        phase.requests_max.is_some() || phase.sessions_max.is_some() || phase.load.sessions_each().is_some()
-    };
-    let stopped =
-        ended_early(record) || record.verdict.status != Status::Pass && !plan.phases.iter().any(is_counted);
-    // Neither number includes time that is not judged.
-    let planned =
-        plan.load_end().map_or(0.0, |end| PhaseWindows::new(plan).window_length(end).0 as f64 / 1e9);
-    if !stopped || sent_nothing(record) || record.duration_s.0 >= planned * WHOLE {
-        return html! {};
+    let Some(CutShortDoc { planned_s, why }) = &record.cut_short else { return html! {} };
+    let ran = format::seconds(record.duration_s);
+    let planned = planned_s.map_or_else(|| words.unknown.to_owned(), format::seconds);
+    let told = if was_killed(record) || is_running(record) { words.known_of } else { words.cut_short };
+    html! {
+        " · " (with_nonbreaking_units(&told(&ran, &planned)))
+        (sheet.words.page.colon) (sheet.stored(why))
     }
-    let told = if was_killed(record) { words.known_of } else { words.cut_short };
-    let said = told(&format::seconds(record.duration_s), &format::seconds(Number(planned)));
-    html! { " · " (with_nonbreaking_units(&said)) }
 }
 
 /// The user's thresholds and the implicit ones that did not pass, each with its result, the failed

@@ -7,7 +7,7 @@ use super::Section;
 use super::badges::threshold_result;
 use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table};
-use crate::threshold_state::measured_value;
+use crate::threshold_state::{measured_value, reason};
 
 /// The thresholds of `record`: failed ones, undecided ones, and those that passed.
 pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
@@ -36,7 +36,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
             Cell::Any(condition),
             Cell::Any(threshold_result(sheet, one)),
             Cell::Number(measured_value(sheet.record(), one)),
-            Cell::Any(sheet.stored(&one.why)),
+            Cell::Any(sheet.stored(reason(sheet.record(), one))),
         ]);
     }
     Section::new("conditions", words.titles.thresholds, words.leads.thresholds, table.render(sheet))

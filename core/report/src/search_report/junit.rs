@@ -28,7 +28,7 @@ pub fn knee_junit(doc: &SearchDoc) -> String {
             status
         }
     };
-    let mut knee = case("knee", status);
+    let mut knee = case(&doc.name, "knee", status);
     knee.set_system_out(knee_text(doc));
     suite.add_test_case(knee);
     in_report([suite])

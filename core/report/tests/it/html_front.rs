@@ -38,12 +38,13 @@ fn the_first_page_claims_what_was_asked() {
     let refused = RunRecord {
         requests: Requests::default(),
         connections: Connections::default(),
+        verdict: support::verdict(Status::Fail, &["done > 0"], Blame::Unknown, "`done > 0` broke: 0"),
         thresholds: vec![implicit("done > 0", Some(false), 0.0), implicit("failed < 1%", Some(true), 0.0)],
         ..failed()
     };
     let claims = shown(&refused);
     assert!(claims.contains(&broken("done &gt; 0")), "{claims}");
-    assert!(claims.contains("not judged: nothing was sent</span> · implicit, added"), "{claims}");
+    assert!(claims.contains("skipped: nothing was sent</span> · implicit, added"), "{claims}");
     assert!(!page(&failed()).contains("the user set no conditions"), "one was");
 }
 

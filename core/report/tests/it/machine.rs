@@ -2,9 +2,9 @@
 
 use crate::support;
 
-use support::{closed, failed, golden, hopeless, interrupted, invalid, open};
+use support::{closed, failed, golden, hopeless, interrupted, invalid, open, unanswered};
 use wavetank_plan::UserError;
-use wavetank_record::RunRecord;
+use wavetank_record::{RunRecord, SampleLine, Status};
 use wavetank_report::{error_json, json, junit};
 
 /// Compares with the golden, and counts cases, failures, errors and skips.
@@ -22,7 +22,47 @@ fn each_outcome_has_its_cases() {
     check("failed", &failed(), [4, 2, 0, 1]);
     check("invalid", &invalid(), [5, 0, 1, 0]);
     check("interrupted", &interrupted(), [3, 0, 1, 2]);
-    check("hopeless", &hopeless(), [3, 1, 0, 0]);
+    check("hopeless", &hopeless(), [3, 1, 0, 2]);
+}
+
+/// A server that reads only the XML learns why a run ended, and what to do.
+#[test]
+fn the_case_of_the_run_has_the_reason_of_every_ending() {
+    let check = |record: &RunRecord, parts: &[&str]| {
+        let xml = junit(record);
+        let run = xml.split("<testcase ").nth(1).expect("the first case is the run");
+        for part in parts {
+            assert!(run.contains(part), "{part} is not in {xml}");
+        }
+        assert!(!xml.contains("classname=\"wavetank\""), "{xml}");
+    };
+    let hint = "hint: nothing listens there: is the server up, and is the port right?";
+    check(&unanswered(), &["<failure message=\"no answer to the first request: connection refused; ", hint]);
+    assert_eq!(junit(&unanswered()).matches("<skipped message=\"nothing was sent\"").count(), 2);
+    check(&interrupted(), &["stopped after 4 s of 10 s: interrupted by a signal"]);
+    check(
+        &hopeless(),
+        &["stopped after 5 s of 10 s: gave up because no request was done: connection refused"],
+    );
+    // A failed threshold has its own case, which does not say that the load was cut short.
+    let stopped = RunRecord { cut_short: interrupted().cut_short, ..failed() };
+    check(&stopped, &["<failure", "stopped after 10 s of 10 s"]);
+    check(&failed(), &[]);
+    assert!(!junit(&failed()).split("<testcase ").nth(1).expect("a case").contains("<failure"));
+}
+
+/// Slow requests of a run that passed are no news.
+#[test]
+fn slow_requests_are_left_out_of_a_run_that_passed() {
+    let slow = |status| {
+        let mut record = open();
+        record.verdict.status = status;
+        let sample =
+            SampleLine { kind: "slow".to_owned(), step: "GET /".to_owned(), ..SampleLine::default() };
+        record.samples = vec![sample];
+        junit(&record).contains("slow: GET /")
+    };
+    assert_eq!([Status::Pass, Status::Invalid].map(slow), [false, true]);
 }
 
 /// Text of the user cannot break the XML.

@@ -172,7 +172,7 @@ const WHOLE: [&str; 57] = [
     "version of wavetank: 0.1.0 for A, 0.2.0 for B",
     "kernel: 6.1.0 for run a1, 6.2.0 for run b1, c2, d3",
     "lost: wavetank was stopped before the run was over; 3 lines of the archive cannot be read, 2 of them written by a later version of wavetank",
-    "lost: the run is still running: results so far; an interval is missing from the archive",
+    "lost: an interval is missing from the archive",
     "no request ended for at least 2.5 s, from 5 s on, though 1,250 were open at 7.5 s: the target sent no response, or the network \
      delivered none",
     "requests in flight rose from 20 to 300 over keep",

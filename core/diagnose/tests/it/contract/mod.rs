@@ -1,8 +1,10 @@
 //! Contract §5, clause by clause: each with a case on both sides of its boundary.
 
 mod case;
+mod cut_short;
 mod doubts;
 mod drift;
 mod held;
+mod host_counters;
 mod standstill;
 mod verdict;

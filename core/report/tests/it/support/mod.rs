@@ -8,9 +8,9 @@ pub(crate) mod sources;
 use std::path::PathBuf;
 
 use wavetank_record::{
-    Blame, Bytes, Connections, Finding, Generator, HoldDoc, KernelCount, LoadDoc, Number, PhaseConnections,
-    PhaseDoc, Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc, TargetDoc, Threshold,
-    Times, VerdictDoc, Wire,
+    Blame, Bytes, Connections, CutShortDoc, Finding, Generator, HoldDoc, KernelCount, LoadDoc, Number,
+    PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc,
+    TargetDoc, Threshold, Times, VerdictDoc, Wire,
 };
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -245,13 +245,19 @@ pub(crate) fn invalid() -> RunRecord {
     }
 }
 
+/// A load of ten seconds that ended before.
+fn cut_short(why: &str) -> Option<CutShortDoc> {
+    Some(CutShortDoc { planned_s: Some(Number(10.0)), why: why.to_owned() })
+}
+
 /// Ctrl-C after some seconds.
 pub(crate) fn interrupted() -> RunRecord {
     RunRecord {
         verdict: VerdictDoc {
             exit: 130,
-            ..verdict(Status::Incomplete, &["signal"], Blame::Unknown, "stopped by a signal after 4 of 10 s")
+            ..verdict(Status::Incomplete, &["signal"], Blame::Unknown, "interrupted by a signal")
         },
+        cut_short: cut_short("interrupted by a signal"),
         duration_s: Number(4.0),
         requests: Requests { offered: 1_005, sent: 1_004, done: 1_000, open: 5, ..Requests::default() },
         ..closed()
@@ -267,6 +273,7 @@ pub(crate) fn hopeless() -> RunRecord {
             Blame::Target,
             "nothing was done in 5 s: every connection to 127.0.0.1:8080 is refused",
         ),
+        cut_short: cut_short("gave up because no request was done: connection refused"),
         duration_s: Number(5.0),
         requests: Requests { offered: 25_000, sent: 0, failed: 25_000, ..Requests::default() },
         rate: RateDoc { offered_per_s: Number(5_000.0), done_per_s: Number(0.0) },
@@ -306,6 +313,15 @@ pub(crate) fn unanswered() -> RunRecord {
             Blame::Target,
             "no answer to the first request: connection refused",
         ),
+        cut_short: None,
+        thresholds: vec![implicit("done > 0", Some(false), 0.0), implicit("failed < 1%", Some(true), 0.0)],
+        findings: vec![finding(
+            "connect_refused",
+            Blame::Target,
+            "no answer to the first request: connection refused",
+            "connection refused",
+            "nothing listens there: is the server up, and is the port right?",
+        )],
         duration_s: Number(0.0),
         requests: Requests::default(),
         rate: RateDoc::default(),
