@@ -27,6 +27,8 @@ use cli::{
 };
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    wavetank_driver::Signals::ignore_file_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     // The lab's processes are this program again.
     #[cfg(target_os = "linux")]

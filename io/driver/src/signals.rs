@@ -30,6 +30,13 @@ impl Signals {
         Ok(Self)
     }
 
+    /// Lets a write beyond the limit on file sizes (`ulimit -f`) fail like one on a full disk,
+    /// instead of ending the process.
+    pub fn ignore_file_size_limit() {
+        // SAFETY: ignoring a signal runs no code. SIGXFSZ exists on all systems that build this.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    }
+
     /// Returns the number of signals received so far.
     pub fn received(self) -> u32 {
         RECEIVED.load(Ordering::Relaxed)

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use wavetank_measure::Interval;
-use wavetank_plan::{EngineChoice, Nanos, Unsupported};
+use wavetank_plan::{EngineChoice, Nanos, Unsupported, UserError};
 use wavetank_record::engine_name;
 
 /// How often a plain line is written where there is no terminal.
@@ -32,6 +32,12 @@ impl Console {
         }
         self.clear_progress();
         write(&format!("{line}\n"));
+    }
+
+    /// Prints an error that does not end the command as a warning, also with `--quiet`.
+    pub(crate) fn warn_of(&mut self, error: &UserError) {
+        let text = error.to_string();
+        self.warn(text.strip_prefix("error: ").unwrap_or(&text));
     }
 
     /// Prints a warning, also with `--quiet`.

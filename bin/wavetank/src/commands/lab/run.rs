@@ -61,7 +61,7 @@ pub(super) fn run(
     match (result, down) {
         // A lab that was not removed is reported, but the result of the run is more important.
         (result @ (Err(_) | Ok(1..)), Err(error)) => {
-            Console::new(quiet).warn(&error.to_string());
+            Console::new(quiet).warn_of(&error);
             result
         }
         (result, down) => down.and(result),
