@@ -34,11 +34,11 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 fn commands_of_browsers() {
     check(
         "curl 'http://localhost:8080/api?a=b' \\\n  -H 'Accept: */*' \\\n  -H 'Connection: keep-alive' \\\n  \
-         -b 'sid=1; theme=dark' \\\n  -H 'Content-Type: application/json' \\\n  --data-raw '{\"a\":\"it\\'' \\\n",
+         -b 'sid=1; theme=dark' \\\n  -H 'Content-Type: application/json' \\\n  --data-raw '{\"a\":\"it'\\''s\"}' \\\n",
         "http://localhost:8080/api?a=b",
         Some("POST"),
         &[("Accept", "*/*"), ("Cookie", "sid=1; theme=dark"), ("Content-Type", "application/json")],
-        Some("{\"a\":\"it\\"),
+        Some("{\"a\":\"it's\"}"),
     );
     check(
         r"curl --compressed -X PUT -H 'Content-Type: text/plain' --data-binary $'caf\u00e9\n' http://localhost/",

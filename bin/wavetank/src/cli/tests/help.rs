@@ -86,7 +86,7 @@ fn habits_of_other_tools() {
         ("report latest -R 5k", "wavetank report --help"),
         ("report latest -1", "wavetank report --help"),
         ("report latest -4", "wavetank report --help"),
-        ("size --vus 1000", "-c 50"),
+        ("size --vus 1000", "-c 1000"),
         ("size -z 10s", "-d 10s"),
         ("size -R 5k", "-r 5k/s"),
         ("size -x localhost:3128", "wavetank size --help"),
