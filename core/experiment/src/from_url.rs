@@ -9,7 +9,7 @@ use crate::model::{
     Body, DataContent, DataFile, DataSource, Http, Part, PartContent, Request, RequestHead, RowOrder, Step,
     Target, TargetAddress, Template, Value, Verb,
 };
-use crate::parse::Variables;
+use crate::parse::{Variables, normal_path};
 use crate::validate::verify;
 use crate::{Diagnostic, Diagnostics, Experiment, ParseInput, Parsed, Scenario, Span, Spanned};
 
@@ -198,7 +198,7 @@ impl UrlReader<'_> {
             self.out.push(Diagnostic::error("bad_url", PLACE, message, hint));
             return None;
         }
-        Some((target, path))
+        Some((target, normal_path(path)))
     }
 
     fn body(&mut self, body: &UrlBody) -> Option<Body> {

@@ -7,13 +7,15 @@ use crate::Grammar;
 /// Returns a hint with the key of `known` that an unknown key was probably meant to be.
 pub fn suggest_key<'k, G: Grammar>(
     word: &str,
-    mut known: impl Iterator<Item = &'k str> + Clone,
+    known: impl Iterator<Item = &'k str> + Clone,
 ) -> Option<String> {
-    if let Some(near) = did_you_mean(word, known.clone()) {
-        return Some(format!("did you mean {near}?"));
-    }
+    // What another tool calls a key is closer than a key that is spelled alike.
     let synonym = G::SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word));
-    let (_, synonym) = synonym?;
-    let first = synonym.split([':', ' ']).next().unwrap_or(synonym);
-    known.any(|key| key == first).then(|| format!("here it is called {synonym}"))
+    if let Some((_, synonym)) = synonym {
+        let first = synonym.split([':', ' ']).next().unwrap_or(synonym);
+        if known.clone().any(|key| key == first) {
+            return Some(format!("here it is called {synonym}"));
+        }
+    }
+    did_you_mean(word, known).map(|near| format!("did you mean {near}?"))
 }

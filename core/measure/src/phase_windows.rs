@@ -1,6 +1,7 @@
 //! [`PhaseWindows`]: the time ranges of phases and of the measured window.
 
-use wavetank_plan::{Load, Nanos, Phase, Plan};
+use wavetank_plan::shape::climb_length;
+use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan};
 
 use crate::Interval;
 
@@ -18,6 +19,8 @@ struct PhaseWindow {
     start: Nanos,
     /// `None` until a phase without a length has ended.
     end: Option<Nanos>,
+    /// When the last arrival of a counted, even load is due, and when the next one would be.
+    last_arrivals: Option<(Nanos, Nanos)>,
     warmup: bool,
     /// Holds one and the same number of connections.
     holds: bool,
@@ -29,6 +32,7 @@ impl PhaseWindows {
         let span = |phase: &Phase| PhaseWindow {
             start: phase.start,
             end: phase.end(),
+            last_arrivals: last_arrivals(phase),
             warmup: phase.warmup,
             holds: holds(phase),
         };
@@ -152,10 +156,26 @@ impl PhaseWindow {
         self.contains(interval.from) && self.end.is_none_or(|end| interval.end() <= end)
     }
 
+    /// N arrivals at a rate take N times its spacing, although the last response may come before
+    /// that. Otherwise the measured rate would be above the one that was offered.
     fn length(&self, now: Nanos) -> Nanos {
         let end = self.end.map_or(now, |end| end.min(now));
+        let scheduled =
+            self.last_arrivals.filter(|(last, _)| self.end.is_some_and(|end| *last <= end.min(now)));
+        let end = scheduled.map_or(end, |(_, next)| end.max(next));
         Nanos(end.since(self.start) as i64)
     }
+}
+
+/// Returns when the last arrival is due of a phase that a number of arrivals ends, and when the next
+/// one would be. `None` without a constant rate, or with arrivals by chance.
+fn last_arrivals(phase: &Phase) -> Option<(Nanos, Nanos)> {
+    let Load::Open { rate, arrivals: Arrivals::Even, .. } = &phase.load else { return None };
+    let (count, rate) = (phase.requests_max.or(phase.sessions_max)?, rate.as_constant()?);
+    let due = |arrivals: u64| climb_length(0, arrivals, rate).map(|length| phase.start.after(length));
+    let (last, next) = (due(count.checked_sub(1)?)?, due(count)?);
+    // The end of the phase comes first.
+    Some((last, phase.end().map_or(next, |end| end.min(next))))
 }
 
 /// Whether a phase holds a constant number of connections above zero.

@@ -58,12 +58,14 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        let mut path = url.path().to_owned();
-        if let Some(query) = url.query() {
-            path.push('?');
-            path.push_str(query);
-        }
-        Ok(Self { host, port, path, tls })
+        Ok(Self { host, port, path: path_and_query(&url), tls })
+    }
+
+    /// Returns a path and query, starting with `/` or `?`, as [`path`](Self::path) has them: in
+    /// ASCII, without dot segments and fragment.
+    pub fn normal_path(text: &str) -> String {
+        // The host does not matter: everything from a slash on is valid.
+        Url::parse(&format!("http://host{text}")).map_or_else(|_| text.to_owned(), |url| path_and_query(&url))
     }
 
     /// The host as an address, if it is one: then there is no name to resolve.
@@ -113,6 +115,11 @@ impl TargetUrl {
         let (host, _) = split_zone(&self.host);
         if host.contains(':') { format!("[{host}]") } else { host.to_owned() }
     }
+}
+
+fn path_and_query(url: &Url) -> String {
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    format!("{}{query}", url.path())
 }
 
 const fn scheme(tls: bool) -> &'static str {

@@ -134,7 +134,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     // generator.
     let is_lab_verb = is_lab_verb(error);
     let next = typed.iter().position(|word| *word == *argument).and_then(|at| typed.get(at + 1));
-    let value = next.map(|word| word.to_string_lossy());
+    let joined = format!("{argument}=");
+    let joined = typed.iter().find_map(|word| word.to_str()?.strip_prefix(&joined));
+    let value = joined.map(Into::into).or_else(|| next.map(|word| word.to_string_lossy()));
     let habit = hint_for_foreign_flag(argument, value.as_deref()).filter(|_| !is_lab_verb);
     if let Some(what) = unsupported(argument).filter(|_| !is_lab_verb) {
         let hint = "docs/limitations.md lists what is not supported, and workarounds";

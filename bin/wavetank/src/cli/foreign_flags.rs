@@ -128,9 +128,9 @@ pub(super) fn unsupported(option: &str) -> Option<&'static str> {
 /// Returns the hint for an unknown option that another tool has. Numbers in it are those of `value`,
 /// if that is one.
 pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option<String> {
-    let (bare, joined) = option.split_once('=').map_or((option, None), |(bare, value)| (bare, Some(value)));
+    let bare = option.split('=').next().unwrap_or(option);
     let hint = HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;
-    let number = joined.or(value).filter(|value| value.starts_with(|first: char| first.is_ascii_digit()));
+    let number = value.filter(|value| value.starts_with(|first: char| first.is_ascii_digit()));
     Some(match number {
         Some(number) => with_number(hint, number),
         None => hint.to_owned(),

@@ -13,7 +13,6 @@ use super::value_parsers::{parse_choice, with_flag};
 /// All formats by name. Of several names for one format, messages use the first.
 const FORMATS: [(&str, OutputFormat); 9] = [
     ("text", OutputFormat::Text),
-    ("oneline", OutputFormat::Oneline),
     ("json", OutputFormat::Json),
     ("junit", OutputFormat::Junit),
     ("csv", OutputFormat::Csv),
@@ -21,6 +20,7 @@ const FORMATS: [(&str, OutputFormat); 9] = [
     ("hgrm", OutputFormat::Hgrm),
     ("hlog", OutputFormat::Hlog),
     ("html", OutputFormat::Html),
+    ("oneline", OutputFormat::Oneline),
 ];
 
 /// `--lang`.

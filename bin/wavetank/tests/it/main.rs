@@ -60,4 +60,5 @@ mod truth_sources;
 mod truth_tls;
 mod truth_verdict;
 mod try_file;
+mod urls;
 mod ways;

@@ -20,6 +20,8 @@ pub(super) const SYNONYMS: &[(&str, &str)] = &[
     ("rps", "rate: 500 requests/s"),
     ("qps", "rate: 500 requests/s"),
     ("stages", "phases"),
+    ("requests", "steps"),
+    ("flow", "steps"),
     ("load", "phases"),
     ("sleep", "think"),
     ("delay", "think"),

@@ -31,6 +31,10 @@ impl Parser<'_> {
             "json" => self.value(&entry.value).map(Body::Json),
             "form" => self.named_values(&entry.value, "a form").map(Body::Form),
             "multipart" => self.multipart(&entry.value),
+            "body" if entry.value.scalar().is_none() => {
+                let hint = "json: sends a map or a list as JSON, form: as the fields of a form";
+                self.fail("not_a_value", entry.value.place, "a body is text, and this is not", hint)
+            }
             "body" => self.template(&entry.value, "a body").map(Body::Text),
             _ => self.file_name(&entry.value).map(Body::File),
         }

@@ -10,6 +10,7 @@ mod experiment;
 mod expression;
 mod http;
 mod names;
+mod path;
 mod phase;
 mod phase_rules;
 mod proxy;
@@ -29,6 +30,7 @@ mod vars;
 pub(crate) use check::OPERATORS;
 pub(crate) use experiment::read_experiment;
 pub(crate) use names::is_identifier;
+pub(crate) use path::normal_path;
 pub(crate) use vars::Variables;
 pub(crate) use wavetank_grammar::{TreeReader, unquoted_chars};
 

@@ -3,7 +3,7 @@
 use wavetank_plan::PART_NAMES;
 
 use super::http::starts_with;
-use super::{Keys, Parser, TreeReader as _, is_identifier};
+use super::{Keys, Parser, TreeReader as _, is_identifier, normal_path};
 use crate::grammar::METHODS;
 use crate::model::{Check, Extraction, NamedCheck, OnFailure, Part, Request, RequestHead, Template};
 use crate::{Entry, Node, NodeKind, Span, Spanned};
@@ -104,7 +104,7 @@ impl Parser<'_> {
                 "write a blank as %20, or put the parameters under query:",
             );
         }
-        Some(url)
+        Some(normal_path(url))
     }
 
     /// Parses the name of a step, which must differ from names of response parts in conditions.
@@ -171,6 +171,18 @@ impl Parser<'_> {
         all
     }
 
+    /// `status: 200` is no name with a condition, but a condition without its operator.
+    fn not_a_name(&mut self, entry: &Entry) -> Option<()> {
+        let scalar =
+            entry.value.scalar().filter(|_| matches!(entry.key.as_str(), "status" | "size" | "time"));
+        let bare = scalar.filter(|scalar| scalar.text.starts_with(|c: char| c.is_ascii_digit()));
+        let Some(bare) = bare else { return Some(()) };
+        let op = if entry.key == "status" { '=' } else { '<' };
+        let hint = format!("{} {op} {}", entry.key, bare.text);
+        let message = format!("`{}: {}` has no comparison operator", entry.key, bare.text);
+        self.fail("condition_op", entry.place, message, hint)
+    }
+
     fn named_checks(&mut self, node: &Node, what: &str) -> Vec<(Spanned<String>, Check)> {
         let entries = self.entries(node, what);
         let all = entries.iter().map(|entry| {
@@ -187,6 +199,7 @@ impl Parser<'_> {
                     hint,
                 );
             }
+            self.not_a_name(entry)?;
             let name = self.user_defined_name(entry, what);
             let check = self.check(&entry.value);
             Some((name?, check?))

@@ -123,6 +123,8 @@ impl Parser<'_> {
             "headers" => "header NAME = VALUE".to_owned(),
             "length" | "content_length" => "size > 1kB".to_owned(),
             "text" | "content" | "response" => "body contains TEXT".to_owned(),
+            _ if word.starts_with("$.") || word.starts_with("$[") => format!("json {text}"),
+            _ if word.starts_with("//") => format!("xml {text}"),
             _ => match did_you_mean(word, PARTS) {
                 Some(near) => format!("did you mean {near}?"),
                 None => SHAPES.to_owned(),

@@ -54,6 +54,27 @@ fn templates_are_those_of_a_file() {
 }
 
 #[test]
+fn a_path_is_sent_in_ascii() {
+    for (path, sent) in [
+        ("/ä", "/%C3%A4"),
+        ("/a/../b/./c", "/b/c"),
+        ("/a|b<c>{d}", "/a|b%3Cc%3E%7Bd%7D"),
+        ("/q?x=ü'&y=%41%zz", "/q?x=%C3%BC%27&y=%41%zz"),
+        ("/ä/${seq()}/ö?z=${uuid()}&é", "/%C3%A4/${…}/%C3%B6?z=${…}&%C3%A9"),
+        ("/hole/${seq()}/holex", "/hole/${…}/holex"),
+    ] {
+        let step = format!("steps: [{{get: \"{path}\"}}]");
+        let url = format!("127.0.0.1:8080{path}");
+        let of_url = plan_of_url(&request(&url), &RunOptions::default()).expect("a plan");
+        assert_eq!(of_url.scenarios[0].steps[0].request.path.shown(), sent, "{path}");
+        check(&request(&url), &RunOptions::default(), &step);
+        if !path.contains("${") {
+            assert_eq!(TargetUrl::parse(&url).expect("a URL").path, sent, "a plain run sends the same");
+        }
+    }
+}
+
+#[test]
 fn bodies_are_those_of_a_file() {
     let none = RunOptions::default();
     let fields = vec![("a".to_owned(), "b c".to_owned()), ("d".to_owned(), "${seq()}".to_owned())];

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{KEY, Second, phase, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Selection, Totals};
-use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve};
+use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve};
 
 fn totals(plan: &Plan, intervals: impl IntoIterator<Item = Second>) -> Totals {
     let mut totals = Totals::new(plan);
@@ -108,6 +108,28 @@ fn a_counted_phase_ends_with_its_last_request() {
     let view = totals.view(Selection::Judged);
     assert_eq!((view.duration, view.in_window.done), (Nanos::from_millis(2300), 230));
     assert!((view.done_per_s() - 100.0).abs() < 1e-9);
+}
+
+/// Two arrivals at 1/s are due at 0 and 1 s, and the third would be due at 2 s.
+#[test]
+fn a_counted_rate_lasts_as_long_as_its_schedule() {
+    let check = |length_s: Option<i64>, arrivals, ended_ms: i64, expected_ms: i64| {
+        let mut plan = plan(1);
+        let length = length_s.map(Nanos::from_secs);
+        let rate = RateCurve::constant(Rate::per_second(1), length);
+        plan.phases[0].load = Load::Open { rate, arrivals, requests_each: None };
+        (plan.phases[0].length, plan.phases[0].requests_max) = (length, Some(2));
+        let mut totals = Totals::new(&plan);
+        totals.phase_ended(0, Nanos::from_millis(ended_ms));
+        (0..=ended_ms / 1000).for_each(|at| totals.add(&Second::at(at).done(1, 5).seal()));
+        let duration = totals.view(Selection::Judged).duration;
+        assert_eq!(duration, Nanos::from_millis(expected_ms), "{length_s:?} {arrivals:?} {ended_ms}");
+    };
+    check(None, Arrivals::Even, 1_005, 2_000);
+    check(Some(10), Arrivals::Even, 1_005, 2_000);
+    check(None, Arrivals::Even, 2_700, 2_700);
+    check(None, Arrivals::Even, 500, 500);
+    check(None, Arrivals::Poisson, 1_005, 1_005);
 }
 
 #[test]

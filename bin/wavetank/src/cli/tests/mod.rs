@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod commands;
+mod curl;
 mod files;
 mod help;
 mod install;
