@@ -11,7 +11,9 @@ use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{CpuTimes, HostSampler, ProcessUsage, process_usage};
 use wavetank_plan::{Guard, HostFacts, Plan, Unsupported, UserError};
-use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
+use wavetank_record::{
+    EnvironmentDoc, EventLine, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name,
+};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::event_runner::ExecutorFactory;
@@ -108,7 +110,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let truth =
             SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
-        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands };
+        let loss = host.lab.as_ref().map(|lab| || lab.loss());
+        let loss = loss.as_ref().map(|loss| loss as &dyn Fn() -> Option<String>);
+        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
         run_load(&context, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
@@ -126,7 +130,14 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         knee_sought,
         bounds,
     };
-    Ok(conclude(conducted, around, (probed.setup, probed.cure), talk))
+    let mut conducted = conducted;
+    let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
+    let ends = host.lab.as_ref().zip(zero).map(|(lab, zero)| lab.service_ends(zero)).unwrap_or_default();
+    for (at, text) in &ends {
+        conducted.record_event(EventLine::new(*at, "service_ended", text));
+    }
+    let cure = probed.cure.into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect();
+    Ok(conclude(conducted, around, (probed.setup, cure), talk))
 }
 
 /// Returns samplers for the hosts of a lab, and its servers that report their own counts; `None`
@@ -208,7 +219,7 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
 fn conclude(
     conducted: LoadResult,
     around: ExecutionContext<'_>,
-    (setup, cure): (Setup, Option<String>),
+    (setup, notes): (Setup, Vec<String>),
     talk: &mut Console,
 ) -> FinishedRun {
     let LoadResult {
@@ -262,7 +273,7 @@ fn conclude(
     });
     let lab = around.servers.lab;
     around.servers.add_to(around.plan, &mut record, talk);
-    record.notes.extend(cure);
+    record.notes.extend(notes);
     if !around.repeatable {
         record.next.clear();
     }
