@@ -398,3 +398,20 @@ hosts:
     }
     place.nothing_left("the runs");
 }
+
+#[test]
+fn a_program_that_never_answers_is_given_up() {
+    let services = "{haproxy: {listen: 8080, config: my.cfg, binary: /nowhere/haproxy}}";
+    let Some(place) = Place::new("own-hangs", &lab(services)) else { return };
+    let hangs = place.labs().with_file_name("haproxy");
+    fs::write(&hangs, "#!/bin/sh\nexec sleep 600\n").expect("can be written");
+    fs::set_permissions(&hangs, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("can be set");
+    let text = fs::read_to_string(place.labs().with_file_name("lab.yaml")).expect("it is there");
+    let text = text.replace("binary: /nowhere/haproxy", &format!("binary: {}", hangs.display()));
+    place.file("lab.yaml", &text);
+    place.file("my.cfg", &front("", ":8080"));
+    let running = place.lab(&["check", "lab.yaml"]).start();
+    let check = running.wait(std::time::Duration::from_secs(120));
+    assert!(check.expect_exit(2).stderr.contains("its check took longer than 20 s"), "{check}");
+    place.nothing_left("lab check");
+}
