@@ -4,7 +4,7 @@ use wavetank_grammar::{Diagnostic, Diagnostics, FormatSignature, Node, detect_fo
 
 use crate::grammar::{Grammar as _, MapName};
 use crate::parse::{Reader, read_lab};
-use crate::resolve::resolve;
+use crate::resolve::{resolve, resolve_names};
 use crate::{Lab, MachineFacts};
 
 /// The input of [`read`]. It includes everything that is needed from outside the file.
@@ -61,8 +61,18 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());
     }
-    // Mistakes between parts can be found only if all parts were read without errors.
-    let file = file.filter(|_| !out.has_errors())?;
+    let file = file?;
+    if out.has_errors() {
+        // Most mistakes between parts can be found only if all parts were read. Of names, those are
+        // known that the file has.
+        let all = |key: &str, read: usize| {
+            root.get(key).and_then(Node::entries).is_some_and(|entries| entries.len() == read)
+        };
+        if all("networks", file.networks.len()) && all("hosts", file.hosts.len()) {
+            resolve_names(&file, out);
+        }
+        return None;
+    }
     resolve(&file, input.machine, out)
 }
 

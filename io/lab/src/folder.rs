@@ -79,6 +79,33 @@ impl LabsFolder {
         labs
     }
 
+    /// Returns the lab of this name or, without a name, the only lab, or else the only one with
+    /// this host and service.
+    ///
+    /// # Errors
+    /// Those of [`choose`](Self::choose).
+    pub fn choose_with(
+        &self,
+        name: Option<&str>,
+        host: &str,
+        service: Option<&str>,
+    ) -> Result<LabFolder, UserError> {
+        let labs = self.labs();
+        let has = |lab: &&LabFolder| {
+            let known = lab.order().ok().and_then(|order| order.lab.host(host).cloned());
+            known.is_some_and(|host| {
+                service.is_none_or(|name| host.services.iter().any(|service| service.name == name))
+            })
+        };
+        if name.is_none() && labs.len() > 1 {
+            let mut with = labs.iter().filter(has);
+            if let (Some(only), None) = (with.next(), with.next()) {
+                return Ok(only.clone());
+            }
+        }
+        self.choose(name)
+    }
+
     /// Returns the lab of this name or, without a name, the only lab.
     ///
     /// # Errors
@@ -96,7 +123,7 @@ impl LabsFolder {
                 )),
                 _ => {
                     let message = format!("there are several labs: {}", names.join(", "));
-                    Err(UserError::usage("lab_which", message, format!("select one with --lab {}", names[0])))
+                    Err(UserError::usage("lab_which", message, "select yours with --lab NAME"))
                 }
             };
         };

@@ -88,6 +88,16 @@ pub(crate) enum PoolCommand {
     Change(String),
 }
 
+impl PoolCommand {
+    /// Returns the service that it names first, if it names one.
+    pub(crate) fn service(&self) -> Option<&str> {
+        match self {
+            Self::Show(service) => service.as_deref(),
+            Self::Change(text) => text.split_whitespace().next(),
+        }
+    }
+}
+
 /// What `fault` does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FaultCommand {
@@ -96,4 +106,14 @@ pub(crate) enum FaultCommand {
     Begin(String, Option<Nanos>),
     /// Reverts the fault with this number.
     End(u64),
+}
+
+impl FaultCommand {
+    /// Returns the service that a fault such as `kill nginx` acts on.
+    pub(crate) fn service(&self) -> Option<&str> {
+        let Self::Begin(text, _) = self else { return None };
+        let mut words = text.split_whitespace();
+        let on_service = matches!(words.next(), Some("kill" | "stop" | "pause" | "slow" | "files"));
+        words.next().filter(|_| on_service)
+    }
 }

@@ -12,7 +12,9 @@ use wavetank_measure::Selection;
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
-use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
+use wavetank_record::{
+    EnvironmentDoc, EventLine, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name,
+};
 use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
@@ -117,7 +119,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let truth =
             SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
-        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands };
+        let loss = host.lab.as_ref().map(|lab| || lab.loss());
+        let loss = loss.as_ref().map(|loss| loss as &dyn Fn() -> Option<String>);
+        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
         run_load(&context, means, archive, talk)?
     };
     if let Some(zero) = conducted.started {
@@ -136,6 +140,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         latency,
         bounds,
     };
+    let mut conducted = conducted;
+    let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
+    let ends = host.lab.as_ref().zip(zero).map(|(lab, zero)| lab.service_ends(zero)).unwrap_or_default();
+    for (at, text) in &ends {
+        conducted.record_event(EventLine::new(*at, "service_ended", text));
+    }
+    let notes = notes.into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect();
     Ok(conclude(conducted, around, (probed.setup, notes), talk))
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct LoadContext<'a> {
     pub(crate) truth: SamplingConfig<'a>,
     /// Who does what the plan's events say; `None`: it has none.
     pub(crate) hands: Option<ExecutorFactory<'a>>,
+    /// Returns what is missing of the lab that the run goes to; `None` outside of a lab.
+    pub(crate) loss: Option<&'a dyn Fn() -> Option<String>>,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
@@ -45,13 +47,16 @@ pub(crate) fn run_load(
     archive: Option<ArchiveWriter>,
     talk: &mut Console,
 ) -> Result<(LoadResult, HookResults), UserError> {
-    let LoadContext { plan, hash, clock, signals, guard, command, truth, hands } = *way;
+    let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss } = *way;
     let deeds = hands.map(|hands| EventRunner::new(&plan.events, hands)).transpose()?;
     let names = || DnsRefresher::start(plan, guard, command);
     let mut bounds = HookResults::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let conductor = RunController::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-        return Ok((conductor.renewing(names()).with_sampling(truth).with_events(deeds).run()?, bounds));
+        return Ok((
+            conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?,
+            bounds,
+        ));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
@@ -75,7 +80,8 @@ pub(crate) fn run_load(
     store(&mut archive, done.as_ref(), talk);
     means.journeys.set_initial_variables(&before.variables);
     let conductor = RunController::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
-    let mut conducted = conductor.renewing(names()).with_sampling(truth).with_events(deeds).run()?;
+    let mut conducted =
+        conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, RunEnd::Signal);

@@ -15,7 +15,8 @@ use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffsets, LogParts, versioned};
 use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{
-    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, matches_host,
+    HostFacts, Nanos, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean,
+    matches_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
@@ -226,6 +227,25 @@ impl LabRun {
         ServerCounts::read(&self.lab, &self.folder)
     }
 
+    /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970: each with its
+    /// time since then. A lab that does not respond has none.
+    pub(crate) fn service_ends(&self, from: i64) -> Vec<(Nanos, String)> {
+        let Ok(mut client) = Client::connect(&self.folder) else { return Vec::new() };
+        let mut all = Vec::new();
+        for host in self.lab.hosts.iter().filter(|host| !host.services.is_empty()) {
+            let question = json!({ "ask": "host", "host": host.name, "say": { "deaths": true } });
+            let Ok(answer) = client.request(&question) else { continue };
+            for death in answer["deaths"].as_array().into_iter().flatten() {
+                let at = Nanos(death["at_unix_ns"].as_i64().unwrap_or_default().saturating_sub(from));
+                if at >= Nanos::ZERO {
+                    all.push((at, service_end(&host.name, death, at)));
+                }
+            }
+        }
+        all.sort();
+        all
+    }
+
     /// Describes which parts of the lab have gone since the run started.
     pub(crate) fn loss(&self) -> Option<String> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
@@ -258,6 +278,15 @@ impl LabRun {
     /// The topology.
     pub(crate) const fn lab(&self) -> &Lab {
         &self.lab
+    }
+}
+
+/// Describes the end of a service's process, `at` this time of the run.
+fn service_end(host: &str, death: &serde_json::Value, at: Nanos) -> String {
+    let (service, how) = (death["service"].as_str().unwrap_or("?"), death["how"].as_str().unwrap_or("?"));
+    match death["copy"].as_u64() {
+        Some(copy) => format!("copy {copy} of {host}/{service} ended at {at} of the run: {how}"),
+        None => format!("{host}/{service} ended at {at} of the run: {how}"),
     }
 }
 

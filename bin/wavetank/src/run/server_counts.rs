@@ -23,6 +23,9 @@ struct Count {
     connections: u64,
     /// `None` where it knows of none.
     requests: Option<u64>,
+    /// Requests among these that were not complete. A connection that is closed without any may
+    /// count as one.
+    incomplete: u64,
     /// How many processes of it were started in all: a new one counts from 0.
     starts: u64,
 }
@@ -58,7 +61,7 @@ impl ServerCounts {
         probe: Option<u64>,
     ) -> Vec<ServerCountDoc> {
         let mut docs = Vec::new();
-        let mut fronts = Vec::new();
+        let (mut fronts, mut incomplete) = (Vec::new(), 0);
         for host in &lab.hosts {
             let own = self.0.iter().filter(|((name, _), _)| *name == host.name);
             for (key @ (_, service), now) in own {
@@ -68,14 +71,17 @@ impl ServerCounts {
                 if then.starts != now.starts {
                     continue;
                 }
+                let all = |count: &Count| count.requests.unwrap_or(0);
+                let begun = now.incomplete.saturating_sub(then.incomplete);
                 let doc = ServerCountDoc {
                     server: format!("{}/{service}", host.name),
                     connections: now.connections.saturating_sub(then.connections),
-                    requests: now.requests.map(|now| now.saturating_sub(then.requests.unwrap_or(0))),
+                    requests: now.requests.map(|_| all(now).saturating_sub(all(&then)).saturating_sub(begun)),
                     run_connections: None,
                     run_requests: None,
                 };
                 if takes_load(host, plan) {
+                    incomplete += begun;
                     fronts.push(doc.clone());
                 }
                 docs.push(doc);
@@ -91,9 +97,14 @@ impl ServerCounts {
         };
         let all_tell = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(told);
         if let Some(sum) = together(&fronts).filter(|_| all_tell) {
+            let run_requests = sum.requests.and(probe).map(|_| run_requests(record));
+            // Requests of the run may be among the incomplete ones: it gave them up, or the server
+            // refused their form.
+            let own = |requests: u64| requests.max((requests + incomplete).min(run_requests.unwrap_or(0)));
             let doc = ServerCountDoc {
                 run_connections: run_connections(plan, record, probe),
-                run_requests: sum.requests.and(probe).map(|_| run_requests(record)),
+                requests: sum.requests.map(own),
+                run_requests,
                 ..sum
             };
             docs.retain(|known| known.server != doc.server);
@@ -132,6 +143,7 @@ fn counted(one: &Value) -> Option<(String, Count)> {
     let count = Count {
         connections: one["connections"].as_u64()?,
         requests: one["requests"].as_u64(),
+        incomplete: one["incomplete"].as_u64().unwrap_or_default(),
         starts: one["starts"].as_u64().unwrap_or_default(),
     };
     Some((one["service"].as_str()?.to_owned(), count))
@@ -214,7 +226,7 @@ mod tests {
     fn a_service_that_was_started_again_is_told_of() {
         let of = |all: &[(&str, u64)]| {
             let one = |&(host, starts): &(&str, u64)| {
-                let count = Count { connections: 9, requests: Some(9), starts };
+                let count = Count { connections: 9, requests: Some(9), incomplete: 0, starts };
                 ((host.to_owned(), "nginx".to_owned()), count)
             };
             ServerCounts(all.iter().map(one).collect())
@@ -232,7 +244,7 @@ mod tests {
     #[test]
     fn an_answer_without_connections_is_none() {
         let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1, "starts": 2 });
-        let count = Count { connections: 7, requests: None, starts: 2 };
+        let count = Count { connections: 7, requests: None, incomplete: 0, starts: 2 };
         assert_eq!(counted(&one), Some(("haproxy".to_owned(), count)));
         assert_eq!(counted(&json!({ "service": "serve" })), None);
     }

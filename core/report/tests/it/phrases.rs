@@ -11,7 +11,7 @@ use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Sources of sentences that are stored in the record: files, folders, and functions of files.
-const MAKERS: [&str; 42] = [
+const MAKERS: [&str; 43] = [
     "core/diagnose/src",
     "core/compare/src/metrics.rs",
     "core/compare/src/comparability.rs",
@@ -40,6 +40,7 @@ const MAKERS: [&str; 42] = [
     "bin/wavetank/src/run/event_runner",
     "bin/wavetank/src/run/judge.rs",
     "bin/wavetank/src/run/lab_run.rs: fn loss(",
+    "bin/wavetank/src/run/lab_run.rs: fn service_end(",
     "bin/wavetank/src/run/lookup.rs: fn lookup(",
     "bin/wavetank/src/run/probe.rs",
     "bin/wavetank/src/run/dns_refresh/mod.rs",

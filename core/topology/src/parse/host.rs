@@ -44,7 +44,8 @@ impl Reader<'_> {
         let host = FileHost {
             names: names.unwrap_or_default(),
             place: entry.place,
-            role: role.unwrap_or(Some(Role::Other))?,
+            // An unknown role is reported, and the rest is read all the same.
+            role: role.flatten().unwrap_or(Role::Other),
             networks: networks.unwrap_or_default(),
             virtuals: virtuals.unwrap_or_default(),
             routes: routes.unwrap_or_default(),

@@ -19,6 +19,12 @@ impl Reader<'_> {
                 let hint = format!("{} has one of the two", section.name);
                 self.fail::<()>("lab_verbs", second.place, message, hint);
             }
+            // An unknown key is a misspelt verb, which is reported already.
+            (_, None, _)
+                if keys
+                    .entries()
+                    .iter()
+                    .any(|entry| section.keys.iter().all(|key| key.name != entry.key)) => {}
             (verbs, None, _) => {
                 let message = format!("{} needs a kind", section.name);
                 let hint = format!("one of: {}", verbs.join(", "));

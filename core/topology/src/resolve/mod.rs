@@ -35,6 +35,7 @@ pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnosti
     let (hosts, plugs) = hosts::hosts(file, &networks, out);
     let mut draft = Draft { networks, hosts, origins: hosts::origins(file) };
     if out.has_errors() {
+        server_names(file, out);
         return None;
     }
     addresses::assign(&mut draft, &plugs, out);
@@ -57,6 +58,34 @@ pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnosti
     }
     faults.sort_by_key(|fault| fault.when);
     Some(Lab { name: file.name.clone(), networks: draft.networks, hosts: draft.hosts, faults })
+}
+
+/// Reports names of networks and servers that a file with other mistakes does not have.
+pub(crate) fn resolve_names(file: &FileLab, out: &mut Diagnostics) {
+    let known = file.networks.iter().map(|network| network.name.value.as_str());
+    for network in file.hosts.iter().flat_map(|host| &host.networks).map(|interface| &interface.network) {
+        if !known.clone().any(|name| name == network.value) {
+            out.push(unknown(
+                "lab_network_unknown",
+                "no network",
+                &network.value,
+                network.place,
+                known.clone(),
+            ));
+        }
+    }
+    server_names(file, out);
+}
+
+/// Reports servers behind balancers that are no hosts.
+fn server_names(file: &FileLab, out: &mut Diagnostics) {
+    let known = file.hosts.iter().flat_map(|host| &host.names).map(String::as_str);
+    let services = file.hosts.iter().flat_map(|host| &host.services);
+    for server in services.flat_map(|service| &service.servers) {
+        for name in server.names.iter().filter(|name| !known.clone().any(|own| own == **name)) {
+            out.push(unknown("lab_host_unknown", "no host", name, server.place, known.clone()));
+        }
+    }
 }
 
 /// The lab while it is being resolved.

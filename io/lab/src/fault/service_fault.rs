@@ -69,6 +69,7 @@ impl ServiceFault {
         if how == StopKind::Stop || !matches!(self.hold, Hold::Still(_)) {
             self.hold.resume();
         }
+        services.ends_on_purpose(&self.service);
         let ended = match how {
             StopKind::Kill => kill(&services.pids(&self.service)).map_err(|error| failed(&self.host, &error)),
             StopKind::Stop => services.stop_one(&self.service),

@@ -7,6 +7,7 @@ use wavetank_plan::UserError;
 use wavetank_topology::render::{KEEPALIVED_OUTPUT, NFT_OUTPUT};
 use wavetank_topology::{CustomProgram, Ipvs, KEEPALIVED_CONFIG, NftBalancer, Rendered, Service, keepalived};
 
+use super::counters::CounterSource;
 use super::plan::{Check, Planner, ServicePlan, text, write};
 use super::process::Launch;
 use super::program::Program;
@@ -44,7 +45,7 @@ impl Planner<'_> {
             // The director writes the file when the rules are in the kernel. The start waits for
             // that file.
             launches: vec![launch(director, Some("wavetank"), &[STATE_FILE])],
-            counters: Some(STATE_FILE),
+            counters: Some(CounterSource::Socket(STATE_FILE)),
             version: Program::NFT.version(&nft),
             ..ServicePlan::default()
         })

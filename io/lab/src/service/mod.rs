@@ -28,6 +28,7 @@ use wavetank_driver::Clock;
 use wavetank_plan::{Nanos, UserError, did_you_mean, sanitize};
 use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
 
+use counters::CounterSource;
 use plan::Planner;
 use running_service::RunningService;
 use syslog::SyslogPlaces;
@@ -180,6 +181,13 @@ impl Services {
         self.all.iter().find(|one| one.service.name == service).map(RunningService::pids).unwrap_or_default()
     }
 
+    /// Marks the end of a service's processes as intended until it is started again.
+    pub(crate) fn ends_on_purpose(&mut self, name: &str) {
+        if let Some(service) = self.all.iter_mut().find(|one| one.service.name == name) {
+            service.ends_on_purpose = true;
+        }
+    }
+
     /// Stops the service of that name within a second, then kills it.
     ///
     /// # Errors
@@ -203,6 +211,7 @@ impl Services {
 
     /// Answers a client's question about services:
     /// - `{"counters": true}` returns the programs' counters
+    /// - `{"deaths": true}` returns when and how processes ended that were to run on
     /// - `{"pools": [NAMES]}` returns the state of the servers behind balancers
     /// - `{"pool": DEED}` applies a [`PoolAction`] permanently
     ///
@@ -212,6 +221,10 @@ impl Services {
     pub fn handle(&mut self, say: &Value) -> Result<Value, UserError> {
         if say["counters"] == json!(true) {
             return self.counters();
+        }
+        if say["deaths"] == json!(true) {
+            let deaths: Vec<Value> = self.all.iter().flat_map(RunningService::deaths).collect();
+            return Ok(json!({ "deaths": deaths }));
         }
         if say["pools"].is_array() {
             return self.pools(&say["pools"]);
@@ -228,13 +241,27 @@ impl Services {
         let host = &self.host.name;
         let mut counters = Vec::new();
         for service in &mut self.all {
-            if service.plan.counters.is_none() || service.is_down() {
+            if service.is_down() {
                 continue;
             }
             let folders = service.plan.launches.iter().map(|launch| launch.folder.as_path());
-            let read = match service.service.kind {
-                ServiceKind::Nginx(_) => counters::nginx_counters(folders.zip(&mut service.readings)),
-                ServiceKind::Haproxy(_) => counters::haproxy_counters(folders),
+            let own = service.readings.first_mut();
+            let read = match (&service.plan.counters, &service.service.kind, own) {
+                (Some(CounterSource::Socket(_)), ServiceKind::Nginx(_), _) => {
+                    counters::nginx_counters(folders.zip(&mut service.readings))
+                }
+                (Some(CounterSource::Socket(_)), ServiceKind::Haproxy(_), _) => {
+                    counters::haproxy_counters(folders)
+                }
+                // A user's own program may not answer, which is no reason to refuse a run.
+                (Some(CounterSource::OwnNginx(place)), _, Some(readings)) => {
+                    let Ok(read) = counters::own_nginx_counters(place, readings) else { continue };
+                    Ok(read)
+                }
+                (Some(CounterSource::OwnHaproxy { place, fronts }), _, Some(readings)) => {
+                    let Ok(read) = counters::own_haproxy_counters(place, fronts, readings) else { continue };
+                    Ok(read)
+                }
                 _ => continue,
             };
             let name = &service.service.name;

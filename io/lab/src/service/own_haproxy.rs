@@ -2,11 +2,13 @@
 //! names, with places for its sockets.
 
 use std::io;
-use std::path::Path;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 
 use wavetank_topology::CustomConfig;
-use wavetank_topology::own::read_haproxy;
+use wavetank_topology::own::{HaproxyFrontend, read_haproxy};
 
+use super::counters::{CounterSource, OwnPlace, PageAddress};
 use super::own_nginx::link_entries;
 use super::syslog::SyslogPlaces;
 use crate::net::make_private;
@@ -33,4 +35,23 @@ pub(super) fn syslog(text: &str) -> SyslogPlaces {
     let config = read_haproxy(text);
     let roots = config.chroot.into_iter().filter(|root| root.starts_with('/') && root != "/");
     SyslogPlaces { targets: config.syslog.into_iter().collect(), roots: roots.collect() }
+}
+
+/// Returns where a configuration reports its counters: its first statistics socket, else its first
+/// page. Its frontends on the ports `listen` count.
+pub(super) fn counters(text: &str, listen: &[u16]) -> Option<CounterSource> {
+    let config = read_haproxy(text);
+    let loaded = |front: &&HaproxyFrontend| front.ports.iter().any(|port| listen.contains(port));
+    let fronts: Vec<String> =
+        config.frontends.iter().filter(loaded).map(|front| front.name.clone()).collect();
+    let socket = config.stats_sockets.iter().find(|path| path.starts_with('/'));
+    let page = || {
+        let front = config.frontends.iter().find(|front| front.stats.is_some())?;
+        let (port, path) = (*front.ports.first()?, front.stats.clone()?);
+        let at = PageAddress::Port(Ipv4Addr::LOCALHOST.into(), port);
+        let counts_itself = fronts.contains(&front.name);
+        Some(OwnPlace::Page { at, host: "localhost".to_owned(), path, counts_itself })
+    };
+    let place = socket.map(|path| OwnPlace::Socket(PathBuf::from(path))).or_else(page)?;
+    (!fronts.is_empty()).then_some(CounterSource::OwnHaproxy { place, fronts })
 }

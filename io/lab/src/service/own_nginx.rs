@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Component, Path, PathBuf};
 
 use wavetank_topology::CustomConfig;
-use wavetank_topology::own::{NginxConfig, read_nginx};
+use wavetank_topology::own::{NginxConfig, StatusPage, read_nginx};
 
+use super::counters::{OwnPlace, PageAddress};
 use super::program::NginxPaths;
 use crate::net::make_private;
 
@@ -90,6 +92,18 @@ pub(super) fn prepare_logs(folder: &Path, config: &NginxConfig, default: &Path) 
         }
     }
     Ok(())
+}
+
+/// Returns where a status page is read in its host.
+pub(super) fn status_place(page: &StatusPage) -> OwnPlace {
+    let address = page.address.as_deref().and_then(|address| address.parse::<IpAddr>().ok());
+    let address = address.filter(|address| !address.is_unspecified()).unwrap_or(Ipv4Addr::LOCALHOST.into());
+    let at = match &page.socket {
+        Some(socket) => PageAddress::Socket(PathBuf::from(socket)),
+        None => PageAddress::Port(address, page.port),
+    };
+    let host = page.host.clone().unwrap_or_else(|| "localhost".to_owned());
+    OwnPlace::Page { at, host, path: page.path.clone(), counts_itself: true }
 }
 
 fn parent(path: &Path) -> &Path {

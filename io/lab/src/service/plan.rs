@@ -17,6 +17,7 @@ use wavetank_topology::{
 };
 
 use super::certificate::certificate;
+use super::counters::CounterSource;
 use super::own_haproxy;
 use super::own_nginx::{self, CONF_FOLDER};
 use super::process::Launch;
@@ -37,9 +38,8 @@ pub(super) struct ServicePlan {
     pub(super) launches: Vec<Launch>,
     /// How the program checks its own configuration.
     pub(super) check: Option<Check>,
-    /// A socket in the folder of each copy on which it reports its counters; `None` for a user's
-    /// configuration.
-    pub(super) counters: Option<&'static str>,
+    /// Where it reports its counters.
+    pub(super) counters: Option<CounterSource>,
     /// The program's version.
     pub(super) version: Option<String>,
     /// Where it logs by the syslog protocol.
@@ -113,7 +113,13 @@ impl Planner<'_> {
         }
         let check = check(&launches, &["-t"], rendered, None, NGINX_OUTPUT);
         let version = Program::NGINX.version(&binary);
-        Ok(ServicePlan { launches, check, counters: Some(NGINX_SOCKET), version, ..ServicePlan::default() })
+        Ok(ServicePlan {
+            launches,
+            check,
+            counters: Some(CounterSource::Socket(NGINX_SOCKET)),
+            version,
+            ..ServicePlan::default()
+        })
     }
 
     /// Plans an nginx with the user's own configuration. Relative names in it start where they
@@ -149,9 +155,12 @@ impl Planner<'_> {
             launches.push(Launch { folder, words, name: None, environment, sockets: &[] });
         }
         let check = check(&launches, &["-t"], rendered, Some(own.name.clone()), NGINX_OUTPUT);
+        // Copies with one configuration have one page, which answers for any of them.
+        let status = read.status.take().filter(|_| service.copies == 1);
         let syslog = SyslogPlaces { targets: read.syslog.into_iter().collect(), ..SyslogPlaces::default() };
         let version = Program::NGINX.version(binary);
-        Ok(ServicePlan { launches, check, version, syslog, ..ServicePlan::default() })
+        let counters = status.map(|page| CounterSource::OwnNginx(own_nginx::status_place(&page)));
+        Ok(ServicePlan { launches, check, counters, version, syslog })
     }
 
     fn nginx_files(&self, folder: &Path, work: &Nginx) -> Result<(), UserError> {
@@ -200,7 +209,10 @@ impl Planner<'_> {
         }
         let own = work.own.config.as_ref().map(|own| own.name.clone());
         let check = check(&launches, &["-c"], first.unwrap_or_default(), own, HAPROXY_OUTPUT);
-        let counters = work.own.config.is_none().then_some(HAPROXY_SOCKET);
+        let counters = match &work.own.config {
+            None => Some(CounterSource::Socket(HAPROXY_SOCKET)),
+            Some(own) => own_haproxy::counters(&own.text, &service.listen),
+        };
         let syslog = work.own.config.as_ref().map(|own| own_haproxy::syslog(&own.text)).unwrap_or_default();
         let version = Program::HAPROXY.version(&binary);
         Ok(ServicePlan { launches, check, counters, version, syslog })

@@ -6,11 +6,13 @@ use std::path::Path;
 use std::process::{Child, ExitStatus};
 
 use rustix::process::{Pid, Signal, kill_process};
-use wavetank_driver::Clock;
+use serde_json::{Value, json};
+use wavetank_driver::{Clock, WallClock};
 use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message, nginx_listen_line};
 use wavetank_topology::{Probe, Service, ServiceKind};
 
+use super::counters::CounterSource;
 use super::health::{all_listen, check};
 use super::log::Log;
 use super::own_nginx::CONF_FOLDER;
@@ -24,6 +26,8 @@ use crate::file_error::with_place;
 const CHECK_MAX: Nanos = Nanos::from_secs(20);
 /// Maximum number of bytes of a program's output about its configuration.
 const CHECK_BYTES_MAX: usize = 64 * 1024;
+/// Maximum number of ends of processes that are kept of a service.
+const DEATHS_MAX: usize = 100;
 /// The hint for a user's own configuration.
 const OWN_HINT: &str = "correct your file given by `config`; the message is the program's own";
 
@@ -41,11 +45,24 @@ pub(super) struct RunningService {
     ended: Option<String>,
     /// It ended by itself with exit status 0.
     ended_well: bool,
+    /// When and how processes ended that were to run on.
+    deaths: Vec<Death>,
+    /// A fault ends its processes.
+    pub(super) ends_on_purpose: bool,
     /// How often the counters of each copy were read since its start; some programs count these
     /// readings as well.
     pub(super) readings: Vec<u64>,
     /// How many processes were started in total. A new process counts from 0.
     pub(super) starts: u64,
+}
+
+/// The end of a process that was to run on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Death {
+    copy: usize,
+    /// Its exit status, such as `signal: 9 (SIGKILL)`.
+    how: String,
+    at_unix_ns: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +79,19 @@ impl RunningService {
         let log = Log::begin(folder, &service.name)?;
         let children = plan.launches.iter().map(|_| None).collect();
         let (wanted, readings) = (Wanted::Nothing, vec![0; plan.launches.len()]);
-        let (ended, ended_well) = (None, false);
-        Ok(Self { service, plan, log, children, wanted, ended, ended_well, readings, starts: 0 })
+        Ok(Self {
+            service,
+            plan,
+            log,
+            children,
+            wanted,
+            ended: None,
+            ended_well: false,
+            deaths: Vec::new(),
+            ends_on_purpose: false,
+            readings,
+            starts: 0,
+        })
     }
 
     /// Has the program check its configuration. Returns what it warns of in a user's own one.
@@ -105,7 +133,7 @@ impl RunningService {
         address: IpAddr,
         clock: Clock,
     ) -> Result<(), UserError> {
-        (self.wanted, self.ended) = (Wanted::Up, None);
+        (self.wanted, self.ended, self.ends_on_purpose) = (Wanted::Up, None, false);
         for copy in 0..self.plan.launches.len() {
             if self.children[copy].is_some() {
                 continue;
@@ -176,7 +204,7 @@ impl RunningService {
     /// Copies share a port, on which any of them answers for all. In addition, each has its own
     /// socket.
     fn all_copies_answer(&self) -> Result<(), String> {
-        let Some(socket) = self.plan.counters else { return Ok(()) };
+        let Some(CounterSource::Socket(socket)) = self.plan.counters else { return Ok(()) };
         let missing = self.plan.launches.iter().position(|launch| !launch.folder.join(socket).exists());
         missing.map_or(Ok(()), |copy| Err(format!("copy {} has not created its {socket}", copy + 1)))
     }
@@ -212,6 +240,9 @@ impl RunningService {
         let which =
             if self.children.len() > 1 { format!("copy {} ended: ", copy + 1) } else { "ended: ".to_owned() };
         let said = self.log.last_lines(&format!("{which}{status}"));
+        if self.wanted == Wanted::Up && !self.ends_on_purpose && self.deaths.len() < DEATHS_MAX {
+            self.deaths.push(Death { copy, how: status.to_string(), at_unix_ns: WallClock::unix_ns() });
+        }
         if self.wanted == Wanted::Up && self.ended.is_none() {
             self.ended = Some(format!("{status}{}", self.last_said(&said)));
             self.ended_well = status.success();
@@ -251,6 +282,15 @@ impl RunningService {
     /// Whether none of its processes is running.
     pub(super) fn is_down(&self) -> bool {
         self.children.iter().all(Option::is_none)
+    }
+
+    /// Returns when and how processes of it ended that were to run on.
+    pub(super) fn deaths(&self) -> Vec<Value> {
+        let death = |Death { copy, how, at_unix_ns }: &Death| {
+            let copy = (self.children.len() > 1).then_some(copy + 1);
+            json!({ "service": self.service.name, "copy": copy, "how": how, "at_unix_ns": at_unix_ns })
+        };
+        self.deaths.iter().map(death).collect()
     }
 
     /// Returns the service as a sender of syslog messages.

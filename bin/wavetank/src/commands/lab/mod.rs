@@ -46,12 +46,17 @@ pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
         LabCommand::Up { file } => up::up(&labs, name, &file),
         LabCommand::Run { file, args } => run::run(&labs, name, &file, *args),
         LabCommand::Status { format } => status::status(&labs, name, format),
-        LabCommand::Exec { host, words } => exec::exec(&labs.choose(name)?, &host, &words),
+        LabCommand::Exec { host, words } => exec::exec(&labs.choose_with(name, &host, None)?, &host, &words),
         LabCommand::Logs { host, service, follow } => {
-            logs::logs(&labs.choose(name)?, &host, service.as_deref(), follow)
+            let folder = labs.choose_with(name, &host, service.as_deref())?;
+            logs::logs(&folder, &host, service.as_deref(), follow)
         }
-        LabCommand::Pool { host, ask, format } => pool::pool(&labs.choose(name)?, &host, &ask, format),
-        LabCommand::Fault { host, what } => fault::fault(&labs.choose(name)?, &host, &what),
+        LabCommand::Pool { host, ask, format } => {
+            pool::pool(&labs.choose_with(name, &host, ask.service())?, &host, &ask, format)
+        }
+        LabCommand::Fault { host, what } => {
+            fault::fault(&labs.choose_with(name, &host, what.service())?, &host, &what)
+        }
         LabCommand::Down => down::down(&labs.choose(name).inspect_err(|_| labs.remove_stale())?),
     }
 }

@@ -3,6 +3,7 @@
 
 mod checked;
 mod churn;
+mod died;
 mod errands;
 mod events;
 mod examples;

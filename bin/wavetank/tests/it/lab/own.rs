@@ -235,7 +235,7 @@ fn warnings_of_a_program_are_shown() {
     let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: my.cfg}}") else { return };
     place.file("my.cfg", "frontend fe\n  mode http\n  bind :8080\n  http-request return status 200\n");
     let said =
-        "warning: lab.yaml:12:42: `haproxy` on lb1 warns (my.cfg): missing timeouts for frontend 'fe'. ";
+        "warning: lab.yaml:9:49: `haproxy` on lb1 warns (my.cfg): missing timeouts for frontend 'fe'. ";
     let check = place.lab(&["check", "lab.yaml"]).run();
     assert!(check.expect_exit(0).stderr.starts_with(said), "{check}");
     let json = place.lab(&["check", "lab.yaml", "--format", "json"]).run();
@@ -292,8 +292,19 @@ hosts:
 #[test]
 fn a_keepalived_configuration_is_judged_without_ipvs() {
     let test = "own-ipvs";
-    let service = "{ipvs: {address: 10.91.0.100, listen: 8080, servers: load1, config: my.conf}}";
-    let Some(place) = place(test, "keepalived", service) else { return };
+    let hosts = "\
+networks: {front: 10.91.0.0/24}
+hosts:
+  lb1:
+    role: balancer
+    networks: [front]
+    services: [{ipvs: {address: 10.91.0.100, listen: 8080, servers: web1, config: my.conf}}]
+  web1: {role: server, networks: [front], services: [{serve: {listen: 8080}}]}
+";
+    if Program::foreign("keepalived").is_none() {
+        return skip(test, "keepalived is not installed");
+    }
+    let Some(place) = Place::new(test, hosts) else { return };
     let right = "virtual_server 10.91.0.100 8080 {\n  delay_loop 1\n  lb_algo wrr\n  lb_kind DR\n  protocol TCP\n  \
                  real_server 10.91.0.1 8080 {\n    TCP_CHECK { connect_timeout 1 }\n  }\n}\n";
     place.file("my.conf", right);
@@ -328,4 +339,79 @@ hosts:
     assert!(fs::read("/usr/bin/env").is_ok_and(|now| now == env), "the machine's file was changed");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("lab down");
+}
+
+#[test]
+fn counters_of_an_own_configuration_are_compared_with_the_run() {
+    let test = "own-counts";
+    let hosts = "\
+networks: {front: 10.91.0.0/24}
+hosts:
+  load1: {role: load, networks: [front]}
+  lb1: {networks: [front], services: [{haproxy: {listen: 8080, config: socket.cfg}}]}
+  lb2: {networks: [front], services: [{haproxy: {listen: 8080, config: page.cfg}}]}
+  web1: {networks: [front], services: [{nginx: {listen: 8080, config: nginx.conf}}]}
+";
+    if Program::foreign("haproxy").is_none() || Program::foreign("nginx").is_none() {
+        return skip(test, "haproxy or nginx is not installed");
+    }
+    let Some(place) = Place::new(test, hosts) else { return };
+    place.file("socket.cfg", &front("global\n  stats socket /run/haproxy/mine.sock\n", ":8080"));
+    let page = front("", ":8080") + "listen numbers\n  bind :8404\n  stats enable\n  stats uri /numbers\n";
+    place.file("page.cfg", &page);
+    let status =
+        "server { listen 8081; location = /numbers { stub_status; allow 127.0.0.1; deny all; } }\n}\n";
+    place.file(
+        "nginx.conf",
+        &NGINX
+            .replace("include mod", "#")
+            .trim_end()
+            .replace("\n  }\n}", &format!("\n    location / {{ return 200; }}\n  }}\n{status}")),
+    );
+    for host in ["lb1", "lb2", "web1"] {
+        let url = format!("http://{host}:8080/");
+        // Half of the connections are opened ahead and never used.
+        let run = [
+            "run",
+            "lab.yaml",
+            &url,
+            "-r",
+            "40/s",
+            "-d",
+            "1s",
+            "-c",
+            "20",
+            "--format",
+            "json",
+            "--runs-dir",
+            "runs",
+        ];
+        let told = place.lab(&run).run();
+        let record = told.expect_exit(0).json();
+        let servers = record["servers"].as_array().expect("a list").iter();
+        let compared: Vec<_> = servers.filter(|one| one["run_requests"].is_u64()).collect();
+        assert_eq!(compared.len(), 1, "{host}: {}", record["servers"]);
+        assert!(compared[0]["server"].as_str().is_some_and(|name| name.starts_with(host)), "{host}");
+        assert_eq!(compared[0]["requests"], 41, "{host}: {}", record["servers"]);
+        assert_eq!(compared[0]["run_requests"], 41, "{host}: {}", record["servers"]);
+        assert_eq!(compared[0]["connections"], compared[0]["run_connections"], "{host}");
+    }
+    place.nothing_left("the runs");
+}
+
+#[test]
+fn a_program_that_never_answers_is_given_up() {
+    let services = "{haproxy: {listen: 8080, config: my.cfg, binary: /nowhere/haproxy}}";
+    let Some(place) = Place::new("own-hangs", &lab(services)) else { return };
+    let hangs = place.labs().with_file_name("haproxy");
+    fs::write(&hangs, "#!/bin/sh\nexec sleep 600\n").expect("can be written");
+    fs::set_permissions(&hangs, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("can be set");
+    let text = fs::read_to_string(place.labs().with_file_name("lab.yaml")).expect("it is there");
+    let text = text.replace("binary: /nowhere/haproxy", &format!("binary: {}", hangs.display()));
+    place.file("lab.yaml", &text);
+    place.file("my.cfg", &front("", ":8080"));
+    let running = place.lab(&["check", "lab.yaml"]).start();
+    let check = running.wait(std::time::Duration::from_secs(120));
+    assert!(check.expect_exit(2).stderr.contains("its check took longer than 20 s"), "{check}");
+    place.nothing_left("lab check");
 }

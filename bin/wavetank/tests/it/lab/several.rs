@@ -21,7 +21,8 @@ fn labs_of_one_file_live_beside_each_other() {
     for words in [&["exec", "load1", "--", "true"][..], &["down"], &["logs", "load1"]] {
         let which = place.lab(words).run();
         assert!(which.expect_exit(2).stderr.contains("[lab_which]"), "{which}");
-        assert!(which.stderr.contains(&format!("--lab {one}")), "{which}");
+        assert!(which.stderr.contains(&format!("{one}, {other}")), "{which}");
+        assert!(!which.stderr.contains(&format!("--lab {one}")), "one of them is chosen: {which}");
     }
     let status = place.lab(&["status"]).run();
     assert!(
@@ -31,6 +32,34 @@ fn labs_of_one_file_live_beside_each_other() {
     );
     place.lab(&["down", "--lab", &one]).run().expect_exit(0);
     assert_eq!(on(&other, "hostname"), "load1");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("both went down");
+}
+
+#[test]
+fn the_only_lab_with_a_host_and_a_service_needs_no_name() {
+    let Some(place) = Place::new("mine", HOSTS) else { return };
+    let other = format!("{}-b", place.name);
+    place.up();
+    let text = |name: &str, service: &str| {
+        format!(
+            "wavetank_lab: 1\nname: {name}\nnetworks: {{front: 10.92.0.0/24}}\nhosts:\n  app: {{networks: [front]}}\n  \
+             web: {{networks: [front], services: [{{command: {{name: {service}, run: 'echo hello; sleep 600'}}}}]}}\n"
+        )
+    };
+    place.file("other.yaml", &text(&other, "mine"));
+    place.lab(&["up", "other.yaml"]).run().expect_exit(0);
+    let logs = place.lab(&["logs", "web", "mine"]).run();
+    assert_eq!(logs.expect_exit(0).stdout, "hello\n", "{logs}");
+    place.lab(&["fault", "web", "kill mine", "--for", "10ms"]).run().expect_exit(0);
+    place.lab(&["exec", "web", "--", "true"]).run().expect_exit(0);
+    // Both have this host.
+    let which = place.lab(&["logs", "app"]).run();
+    assert!(which.expect_exit(2).stderr.contains("[lab_which]"), "{which}");
+    // A service that none of them has.
+    let which = place.lab(&["fault", "web", "kill yours"]).run();
+    assert!(which.expect_exit(2).stderr.contains("[lab_which]"), "{which}");
+    place.lab(&["down", "--lab", &other]).run().expect_exit(0);
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("both went down");
 }
