@@ -282,12 +282,11 @@ fn invalid(finding: &Finding) -> Cause {
 
 /// Returns the causes for what the record lacks.
 fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
-    let told = [("running", cut_short::running(facts)), ("lost", cut_short::lost(facts))];
-    let cause = |(reason, headline): (&str, Option<String>)| {
-        let (reason, headline) = (reason.to_owned(), headline?);
-        Some(Cause { status: Status::Incomplete, reason, blame: Blame::None, headline })
-    };
-    told.into_iter().filter_map(cause).collect()
+    let cause =
+        |reason: String, headline| Cause { status: Status::Incomplete, reason, blame: Blame::None, headline };
+    let running = cut_short::running(facts).map(|headline| cause("running".to_owned(), headline));
+    let lost = cut_short::lost(facts).map(|headline| cause("lost".to_owned(), headline));
+    running.into_iter().chain(lost).collect()
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {
