@@ -282,10 +282,12 @@ fn invalid(finding: &Finding) -> Cause {
 
 /// Returns the causes for what the record lacks.
 fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
-    let cause =
-        |reason: String, headline| Cause { status: Status::Incomplete, reason, blame: Blame::None, headline };
-    let running = cut_short::running(facts).map(|headline| cause("running".to_owned(), headline));
-    let lost = cut_short::lost(facts).map(|headline| cause("lost".to_owned(), headline));
+    let cause = |status, reason: &str, headline| {
+        let reason = reason.to_owned();
+        Cause { status, reason, blame: Blame::None, headline }
+    };
+    let running = cut_short::running(facts).map(|text| cause(Status::Incomplete, "running", text));
+    let lost = cut_short::lost(facts).map(|text| cause(Status::Incomplete, "lost", text));
     running.into_iter().chain(lost).collect()
 }
 
