@@ -289,12 +289,13 @@ fn invalid(finding: &Finding) -> Cause {
 
 /// Returns the causes for what the record lacks.
 fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
-    let told = [("running", cut_short::running(facts)), ("lost", cut_short::lost(facts))];
-    let cause = |(reason, headline): (&str, Option<String>)| {
-        let (reason, headline) = (reason.to_owned(), headline?);
-        Some(Cause { status: Status::Incomplete, reason, blame: Blame::None, headline })
+    let cause = |status, reason: &str, headline| {
+        let reason = reason.to_owned();
+        Cause { status, reason, blame: Blame::None, headline }
     };
-    told.into_iter().filter_map(cause).collect()
+    let running = cut_short::running(facts).map(|text| cause(Status::Incomplete, "running", text));
+    let lost = cut_short::lost(facts).map(|text| cause(Status::Incomplete, "lost", text));
+    running.into_iter().chain(lost).collect()
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {

@@ -117,7 +117,6 @@ fn few_samples_decide_what_chance_cannot_explain() {
     check("p99 < 500ms", slow(1, 40), None, Some(limit));
     check("p99 < 500ms", slow(2, 40), None, Some(limit));
     check("p50 < 500ms", slow(7, 12), None, Some(limit));
-    check("p100 < 500ms", slow(1, 40), Some(false), Some(limit));
 }
 
 #[test]
