@@ -125,7 +125,8 @@ impl UrlReader<'_> {
             None => Some(None),
         };
         let (target, url) = url?;
-        // A request that changes nothing and is the same for all users is probed, as by a plain run.
+        // A request that changes nothing and is the same for all users is probed, as by a plain
+        // run.
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let probed = safe && url.as_fixed().is_some() && request.body.is_none();
         let step = Request { body: body?, ..Request::plain(RequestHead::Http { method: here(method), url }) };

@@ -222,8 +222,8 @@ fn settled(condition: &Condition, q: f64, times: &Histogram) -> Option<bool> {
     is_beyond(counts.sum(), times.count(), 1.0 - q / 100.0).map(|beyond| beyond != is_below)
 }
 
-/// Returns whether more than `share` of all values are beyond a limit if `beyond` of `count` samples
-/// are. `None` if the number is possible by chance with exactly that share.
+/// Returns whether more than `share` of all values are beyond a limit if `beyond` of `count`
+/// samples are. `None` if the number is possible by chance with exactly that share.
 fn is_beyond(beyond: u64, count: u64, share: f64) -> Option<bool> {
     let (mut fewer, mut more, mut log) = (0.0, 0.0, count as f64 * (1.0 - share).ln());
     for k in 0..=count {

@@ -30,8 +30,8 @@ pub(crate) fn without_zone(rest: &str) -> (String, Option<String>) {
     }
 }
 
-/// Returns `text`, which is an IPv6 address with or without a port, with the brackets that it lacks:
-/// `[::1]:8080` for `::1:8080`. `None`: it is no IPv6 address, or has its brackets.
+/// Returns `text`, which is an IPv6 address with or without a port, with the brackets that it
+/// lacks: `[::1]:8080` for `::1:8080`. `None`: it is no IPv6 address, or has its brackets.
 pub(crate) fn with_brackets(text: &str) -> Option<String> {
     let is_address = |text: &str| split_zone(text).0.parse::<Ipv6Addr>().is_ok();
     let with_port = text.rsplit_once(':').filter(|(address, port)| {

@@ -85,8 +85,8 @@ impl Plan {
         self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
     }
 
-    /// Returns the plan without the addresses `unreached`. A target or proxy that has no other address
-    /// keeps them.
+    /// Returns the plan without the addresses `unreached`. A target or proxy that has no other
+    /// address keeps them.
     #[must_use]
     pub fn without_addresses(mut self, unreached: &[SocketAddr]) -> Self {
         let proxy = self.http.proxy.iter_mut().map(|proxy| &mut proxy.addresses);

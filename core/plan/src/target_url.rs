@@ -10,8 +10,8 @@ use crate::{ProxyUrl, UserError};
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
-    /// Name or address, IPv6 without brackets and with its zone (`fe80::1%eth0`). A name keeps its final dot: the resolver's search
-    /// list does not apply to it.
+    /// Name or address, IPv6 without brackets and with its zone (`fe80::1%eth0`). A name keeps its
+    /// final dot: the resolver's search list does not apply to it.
     pub host: String,
     /// Port; 80 unless given, 443 with TLS.
     pub port: u16,
@@ -79,8 +79,8 @@ impl TargetUrl {
         if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
     }
 
-    /// Whether `host` names this host's loopback addresses: `localhost`, or a name below it (RFC 6761
-    /// §6.3).
+    /// Whether `host` names this host's loopback addresses: `localhost`, or a name below it (RFC
+    /// 6761 §6.3).
     pub fn is_localhost(host: &str) -> bool {
         let host = host.strip_suffix('.').unwrap_or(host);
         let above = host.len().checked_sub("localhost".len()).and_then(|at| host.split_at_checked(at));
@@ -95,8 +95,8 @@ impl TargetUrl {
         split_zone(self.host.strip_suffix('.').unwrap_or(&self.host)).0
     }
 
-    /// Host and port, always both. A zone has a meaning on this host only, so it is left out (RFC 6874
-    /// §4).
+    /// Host and port, always both. A zone has a meaning on this host only, so it is left out (RFC
+    /// 6874 §4).
     pub fn authority(&self) -> String {
         format!("{}:{}", self.bracketed(), self.port)
     }

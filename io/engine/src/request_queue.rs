@@ -72,8 +72,8 @@ impl RequestQueue {
         self.refused > 0
     }
 
-    /// Takes the first request of a closed connection. Also returns whether the kernel refused it, so
-    /// that the peer has seen nothing of it.
+    /// Takes the first request of a closed connection. Also returns whether the kernel refused it,
+    /// so that the peer has seen nothing of it.
     pub(crate) fn pop_cut(&mut self) -> Option<(QueuedRequest, bool)> {
         let is_refused = self.sent <= self.refused;
         let cut = self.pop_sent()?;

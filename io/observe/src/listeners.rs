@@ -1,5 +1,5 @@
-//! [`loopback_families`]: how this host's own servers are reached on a port. [`interface_index`]: the
-//! number of an interface.
+//! [`loopback_families`]: how this host's own servers are reached on a port. [`interface_index`]:
+//! the number of an interface.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -7,8 +7,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::{parse, read};
 
-/// Returns whether a listener on `port` accepts connections to 127.0.0.1, and to ::1, in the network
-/// of this thread.
+/// Returns whether a listener on `port` accepts connections to 127.0.0.1, and to ::1, in the
+/// network of this thread.
 ///
 /// No connection is made, so the servers count none. A socket that listens on all IPv6 addresses
 /// counts for IPv6 only, because it may refuse IPv4.
@@ -31,8 +31,8 @@ pub fn interface_index(name: &str) -> Option<u32> {
     parse::interface_index(&read::text("/proc/thread-self/net/if_inet6")?, name)
 }
 
-/// Whether a socket bound to `local` (`0100007F:1F90`, in this host's byte order) accepts connections
-/// to 127.0.0.1.
+/// Whether a socket bound to `local` (`0100007F:1F90`, in this host's byte order) accepts
+/// connections to 127.0.0.1.
 fn accepts_v4(local: &str) -> bool {
     let address = local.split(':').next().and_then(|hex| u32::from_str_radix(hex, 16).ok());
     address.is_some_and(|bits| {

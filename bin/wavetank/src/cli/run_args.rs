@@ -263,7 +263,8 @@ pub(super) struct ThresholdArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Result")]
 pub(super) struct OutputArgs {
-    /// Output format on stdout: text, oneline, json, junit, html, markdown, csv, hgrm, hlog [default: text]
+    /// Output format on stdout: text, oneline, json, junit, html, markdown, csv, hgrm, hlog
+    /// [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<String>,
     /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html

@@ -310,7 +310,8 @@ fn basic(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
     }
 }
 
-/// Parses `Name: value`, which is at `place`. Errors leave the text out, because it may be a secret.
+/// Parses `Name: value`, which is at `place`. Errors leave the text out, because it may be a
+/// secret.
 fn header(line: &str, place: &str) -> Result<(String, Secret), UserError> {
     if line.trim_start().starts_with('#') {
         let message = format!("{place}: a header begins with `#`, and comments are not supported");

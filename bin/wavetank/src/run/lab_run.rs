@@ -227,8 +227,8 @@ impl LabRun {
         ServerCounts::read(&self.lab, &self.folder)
     }
 
-    /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970: each with its
-    /// time since then. A lab that does not respond has none.
+    /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970: each with
+    /// its time since then. A lab that does not respond has none.
     pub(crate) fn service_ends(&self, from: i64) -> Vec<(Nanos, String)> {
         let Ok(mut client) = Client::connect(&self.folder) else { return Vec::new() };
         let mut all = Vec::new();

@@ -109,8 +109,8 @@ fn a_name_that_is_gone_stays_where_it_was() {
     );
 }
 
-/// Runs `words` on `pair.test`, which has the addresses 127.0.0.2 and 127.0.0.3; only the second has
-/// a server. `PORT` in `words` is its port. Returns the outcome and the server's counts.
+/// Runs `words` on `pair.test`, which has the addresses 127.0.0.2 and 127.0.0.3; only the second
+/// has a server. `PORT` in `words` is its port. Returns the outcome and the server's counts.
 fn half_dead(test: &str, words: &str) -> Option<(Outcome, Truth)> {
     if !NetNs::available(test) {
         return None;

@@ -100,8 +100,8 @@ impl Session {
         self.holds_mut()?.logins.find(by, session)
     }
 
-    /// Handles a challenge by status 401. If it succeeds, the same request may be sent again with an
-    /// answer.
+    /// Handles a challenge by status 401. If it succeeds, the same request may be sent again with
+    /// an answer.
     ///
     /// # Errors
     /// The challenge cannot be answered, or an answer was sent and none was ever accepted.

@@ -48,7 +48,8 @@ impl Digest {
         }
     }
 
-    /// Uses `nonce` for the next requests. The server gives it in Authentication-Info (RFC 7616 §3.5).
+    /// Uses `nonce` for the next requests. The server gives it in Authentication-Info (RFC 7616
+    /// §3.5).
     ///
     /// The session hash keeps the first nonces.
     pub fn renew(&mut self, nonce: Vec<u8>) {

@@ -77,8 +77,9 @@ impl CachingVerifier {
         Self { judge, named, good: Mutex::default() }
     }
 
-    /// Accepts a CA's certificate (CA:TRUE, as `openssl req -x509` makes it) as a server's if the user
-    /// named this very certificate. The library has checked its dates by then, but not the name.
+    /// Accepts a CA's certificate (CA:TRUE, as `openssl req -x509` makes it) as a server's if the
+    /// user named this very certificate. The library has checked its dates by then, but not the
+    /// name.
     fn accept_named(
         &self,
         error: Error,

@@ -65,7 +65,8 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of a request whose connection the peer ended before any byte of a response.
+    /// Returns the failure of a request whose connection the peer ended before any byte of a
+    /// response.
     #[must_use]
     pub(crate) fn between_requests(self) -> Self {
         let detail = match self.errno {

@@ -14,8 +14,8 @@ const TUPLES_TRIED_MAX: u32 = 16;
 /// The maximum number of a name's addresses that are tried.
 const ADDRESSES_TRIED_MAX: u32 = 8;
 impl Connector<'_> {
-    /// Connects to `target`. If another program occupies a tuple, it tries the next one. If an address
-    /// cannot be reached, it tries the next one. `until` limits all of this.
+    /// Connects to `target`. If another program occupies a tuple, it tries the next one. If an
+    /// address cannot be reached, it tries the next one. `until` limits all of this.
     pub(crate) fn open<D: Driver>(
         &mut self,
         target: u16,
