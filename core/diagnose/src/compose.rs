@@ -6,19 +6,12 @@ use wavetank_plan::{ExitCode, Plan};
 
 use crate::facts::{Facts, RuleInput};
 use crate::{
-    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, doubt_scope, drift,
-    error_class_text, failures, format, held, notes, stall, validity_rules,
+    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
+    error_class_text, failures, format, held, host_counters, notes, stall, validity_rules,
 };
-
-/// Losses that the headline names; the others are counted.
-const LOST_TOLD_MAX: usize = 3;
 
 /// Broken steps of `before` or `after` that are findings.
 const AROUND_TOLD_MAX: usize = 3;
-
-/// Headlines of runs that were ended from outside.
-const SIGNAL: &str = "interrupted by a signal";
-const STOPPED: &str = "stopped by hand";
 
 /// One reason for a verdict other than pass.
 struct Cause {
@@ -46,8 +39,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         causes.extend(accounting(&case, &mut decisive));
         causes.extend(judged(&case, &doubts, &mut decisive));
         causes.extend(after(facts, &mut decisive));
-        causes.extend(running(facts));
-        causes.extend(lost(facts));
+        causes.extend(unknown_part(facts));
         if causes.is_empty() && !facts.circumstances.rehearsal {
             causes.extend(undecided(facts));
         }
@@ -68,29 +60,17 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     if loaded(facts.ending) {
         findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
+        if verdict.status != Status::Pass {
+            findings.extend(host_counters::findings(&case));
+        }
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    let cut_short = loaded(facts.ending).then(|| cut_short(facts)).flatten();
+    let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }
-}
-
-/// Returns why the load did not run to the end of its plan, as far as the facts show.
-fn cut_short(facts: &Facts<'_>) -> Option<String> {
-    match facts.ending {
-        RunEnd::Finished => running(facts).or_else(|| lost(facts)).map(|cause| cause.headline),
-        RunEnd::Signal => Some(SIGNAL.to_owned()),
-        RunEnd::Stopped => Some(STOPPED.to_owned()),
-        RunEnd::StopFired { condition, .. } => Some(format!("`{condition}`")),
-        RunEnd::StepFailed { step, scenario } => Some(step_failed_text(step, scenario)),
-        RunEnd::Hopeless { class } => {
-            Some(format!("gave up because no request was done: {}", error_class_text::description(*class)))
-        }
-        RunEnd::NeverBegan { .. } | RunEnd::ProbeFailed { .. } | RunEnd::BeforeFailed => None,
-    }
 }
 
 /// Whether load was sent, so that thresholds have a meaning.
@@ -112,8 +92,8 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", SIGNAL)],
-        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", STOPPED)],
+        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", cut_short::SIGNAL)],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {
             let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
@@ -124,7 +104,7 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
                 .collect()
         }
         RunEnd::StepFailed { step, scenario } => {
-            let headline = step_failed_text(step, scenario);
+            let headline = cut_short::step_failed_text(step, scenario);
             vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
         }
         RunEnd::NeverBegan { waited } => {
@@ -141,11 +121,6 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             vec![cause(Status::Incomplete, "before", &headline)]
         }
     }
-}
-
-fn step_failed_text(step: &str, scenario: &str) -> String {
-    let of = if scenario.is_empty() { String::new() } else { format!(" of {scenario}") };
-    format!("{step}{of} failed, and its `on_failure` ends the run")
 }
 
 /// Returns the cause for failures in the run's `after`. They fail the run, whatever the result of
@@ -305,28 +280,15 @@ fn invalid(finding: &Finding) -> Cause {
     }
 }
 
-fn running(facts: &Facts<'_>) -> Option<Cause> {
-    facts.circumstances.running.then(|| Cause {
-        status: Status::Incomplete,
-        reason: "running".to_owned(),
-        blame: Blame::None,
-        headline: "the run is still running: results so far".to_owned(),
-    })
-}
-
-fn lost(facts: &Facts<'_>) -> Option<Cause> {
-    let lost = &facts.circumstances.lost;
-    // One headline is all that is printed: whatever stood only in the second would never be read.
-    let mut told: Vec<_> = lost.iter().take(LOST_TOLD_MAX).cloned().collect();
-    if lost.len() > LOST_TOLD_MAX {
-        told.push(format!("and {} more", lost.len() - LOST_TOLD_MAX));
-    }
-    (!lost.is_empty()).then(|| Cause {
-        status: Status::Incomplete,
-        reason: "lost".to_owned(),
-        blame: Blame::None,
-        headline: format!("lost: {}", told.join("; ")),
-    })
+/// Returns the causes for what the record lacks.
+fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
+    let cause = |status, reason: &str, headline| {
+        let reason = reason.to_owned();
+        Cause { status, reason, blame: Blame::None, headline }
+    };
+    let running = cut_short::running(facts).map(|text| cause(Status::Incomplete, "running", text));
+    let lost = cut_short::lost(facts).map(|text| cause(Status::Incomplete, "lost", text));
+    running.into_iter().chain(lost).collect()
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {

@@ -23,7 +23,9 @@ const SAME_AGE_SHARE: f64 = 0.5;
 /// Ages nearer than this are one age (two buckets of the histogram are up to 1.6 % wide).
 const SAME_AGE_WIDTH: f64 = 1.02;
 /// Younger failures share their age by nature (a refused connection always takes as long).
-const SAME_AGE_NS_MIN: u64 = 500_000_000;
+const SAME_AGE_NS_MIN: u64 = 50_000_000;
+/// Failures as old as the usual response are no timeout. Above this age no response is usual.
+const USUAL_NS_MAX: u64 = 500_000_000;
 
 /// Returns a finding for each class that matters, the most frequent first. With `all`, rare classes
 /// are included because the run failed.
@@ -73,7 +75,7 @@ fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
     let failed = &case.judged.failed;
     let (age_ns, n) = densest(failed)?;
     let enough = n >= SAME_AGE_MIN && n as f64 >= SAME_AGE_SHARE * failed.count() as f64;
-    (enough && age_ns >= SAME_AGE_NS_MIN).then(|| Finding {
+    (enough && age_ns >= SAME_AGE_NS_MIN && !is_usual(case, age_ns)).then(|| Finding {
         code: "same_age",
         blame: Blame::Unknown,
         decisive: false,
@@ -86,6 +88,15 @@ fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
         hint: "something on the way ends them at that age: look for such a timeout in balancer and server"
             .to_owned(),
     })
+}
+
+/// Whether responses that did not fail take about as long. The same holds if there is none to
+/// compare with.
+fn is_usual(case: &RuleInput<'_>, age_ns: u64) -> bool {
+    let service = &case.judged.service;
+    let bounds = service.percentile(5.0).zip(service.percentile(95.0));
+    let near = |(low, high): (u64, u64)| (low as f64 * 0.9..high as f64 * 1.1).contains(&(age_ns as f64));
+    age_ns < USUAL_NS_MAX && bounds.is_none_or(near)
 }
 
 /// The age around which most values lie, and how many.

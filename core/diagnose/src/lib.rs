@@ -6,6 +6,7 @@
 
 mod blame;
 mod compose;
+mod cut_short;
 mod doubt_scope;
 mod drift;
 mod error_class_text;
@@ -15,6 +16,7 @@ mod finding;
 mod format;
 mod held;
 mod hooks;
+mod host_counters;
 mod notes;
 mod run_end;
 mod stall;

@@ -52,9 +52,12 @@ pub enum RunEnd {
 
 /// The circumstances of the run that the caller knows.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct RunContext {
     /// Load and target share this host.
     pub same_host: bool,
+    /// The hosts of the lab, by name, with their roles: `load`, `balancer`, `server` or `other`.
+    pub roles: Vec<(String, String)>,
     /// CPUs this process was allowed.
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.

@@ -5,7 +5,7 @@ use wavetank_plan::{RunOptions, UserError};
 
 use crate::grammar::{Grammar as _, MapName};
 use crate::parse::{Variables, read_experiment};
-use crate::validate::verify;
+use crate::validate::{verify, verify_references};
 use crate::{Diagnostic, Diagnostics, Experiment, other_formats};
 
 /// The input of [`read`]. It includes everything that is needed from outside the file.
@@ -69,8 +69,12 @@ fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Optio
     for diagnostic in reader.out.sorted() {
         out.push(diagnostic.clone());
     }
-    // Errors between parts can be found only in parts that parse.
-    let mut experiment = experiment.filter(|_| !out.has_errors())?;
+    let mut experiment = experiment?;
+    if out.has_errors() {
+        // Errors between parts can be found only in parts that parse.
+        verify_references(&experiment, text, out);
+        return None;
+    }
     match experiment.apply_overrides(input.options) {
         Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
         Err(UserError { code, message, hint, .. }) => {

@@ -23,7 +23,7 @@ mod walk;
 
 pub use doc_page::page;
 pub use input::{ParseInput, Parsed, read};
-pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table};
+pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table, verify_traces};
 pub use model::*;
 pub use rehearsal::Factor;
 pub use schema::schema;

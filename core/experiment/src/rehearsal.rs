@@ -50,6 +50,11 @@ impl Factor {
             .ok_or_else(bad)
     }
 
+    /// Whether it changes nothing.
+    pub const fn is_one(self) -> bool {
+        self.numerator == self.denominator
+    }
+
     /// Returns a count times the factor, rounded up and at least 1; 0 stays 0.
     fn of_count(self, count: u64) -> u64 {
         let product = u128::from(count) * u128::from(self.numerator);

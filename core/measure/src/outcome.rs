@@ -6,6 +6,9 @@ use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::{Histogram, view::per_second};
 
+/// Samples decide a condition on a percentile if they are less likely than this by chance.
+const CHANCE_MAX: f64 = 0.001;
+
 /// The result of one condition over one period of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConditionResult {
@@ -167,7 +170,7 @@ fn of_times(
     }
     let Some(value) = asked.compute(&sample.times) else { return ConditionResult::undecided("no sample") };
     let ok = match asked {
-        Statistic::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, &sample.times),
+        Statistic::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, q, &sample.times),
         _ => Some(holds(condition, value)),
     };
     let why = ok.is_none().then(|| "uncertain: fewer than 10 samples lie above it".to_owned());
@@ -195,15 +198,46 @@ fn reaches_dropped(asked: Statistic, part: LatencyPart, dropped: u64, whole: u64
         && crate::view::is_percentile_dropped(dropped, whole, q)
 }
 
-/// Decides the condition for an uncertain percentile if both bounds of the percentile give the same
-/// answer.
-fn settled(condition: &Condition, times: &Histogram) -> Option<bool> {
+/// Decides the condition for the uncertain percentile `q`, if the samples do: both bounds of the
+/// percentile give the same answer, or far more (or fewer) samples than possible by chance are
+/// beyond the limit.
+fn settled(condition: &Condition, q: f64, times: &Histogram) -> Option<bool> {
     let (low, high) = (holds(condition, times.min() as f64), holds(condition, times.max() as f64));
     let Value::Time(Nanos(value)) = condition.value else { return None };
     let between = (times.min() as i64..=times.max() as i64).contains(&value);
-    match condition.op {
-        Op::Equal | Op::NotEqual => (!between || times.min() == times.max()).then_some(low),
-        _ => (low == high).then_some(low),
+    let is_below = match condition.op {
+        Op::Equal | Op::NotEqual => {
+            return (!between || times.min() == times.max()).then_some(low);
+        }
+        Op::Less | Op::LessEqual => true,
+        Op::Greater | Op::GreaterEqual => false,
+    };
+    if low == high {
+        return Some(low);
+    }
+    let counts = times.iter().map(|(index, n)| {
+        let value = Histogram::highest_equivalent(index).min(times.max());
+        if holds(condition, value as f64) == is_below { 0 } else { n }
+    });
+    is_beyond(counts.sum(), times.count(), 1.0 - q / 100.0).map(|beyond| beyond != is_below)
+}
+
+/// Returns whether more than `share` of all values are beyond a limit if `beyond` of `count`
+/// samples are. `None` if the number is possible by chance with exactly that share.
+fn is_beyond(beyond: u64, count: u64, share: f64) -> Option<bool> {
+    let (mut fewer, mut more, mut log) = (0.0, 0.0, count as f64 * (1.0 - share).ln());
+    for k in 0..=count {
+        if k > 0 {
+            log += ((count - k + 1) as f64 / k as f64).ln() + (share / (1.0 - share)).ln();
+        }
+        let probability = log.exp();
+        fewer += if k <= beyond { probability } else { 0.0 };
+        more += if k >= beyond { probability } else { 0.0 };
+    }
+    match (more < CHANCE_MAX, fewer < CHANCE_MAX) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
     }
 }
 

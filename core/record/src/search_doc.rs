@@ -112,6 +112,9 @@ pub struct SearchSetupDoc {
     /// Bound on the whole search, seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_s: Option<Number>,
+    /// Addition: a quick estimate (`--quick`), which proves nothing; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub quick: bool,
 }
 
 /// One level of the curve. Times and rates are those of the run in the middle, by the value.

@@ -30,6 +30,7 @@ mod journeys;
 mod journeys_text;
 mod json;
 mod junit;
+mod lag_part;
 mod latency_table;
 mod load_text;
 mod next_steps;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
-use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, Times, TlsDoc};
+use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
 
 use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
@@ -17,6 +17,7 @@ use crate::hold_text::{add_open_connections, is_holding};
 use crate::hosts_text::add_hosts;
 use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
+use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::scopes_table::add_scopes;
 use crate::text_layout::TextLayout;
@@ -149,7 +150,7 @@ fn measured(record: &RunRecord) -> Vec<String> {
     };
     let mut parts = vec![rate];
     if done > 0 {
-        parts.extend(percentiles(&record.response_us, &[("p50", "p50"), ("p99", "p99")]));
+        parts.extend(percentiles(record, &["p50", "p99"]));
     }
     parts.push(if failed == 0 {
         format!("failed 0 of {}", format_grouped(offered))
@@ -166,9 +167,15 @@ fn measured(record: &RunRecord) -> Vec<String> {
     parts
 }
 
-fn percentiles(times: &Times, shown: &[(&str, &str)]) -> Vec<String> {
-    let Some(spread) = &times.spread else { return Vec::new() };
-    shown.iter().map(|(field, name)| format!("{name} {}", format::percentile(spread, field))).collect()
+/// Percentiles of the response time, with the part of them that is the generator's own.
+fn percentiles(record: &RunRecord, shown: &[&str]) -> Vec<String> {
+    let Some(spread) = &record.response_us.spread else { return Vec::new() };
+    let one = |field: &&str| {
+        let lag = lag_part(record, field)
+            .map(|lag| format!(" ({} of it is the load generator's)", format::time(lag)));
+        format!("{field} {}{}", format::percentile(spread, field), lag.unwrap_or_default())
+    };
+    shown.iter().map(one).collect()
 }
 
 /// The user's thresholds, and the implicit ones that did not pass.

@@ -202,6 +202,13 @@ impl Search {
             self.level = middle;
             return;
         }
+        if self.setup.quick {
+            // Without further levels, the ends of the bracket are all that is known beyond these.
+            self.tally.add(low, true);
+            if self.generator.is_none_or(|most| high < most) {
+                self.tally.add(high, false);
+            }
+        }
         self.stage = Stage::Measure;
         self.ratio = (high / low).powf(1.0 / (f64::from(self.setup.levels) + 1.0)).max(1.0 + self.setup.step);
         let mut levels = inside(&self.setup, low, high);
@@ -252,7 +259,7 @@ impl Search {
         let ratio = self.ratio.powi(1 << self.added.saturating_sub(1).min(10));
         let most = self.generator.map_or(self.setup.to, |at| at.min(self.setup.to));
         let mut more = Vec::new();
-        if self.added < ADDED_MAX {
+        if self.added < ADDED_MAX && !self.setup.quick {
             if proven.low.is_none() {
                 more.extend(lower(&self.setup, first.level, ratio));
             }
@@ -292,9 +299,10 @@ impl Search {
             .map(|(one, &chance)| Point { level: one.level, runs: one.runs(), passed: one.passed, chance })
             .collect();
         // Without proof the ends are the highest level that mostly passed, and the lowest that
-        // mostly failed.
-        let held = points.iter().rev().find(|point| point.chance >= 0.5).map(|point| point.level);
-        let broke = points.iter().find(|point| point.chance < 0.5).map(|point| point.level);
+        // mostly failed. A search that was stopped has too few runs for that.
+        let end = self.end.unwrap_or(SearchEnd::Stopped(StopReason::UnderWay));
+        let stopped = matches!(end, SearchEnd::Stopped(_));
+        let (held, broke) = if stopped { unanimous(&points) } else { likely(&points) };
         let (low, high) = (proven.low.or(held).or(self.low), proven.high.or(broke).or(self.high));
         // Levels that contradict each other strongly can prove both ends the wrong way round. The
         // knee is then between them.
@@ -302,7 +310,6 @@ impl Search {
             (Some(low), Some(high)) => (Some(low.min(high)), Some(high.max(low))),
             ends => ends,
         };
-        let end = self.end.unwrap_or(SearchEnd::Stopped(StopReason::UnderWay));
         let high = high.filter(|_| !matches!(end, SearchEnd::Above | SearchEnd::Generator));
         let low_level = low;
         // If a level beyond failed, a queue may hide in one that passed. Without such a level, the
@@ -318,7 +325,8 @@ impl Search {
             SearchEnd::Found => at,
             SearchEnd::Above | SearchEnd::Generator => low,
             SearchEnd::Below => None,
-            SearchEnd::Stopped(_) => at.or_else(|| Some(self.setup.grain.below((low? * high?).sqrt()))),
+            // Only the bracket is known until both of its ends are proven.
+            SearchEnd::Stopped(_) => at.filter(|_| proven.low.is_some() && proven.high.is_some()),
         };
         SearchResult {
             end,
@@ -332,6 +340,20 @@ impl Search {
             points,
         }
     }
+}
+
+/// Returns the highest level that mostly passed, and the lowest that mostly failed.
+fn likely(points: &[Point]) -> (Option<f64>, Option<f64>) {
+    let held = points.iter().rev().find(|point| point.chance >= 0.5);
+    let broke = points.iter().find(|point| point.chance < 0.5);
+    (held.map(|point| point.level), broke.map(|point| point.level))
+}
+
+/// Returns the highest level up to which every run passed, and the lowest from which on none did.
+fn unanimous(points: &[Point]) -> (Option<f64>, Option<f64>) {
+    let held = points.iter().take_while(|point| point.passed == point.runs).last();
+    let broke = points.iter().rev().take_while(|point| point.passed == 0).last();
+    (held.map(|point| point.level), broke.map(|point| point.level))
 }
 
 /// Returns the outcome that at least `needed` of `tries` agree on.

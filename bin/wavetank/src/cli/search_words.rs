@@ -23,6 +23,8 @@ use super::value_parsers::{parse_choice, parse_optional, parse_u32, with_flag};
 const LENGTH: Nanos = Nanos::from_secs(10);
 /// Default pause after a level.
 const SETTLE: Nanos = Nanos::SECOND;
+/// Both of them with `--quick`.
+const QUICK: (Nanos, Nanos) = (Nanos::from_secs(2), Nanos::from_millis(250));
 /// Shortest and longest default warm-up, in nanoseconds: a tenth of the level.
 const WARMUP: (i64, i64) = (500_000_000, 2_000_000_000);
 
@@ -69,6 +71,9 @@ pub(super) struct SearchSpaceArgs {
     /// Minimum distance between two levels [default: 1%]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub(super) step: Option<String>,
+    /// Estimate the knee within about 10 % in about a minute: short runs, coarse steps, no proof
+    #[arg(long, conflicts_with_all = ["levels", "repeats", "step"])]
+    pub(super) quick: bool,
     /// Pause after each run [default: 1s]
     #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
     pub(super) settle: Option<String>,
@@ -91,7 +96,9 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
     if matches!(goal, LoadSource::Url(_)) && options.thresholds.is_empty() {
         return Err(no_threshold("the search has no threshold"));
     }
-    let length = options.duration.take().unwrap_or(LENGTH);
+    let quick = words.sought.quick;
+    let (usual_length, usual_settle) = if quick { QUICK } else { (LENGTH, SETTLE) };
+    let length = options.duration.take().unwrap_or(usual_length);
     let warmup = options.warmup.take().unwrap_or(Nanos((length.0 / 10).clamp(WARMUP.0, WARMUP.1)));
     check_output_conflicts(&words.result, false)?;
     let result = words.result;
@@ -108,7 +115,7 @@ pub(super) fn search(words: SearchWords, command: String) -> Result<SearchArgs, 
             length,
             warmup,
             settle: parse_optional("--settle", words.sought.settle.as_ref(), parse_duration)?
-                .unwrap_or(SETTLE),
+                .unwrap_or(usual_settle),
             max_time: parse_optional("--max-time", words.sought.max_time.as_ref(), parse_duration_positive)?,
         },
         phase: words.sought.phase,
@@ -155,6 +162,7 @@ fn setup(sought: SearchVariable, words: &SearchSpaceArgs, seed: u64) -> Result<S
         level("--from", &words.from)?.unwrap_or(from),
         level("--to", &words.to)?.unwrap_or(1e6),
     );
+    let usual = if words.quick { usual.quickly() } else { usual };
     let setup = Setup {
         levels: parse_optional("--levels", words.levels.as_ref(), parse_u32)?.unwrap_or(usual.levels),
         repeats: parse_optional("--repeats", words.repeats.as_ref(), parse_u32)?.unwrap_or(usual.repeats),

@@ -155,8 +155,8 @@ pub(super) fn report_load_errors(
 
 /// Describes a rehearsal; `None` if the run has the file's full load.
 fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
-    let scale = file.scale.map(|factor| format!("--scale {factor}"));
-    let speed = file.speed.map(|factor| format!("--speed {factor}"));
+    let scale = file.scale.filter(|factor| !factor.is_one()).map(|factor| format!("--scale {factor}"));
+    let speed = file.speed.filter(|factor| !factor.is_one()).map(|factor| format!("--speed {factor}"));
     let how: Vec<String> = scale.into_iter().chain(speed).collect();
     (!how.is_empty())
         .then(|| format!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))

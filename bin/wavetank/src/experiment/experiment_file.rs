@@ -6,7 +6,9 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_experiment::{DataContent, DataFacts, DataFile, Experiment, ParseInput, read, verify_data};
+use wavetank_experiment::{
+    DataContent, DataFacts, DataFile, Experiment, ParseInput, read, verify_data, verify_traces,
+};
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
 use wavetank_plan::PemFile;
@@ -122,6 +124,11 @@ impl ExperimentFile {
                 rows: u64::from(table.rows()),
             })
         };
+        // One user needs no arrivals.
+        if self.rows != DataLoading::One {
+            let wrong = verify_traces(&experiment, &|name| self.file(name));
+            wrong.sorted().into_iter().for_each(|one| self.diagnostics.push(one.clone()));
+        }
         for remark in verify_data(&experiment, &facts).sorted() {
             let mut remark = remark.clone();
             if self.rows == DataLoading::One && remark.code == "rows_too_few" {

@@ -29,6 +29,9 @@ pub(crate) struct RunFacts<'a> {
 /// Conclude.
 pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
     let RunFacts { plan, ledger, ending, circumstances, .. } = told;
+    let hosts = told.environment.lab.iter().flat_map(|lab| &lab.hosts);
+    let roles = hosts.map(|host| (host.name.clone(), host.role.clone())).collect();
+    let circumstances = &RunContext { roles, ..circumstances.clone() };
     let diagnosis = diagnose(plan, &ledger, ending, circumstances);
     let mut record = compose(&Composition {
         plan,

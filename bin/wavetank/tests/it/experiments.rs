@@ -252,3 +252,28 @@ fn options_beside_the_file_are_those_of_run() {
     found.expect_exit(0);
     assert!(!found.json()["lacking"].to_string().contains("no_source_address"), "{found}");
 }
+
+/// A trace is part of the experiment: without it, there is no load.
+#[test]
+fn a_trace_is_checked_and_its_axis_fits_its_rate() {
+    let place = TestDir::new();
+    let file = place.write(
+        "x.yaml",
+        "wavetank: 1\ntarget: http://127.0.0.1:1\nsteps: [get: /]\nphases: [{trace: t.csv}]\n",
+    );
+    let check = |mention: &str| {
+        let told = wavetank(&["check", &file]);
+        assert!(told.expect_exit(2).stderr.contains(mention), "{told}");
+    };
+    check("t.csv: there is no such file");
+    place.write("t.csv", "abc\n");
+    check("t.csv:1: ");
+    place.write("t.csv", "0s,5/s\n");
+    check("a trace with rates needs a length");
+    place.write("t.csv", "0s\n1s\n1s\n1s\n2s\n");
+    wavetank(&["check", &file]).expect_exit(0);
+    let plan = wavetank(&["plan", &file]);
+    let plan = &plan.expect_exit(0).stdout;
+    let top = plan.lines().find_map(|line| line.split_once('│')).expect("an axis").0;
+    assert_eq!(top.trim(), "3/s", "{plan}");
+}

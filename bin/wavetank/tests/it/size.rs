@@ -179,3 +179,15 @@ fn ports_are_those_that_a_load_finds() {
     let available = ports["available"].as_f64().expect("a number");
     check(&file, &[("load.connections_by_sources", available), ("connections", 100_000.0)]);
 }
+
+/// The columns of a file that holds connections have their number.
+#[test]
+fn a_file_is_compared_by_the_connections_that_it_holds() {
+    let told = size(&example("lb-million"));
+    let heads = told.expect_exit(0).stdout.lines().find(|line| line.starts_with("compare"));
+    let heads: Vec<&str> = heads.unwrap_or_default().split("  ").filter(|part| !part.is_empty()).collect();
+    assert_eq!(
+        heads.iter().map(|head| head.trim()).collect::<Vec<_>>(),
+        ["compare", "1M online", "1M a second", "as asked"]
+    );
+}

@@ -34,6 +34,7 @@ use load::LoweredPhases;
 use scenario::Scenarios;
 use shared::GlobalScope;
 use target::Targets;
+pub use trace::verify_traces;
 
 use crate::{Diagnostic, Experiment};
 

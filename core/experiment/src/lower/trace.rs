@@ -4,8 +4,8 @@ use wavetank_plan::quantity::{parse_duration, parse_rate};
 use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
 
 use super::{LowerContext, LowerError};
-use crate::Diagnostic;
-use crate::model::Phase;
+use crate::model::{Phase, PhaseLoad};
+use crate::{Diagnostic, Diagnostics, Experiment};
 
 /// Maximum number of lines of a trace.
 const LINES_MAX: usize = 50_000_000;
@@ -16,9 +16,32 @@ pub(super) fn load(
     file: &str,
     input: &LowerContext<'_>,
 ) -> Result<(Load, Option<Nanos>), LowerError> {
+    Ok(read(phase, file, input.file)?)
+}
+
+/// Reports each trace that cannot be read.
+pub fn verify_traces(
+    experiment: &Experiment,
+    file: &dyn Fn(&str) -> Result<Vec<u8>, UserError>,
+) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
+    for phase in experiment.phases.iter().chain(own) {
+        if let PhaseLoad::Trace(name) = &phase.load.value {
+            read(phase, name, file).err().into_iter().for_each(|wrong| out.push(wrong));
+        }
+    }
+    out
+}
+
+fn read(
+    phase: &Phase,
+    file: &str,
+    bytes: &dyn Fn(&str) -> Result<Vec<u8>, UserError>,
+) -> Result<(Load, Option<Nanos>), Diagnostic> {
     let place = phase.load.place;
-    let told = |error: UserError| LowerError::from(Diagnostic::from_error(error, place));
-    let bytes = (input.file)(file).map_err(told)?;
+    let told = |error: UserError| Diagnostic::from_error(error, place);
+    let bytes = bytes(file).map_err(told)?;
     let wrong = |line: usize, why: &str| {
         let message = format!("{file}:{line}: {why}");
         told(UserError::usage(
@@ -61,7 +84,7 @@ pub(super) fn load(
     }
     let Some(length) = given else {
         let message = "a trace with rates needs a length: its last rate applies until the phase ends";
-        return Err(Diagnostic::error("length_missing", place, message, "for: 10m").into());
+        return Err(Diagnostic::error("length_missing", place, message, "for: 10m"));
     };
     let rates: Vec<(Nanos, Rate)> =
         rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();

@@ -36,6 +36,37 @@ pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     delay_paths::verify(experiment, out);
 }
 
+/// Reports names that are defined nowhere, in a file with parts that do not parse. A name that such
+/// a part may define is left alone: one that `text` has outside of references.
+pub(crate) fn verify_references(experiment: &Experiment, text: &str, out: &mut Diagnostics) {
+    let mut found = Diagnostics::default();
+    if !limits::verify(experiment, &mut found) {
+        return;
+    }
+    names::verify(experiment, &mut found);
+    let has_data = text.lines().any(|line| line.starts_with("data:"));
+    if !has_data || !experiment.data.is_empty() {
+        variables::verify(experiment, &mut found);
+    }
+    let codes = ["step_unknown", "variable_unknown", "data_unknown"];
+    for one in found.sorted().iter().filter(|one| codes.contains(&one.code)) {
+        let name = one.message.split('"').nth(1).unwrap_or_default();
+        if !name.is_empty() && !is_defined_in(text, name) {
+            out.push((*one).clone());
+        }
+    }
+}
+
+/// Whether `text` has `name` as a whole word outside of `${name}` and `(name)`.
+fn is_defined_in(text: &str, name: &str) -> bool {
+    let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        let is_whole = !before.ends_with(inside) && !after.starts_with(inside);
+        is_whole && !before.ends_with("${") && !before.ends_with('(')
+    })
+}
+
 /// Whether `short` is `long` without one of its letters.
 fn one_letter_short(short: &str, long: &str) -> bool {
     let mut rest = long.chars();

@@ -103,3 +103,10 @@ fn factors() {
         assert_eq!(Factor::parse("--speed", text).expect_err(text).code, "bad_factor", "{text}");
     }
 }
+
+#[test]
+fn a_factor_of_one_is_no_rehearsal() {
+    let one = |text| factor(text).is_one();
+    assert!(one("1") && one("1x") && one("3/3") && one("1.0"));
+    assert!(!one("1/1000") && !one("1.1") && !one("2x"));
+}

@@ -95,12 +95,28 @@ fn uncertain_percentiles_are_settled_by_minimum_or_maximum_or_not_at_all() {
     // 100 samples: one is above p99.
     check("p99 < 250ms", few(), Some(true), Some(100.0 * MS));
     check("p99 < 5ms", few(), Some(false), Some(100.0 * MS));
-    check("p99 < 50ms", few(), None, Some(100.0 * MS));
+    // Ten of 100 above the limit are far more than one in a hundred.
+    check("p99 < 50ms", few(), Some(false), Some(100.0 * MS));
     check("p99 > 5ms", few(), Some(true), Some(100.0 * MS));
     check("p99 > 200ms", few(), Some(false), Some(100.0 * MS));
-    check("p99 > 50ms", few(), None, Some(100.0 * MS));
+    check("p99 > 50ms", few(), Some(true), Some(100.0 * MS));
     check("p50 < 50ms", few(), Some(true), Some(10.0 * MS));
     check("p99 < 250ms", [], None, None);
+}
+
+#[test]
+fn few_samples_decide_what_chance_cannot_explain() {
+    let slow = |n: u64, of: u64| [Second::at(0).done(of - n, 10).done(n, 2_200)];
+    let limit = 2_200.0 * MS;
+    check("p99 < 500ms", slow(4, 8), Some(false), Some(limit));
+    check("p99 <= 500ms", slow(4, 8), Some(false), Some(limit));
+    check("p99 > 500ms", slow(4, 8), Some(true), Some(limit));
+    check("p99.9 < 500ms", slow(30, 300), Some(false), Some(limit));
+    check("p50 < 500ms", slow(1, 19), Some(true), Some(10.0 * MS));
+    // One or two of them may be chance.
+    check("p99 < 500ms", slow(1, 40), None, Some(limit));
+    check("p99 < 500ms", slow(2, 40), None, Some(limit));
+    check("p50 < 500ms", slow(7, 12), None, Some(limit));
 }
 
 #[test]

@@ -46,7 +46,7 @@ impl Timeline {
         let mut at = from;
         while at < until && points.len() <= POINTS_MAX {
             let next = at.after(every).min(until);
-            points.push(TimelinePoint::between(plan, &each, at, next));
+            points.push(TimelinePoint::between(plan, &each, (at, next), every));
             at = next;
         }
         Self { from, every, points }
@@ -59,15 +59,17 @@ impl Timeline {
 }
 
 impl TimelinePoint {
-    fn between(plan: &Plan, each: &[Option<f64>], from: Nanos, until: Nanos) -> Self {
-        let seconds = (until - from).as_secs_f64();
+    fn between(plan: &Plan, each: &[Option<f64>], (from, until): (Nanos, Nanos), every: Nanos) -> Self {
         let mut point = Self { sessions_per_s: 0.0, requests_per_s: Some(0.0), users: 0, held: 0 };
         for (phase, each) in plan.phases.iter().zip(each) {
             if phase.start >= until || phase.end().is_some_and(|end| end <= from) {
                 continue;
             }
             if let Some(arrive) = phase.sessions_between(from, until) {
-                let rate = arrive as f64 / seconds;
+                // A trace has instants and no rate: its end just after the last of them must not
+                // make a rate of a nanosecond.
+                let over = if matches!(phase.load, Load::Trace { .. }) { every } else { until - from };
+                let rate = arrive as f64 / over.as_secs_f64();
                 point.sessions_per_s += rate;
                 let requests = if arrive == 0 { Some(0.0) } else { each.map(|each| rate * each) };
                 point.requests_per_s = point.requests_per_s.zip(requests).map(|(sum, own)| sum + own);

@@ -23,7 +23,7 @@ pub struct ComparisonColumn {
 pub fn columns(demand: &LoadDemand, means: &HostInventory) -> Vec<ComparisonColumn> {
     let connections = demand.connections;
     let whole = |flow: PerSecond| flow.count_in(Nanos::SECOND).max(1);
-    let rate = if demand.requests.is_zero() { connections } else { whole(demand.requests) };
+    let rate = if demand.requests.is_zero() || demand.held { connections } else { whole(demand.requests) };
     let count = if demand.requests.is_zero() || demand.asked_connections() { connections } else { rate };
     let service =
         if demand.exchange.service_given { demand.exchange.service } else { super::host_inventory::SERVICE };
@@ -88,6 +88,6 @@ fn column(name: String, demand: &LoadDemand, means: &HostInventory) -> Compariso
 impl LoadDemand {
     /// Whether the number of connections was asked for, and does not follow from a rate.
     fn asked_connections(&self) -> bool {
-        self.asked.iter().any(|answer| answer.what == "connections" && answer.formula.is_empty())
+        self.held || self.asked.iter().any(|answer| answer.what == "connections" && answer.formula.is_empty())
     }
 }

@@ -17,6 +17,8 @@ pub struct LoadDemand {
     pub requests: PerSecond,
     /// Simultaneous connections.
     pub connections: u64,
+    /// Whether a file holds them: its requests follow from their number.
+    pub held: bool,
     /// New connections a second while it lasts, because others end.
     pub opens: PerSecond,
     /// New connections a second at the highest, those before the load included.
@@ -256,6 +258,7 @@ impl LoadDemand {
         Self {
             requests,
             connections,
+            held: false,
             opens,
             opening: opens,
             in_flight: requests.count_in(exchange.service).min(connections),

@@ -91,6 +91,7 @@ impl LoadDemand {
         let (requests, opens) =
             (PerSecond::from_f64(rounded(peak.requests)), PerSecond::from_f64(rounded(peak.opens)));
         let mut demand = Self::new(requests, connections as u64, opens, exchange);
+        demand.held = holds;
         demand.opening = PerSecond::from_f64(rounded(peak.opening)).max(opens);
         demand.length = forecast.load_end.map(|end| end - forecast.timeline.from);
         demand.tell(&scope.why_requests(), unknown);

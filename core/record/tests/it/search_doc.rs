@@ -108,6 +108,7 @@ fn doc() -> SearchDoc {
             warmup_s: Number(0.5),
             settle_s: Number(0.5),
             max_time_s: None,
+            quick: false,
         },
         curve: vec![point(2_450.0, 3, 12_000.0), point(2_510.0, 0, 61_000.0)],
         runs: vec![run(2_450.0, 12_000.0), run(2_510.0, 61_000.0)],

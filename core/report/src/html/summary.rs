@@ -20,6 +20,7 @@ use crate::chart::LineChart;
 use crate::done_after_load::{done_after_load, done_in_time};
 use crate::format;
 use crate::hold_text::is_holding;
+use crate::lag_part::lag_part;
 use crate::threshold_state::least;
 
 /// Most notes on the first page. Their section has all of them.
@@ -147,10 +148,14 @@ fn numbers(sheet: &PageContext) -> Markup {
                 .map_or_else(|| words.unknown.to_owned(), |least| format!("≥ {}", format::time(least)))
         });
         let below = spread.map(|spread| {
-            let half = || (words.half_within)(&sheet.percentile(spread, "p50"));
+            let lag = |field| lag_part(record, field).map(|lag| (words.lag_of_it)(&format::time(lag)));
+            let half = || {
+                let half = (words.half_within)(&sheet.percentile(spread, "p50"));
+                lag("p50").map_or(half.clone(), |lag| format!("{half} ({lag})"))
+            };
             let own =
                 if spread.is_unknown("p99") { sheet.words.times.unknown_short.to_owned() } else { half() };
-            [Some(own), failed_apart(sheet)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+            [lag("p99"), Some(own), failed_apart(sheet)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
         });
         cards.push((words.response_p99, p99, below.unwrap_or_else(|| words.nothing_done.to_owned())));
         cards.push(failed_card(sheet));

@@ -35,15 +35,17 @@ pub(crate) fn tested(sheet: &PageContext) -> Markup {
         (words.target, nothing(&record.target)),
         (
             words.load,
-            html! { @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) } },
+            html! {
+                @if !record.load.text.is_empty() { (sheet.stored(&record.load.text)) (defaults) (cut_short(sheet)) }
+            },
         ),
         (words.claimed, claims(sheet)),
         (words.hosts, host(sheet)),
     ])
 }
 
-/// For a load that was cut short, or has no known end: how much of the planned load has run, and why
-/// not more.
+/// For a load that was cut short, or has no known end: how much of the planned load has run, and
+/// why not more.
 fn cut_short(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let Some(CutShortDoc { planned_s, why }) = &record.cut_short else { return html! {} };

@@ -39,6 +39,8 @@ pub(super) static ENGLISH: AnswerStrings = AnswerStrings {
             (false, false) => format!("{ends}; neither end is proven"),
         }
     },
+    quick: "quick estimate, about ± 10 %: ",
+    not_proven: " (not proven)",
     open_interval: "one end is open",
     between: |low, high| format!("so far the knee is between {low} and {high}"),
     up_to: |low| format!("so far all levels up to {low} pass"),

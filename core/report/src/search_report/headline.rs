@@ -11,12 +11,18 @@ use super::zh::CHINESE;
 
 /// The first line of every view: the answer. It depends on all of `doc` except its headline.
 pub fn knee_headline(doc: &SearchDoc) -> String {
-    headline(doc, &ENGLISH)
+    whole(doc, &ENGLISH)
 }
 
 /// The same in Chinese, rebuilt from its values.
 pub(super) fn chinese_headline(doc: &SearchDoc) -> String {
-    headline(doc, &CHINESE)
+    whole(doc, &CHINESE)
+}
+
+/// The answer, and before it that it is only an estimate.
+fn whole(doc: &SearchDoc, say: &AnswerStrings) -> String {
+    let quick = if doc.setup.quick { say.quick } else { "" };
+    format!("{quick}{}", headline(doc, say))
 }
 
 fn headline(doc: &SearchDoc, say: &AnswerStrings) -> String {
@@ -65,7 +71,11 @@ fn seen(doc: &SearchDoc, say: &AnswerStrings) -> RunEvidence {
 fn so_far(doc: &SearchDoc, say: &AnswerStrings) -> String {
     let level = |value: Number| (say.level)(&level_text(&doc.of, value));
     match (doc.answer.low, doc.answer.high) {
-        (Some(low), Some(high)) => (say.between)(&level(low), &level(high)),
+        (Some(low), Some(high)) => {
+            let proven = doc.answer.low_proven && doc.answer.high_proven;
+            let doubt = if proven { "" } else { say.not_proven };
+            format!("{}{doubt}", (say.between)(&level(low), &level(high)))
+        }
         (Some(low), None) => (say.up_to)(&level(low)),
         (None, Some(high)) => (say.not_at)(&level(high)),
         (None, None) => match doc.curve.iter().find(|point| point.runs > 0) {

@@ -49,6 +49,10 @@ pub(super) struct AnswerStrings {
     pub(super) stopped: fn(&str, &str) -> String,
     /// Both ends of an interval, the confidence, and which ends are proven.
     pub(super) interval: fn([&str; 2], &str, BoundProof) -> String,
+    /// Before the answer of a quick estimate.
+    pub(super) quick: &'static str,
+    /// After a bracket without proof.
+    pub(super) not_proven: &'static str,
     pub(super) open_interval: &'static str,
     /// The state so far: the knee is between two levels.
     pub(super) between: fn(&str, &str) -> String,

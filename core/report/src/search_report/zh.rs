@@ -33,6 +33,8 @@ pub(super) static CHINESE: AnswerStrings = AnswerStrings {
             (false, false) => format!("{ends}，两端均未证实"),
         }
     },
+    quick: "快速估计，约 ± 10 %：",
+    not_proven: "（尚未证实）",
     open_interval: "有一端未定",
     between: |low, high| format!("目前可知拐点在 {low} 与 {high} 之间"),
     up_to: |low| format!("目前直到 {low} 均成立"),

@@ -118,12 +118,9 @@ fn second(from: i64, open: u64) -> Interval {
 }
 
 fn diagnosis() -> Diagnosis {
+    let reasons = vec!["p99 < 5ms".to_owned()];
     Diagnosis {
-        verdict: Verdict {
-            status: Status::Fail,
-            reasons: vec!["p99 < 5ms".to_owned()],
-            blame: Blame::Target,
-        },
+        verdict: Verdict { status: Status::Fail, reasons, blame: Blame::Target },
         exit: ExitCode::Fail,
         headline: "p99 60.0 s, not < 5ms".to_owned(),
         findings: vec![Finding {

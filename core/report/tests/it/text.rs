@@ -7,7 +7,7 @@ use wavetank_record::{
     Blame, ConnectionMemory, Generator, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Status,
     StepDoc, Times, TlsDoc, Warmup,
 };
-use wavetank_report::text;
+use wavetank_report::{Language, html, markdown, text};
 
 const COLUMNS_MAX: usize = 100;
 
@@ -252,4 +252,27 @@ fn held_connections_come_first() {
     check(&record, &["held       keep: lowest second 999,995 of 1,000,000 planned (at 52 s)"]);
     record.held.clear();
     check(&record, &["held       peak 1,000,000 of 1,000,000 planned · no phase held a constant number"]);
+}
+
+/// No view of a run hides the generator's part of a time, or says that there was no limit.
+#[test]
+fn the_part_of_the_generator_is_next_to_the_time() {
+    let late = RunRecord {
+        response_us: times(50_000, [1_200.0, 2_000.0, 333_000.0, 400_000.0, 500_000.0]),
+        lag_us: times(50_000, [100.0, 900.0, 214_000.0, 300_000.0, 310_000.0]),
+        ..open()
+    };
+    let said = "p99 333 ms (214 ms of it is the load generator's)";
+    let unwrapped = text(&late).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(unwrapped.contains(said) && !unwrapped.contains("p50 1.20 ms ("), "{unwrapped}");
+    let page = markdown(&late);
+    assert!(page.contains("214 ms of the response time's p99 is the load generator's"), "{page}");
+    assert!(!page.contains("no limit was reached") && markdown(&open()).contains("no limit was reached"));
+    let english = html(support::measured::bare(&late), Language::English);
+    assert!(english.contains("214\u{a0}ms of it is the load generator's"), "{english}");
+    let chinese = html(support::measured::bare(&late), Language::Chinese);
+    assert!(chinese.contains("214\u{a0}ms 来自发压端"), "{chinese}");
+    assert!(!english.contains("no limit was reached") && !chinese.contains("未触及任何上限"));
+    // The lag of a percentile that dropped requests leave unknown is shown nowhere.
+    assert!(!text(&invalid()).contains("> dropped ("));
 }

@@ -306,3 +306,38 @@ fn a_target_of_pure_chance_comes_to_an_end() {
         assert!(asked.len() <= 400, "seed {seed}: {} runs for {:?}", asked.len(), answer.end);
     }
 }
+
+/// A quick estimate takes some twenty runs, and is a tenth off at most.
+#[test]
+fn a_quick_search_is_near_after_few_runs() {
+    let setup = Setup::new(Granularity::Rate, 100.0, 1e6).quickly();
+    assert!(setup.check().is_ok());
+    for target in [130.0, 1_000.0, 2_500.0, 17_000.0, 78_000.0] {
+        let (answer, asked) = search(setup, 3, &plain(target));
+        assert_eq!(answer.end, SearchEnd::Found, "{target}: {answer:?}");
+        let knee = answer.knee.unwrap();
+        assert!((knee / target - 1.0).abs() <= 0.1, "{knee} for {target}");
+        assert!(asked.len() <= 20, "{} runs for {target}", asked.len());
+    }
+}
+
+/// A few contradicting runs between the ends of the bracket prove nothing.
+#[test]
+fn a_search_without_time_reports_only_what_all_runs_agree_on() {
+    let mut search = Search::new(Setup::new(Granularity::Rate, 100.0, 1e6));
+    let mut number = 0_u32;
+    while let Some(wanted) = search.next().filter(|_| number < 25) {
+        let plain = plain(1_000.0)(wanted.level, [0.0; 3]);
+        let is_contested = wanted.stage == Stage::Measure && (980.0..1_030.0).contains(&wanted.level);
+        number += 1;
+        let chance = if number.is_multiple_of(2) { RunOutcome::Pass } else { RunOutcome::Fail };
+        search.result(if is_contested { chance } else { plain }, 1.0);
+    }
+    search.stop(StopReason::Time);
+    let answer = search.answer();
+    let contested = |point: &&wavetank_search::Point| point.passed > 0 && point.passed < point.runs;
+    for point in answer.points.iter().filter(contested) {
+        assert!(answer.low < Some(point.level) && answer.high > Some(point.level), "{answer:?}");
+    }
+    assert!(answer.low_proven && answer.high_proven || answer.knee.is_none(), "{answer:?}");
+}

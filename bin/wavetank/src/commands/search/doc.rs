@@ -60,6 +60,7 @@ impl SearchContext<'_> {
                 warmup_s: seconds(args.limits.warmup),
                 settle_s: seconds(args.limits.settle),
                 max_time_s: args.limits.max_time.map(seconds),
+                quick: args.setup.quick,
             },
             curve: knee_curve(&self.runs, &chances),
             runs: self.runs.clone(),

@@ -5,5 +5,6 @@ mod cut_short;
 mod doubts;
 mod drift;
 mod held;
+mod host_counters;
 mod standstill;
 mod verdict;

@@ -237,10 +237,16 @@ fn failures_that_share_an_age_are_named() {
         };
         run([(3, ages(Second::at(3)))])
     };
+    let same = |ms: u64| run([(3, Second::at(3).failed(12, ErrorClass::Status, ms))]);
     let told = Some("12 requests failed at the same age, 29.9 s".to_owned());
     assert_eq!(message(&closed_at(12, 30_000), "same_age"), told);
     assert_eq!(message(&closed_at(9, 30_000), "same_age"), None, "too few failures for a finding");
     assert_eq!(message(&closed_at(12, 3), "same_age"), None, "instant failures share their age by nature");
+    let told = Some("12 requests failed at the same age, 499 ms".to_owned());
+    assert_eq!(message(&same(500), "same_age"), told);
+    let told = Some("12 requests failed at the same age, 99.6 ms".to_owned());
+    assert_eq!(message(&same(100), "same_age"), told);
+    assert_eq!(message(&same(5), "same_age"), None, "as old as other responses");
     let spread = |second: Second| {
         (1..40).fold(second, |second, i| second.failed(1, ErrorClass::ClosedEarly, i * 1000))
     };

@@ -75,6 +75,7 @@ pub(crate) static WORDS: Strings = Strings {
         of_offered: |rate| format!("of {rate} offered"),
         done_in: |count, time| format!("{count} in {time}"),
         response_p99: "Response time, p99",
+        lag_of_it: |lag| format!("{lag} of it is the load generator's"),
         half_within: |p50| format!("half within {p50}"),
         failed_apart: |n, p99| format!("not included: {n} failed (not by timeout), their p99 {p99}"),
         failed_share: "Failed",

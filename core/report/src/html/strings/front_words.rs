@@ -47,6 +47,8 @@ pub(crate) struct SummaryStrings {
     pub(crate) done_in: Of2,
     pub(crate) response_p99: &'static str,
     pub(crate) half_within: Of1,
+    /// The part of a time that the generator caused.
+    pub(crate) lag_of_it: Of1,
     /// Number of failed requests that the response time does not include, and their p99.
     pub(crate) failed_apart: Of2,
     pub(crate) failed_share: &'static str,

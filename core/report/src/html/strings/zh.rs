@@ -62,6 +62,7 @@ pub(crate) static WORDS: Strings = Strings {
         of_offered: |rate| format!("应发 {rate}"),
         done_in: |count, time| format!("{time} 内共 {count}"),
         response_p99: "响应时间 p99",
+        lag_of_it: |lag| format!("其中 {lag} 来自发压端"),
         half_within: |p50| format!("半数不超过 {p50}"),
         failed_apart: |n, p99| format!("另有 {n} 个失败（非超时）未计入，其 p99 为 {p99}"),
         failed_share: "失败率",
