@@ -11,6 +11,7 @@ const OVERFLOWS_MIN: u64 = 10;
 const CLOSED_SHARE_MIN: f64 = 0.5;
 
 /// A host of the lab, and how much one of its counters rose.
+#[derive(Clone, Copy)]
 struct Rise<'a> {
     host: &'a str,
     blame: Blame,

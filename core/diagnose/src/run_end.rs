@@ -65,6 +65,7 @@ pub struct Throttling {
 
 /// The circumstances of the run that the caller knows.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
 pub struct RunContext {
     /// Load and target share this host.
     pub same_host: bool,
