@@ -167,8 +167,8 @@ impl PhaseWindow {
     }
 }
 
-/// Returns when the last arrival is due of a phase that a number of arrivals ends, and when the next
-/// one would be. `None` without a constant rate, or with arrivals by chance.
+/// Returns when the last arrival is due of a phase that a number of arrivals ends, and when the
+/// next one would be. `None` without a constant rate, or with arrivals by chance.
 fn last_arrivals(phase: &Phase) -> Option<(Nanos, Nanos)> {
     let Load::Open { rate, arrivals: Arrivals::Even, .. } = &phase.load else { return None };
     let (count, rate) = (phase.requests_max.or(phase.sessions_max)?, rate.as_constant()?);

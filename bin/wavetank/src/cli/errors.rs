@@ -15,7 +15,7 @@ impl Errors {
         })
     }
 
-    /// Returns the value of `result` if there is no error at all, and otherwise all errors, those of
+    /// Returns the value of `result` if there is no error, and otherwise all errors, those of
     /// `result` first.
     pub(super) fn finish<T>(self, result: Result<T, UserError>) -> Result<T, UserError> {
         match result {

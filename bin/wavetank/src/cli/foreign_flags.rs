@@ -125,8 +125,8 @@ pub(super) fn unsupported(option: &str) -> Option<&'static str> {
     UNSUPPORTED.iter().find(|(names, _)| names.contains(&bare)).map(|(_, what)| *what)
 }
 
-/// Returns the hint for an unknown option that another tool has. Numbers in it are those of `value`,
-/// if that is one.
+/// Returns the hint for an unknown option that another tool has. Numbers in it are those of
+/// `value`, if that is one.
 pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option<String> {
     let bare = option.split('=').next().unwrap_or(option);
     let hint = HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;

@@ -5,8 +5,8 @@ use wavetank_plan::TargetUrl;
 use super::template::push_text;
 use crate::model::{Part, Template};
 
-/// Encodes the fixed text of a path or a whole URL as the URL of a run is encoded: only ASCII, and no
-/// dot segments. Holes stay; their values are escaped when they are known.
+/// Encodes the fixed text of a path or a whole URL as the URL of a run is encoded: only ASCII, and
+/// no dot segments. Holes stay; their values are escaped when they are known.
 pub(crate) fn normal_path(url: Template) -> Template {
     let Some(Part::Text(first)) = url.parts.first() else { return url };
     let start = match first.find("://") {

@@ -116,8 +116,8 @@ impl CurlRequest {
         Ok(())
     }
 
-    /// Adds a header. `X;` is an empty header, and `X:` removes one that curl would add. Headers that
-    /// are computed here are left out.
+    /// Adds a header. `X;` is an empty header, and `X:` removes one that curl would add. Headers
+    /// that are computed here are left out.
     fn header(&mut self, text: &str) {
         let (name, value) = match (text.split_once(':'), text.strip_suffix(';')) {
             (Some((name, value)), _) => (name.trim(), Some(value.trim()).filter(|value| !value.is_empty())),
