@@ -5,6 +5,7 @@
 
 use wavetank_plan::{TargetUrl, UserError, resolve};
 
+use crate::input::override_with;
 use crate::model::{
     Body, DataContent, DataFile, DataSource, Http, Part, PartContent, Request, RequestHead, RowOrder, Step,
     Target, TargetAddress, Template, Value, Verb,
@@ -73,7 +74,7 @@ pub fn read_url(request: &UrlRequest, input: &ParseInput<'_>) -> Parsed {
     let mut out = Diagnostics::default();
     let experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
     let experiment = experiment.and_then(|mut experiment| {
-        experiment.apply_overrides(input, &Variables::default(), &mut out)?;
+        override_with(&mut experiment, input, &Variables::default(), &mut out)?;
         verify(&experiment, &mut out);
         Some(experiment)
     });

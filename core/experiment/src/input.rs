@@ -1,12 +1,12 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
 use wavetank_grammar::{parse_yaml, text_of};
-use wavetank_plan::RunOptions;
+use wavetank_plan::{RunOptions, UserError};
 
 use crate::grammar::{Grammar as _, MapName};
 use crate::parse::{Variables, read_experiment};
 use crate::validate::{verify, verify_references};
-use crate::{Diagnostics, Experiment, other_formats};
+use crate::{Diagnostic, Diagnostics, Experiment, Span, other_formats};
 
 /// The input of [`read`]. It includes everything that is needed from outside the file.
 pub struct ParseInput<'a> {
@@ -75,7 +75,28 @@ fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Optio
         verify_references(&experiment, text, out);
         return None;
     }
-    experiment.apply_overrides(input, &vars, out)?;
+    override_with(&mut experiment, input, &vars, out)?;
     verify(&experiment, out);
     Some(experiment)
+}
+
+/// Applies the options of `input`; their errors go into `out`.
+pub(crate) fn override_with(
+    experiment: &mut Experiment,
+    input: &ParseInput<'_>,
+    vars: &Variables,
+    out: &mut Diagnostics,
+) -> Option<()> {
+    let mut template = |text: &str| {
+        let mut parser = vars.reader(input);
+        parser.template_text(text, Span::default()).ok_or_else(|| parser.out.sorted()[0].clone())
+    };
+    match experiment.apply_overrides(input.options, &mut template) {
+        Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
+        Err(UserError { code, message, hint, .. }) => {
+            out.push(Diagnostic::without_span(code, message, hint));
+            return None;
+        }
+    }
+    Some(())
 }

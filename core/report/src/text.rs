@@ -83,8 +83,7 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
-/// The run in one line, ending in a newline: verdict, rate, p50, p99, failures, and what limited
-/// it.
+/// The run in one line, ending in a newline: verdict, rate, p50, p99, failures and the limit.
 pub fn oneline(record: &RunRecord) -> String {
     let mut parts = vec![record.verdict.status.name().to_uppercase()];
     parts.extend(measured(record));

@@ -22,15 +22,17 @@ pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<(Option<Cli>, Vec<Us
             Err(error) => error,
         };
         if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-            // Help that was asked for next to a wrong option is still help.
-            return Err(error.render().to_string());
+            // Help does not hide an error.
+            return if errors.is_empty() { Err(error.render().to_string()) } else { Ok((None, errors)) };
         }
         let rest = without_unknown(&error, &typed);
         // What is missing may have been the value of an option that is not known.
         if errors.is_empty() || error.kind() != ErrorKind::MissingRequiredArgument {
             errors.push(user_error(&error, &typed));
         }
-        match rest {
+        // A negative number is the value of an option, which would have none without it.
+        let is_negative = errors.last().is_some_and(|error| error.code == "negative");
+        match rest.filter(|_| !is_negative) {
             Some(rest) => typed = rest,
             None => return Ok((None, errors)),
         }
@@ -158,7 +160,9 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         return UserError::usage("option_unknown", message, hint);
     }
     // clap's own guesses share little more than the dashes: `--out` for `--quiet`.
-    let longs = long_options(&of);
+    let mut longs = long_options(&of);
+    // Of two that are as near, the longer one: a letter is left out more often than added.
+    longs.sort_by_key(|long| std::cmp::Reverse(long.len()));
     let name = bare.trim_start_matches('-');
     let hint = match did_you_mean(name, longs.iter().map(String::as_str)) {
         // A subcommand has the option: `wavetank runs --keep 3`.

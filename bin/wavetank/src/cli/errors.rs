@@ -15,8 +15,8 @@ impl Errors {
         })
     }
 
-    /// Returns the value of `result` if there is no error at all, and otherwise all errors, those
-    /// of `result` first.
+    /// Returns the value of `result` if there is no error, and otherwise all errors, those of
+    /// `result` first.
     pub(super) fn finish<T>(self, result: Result<T, UserError>) -> Result<T, UserError> {
         match result {
             Ok(value) => UserError::combine(self.0).map_or(Ok(value), Err),

@@ -128,7 +128,7 @@ pub(super) struct TargetCountArgs {
     /// (`wavetank serve` reports it) [default: only a target on this host]
     #[arg(long, visible_alias = "target-counts")]
     pub(super) truth: bool,
-    /// Do not poll the target's connection count
+    /// Do not poll the target's count
     #[arg(long, visible_alias = "no-target-counts")]
     pub(super) no_truth: bool,
 }
@@ -176,7 +176,7 @@ pub(super) struct RequestArgs {
     /// Redirects to follow.
     #[arg(skip)]
     pub(super) follow: Option<u32>,
-    /// CSV file whose columns templates use: ${rows.COLUMN}; each request takes the next row
+    /// CSV file for templates, ${rows.COLUMN}; each request takes the next row
     #[arg(long, value_name = "FILE")]
     pub(super) rows: Option<String>,
     /// User and password of basic authentication, or @FILE; never stored in an archive

@@ -270,7 +270,7 @@ fn form(
                 Some(("type", value)) => content_type = Some(value.to_owned()),
                 Some(("filename", value)) => sent = Some(value.trim_matches('"').to_owned()),
                 _ => {
-                    let message = format!("--form `{name}`: `{word}` is neither type nor filename");
+                    let message = format!("--form `{name}`: `{word}` is not type= or filename=");
                     let hint = "--form 'photo=@cat.jpg;type=image/jpeg;filename=cat.jpg'";
                     return Err(UserError::usage("bad_pair", message, hint));
                 }

@@ -33,7 +33,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ("size", &["rate", "connections", "duration", "hold", "service", "answer-bytes", "balancer", "format"]),
 ];
 
-/// Examples of commands whose own text has none.
+/// Examples of commands that have none in their own text.
 const EXAMPLES: &[(&str, &str)] = &[
     (
         "run",

@@ -2,17 +2,16 @@
 
 use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 
-use super::{PLACE, conflict, without_span};
+use super::{PLACE, TemplateParser, conflict, without_span};
 use crate::Experiment;
 use crate::model::{Auth, Header, Http, Proxy, Template};
-use crate::parse::Parser;
 
 impl Experiment {
     /// Applies the options for keys of `http:`.
     pub(super) fn amend_http(
         &mut self,
         options: &RunOptions,
-        parser: &mut Parser<'_>,
+        template: &mut TemplateParser<'_>,
     ) -> Result<(), UserError> {
         let http = &mut self.http;
         lengths(http, options)?;
@@ -39,7 +38,7 @@ impl Experiment {
             let hint = "pipelining is HTTP/1.1 (RFC 9112 §9.3.2)";
             return Err(conflict("HTTP/1.0 and a pipeline exclude each other", hint));
         }
-        headers(http, options, parser)
+        headers(http, options, template)
     }
 }
 
@@ -82,7 +81,11 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
 }
 
 /// A header of the command line replaces the file's common header of that name; a step's own stays.
-fn headers(http: &mut Http, options: &RunOptions, parser: &mut Parser<'_>) -> Result<(), UserError> {
+fn headers(
+    http: &mut Http,
+    options: &RunOptions,
+    template: &mut TemplateParser<'_>,
+) -> Result<(), UserError> {
     for (name, value) in &options.headers {
         resolve::check_header(name, value.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));
@@ -92,8 +95,7 @@ fn headers(http: &mut Http, options: &RunOptions, parser: &mut Parser<'_>) -> Re
         }
     }
     for (name, value) in &options.headers {
-        let value = parser.template_text(value.reveal(), PLACE).ok_or_else(|| {
-            let failed = parser.out.sorted()[0].clone();
+        let value = template(value.reveal()).map_err(|failed| {
             UserError::usage(failed.code, format!("-H `{name}`: {}", failed.message), failed.hint)
         })?;
         http.headers.push(Header { name: without_span(name.clone()), value });

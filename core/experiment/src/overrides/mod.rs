@@ -11,8 +11,11 @@ mod tls;
 pub(crate) use load::default_phases;
 use wavetank_plan::{RunOptions, UserError, resolve};
 
-use crate::parse::{Parser, Variables};
-use crate::{Diagnostic, Diagnostics, Experiment, ParseInput, Phase, Span, Spanned};
+use crate::model::Template;
+use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
+
+/// Parses a text with templates. The error is about the text alone.
+pub(crate) type TemplateParser<'a> = dyn FnMut(&str) -> Result<Template, Diagnostic> + 'a;
 
 /// Wraps a value that has no position in the file.
 const fn without_span<T>(value: T) -> Spanned<T> {
@@ -26,34 +29,20 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Applies `options` to the file. Reports the conditions that are replaced.
+    /// Applies `options`, with `template` to parse their texts. Reports which conditions of the file
+    /// they replace.
     ///
-    /// Returns `None` if options contradict each other or the file, or have no effect with it.
+    /// # Errors
+    /// Options that contradict each other or the file, and those that have no effect with a file.
     pub(crate) fn apply_overrides(
         &mut self,
-        input: &ParseInput<'_>,
-        vars: &Variables,
-        out: &mut Diagnostics,
-    ) -> Option<()> {
-        match self.overridden(input.options, &mut vars.reader(input)) {
-            Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
-            Err(UserError { code, message, hint, .. }) => {
-                out.push(Diagnostic::without_span(code, message, hint));
-                return None;
-            }
-        }
-        Some(())
-    }
-
-    fn overridden(
-        &mut self,
         options: &RunOptions,
-        parser: &mut Parser<'_>,
+        template: &mut TemplateParser<'_>,
     ) -> Result<Vec<Diagnostic>, UserError> {
         resolve::check_conflicts(options)?;
         check_applicable(options)?;
         self.amend_load(options)?;
-        self.amend_http(options, parser)?;
+        self.amend_http(options, template)?;
         self.amend_tls(&options.tls);
         self.amend_rest(options)
     }

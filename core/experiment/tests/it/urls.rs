@@ -197,9 +197,21 @@ fn rate(text: &str) -> Option<Rate> {
 
 #[test]
 fn a_url_and_the_file_that_says_the_same_are_one_plan() {
-    let get = "steps: [get: /]\n";
-    let url = "127.0.0.1:8080/";
-    for (url, options, lines) in [
+    for (url, options, lines) in loads().into_iter().chain(requests()) {
+        check_same(url, &options, &lines);
+    }
+}
+
+/// A URL, options, and the lines of a file.
+type Pair = (&'static str, RunOptions, String);
+
+const URL: &str = "127.0.0.1:8080/";
+const GET: &str = "steps: [get: /]\n";
+
+/// Pairs that differ in their load.
+fn loads() -> Vec<Pair> {
+    let (url, get) = (URL, GET);
+    vec![
         (url, options(|_| ()), get.to_owned()),
         (url, options(|o| o.connections = Some(10)), format!("{get}phases: [{{users: 10, for: 10s}}]")),
         (
@@ -256,6 +268,13 @@ fn a_url_and_the_file_that_says_the_same_are_one_plan() {
             options(|o| (o.connections, o.pipeline) = (Some(5), Some(4))),
             format!("http: {{pipeline: 4}}\n{get}phases: [{{users: 20, for: 10s}}]"),
         ),
+    ]
+}
+
+/// Pairs that differ in their request, conditions and names.
+fn requests() -> Vec<Pair> {
+    let (url, get) = (URL, GET);
+    vec![
         (
             "127.0.0.1:8080/a/b?c=d&e",
             options(|o| {
@@ -275,11 +294,6 @@ fn a_url_and_the_file_that_says_the_same_are_one_plan() {
         (url, options(|o| o.body = Some(b"text".to_vec())), "steps: [{post: /, body: text}]".to_owned()),
         (
             url,
-            options(|o| o.basic = Some(Secret::new("me:planted"))),
-            "http: {auth: basic me:planted}\nsteps: [get: /]".to_owned(),
-        ),
-        (
-            url,
             options(|o| {
                 o.thresholds.push(Condition::parse("p99 < 250ms in main").expect("a condition"));
                 o.stop.push(Condition::parse("failed > 50%").expect("a condition"));
@@ -296,7 +310,5 @@ fn a_url_and_the_file_that_says_the_same_are_one_plan() {
                  tags: {{build: \"7\"}}\nthresholds: p99 < 250ms in main\nstop: failed > 50%"
             ),
         ),
-    ] {
-        check_same(url, &options, &lines);
-    }
+    ]
 }

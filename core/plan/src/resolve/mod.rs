@@ -71,7 +71,6 @@ pub fn resolve(
     let way = connect_addresses(options, url, addresses)?;
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
-    let auth = request::auth_plan(options)?;
     let http = http_plan(options, url, &way)?;
     let tls = tls::tls_plan(&options.tls, url)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
@@ -100,7 +99,7 @@ pub fn resolve(
                 Load::Open { .. } => ConnectionOwner::Shared,
                 _ => ConnectionOwner::User,
             },
-            vec![Step { auth, ..Step::plain(format!("{} {}", request.method, url.path), 0, request) }],
+            vec![Step::plain(format!("{} {}", request.method, url.path), 0, request)],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use wavetank_plan::{
-    Arrivals, AuthPlan, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, Secret,
-    TargetUrl, TlsVersions,
+    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, Secret, TargetUrl,
+    TlsVersions,
 };
 
 use super::{argv, command, plan, run};
@@ -150,8 +150,8 @@ fn a_plan_comes_out() {
     assert_eq!(rate.as_constant(), Some(Rate::per_second(2_000)));
     let request = &plan.scenarios[0].steps[0].request;
     assert_eq!((request.method.as_str(), request.path.shown().as_str()), ("POST", "/a?b=c"));
-    let auth = plan.scenarios[0].steps[0].auth.clone();
-    assert_eq!(auth, Some(AuthPlan::Basic("me".into(), "pass".into())));
+    assert_eq!(request.secret_headers, ["authorization"]);
+    assert!(request.headers.contains(&("Authorization".into(), "Basic bWU6cGFzcw==".into())));
 }
 
 #[test]
