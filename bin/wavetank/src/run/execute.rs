@@ -136,7 +136,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     for (at, text) in &ends {
         conducted.record_event(EventLine::new(*at, "service_ended", text));
     }
-    let cure = probed.cure.into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect();
+    let forwarding = host.lab.as_ref().and_then(LabRun::kernel_work);
+    let cure =
+        probed.cure.into_iter().chain(forwarding).chain(ends.into_iter().map(|(_, text)| text)).collect();
     Ok(conclude(conducted, around, (probed.setup, cure), talk))
 }
 
@@ -181,6 +183,7 @@ impl<'a> ServersCounted<'a> {
             Ok((before, now)) => {
                 record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
                 record.notes.extend(now.uncountable_since(&before));
+                record.notes.extend(now.full_since(&before));
             }
             Err(error) => {
                 talk.warn(&format!(
