@@ -146,7 +146,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     for (at, text) in &ends {
         conducted.record_event(EventLine::new(*at, "service_ended", text));
     }
-    let notes = notes.into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect();
+    let forwarding = host.lab.as_ref().and_then(LabRun::kernel_work);
+    let notes = notes.into_iter().chain(forwarding).chain(ends.into_iter().map(|(_, text)| text)).collect();
     Ok(conclude(conducted, around, (probed.setup, notes), talk))
 }
 
@@ -220,6 +221,7 @@ impl<'a> ServersCounted<'a> {
             Ok((before, now)) => {
                 record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
                 record.notes.extend(now.uncountable_since(&before));
+                record.notes.extend(now.full_since(&before));
             }
             Err(error) => {
                 talk.warn(&format!(

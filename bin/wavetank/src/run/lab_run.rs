@@ -246,6 +246,17 @@ impl LabRun {
         all
     }
 
+    /// Names the balancers with work that no host's CPU time includes, for a note.
+    pub(crate) fn kernel_work(&self) -> Option<String> {
+        let forwards = |kind: &ServiceKind| {
+            matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
+        };
+        let forwarding = |host: &&Host| host.services.iter().any(|service| forwards(&service.kind));
+        let hosts: Vec<&str> =
+            self.lab.hosts.iter().filter(forwarding).map(|host| host.name.as_str()).collect();
+        (!hosts.is_empty()).then(|| kernel_work_text(&hosts))
+    }
+
     /// Describes which parts of the lab have gone since the run started.
     pub(crate) fn loss(&self) -> Option<String> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
@@ -288,6 +299,11 @@ fn service_end(host: &str, death: &serde_json::Value, at: Nanos) -> String {
         Some(copy) => format!("copy {copy} of {host}/{service} ended at {at} of the run: {how}"),
         None => format!("{host}/{service} ended at {at} of the run: {how}"),
     }
+}
+
+fn kernel_work_text(hosts: &[&str]) -> String {
+    let hosts = hosts.join(", ");
+    format!("the kernel forwards packets for {hosts}: that CPU time is the machine's and in no host's CPU")
 }
 
 /// Its hosts by name.

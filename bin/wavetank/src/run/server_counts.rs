@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 use wavetank_lab::{Client, LabFolder};
+use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{RunRecord, ServerCountDoc};
 use wavetank_topology::{Host, Lab, Service, ServiceKind};
@@ -26,6 +27,8 @@ struct Count {
     /// Requests among these that were not complete. A connection that is closed without any may
     /// count as one.
     incomplete: u64,
+    /// The most connections that were open together, and how many it allows; `None` if unknown.
+    fullest: Option<(u64, u64)>,
     /// How many processes of it were started in all: a new one counts from 0.
     starts: u64,
 }
@@ -129,6 +132,20 @@ impl ServerCounts {
         })
     }
 
+    /// Lists services that had as many connections open as they allow, and had fewer before: a note
+    /// for each. Further clients waited for a place, however fast the servers were.
+    pub(crate) fn full_since(&self, before: &Self) -> Vec<String> {
+        let is_full = |count: Option<&Count>| {
+            count.and_then(|count| count.fullest).is_some_and(|(peak, limit)| peak >= limit)
+        };
+        let full = |(key, count): (&(String, String), &Count)| {
+            let (_, limit) = count.fullest?;
+            let (host, service) = key;
+            (is_full(Some(count)) && !is_full(before.0.get(key))).then(|| full_text(host, service, limit))
+        };
+        self.0.iter().filter_map(full).collect()
+    }
+
     /// Hosts and services of which processes were started since `before`.
     fn started_again<'s>(&'s self, before: &Self) -> Vec<&'s (String, String)> {
         let again = |key: &&(String, String)| {
@@ -138,12 +155,20 @@ impl ServerCounts {
     }
 }
 
+fn full_text(host: &str, service: &str, limit: u64) -> String {
+    format!(
+        "{host}/{service} had {} connections open, its own limit: further ones waited; raise its `connections`, or `maxconn`",
+        format_grouped(limit)
+    )
+}
+
 /// One service's answer.
 fn counted(one: &Value) -> Option<(String, Count)> {
     let count = Count {
         connections: one["connections"].as_u64()?,
         requests: one["requests"].as_u64(),
         incomplete: one["incomplete"].as_u64().unwrap_or_default(),
+        fullest: one["peak"].as_u64().zip(one["limit"].as_u64()),
         starts: one["starts"].as_u64().unwrap_or_default(),
     };
     Some((one["service"].as_str()?.to_owned(), count))
@@ -226,7 +251,7 @@ mod tests {
     fn a_service_that_was_started_again_is_told_of() {
         let of = |all: &[(&str, u64)]| {
             let one = |&(host, starts): &(&str, u64)| {
-                let count = Count { connections: 9, requests: Some(9), incomplete: 0, starts };
+                let count = Count { connections: 9, requests: Some(9), incomplete: 0, fullest: None, starts };
                 ((host.to_owned(), "nginx".to_owned()), count)
             };
             ServerCounts(all.iter().map(one).collect())
@@ -242,9 +267,23 @@ mod tests {
     }
 
     #[test]
+    fn a_full_service_is_told_of_once() {
+        let of = |peak| {
+            let count = Count { fullest: Some((peak, 9)), ..Count::default() };
+            ServerCounts(BTreeMap::from([(("lb1".to_owned(), "haproxy".to_owned()), count)]))
+        };
+        let check = |before, now, told: usize| {
+            assert_eq!(of(now).full_since(&of(before)).len(), told, "{before} {now}");
+        };
+        check(0, 8, 0);
+        check(0, 9, 1);
+        check(9, 9, 0);
+    }
+
+    #[test]
     fn an_answer_without_connections_is_none() {
         let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1, "starts": 2 });
-        let count = Count { connections: 7, requests: None, incomplete: 0, starts: 2 };
+        let count = Count { connections: 7, requests: None, incomplete: 0, fullest: None, starts: 2 };
         assert_eq!(counted(&one), Some(("haproxy".to_owned(), count)));
         assert_eq!(counted(&json!({ "service": "serve" })), None);
     }

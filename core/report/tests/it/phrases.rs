@@ -11,7 +11,7 @@ use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Sources of sentences that are stored in the record: files, folders, and functions of files.
-const MAKERS: [&str; 43] = [
+const MAKERS: [&str; 45] = [
     "core/diagnose/src",
     "core/compare/src/metrics.rs",
     "core/compare/src/comparability.rs",
@@ -41,10 +41,12 @@ const MAKERS: [&str; 43] = [
     "bin/wavetank/src/run/judge.rs",
     "bin/wavetank/src/run/lab_run.rs: fn loss(",
     "bin/wavetank/src/run/lab_run.rs: fn service_end(",
+    "bin/wavetank/src/run/lab_run.rs: fn kernel_work_text(",
     "bin/wavetank/src/run/lookup.rs: fn lookup(",
     "bin/wavetank/src/run/probe.rs",
     "bin/wavetank/src/run/dns_refresh/mod.rs",
     "bin/wavetank/src/run/server_counts.rs: fn uncountable_since(",
+    "bin/wavetank/src/run/server_counts.rs: fn full_text(",
     "core/journey/src/extract/parse_cache.rs: fn as_str(",
     "core/journey/src/follow_up_error.rs: fn message(",
     "io/engine/src/failure/mod.rs",

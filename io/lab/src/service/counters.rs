@@ -214,6 +214,8 @@ struct Haproxy {
     /// without any as one.
     incomplete: u64,
     classes: [u64; 5],
+    /// Of the fullest frontend: the most connections that were open together, and its limit.
+    fullest: Option<(u64, u64)>,
     open: u64,
     bytes_in: u64,
     bytes_out: u64,
@@ -243,6 +245,7 @@ impl Haproxy {
                     // In versions without `conn_tot`, `stot` of a frontend has the same count.
                     self.connections += number("conn_tot").or_else(|| number("stot"))?;
                     self.open += number("scur")?;
+                    self.note_peak(number("smax").zip(number("slim")));
                     self.bytes_in += number("bin")?;
                     self.bytes_out += number("bout")?;
                     self.denied += number("dreq").unwrap_or_default() + number("ereq").unwrap_or_default();
@@ -271,6 +274,15 @@ impl Haproxy {
         seen.then_some(())
     }
 
+    /// Keeps the frontend with the fewest connections left.
+    fn note_peak(&mut self, one: Option<(u64, u64)>) {
+        let left = |(peak, limit): (u64, u64)| limit.saturating_sub(peak);
+        self.fullest = match (self.fullest, one) {
+            (Some(known), Some(one)) if left(one) >= left(known) => Some(known),
+            (known, one) => one.or(known),
+        };
+    }
+
     fn add_server(&mut self, name: &str, connections: u64, up: bool) {
         match self.servers.iter_mut().find(|(known, ..)| known == name) {
             // A server counts as down if any copy has it down.
@@ -286,8 +298,9 @@ impl Haproxy {
             classes.collect::<Map<String, Value>>()
         });
         let server = |(name, connections, up): &(String, u64, bool)| json!({ "name": name, "connections": connections, "up": up });
+        let (peak, limit) = self.fullest.unzip();
         json!({
-            "program": "haproxy", "connections": self.connections, "requests": self.requests, "incomplete": self.incomplete, "answers": answers,
+            "program": "haproxy", "peak": peak, "limit": limit, "connections": self.connections, "requests": self.requests, "incomplete": self.incomplete, "answers": answers,
             "open": self.open, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out, "denied": self.denied,
             "connect_failed": self.connect_failed,
             "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
@@ -326,7 +339,7 @@ mod tests {
         check(
             &[one, two],
             &json!({
-                "program": "haproxy", "connections": 8, "requests": 80, "incomplete": 2, "open": 2, "bytes_in": 110, "bytes_out": 990,
+                "program": "haproxy", "peak": null, "limit": null, "connections": 8, "requests": 80, "incomplete": 2, "open": 2, "bytes_in": 110, "bytes_out": 990,
                 "denied": 3, "connect_failed": 5, "servers": servers,
                 "answers": { "1xx": 0, "2xx": 78, "3xx": 0, "4xx": 0, "5xx": 2 },
             }),
@@ -339,7 +352,7 @@ mod tests {
         check(
             &[one],
             &json!({
-                "program": "haproxy", "connections": 7, "requests": null, "incomplete": 0, "answers": null, "open": 2, "bytes_in": 100,
+                "program": "haproxy", "peak": null, "limit": null, "connections": 7, "requests": null, "incomplete": 0, "answers": null, "open": 2, "bytes_in": 100,
                 "bytes_out": 900, "denied": 0, "connect_failed": 0, "servers": [],
             }),
         );

@@ -415,3 +415,28 @@ fn a_program_that_never_answers_is_given_up() {
     assert!(check.expect_exit(2).stderr.contains("its check took longer than 20 s"), "{check}");
     place.nothing_left("lab check");
 }
+
+#[test]
+fn a_balancer_that_was_full_is_named() {
+    let test = "own-full";
+    let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: my.cfg}}") else { return };
+    place.file("my.cfg", &front("global\n  maxconn 10\n  stats socket /run/haproxy/s.sock\n", ":8080"));
+    let run = [
+        "run",
+        "lab.yaml",
+        "http://lb1:8080/",
+        "-c",
+        "40",
+        "-d",
+        "1s",
+        "--timeout",
+        "2s",
+        "--format",
+        "json",
+    ];
+    let told = place.lab(&[&run[..], &["--runs-dir", "runs"]].concat()).run();
+    let notes = told.json()["notes"].to_string();
+    let note = "lb1/haproxy had 10 connections open, its own limit: further ones waited";
+    assert!(notes.contains(note), "{notes}");
+    place.nothing_left("the run");
+}
