@@ -33,6 +33,8 @@ fn main() -> ExitCode {
     if let Some(ended) = wavetank_lab::run_internal_command(&argv) {
         return ended.map_or_else(|error| refuse(&error, OutputFormat::Text), ExitCode::from);
     }
+    #[cfg(target_os = "linux")]
+    wavetank_driver::Signals::survive_file_size_limit();
     let command = match cli::parse(argv) {
         Ok(command) => command,
         Err(ParseExit::Help(text)) => {
