@@ -148,10 +148,10 @@ pub(super) fn execute_and_report(
         // The exit code of a run that did not pass takes precedence. The output that failed is
         // still reported.
         Err(error) if exit != ExitCode::Pass as u8 => {
-            talk.warn(&error.to_string());
+            talk.warn_of(&error);
             Ok(exit)
         }
-        Err(error) => Err(error),
+        Err(error) => Err(output::sent_but_unwritten(error)),
         Ok(()) => Ok(combined_exit_code(compared, exit, talk)),
     }
 }

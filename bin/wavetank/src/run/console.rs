@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use wavetank_measure::Interval;
-use wavetank_plan::{EngineChoice, Nanos, Unsupported};
+use wavetank_plan::{EngineChoice, Nanos, Unsupported, UserError};
 use wavetank_record::engine_name;
 
 /// How often a plain line is written where there is no terminal.
@@ -38,6 +38,12 @@ impl Console {
     pub(crate) fn warn(&mut self, line: &str) {
         self.clear_progress();
         write(&format!("warning: {line}\n"));
+    }
+
+    /// Prints an error as a warning, because the command goes on or another result takes precedence.
+    pub(crate) fn warn_of(&mut self, error: &UserError) {
+        let text = error.to_string();
+        self.warn(&text.strip_prefix("error: ").unwrap_or(&text).replace("\nerror: ", "\nwarning: "));
     }
 
     /// How it goes, in the interval just sealed; `held`: how many connections hold phases want, and

@@ -70,9 +70,9 @@ fn told(
 fn end(doc: &SearchDoc, delivered: Result<(), UserError>, talk: &mut Console) -> Result<u8, UserError> {
     match delivered {
         Err(error) if doc.answer.exit != ExitCode::Pass as u8 => {
-            talk.warn(&error.to_string());
+            talk.warn_of(&error);
             Ok(doc.answer.exit)
         }
-        delivered => delivered.map(|()| doc.answer.exit),
+        delivered => delivered.map(|()| doc.answer.exit).map_err(output::sent_but_unwritten),
     }
 }
