@@ -27,14 +27,14 @@ use cli::{
 };
 
 fn main() -> ExitCode {
-    #[cfg(target_os = "linux")]
-    wavetank_driver::Signals::ignore_file_size_limit();
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
     // The lab's processes are this program again.
     #[cfg(target_os = "linux")]
     if let Some(ended) = wavetank_lab::run_internal_command(&argv) {
         return ended.map_or_else(|error| refuse(&error, OutputFormat::Text), ExitCode::from);
     }
+    #[cfg(target_os = "linux")]
+    wavetank_driver::Signals::survive_file_size_limit();
     let command = match cli::parse(argv) {
         Ok(command) => command,
         Err(ParseExit::Help(text)) => {

@@ -96,8 +96,21 @@ pub(crate) fn detect_in_text(name: &str, text: &str) -> Option<Diagnostic> {
     let lower = name.to_ascii_lowercase();
     let by_name =
         || ENDINGS.iter().find(|(end, ..)| lower.ends_with(end)).map(|(_, what, hint)| (*what, *hint));
-    let (what, hint) = found.or_else(|| archive(head)).or_else(|| targets(head)).or_else(by_name)?;
+    let (what, hint) =
+        found.or_else(|| curl(head)).or_else(|| archive(head)).or_else(|| targets(head)).or_else(by_name)?;
     Some(foreign(what, hint, &MapName::ADVICE))
+}
+
+/// Recognises a saved command of curl, such as "Copy as cURL" of a browser gives.
+fn curl(head: &str) -> Option<(&'static str, &'static str)> {
+    let first = head.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'))?;
+    let command = first.strip_prefix("$ ").unwrap_or(first);
+    let shaped = command.split_whitespace().next().is_some_and(|word| word == "curl" || word == "curl.exe");
+    shaped.then_some((
+        "a command of curl",
+        "wavetank run URL takes -X, -H and --body (curl's -d); in a file it is one step: - post: /path, \
+         headers: {…}, body: …",
+    ))
 }
 
 /// Recognises an HTTP archive. It is JSON, so it would be parsed as YAML.

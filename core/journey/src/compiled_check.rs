@@ -1,6 +1,6 @@
 //! [`CompiledCheck`]: a check that is ready to be evaluated.
 
-use wavetank_plan::{Check, CheckSubject, Op, Operand, Quantity, Template, Test, UserError};
+use wavetank_plan::{Check, CheckSubject, Number, Op, Operand, Quantity, Template, Test, UserError};
 
 use crate::extract::{Extractor, Pattern, ResponseView};
 use crate::render_context::RenderContext;
@@ -148,10 +148,10 @@ fn compare(
     let number = found.as_number();
     match operand {
         Operand::Number(value, quantity) => {
-            number.is_some_and(|number| op.holds(number, *value / unit(*quantity)))
+            number.is_some_and(|number| op.holds(number, in_unit(*value, *quantity)))
         }
         Operand::Range(low, high, quantity) => number.is_some_and(|number| {
-            let (low, high) = (*low / unit(*quantity), *high / unit(*quantity));
+            let (low, high) = (in_unit(*low, *quantity), in_unit(*high, *quantity));
             match op {
                 Op::Equal | Op::NotEqual => (low..=high).contains(&number),
                 Op::Less | Op::LessEqual => op.holds(number, low),
@@ -169,11 +169,10 @@ fn compare(
     }
 }
 
-/// Returns the factor from the extractor's unit to the plan's unit: the extractor returns `time` in
-/// seconds.
-const fn unit(quantity: Quantity) -> f64 {
+/// Returns `value` in the extractor's unit: the extractor returns `time` in seconds.
+const fn in_unit(value: Number, quantity: Quantity) -> Number {
     match quantity {
-        Quantity::Bare | Quantity::Size => 1.0,
-        Quantity::Time => 1e9,
+        Quantity::Bare | Quantity::Size => value,
+        Quantity::Time => Number::Real(value.as_f64() / 1e9),
     }
 }

@@ -43,6 +43,7 @@ impl FollowUpError {
             ),
             Self::Content(ContentFault::Broken) => "the body does not match its Content-Encoding".to_owned(),
             Self::Content(ContentFault::Truncated) => "the encoded body is incomplete".to_owned(),
+            Self::Content(ContentFault::Checksum) => "the checksum of the encoded body is wrong".to_owned(),
             Self::Content(ContentFault::TooLarge) => {
                 "the decoded body is too long to be evaluated".to_owned()
             }

@@ -23,6 +23,8 @@ pub struct RequestTemplate {
     body: Template,
     /// The request target, if it is always the same.
     target: Option<String>,
+    /// Whether it has a `Cookie` field.
+    sets_cookies: bool,
     /// Whether the bytes are sent unchanged, without added fields.
     raw: bool,
 }
@@ -44,7 +46,7 @@ impl RequestTemplate {
         if request.method.is_empty() {
             return Self::raw(&request.body);
         }
-        let mut headers = request.headers.clone();
+        let mut headers = with_one_cookie_field(&request.headers);
         match &step.auth {
             Some(AuthPlan::Basic(user, password)) => {
                 headers.push(("Authorization".to_owned(), basic(user, password)));
@@ -69,7 +71,13 @@ impl RequestTemplate {
         let shape = fixed_request(step, line, &headers, host)
             .map_or_else(|| Self::with_holes(step, line, &headers, host), |bytes| Self::of_fixed(&bytes));
         let target = request.path.as_fixed().map(|path| String::from_utf8_lossy(path).into_owned());
-        Self { target, ..shape }
+        let sets_cookies = headers.iter().any(|(name, _)| is_cookie(name));
+        Self { target, sets_cookies, ..shape }
+    }
+
+    /// Whether the request itself has a `Cookie` field.
+    pub(crate) const fn sets_cookies(&self) -> bool {
+        self.sets_cookies
     }
 
     /// The request target, if it is always the same.
@@ -135,6 +143,7 @@ impl RequestTemplate {
             measured: None,
             body: Template::default(),
             target: None,
+            sets_cookies: false,
             raw: false,
         }
     }
@@ -143,7 +152,7 @@ impl RequestTemplate {
     fn raw(bytes: &Template) -> Self {
         let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
         let (head, body) = (bytes.clone(), Template::default());
-        Self { fixed, head, measured: None, body, target: None, raw: true }
+        Self { fixed, head, measured: None, body, target: None, sets_cookies: false, raw: true }
     }
 
     fn with_holes(
@@ -179,9 +188,18 @@ impl RequestTemplate {
         let body = request.body.clone();
         let wanted = !body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
         if given("Content-Length").is_some() || given("Transfer-Encoding").is_some() || !wanted {
-            return Self { fixed: None, head, measured: None, body, target: None, raw: false };
+            return Self {
+                fixed: None,
+                head,
+                measured: None,
+                body,
+                target: None,
+                sets_cookies: false,
+                raw: false,
+            };
         }
-        let empty = Self { fixed: None, head, measured: None, body, target: None, raw: false };
+        let empty =
+            Self { fixed: None, head, measured: None, body, target: None, sets_cookies: false, raw: false };
         let Some(length) = empty.body.as_fixed().map(|bytes| bytes.len().to_string()) else {
             return Self { measured: Some(empty.body), body: Template::default(), ..empty };
         };
@@ -189,6 +207,26 @@ impl RequestTemplate {
         push_field(&mut known.head, "Content-Length", &length.as_str().into());
         known
     }
+}
+
+fn is_cookie(name: &str) -> bool {
+    name.eq_ignore_ascii_case("cookie")
+}
+
+/// Returns the headers with all `Cookie` fields joined into the first one, since a request has at
+/// most one (RFC 6265 §5.4).
+fn with_one_cookie_field(headers: &[(String, Template)]) -> Vec<(String, Template)> {
+    let mut joined: Vec<(String, Template)> = Vec::with_capacity(headers.len());
+    for (name, value) in headers {
+        match joined.iter_mut().find(|(earlier, _)| is_cookie(name) && is_cookie(earlier)) {
+            Some((_, cookies)) => {
+                cookies.push_fixed(b"; ");
+                append(cookies, value);
+            }
+            None => joined.push((name.clone(), value.clone())),
+        }
+    }
+    joined
 }
 
 /// The parts that a request line needs.

@@ -108,6 +108,9 @@ pub(crate) struct SessionData {
     pub(crate) jar: Jar,
     /// Credentials for servers that sent a challenge.
     pub(crate) logins: CredentialsCache,
+    /// The length of the cookies that the step itself set in the request in progress, if cookies of
+    /// the jar follow them in its `Cookie` field.
+    pub(crate) own_cookies: Option<usize>,
     /// The state of the request in progress, if it is past its first response.
     pub(crate) course: Option<Box<FollowUpState>>,
     /// Embedded resources that this session has fetched: hashes of their addresses, sorted.

@@ -1,5 +1,7 @@
 //! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and the type of that text.
 
+use wavetank_plan::Number;
+
 /// The type of a value. Its text always exists. The type decides how a typed body such as JSON
 /// shows it: a template that is a whole value keeps it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,9 +30,8 @@ pub struct ValueRef<'a> {
 
 impl ValueRef<'_> {
     /// Returns the text as a number, whatever its type: `"12"` compares like 12.
-    pub fn as_number(&self) -> Option<f64> {
-        let number = std::str::from_utf8(self.text).ok()?.trim().parse::<f64>().ok()?;
-        number.is_finite().then_some(number)
+    pub fn as_number(&self) -> Option<Number> {
+        Number::parse(std::str::from_utf8(self.text).ok()?)
     }
 }
 
@@ -140,11 +141,8 @@ mod tests {
     #[test]
     fn text_that_is_a_number_compares_as_one() {
         let check = |text: &str, expected| {
-            assert_eq!(
-                ValueRef { kind: JsonType::Text, text: text.as_bytes() }.as_number(),
-                expected,
-                "{text}"
-            );
+            let found = ValueRef { kind: JsonType::Text, text: text.as_bytes() }.as_number();
+            assert_eq!(found.map(Number::as_f64), expected, "{text}");
         };
         check("12", Some(12.0));
         check(" -1.5e2 ", Some(-150.0));

@@ -37,6 +37,7 @@ impl fmt::Display for PemFault {
 
 /// The certificates in `pem` in their order, each as DER; at least one.
 pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, PemFault> {
+    let pem = without_mark(pem);
     let read: Vec<Vec<u8>> = CertificateDer::pem_slice_iter(pem)
         .map(|one| one.map(|der| der.as_ref().to_vec()))
         .collect::<Result<_, _>>()
@@ -46,6 +47,7 @@ pub fn certificates(pem: &[u8]) -> Result<Vec<Vec<u8>>, PemFault> {
 
 /// The first private key in `pem`: PKCS#8, PKCS#1 or SEC1, without a password.
 pub fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, PemFault> {
+    let pem = without_mark(pem);
     // The forms of RFC 1421 and of PKCS#8.
     let signs = ["Proc-Type: 4,ENCRYPTED", "-----BEGIN ENCRYPTED PRIVATE KEY-----"];
     if signs.iter().any(|sign| contains(pem, sign)) {
@@ -56,6 +58,11 @@ pub fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, PemFault> {
         Some(Err(error)) => Err(of_error(&error)),
         None => Err(nothing(pem)),
     }
+}
+
+/// Returns the text without the byte-order mark that some editors write.
+fn without_mark(pem: &[u8]) -> &[u8] {
+    pem.strip_prefix(b"\xef\xbb\xbf").unwrap_or(pem)
 }
 
 fn of_error(error: &Error) -> PemFault {

@@ -1,4 +1,4 @@
-//! [`Signals`]: SIGINT and SIGTERM as a count.
+//! [`Signals`]: SIGINT and SIGTERM as a count, and SIGXFSZ without effect.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -14,7 +14,22 @@ extern "C" fn count(_signal: libc::c_int) {
     RECEIVED.fetch_add(1, Ordering::Relaxed);
 }
 
+extern "C" fn pass_over(_signal: libc::c_int) {}
+
 impl Signals {
+    /// Keeps SIGXFSZ from ending the process: a write beyond the limit on file sizes fails instead,
+    /// like one on a full disk. Programs that this process starts have the default again, which an
+    /// ignored signal would not.
+    pub fn survive_file_size_limit() {
+        // SAFETY: all-zero is a valid sigaction; the handler does nothing.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = pass_over as *const () as libc::sighandler_t;
+            action.sa_flags = libc::SA_RESTART;
+            libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut());
+        }
+    }
+
     /// Starts counting. Interrupted system calls return early (no `SA_RESTART`), so that a sleeping
     /// control loop checks the count immediately.
     pub fn listen() -> Result<Self, Errno> {
@@ -28,13 +43,6 @@ impl Signals {
             Errno::check(result)?;
         }
         Ok(Self)
-    }
-
-    /// Lets a write beyond the limit on file sizes (`ulimit -f`) fail like one on a full disk,
-    /// instead of ending the process.
-    pub fn ignore_file_size_limit() {
-        // SAFETY: ignoring a signal runs no code. SIGXFSZ exists on all systems that build this.
-        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     }
 
     /// Returns the number of signals received so far.

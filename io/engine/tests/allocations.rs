@@ -57,7 +57,7 @@ fn templated() -> Scenario {
     step.checks = vec![Check {
         text: "status = 200".to_owned(),
         subject: CheckSubject::Answer("status".to_owned()),
-        test: Test::Compare(Op::Equal, vec![Operand::Number(200.0, Quantity::Bare)]),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(200.0.into(), Quantity::Bare)]),
     }];
     let mut scenario = Scenario::from_steps("templated", ConnectionOwner::User, vec![step]);
     scenario.variables = vec!["sku".to_owned()];

@@ -42,9 +42,13 @@ impl InputFiles {
         self.read("--form", path, BODY_MAX)
     }
 
-    /// Reads a small text file. Errors name `option`.
+    /// Reads a small text file without the byte-order mark that some editors write. Errors name
+    /// `option`.
     pub(super) fn text(&mut self, option: &'static str, path: &str) -> Result<String, UserError> {
-        let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
+        let mut bytes = self.read(option, Path::new(path), TEXT_MAX)?;
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
         String::from_utf8(bytes).map_err(|_| {
             let message = format!("{option} @{path} is not text in UTF-8");
             UserError::usage("bad_file", message, "write one per line, as on the command line")

@@ -66,10 +66,12 @@ pub(super) struct TryWords {
 
 /// Converts all arguments; `command` is the command line without secrets.
 pub(super) fn try_file(words: TryWords, command: String) -> Result<TryArgs, UserError> {
-    if words.file.to_string_lossy().contains("://") && !words.file.exists() {
-        let message = format!("`{}` is a URL, and try needs an experiment file", words.file.display());
-        let hint =
-            "wavetank run URL --once shows one request and its response; wavetank new FILE writes a file";
+    if is_url(&words.file) {
+        let url = words.file.display();
+        let message = format!("`{url}` is a URL, and try needs an experiment file");
+        let hint = format!(
+            "wavetank run {url} --once shows one request and its response; wavetank new FILE writes a file"
+        );
         return Err(UserError::usage("no_file", message, hint));
     }
     let format = with_flag(
@@ -103,4 +105,12 @@ pub(super) fn try_file(words: TryWords, command: String) -> Result<TryArgs, User
             .unwrap_or(REQUESTS),
         command,
     })
+}
+
+/// Whether `word` is a URL, with or without a scheme, and not the name of a file.
+fn is_url(word: &std::path::Path) -> bool {
+    let text = word.to_string_lossy();
+    let named = [".yaml", ".yml"].iter().any(|end| text.ends_with(end)) && !text.contains("://");
+    let shaped = text.contains(':') || text.starts_with("localhost") || text.starts_with('[');
+    shaped && !named && !word.exists() && wavetank_plan::TargetUrl::parse(&text).is_ok()
 }

@@ -68,7 +68,7 @@ pub(super) fn combined_exit_code(compared: Option<ComparisonResult>, exit: u8, t
         Some(Ok(doc)) if passed => doc.exit,
         None | Some(Ok(_)) => exit,
         Some(Err(ComparisonError { error, limited })) => {
-            talk.warn(&format!("not compared: {error}"));
+            talk.warn_of(&UserError { message: format!("not compared: {}", error.message), ..error });
             // A user who set a limit must not believe that it was checked.
             if passed && limited { ExitCode::Incomplete as u8 } else { exit }
         }

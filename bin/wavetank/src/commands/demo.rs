@@ -36,14 +36,16 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     ))?;
     let closed = Options { connections: Some(USERS), ..options("demo-closed") };
     let closed = make(&closed, args, &mut talk)?;
-    output::print(&told(&closed))?;
-    output::print(&format!("2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"))?;
+    output::print_sent(&told(&closed))?;
+    output::print_sent(&format!(
+        "2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"
+    ))?;
     let open = Options { rate: Some(Rate::per_second(RATE_PER_S)), ..options("demo-open") };
     let open = make(&open, args, &mut talk)?;
-    output::print(&told(&open))?;
-    output::print(&lesson(&closed.record, &open.record))?;
+    output::print_sent(&told(&open))?;
+    output::print_sent(&lesson(&closed.record, &open.record))?;
     if let Some(folder) = &open.archive {
-        output::print(&format!(
+        output::print_sent(&format!(
             "\nThe archive of the second run: {}\nLook at it again: wavetank report {}\n",
             folder.display(),
             folder.display()

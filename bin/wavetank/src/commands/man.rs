@@ -7,17 +7,16 @@ use wavetank_plan::{ExitCode, UserError};
 use crate::cli;
 use crate::run::output;
 
-/// Writes every page to `dir` and prints the file names. Exit 0.
+/// Writes every page to `dir`, which is created if it does not exist, and prints the file names. Exit 0.
 pub(crate) fn man(dir: &Path) -> Result<u8, UserError> {
+    let unwritable = |path: &Path, error: &std::io::Error| {
+        let message = format!("cannot write `{}`: {}", path.display(), output::os_error_text(error));
+        UserError::usage("out_unwritable", message, "name a folder in which you may write")
+    };
+    std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     for (name, text) in cli::man_pages() {
         let file = dir.join(name);
-        std::fs::write(&file, text).map_err(|error| {
-            UserError::usage(
-                "out_unwritable",
-                format!("cannot write `{}`: {}", file.display(), output::os_error_text(&error)),
-                "name a folder that exists and can be written",
-            )
-        })?;
+        std::fs::write(&file, text).map_err(|error| unwritable(&file, &error))?;
         output::print(&format!("{}\n", file.display()))?;
     }
     Ok(ExitCode::Pass as u8)

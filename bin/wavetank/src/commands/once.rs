@@ -18,7 +18,7 @@ pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Res
         .run(&|| signals.received() > 0)
     {
         Ok(answer) => {
-            output::print(&told(plan, &answer))?;
+            output::print_sent(&told(plan, &answer))?;
             let done = plan.http.expect.contains(answer.status);
             Ok(if done { ExitCode::Pass } else { ExitCode::Fail } as u8)
         }

@@ -168,12 +168,13 @@ pub(super) fn execute_and_report(
     }
     let exit = executed.record.verdict.exit;
     match delivered {
-        // The exit code of a run that did not pass takes precedence. Of one that passed, the result
-        // is missing: 2 would mean that nothing was sent.
-        Err(error) => {
+        // The exit code of a run that did not pass takes precedence. The output that failed is
+        // still reported.
+        Err(error) if exit != ExitCode::Pass as u8 => {
             talk.warn_of(&error);
-            Ok(if exit == ExitCode::Pass as u8 { ExitCode::Incomplete as u8 } else { exit })
+            Ok(exit)
         }
+        Err(error) => Err(output::sent_but_unwritten(error)),
         Ok(()) => Ok(combined_exit_code(compared, exit, talk)),
     }
 }

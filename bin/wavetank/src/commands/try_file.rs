@@ -200,7 +200,7 @@ impl TryRun<'_> {
             notes.push("there was nothing to send: no step is a request that was reached".to_owned());
         }
         match format {
-            FileFormat::Text => output::print(&summary(&walks, &notes, exit))?,
+            FileFormat::Text => output::print_sent(&summary(&walks, &notes, exit))?,
             FileFormat::Json => {
                 let doc = TryDoc {
                     schema: TRY_SCHEMA.to_owned(),
@@ -211,7 +211,7 @@ impl TryRun<'_> {
                     walks,
                     notes,
                 };
-                output::print(&(doc.to_json() + "\n"))?;
+                output::print_sent(&(doc.to_json() + "\n"))?;
             }
         }
         unprinted.map_or(Ok(exit as u8), Err)
@@ -246,7 +246,7 @@ impl TryOutput {
     fn print(&mut self, text: &str) {
         if self.format == FileFormat::Text
             && self.unprinted.is_none()
-            && let Err(error) = output::print(text)
+            && let Err(error) = output::print_sent(text)
         {
             self.unprinted = Some(error);
         }

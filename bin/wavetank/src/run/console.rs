@@ -34,16 +34,16 @@ impl Console {
         write(&format!("{line}\n"));
     }
 
-    /// Prints an error that does not end the command as a warning, also with `--quiet`.
-    pub(crate) fn warn_of(&mut self, error: &UserError) {
-        let text = error.to_string();
-        self.warn(text.strip_prefix("error: ").unwrap_or(&text));
-    }
-
     /// Prints a warning, also with `--quiet`.
     pub(crate) fn warn(&mut self, line: &str) {
         self.clear_progress();
         write(&format!("warning: {line}\n"));
+    }
+
+    /// Prints an error as a warning, because the command goes on or another result takes precedence.
+    pub(crate) fn warn_of(&mut self, error: &UserError) {
+        let text = error.to_string();
+        self.warn(&text.strip_prefix("error: ").unwrap_or(&text).replace("\nerror: ", "\nwarning: "));
     }
 
     /// How it goes, in the interval just sealed; `held`: how many connections hold phases want, and

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use wavetank_plan::UserError;
+use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::{RunRecord, SearchDoc};
 use wavetank_report::Language;
 use wavetank_store::ArchiveGaps;
@@ -126,6 +126,17 @@ pub(crate) fn print(text: &str) -> Result<(), UserError> {
         let message = format!("cannot write to stdout: {}", os_error_text(&error));
         UserError::usage("stdout_unwritable", message, "free some space there, or send it elsewhere")
     })
+}
+
+/// Writes to stdout after requests were sent, so a failure is not a usage error.
+pub(crate) fn print_sent(text: &str) -> Result<(), UserError> {
+    print(text).map_err(sent_but_unwritten)
+}
+
+/// Returns the error of a command that sent requests and could not write the result: the result is
+/// incomplete.
+pub(crate) fn sent_but_unwritten(error: UserError) -> UserError {
+    UserError { exit: ExitCode::Incomplete, ..error }
 }
 
 /// A reader that does not read to the end made a choice, so it is no failure.

@@ -23,7 +23,7 @@ pub(crate) static HTTP: Section = Section {
             "cookies",
             Kind::Bool,
             "Each user stores the cookies it receives (RFC 6265); default true, but false if all \
-             users repeat one request.",
+             users repeat one request that has no follow, resources or digest.",
         ),
         key("follow", Kind::Count, "Redirects followed, to targets of the plan; default 0."),
         key("expect", Kind::Own(Statuses), "Statuses with which a request is done; default 200 to 399."),

@@ -1,6 +1,6 @@
 //! Checks: `check`, `count`, `if`, `while`.
 
-use wavetank_plan::{self as plan, Escape, Op, Quantity};
+use wavetank_plan::{self as plan, Escape, Number, Op, Quantity};
 
 use super::LowerError;
 use super::scenario::ScenarioScope;
@@ -43,11 +43,7 @@ impl ScenarioScope<'_> {
             CheckOp::Contains => {
                 let texts = check.expected.iter().map(|expected| match expected {
                     Alternative::One(Operand::Text(text)) => self.template(text, Escape::Plain),
-                    Alternative::One(operand) => {
-                        let (number, _) = number(operand).ok_or_else(unfit)?;
-                        Ok(number.to_string().as_str().into())
-                    }
-                    Alternative::Range(..) => Err(unfit()),
+                    _ => Err(unfit()),
                 });
                 return texts.collect::<Result<_, _>>().map(plan::Test::Contains);
             }
@@ -76,13 +72,13 @@ impl ScenarioScope<'_> {
     }
 }
 
-fn number(operand: &Operand) -> Option<(f64, Quantity)> {
+fn number(operand: &Operand) -> Option<(Number, Quantity)> {
     match operand {
-        Operand::Code(code) => Some((f64::from(*code), Quantity::Bare)),
-        Operand::Time(time) => Some((time.0 as f64, Quantity::Time)),
-        Operand::Size(bytes) => Some((*bytes as f64, Quantity::Size)),
+        Operand::Code(code) => Some((u64::from(*code).into(), Quantity::Bare)),
+        Operand::Time(time) => Some((Number::Whole(time.0.into()), Quantity::Time)),
+        Operand::Size(bytes) => Some(((*bytes).into(), Quantity::Size)),
         Operand::Number(number) => Some((*number, Quantity::Bare)),
-        Operand::Text(text) => Some((text.as_fixed()?.trim().parse().ok()?, Quantity::Bare)),
+        Operand::Text(text) => Some((Number::parse(text.as_fixed()?)?, Quantity::Bare)),
         Operand::Regex(_) => None,
     }
 }

@@ -2,7 +2,8 @@
 
 use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use wavetank_plan::{
-    Action, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan, resolve,
+    Action, AuthPlan, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan,
+    resolve,
 };
 
 use super::target::{ResolvedTarget, Targets};
@@ -29,7 +30,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         close: http.close.unwrap_or(if held { Close::Rst } else { Close::Fin }),
         pipeline: http.pipeline.unwrap_or(1),
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
-        cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_request)),
+        cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_message)),
         body_max: http.body_max,
         // Resolved with the targets.
         proxy: None,
@@ -38,11 +39,19 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
     }
 }
 
-/// Returns whether a user only repeats one request. Such a load needs no state per user.
-fn is_one_request(scenario: &Scenario) -> bool {
-    scenario.before.is_empty()
-        && scenario.after.is_empty()
-        && matches!(scenario.journey.as_slice(), [] | [Action::Request(_)])
+/// Returns whether a user only repeats one request, which is a single message. Such a load needs
+/// no state per user. A step that follows redirects, fetches resources or answers a challenge needs
+/// the cookies of its first message for the next one.
+fn is_one_message(scenario: &Scenario) -> bool {
+    let journey = match scenario.journey.as_slice() {
+        [] => true,
+        [Action::Request(step)] => {
+            let step = &scenario.steps[usize::from(*step)];
+            step.follow == 0 && !step.resources && !matches!(step.auth, Some(AuthPlan::Digest(..)))
+        }
+        _ => false,
+    };
+    journey && scenario.before.is_empty() && scenario.after.is_empty()
 }
 
 /// TLS settings of most targets, and of each target with its own settings.

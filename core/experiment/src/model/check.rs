@@ -1,6 +1,6 @@
 //! [`Check`]: a condition on a response or on variables.
 
-use wavetank_plan::Nanos;
+use wavetank_plan::{Nanos, Number};
 
 use super::Template;
 use crate::Span;
@@ -118,7 +118,7 @@ pub enum Operand {
     /// A size in bytes.
     Size(u64),
     /// A number.
-    Number(f64),
+    Number(Number),
     /// Text; compared as numbers if both sides are.
     Text(Template),
     /// A regular expression for `matches`, between slashes and followed by its flags.

@@ -2,8 +2,8 @@
 //! `header cache-control contains no-store`.
 
 use wavetank_journey::extract::Pattern;
-use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_size};
+use wavetank_plan::{Number, did_you_mean};
 
 use super::value::is_number;
 use super::{Parser, TreeReader as _};
@@ -126,6 +126,9 @@ impl Parser<'_> {
         text: &str,
         place: Span,
     ) -> Option<Alternative> {
+        if op == CheckOp::Contains {
+            return self.text_operand(text, place).map(Alternative::One);
+        }
         let class = text
             .strip_suffix("xx")
             .and_then(|digit| digit.parse::<u16>().ok())
@@ -192,18 +195,26 @@ impl Parser<'_> {
     }
 
     fn any_operand(&mut self, text: &str, place: Span) -> Option<Operand> {
-        let quoted = ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
-        if let Some(inside) = quoted {
-            return self.template_text(inside, place).map(Operand::Text);
+        if unquoted(text).is_some() {
+            return self.text_operand(text, place);
         }
-        let number = text.parse::<f64>().ok().filter(|_| is_number(text));
-        let counted =
-            || parse_count(text).ok().filter(|_| text.ends_with(['k', 'M', 'G'])).map(|count| count as f64);
+        let number = Number::parse(text).filter(|_| is_number(text));
+        let counted = || parse_count(text).ok().filter(|_| text.ends_with(['k', 'M', 'G'])).map(Number::from);
         match number.or_else(counted) {
             Some(number) => Some(Operand::Number(number)),
-            None => self.template_text(text, place).map(Operand::Text),
+            None => self.text_operand(text, place),
         }
     }
+
+    /// Reads a text, which may be in quotes. A number in it stays as written.
+    fn text_operand(&mut self, text: &str, place: Span) -> Option<Operand> {
+        self.template_text(unquoted(text).unwrap_or(text), place).map(Operand::Text)
+    }
+}
+
+/// Returns the inside of a text in quotes.
+fn unquoted(text: &str) -> Option<&str> {
+    ['\'', '"'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote))
 }
 
 /// Splits at ` or ` outside `${…}`. A value that starts with a quote ends at the next quote.

@@ -5,7 +5,7 @@ use wavetank_plan::TargetUrl;
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Pick, Target, TargetAddress};
-use crate::{Node, NodeKind, Span, Spanned};
+use crate::{Node, NodeKind, Spanned};
 
 /// Maximum number of URLs of one target.
 const URLS_MAX: usize = 4_096;
@@ -99,18 +99,10 @@ impl Parser<'_> {
         (!urls.is_empty()).then_some(urls)
     }
 
-    /// Reads a URL, which needs a scheme in a file.
+    /// Reads a URL. Its scheme is http if it has none, as on the command line.
     pub(super) fn url(&mut self, node: &Node) -> Option<Spanned<TargetUrl>> {
-        let text = self.text(node, "a URL")?;
-        self.url_text(&text.value, text.place)
-    }
-
-    fn url_text(&mut self, text: &str, place: Span) -> Option<Spanned<TargetUrl>> {
-        if !text.contains("://") {
-            let hint = format!("http://{text}");
-            return self.fail("bad_url", place, format!("`{text}` has no scheme"), hint);
-        }
-        match TargetUrl::parse(text) {
+        let Spanned { value: text, place } = self.text(node, "a URL")?;
+        match TargetUrl::parse(&text) {
             Ok(url) => Some(Spanned::new(url, place)),
             Err(mut error) => {
                 if error.code == "url_user" {

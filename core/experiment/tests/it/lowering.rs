@@ -107,6 +107,13 @@ fn users_keep_cookies_where_they_can_bring_them_back() {
     let one = format!("steps: [{{get: /}}]\n{phases}");
     check(&one, false);
     check(&format!("{one}http: {{cookies: true}}\n"), true);
+    for more in ["follow: 1", "resources: true", "auth: 'digest a:b'"] {
+        let far = format!("steps: [{{get: /, {more}}}]\n{phases}");
+        check(&far, true);
+        check(&format!("{far}http: {{cookies: false}}\n"), false);
+    }
+    check(&format!("{one}http: {{follow: 3}}\n"), true);
+    check(&format!("steps: [{{get: /, auth: 'basic a:b'}}]\n{phases}"), false);
     let two = format!("steps: [{{get: /}}, {{get: /}}]\n{phases}");
     check(&two, true);
     check(&format!("{two}http: {{cookies: false}}\n"), false);

@@ -13,6 +13,8 @@ pub enum ContentFault {
     Broken,
     /// The body ended too early.
     Truncated,
+    /// The decoded body does not match its checksum.
+    Checksum,
     /// The decoded body is longer than the limit.
     TooLarge,
 }
@@ -54,9 +56,11 @@ impl Decoder {
     /// Decodes the next piece and appends the result to `out`.
     pub fn feed(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), ContentFault> {
         self.step(out, |state, sink| match state {
-            State::Identity => std::io::Write::write(sink, piece).map_err(drop).map(drop),
+            State::Identity => {
+                std::io::Write::write(sink, piece).map_err(|_| ContentFault::TooLarge).map(drop)
+            }
             State::Inflate(inflate) => inflate.feed(piece, sink),
-            State::Brotli(brotli) => brotli.feed(piece, sink),
+            State::Brotli(brotli) => brotli.feed(piece, sink).map_err(|()| ContentFault::Broken),
             State::Zstd(zstd) => zstd.feed(piece, sink),
         })
     }
@@ -64,26 +68,21 @@ impl Decoder {
     /// Ends the body: appends remaining bytes and returns whether it was complete. An empty body is
     /// complete in every coding, because a response to HEAD and a 304 have none.
     pub fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), ContentFault> {
-        let mut whole = true;
         self.step(out, |state, sink| {
-            whole = match state {
+            let whole = match state {
                 State::Identity => true,
-                State::Inflate(inflate) => inflate.finish(sink),
+                State::Inflate(inflate) => return inflate.finish(sink),
                 State::Brotli(brotli) => brotli.is_complete(),
                 State::Zstd(zstd) => zstd.is_complete(),
             };
-            Ok(())
-        })?;
-        if !whole {
-            self.fault = Some(ContentFault::Truncated);
-        }
-        self.fault.map_or(Ok(()), Err)
+            if whole { Ok(()) } else { Err(ContentFault::Truncated) }
+        })
     }
 
     fn step(
         &mut self,
         out: &mut Vec<u8>,
-        work: impl FnOnce(&mut State, &mut LimitedBuffer) -> Result<(), ()>,
+        work: impl FnOnce(&mut State, &mut LimitedBuffer) -> Result<(), ContentFault>,
     ) -> Result<(), ContentFault> {
         if let Some(fault) = self.fault {
             return Err(fault);
@@ -95,8 +94,8 @@ impl Decoder {
         std::mem::swap(out, &mut self.sink.bytes);
         if self.sink.overflowed {
             self.fault = Some(ContentFault::TooLarge);
-        } else if worked.is_err() {
-            self.fault = Some(ContentFault::Broken);
+        } else {
+            self.fault = worked.err();
         }
         self.fault.map_or(Ok(()), Err)
     }

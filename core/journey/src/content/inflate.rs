@@ -1,9 +1,10 @@
 //! [`Inflate`]: `gzip` and `deflate`.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use flate2::write::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
+use super::decoder::ContentFault;
 use super::sink::LimitedBuffer;
 
 /// Decoder state of a gzip, zlib or raw deflate body.
@@ -17,7 +18,11 @@ pub(super) struct Inflate {
 
 #[derive(Debug)]
 enum Kind {
-    Gzip(MultiGzDecoder<LimitedBuffer>),
+    /// A member of a gzip body.
+    Gzip(GzDecoder<LimitedBuffer>),
+    /// After the last member of a gzip body. Only zeros may follow, with which some servers fill a
+    /// block.
+    GzipPadding,
     Unknown,
     Zlib(ZlibDecoder<LimitedBuffer>),
     Bare(DeflateDecoder<LimitedBuffer>),
@@ -25,14 +30,14 @@ enum Kind {
 
 impl Inflate {
     pub(super) fn gzip() -> Self {
-        Self { kind: Kind::Gzip(MultiGzDecoder::new(LimitedBuffer::default())), first: None, fed: false }
+        Self { kind: Kind::Gzip(GzDecoder::new(LimitedBuffer::default())), first: None, fed: false }
     }
 
     pub(super) fn deflate() -> Self {
         Self { kind: Kind::Unknown, first: None, fed: false }
     }
 
-    pub(super) fn feed(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
+    pub(super) fn feed(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
         self.fed |= !piece.is_empty();
         if let Kind::Unknown = self.kind {
             let Some(two) = self.first_two(piece) else { return Ok(()) };
@@ -50,23 +55,31 @@ impl Inflate {
         self.write(piece, sink)
     }
 
-    /// Ends the body and returns whether it was complete.
-    pub(super) fn finish(&mut self, sink: &mut LimitedBuffer) -> bool {
+    /// Ends the body.
+    ///
+    /// # Errors
+    /// If it is incomplete, or does not match its checksum.
+    pub(super) fn finish(&mut self, sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
         if !self.fed {
-            return true;
+            return Ok(());
         }
-        let mut finish = |writer: &mut dyn Finish| {
-            std::mem::swap(writer.sink(), sink);
-            let whole = writer.try_finish();
-            std::mem::swap(writer.sink(), sink);
-            whole.is_ok()
+        let ended = match &mut self.kind {
+            // The decoder takes no more bytes only if the member's trailer is complete.
+            Kind::Gzip(writer) => {
+                return match with_sink(writer, sink, |writer| writer.write(&[0])) {
+                    Ok(0) => end_member(writer, sink),
+                    _ => Err(ContentFault::Truncated),
+                };
+            }
+            Kind::GzipPadding => Ok(()),
+            Kind::Unknown => return Err(ContentFault::Truncated),
+            Kind::Zlib(writer) => with_sink(writer, sink, ZlibDecoder::try_finish),
+            Kind::Bare(writer) => with_sink(writer, sink, DeflateDecoder::try_finish),
         };
-        match &mut self.kind {
-            Kind::Gzip(writer) => finish(writer),
-            Kind::Zlib(writer) => finish(writer),
-            Kind::Bare(writer) => finish(writer),
-            Kind::Unknown => false,
-        }
+        ended.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => ContentFault::Truncated,
+            _ => ContentFault::Broken,
+        })
     }
 
     /// Returns the first two bytes of the body once both have arrived.
@@ -82,51 +95,76 @@ impl Inflate {
         }
     }
 
-    fn write(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
-        let mut write = |writer: &mut dyn Finish| {
-            std::mem::swap(writer.sink(), sink);
-            let written = writer.write_all(piece);
-            std::mem::swap(writer.sink(), sink);
-            written.map_err(drop)
-        };
-        match &mut self.kind {
-            Kind::Gzip(writer) => write(writer),
-            Kind::Zlib(writer) => write(writer),
-            Kind::Bare(writer) => write(writer),
+    fn write(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
+        let written = match &mut self.kind {
+            Kind::Gzip(_) | Kind::GzipPadding => return self.write_gzip(piece, sink),
+            Kind::Zlib(writer) => with_sink(writer, sink, |writer| writer.write_all(piece)),
+            Kind::Bare(writer) => with_sink(writer, sink, |writer| writer.write_all(piece)),
             Kind::Unknown => Ok(()),
-        }
+        };
+        written.map_err(|_| ContentFault::Broken)
     }
+
+    /// Writes a piece of a gzip body, which may have several members.
+    fn write_gzip(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
+        let mut rest = piece;
+        while let [first, ..] = rest {
+            let Kind::Gzip(writer) = &mut self.kind else {
+                return rest.iter().all(|byte| *byte == 0).then_some(()).ok_or(ContentFault::Broken);
+            };
+            match with_sink(writer, sink, |writer| writer.write(rest)) {
+                Ok(0) => {
+                    end_member(writer, sink)?;
+                    self.kind = match first {
+                        0 => Kind::GzipPadding,
+                        0x1f => Self::gzip().kind,
+                        _ => return Err(ContentFault::Broken),
+                    };
+                }
+                Ok(used) => rest = &rest[used..],
+                Err(_) => return Err(ContentFault::Broken),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Ends a member of a gzip body that has its whole trailer.
+fn end_member(writer: &mut GzDecoder<LimitedBuffer>, sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
+    with_sink(writer, sink, GzDecoder::try_finish).map_err(|_| ContentFault::Checksum)
+}
+
+/// Does `work` while `writer` writes to `sink`.
+fn with_sink<W: Output, T>(
+    writer: &mut W,
+    sink: &mut LimitedBuffer,
+    work: impl FnOnce(&mut W) -> io::Result<T>,
+) -> io::Result<T> {
+    std::mem::swap(writer.sink(), sink);
+    let result = work(writer);
+    std::mem::swap(writer.sink(), sink);
+    result
 }
 
 /// The common interface of the three writers of flate2.
-trait Finish: Write {
+trait Output {
     fn sink(&mut self) -> &mut LimitedBuffer;
-    fn try_finish(&mut self) -> std::io::Result<()>;
 }
 
-impl Finish for MultiGzDecoder<LimitedBuffer> {
+impl Output for GzDecoder<LimitedBuffer> {
     fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
     }
-    fn try_finish(&mut self) -> std::io::Result<()> {
-        Self::try_finish(self)
-    }
 }
 
-impl Finish for ZlibDecoder<LimitedBuffer> {
+impl Output for ZlibDecoder<LimitedBuffer> {
     fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
     }
-    fn try_finish(&mut self) -> std::io::Result<()> {
-        Self::try_finish(self)
-    }
 }
 
-impl Finish for DeflateDecoder<LimitedBuffer> {
+impl Output for DeflateDecoder<LimitedBuffer> {
     fn sink(&mut self) -> &mut LimitedBuffer {
         self.get_mut()
-    }
-    fn try_finish(&mut self) -> std::io::Result<()> {
-        Self::try_finish(self)
     }
 }

@@ -2,6 +2,7 @@
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::decoder::ContentFault;
 use super::sink::LimitedBuffer;
 
 /// Maximum window of a frame: the limit of RFC 9659 §3 for content codings.
@@ -41,7 +42,7 @@ impl Unzstd {
         new
     }
 
-    pub(super) fn feed(&mut self, mut piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ()> {
+    pub(super) fn feed(&mut self, mut piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
         // Pieces are at most as long as a block, so that few bytes are held back.
         while !piece.is_empty() {
             let (now, later) = piece.split_at(piece.len().min(BLOCK_MAX));
@@ -59,7 +60,7 @@ impl Unzstd {
     }
 
     /// Decodes the held bytes and returns the number of bytes used.
-    fn work(&mut self, sink: &mut LimitedBuffer) -> Result<usize, ()> {
+    fn work(&mut self, sink: &mut LimitedBuffer) -> Result<usize, ContentFault> {
         let mut used = 0;
         loop {
             let rest = &self.held[used..];
@@ -88,7 +89,7 @@ impl Unzstd {
     }
 
     /// Reads a frame header; `None` while it is incomplete.
-    fn head(&mut self, at: usize) -> Result<Option<usize>, ()> {
+    fn head(&mut self, at: usize) -> Result<Option<usize>, ContentFault> {
         let rest = &self.held[at..];
         // The sixteen magic numbers of skippable frames.
         if let [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] = rest {
@@ -106,14 +107,14 @@ impl Unzstd {
                 Ok(Some(rest.len() - source.len()))
             }
             Err(_) if rest.len() < FRAME_HEAD_MAX => Ok(None),
-            Err(_) => Err(()),
+            Err(_) => Err(ContentFault::Broken),
         }
     }
 
     /// Decodes one block if it is complete. Returns the number of bytes read and whether to
     /// continue. Only one block is passed at a time: a block of 4 bytes can become 128 KiB, and the
     /// library decodes all its input before it returns any output.
-    fn block(&mut self, at: usize, sink: &mut LimitedBuffer) -> Result<(usize, bool), ()> {
+    fn block(&mut self, at: usize, sink: &mut LimitedBuffer) -> Result<(usize, bool), ContentFault> {
         let rest = &self.held[at..];
         let [a, b, c, ..] = *rest else { return Ok((0, false)) };
         let head = u32::from_le_bytes([a, b, c, 0]);
@@ -121,11 +122,13 @@ impl Unzstd {
         let content = if kind == RUN_LENGTH { 1 } else { size };
         let wanted = 3 + content + if last && self.checksum { 4 } else { 0 };
         if wanted > BLOCK_MAX {
-            return Err(());
+            return Err(ContentFault::Broken);
         }
         let Some(mut block) = rest.get(..wanted) else { return Ok((0, false)) };
-        self.decoder.decode_blocks(&mut block, BlockDecodingStrategy::UptoBlocks(1)).map_err(drop)?;
-        self.decoder.collect_to_writer(&mut *sink).map_err(drop)?;
+        self.decoder
+            .decode_blocks(&mut block, BlockDecodingStrategy::UptoBlocks(1))
+            .map_err(|_| ContentFault::Broken)?;
+        self.decoder.collect_to_writer(&mut *sink).map_err(|_| ContentFault::Broken)?;
         self.in_frame = !self.decoder.is_finished();
         Ok((wanted, true))
     }

@@ -3,6 +3,7 @@
 use csv::{ReaderBuilder, StringRecord};
 use wavetank_plan::UserError;
 
+use super::csv_quotes::check_quotes;
 use super::remark::DataNote;
 use super::source::RowsConfig;
 use super::table::{Table, TableBuilder};
@@ -18,6 +19,7 @@ pub(super) fn read(
 ) -> Result<Table, UserError> {
     let name = source.name;
     let separator = separator(source)?;
+    check_quotes(name, text, separator)?;
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
         .has_headers(false)

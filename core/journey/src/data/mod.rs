@@ -1,5 +1,6 @@
 //! Data files: reads CSV or JSON lines into a [`Table`], and selects the row of a session.
 
+mod csv_quotes;
 mod csv_rows;
 mod json_rows;
 mod remark;

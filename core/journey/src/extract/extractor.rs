@@ -128,7 +128,7 @@ impl Extractor {
                 let nanos = answer.time.0.max(0);
                 write(finds, format_args!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000))?
             }
-            Source::Body => fits(finds.push(JsonType::Text, answer.body))?,
+            Source::Body => fits(finds.push(JsonType::Text, reading.text(answer)))?,
             Source::Header(name) => {
                 let mut count = 0;
                 for value in answer.headers(name).take(count_max) {
@@ -144,9 +144,9 @@ impl Extractor {
             Source::Xml(xpath) => xpath.find(reading.tree(answer)?, count_max, finds)?,
             Source::Css(css) => css.find(reading.page(answer)?, count_max, finds)?,
             Source::Regex(pattern) => {
-                let (mut count, mut from) = (0, 0);
+                let (text, mut count, mut from) = (reading.text(answer), 0, 0);
                 while count < count_max
-                    && let Some((value, next)) = pattern.find(answer.body, from)
+                    && let Some((value, next)) = pattern.find(text, from)
                 {
                     count += fits(finds.push(JsonType::Text, value))?;
                     from = next;

@@ -74,7 +74,7 @@ impl JsonQuery {
     ) -> Result<usize, ExtractError> {
         match self {
             Self::Simple(_) if count_max == 0 => Ok(0),
-            Self::Simple(segments) => json_scan::find(answer.body, segments, finds).map(usize::from),
+            Self::Simple(segments) => json_scan::find(reading.text(answer), segments, finds).map(usize::from),
             Self::General(path) => {
                 let mut count = 0;
                 for value in path.query(reading.json(answer)?).all().into_iter().take(count_max) {

@@ -7,6 +7,7 @@
 //! scanning the bytes and parse nothing.
 
 mod answer;
+mod body_text;
 mod css;
 mod extractor;
 mod json;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, UTF_8};
 use scraper::Html;
 use serde_json::Value;
 
 use super::answer::ResponseView;
+use super::body_text::{BodyText, is_html};
 use crate::html_cost::{PAGE_BYTES_MAX, is_too_costly_to_parse};
 use crate::step::PageCache;
 use crate::xpath::Tree;
@@ -49,6 +49,7 @@ impl ExtractError {
 /// [`ParseCache::clear`] before each response.
 #[derive(Debug, Default)]
 pub struct ParseCache {
+    text: Option<BodyText>,
     json: Option<Result<Value, ExtractError>>,
     page: Option<Result<Html, ExtractError>>,
     tree: Option<Result<Tree, ExtractError>>,
@@ -61,7 +62,7 @@ pub struct ParseCache {
 impl ParseCache {
     /// Discards the parsed forms.
     pub fn clear(&mut self) {
-        (self.json, self.page, self.tree) = (None, None, None);
+        (self.text, self.json, self.page, self.tree) = (None, None, None, None);
     }
 
     /// Returns memory for a decoded body. It must be returned afterwards.
@@ -76,26 +77,33 @@ impl ParseCache {
         self.plain = plain;
     }
 
+    /// Returns the body as UTF-8, or as it is if its charset is unknown.
+    pub(super) fn text<'t>(&'t mut self, answer: &ResponseView<'t>) -> &'t [u8] {
+        self.text.get_or_insert_with(|| BodyText::new(answer)).of(answer.body)
+    }
+
     pub(super) fn json(&mut self, answer: &ResponseView<'_>) -> Result<&Value, ExtractError> {
-        let parse = || {
-            if answer.body.len() > JSON_BYTES_MAX {
-                return Err(ExtractError::TooLarge);
-            }
-            serde_json::from_slice(answer.body).map_err(|_| ExtractError::NotJson)
-        };
-        self.json.get_or_insert_with(parse).as_ref().map_err(|miss| *miss)
+        if self.json.is_none() {
+            let text = self.text(answer);
+            let json = if text.len() > JSON_BYTES_MAX {
+                Err(ExtractError::TooLarge)
+            } else {
+                serde_json::from_slice(text).map_err(|_| ExtractError::NotJson)
+            };
+            self.json = Some(json);
+        }
+        self.json.as_ref().expect("just made").as_ref().map_err(|miss| *miss)
     }
 
     pub(super) fn page(&mut self, answer: &ResponseView<'_>) -> Result<&Html, ExtractError> {
-        let parse = || {
-            let text = text_of(answer)?;
-            if is_too_costly_to_parse(text.as_bytes()) {
-                Err(ExtractError::TooMuchWork)
-            } else {
-                Ok(Html::parse_document(&text))
-            }
-        };
-        self.page.get_or_insert_with(parse).as_ref().map_err(|miss| *miss)
+        if self.page.is_none() {
+            let text = self.markup(answer);
+            self.page = Some(text.and_then(|text| {
+                let costly = is_too_costly_to_parse(text.as_bytes());
+                if costly { Err(ExtractError::TooMuchWork) } else { Ok(Html::parse_document(&text)) }
+            }));
+        }
+        self.page.as_ref().expect("just made").as_ref().map_err(|miss| *miss)
     }
 
     pub(super) fn tree(&mut self, answer: &ResponseView<'_>) -> Result<&Tree, ExtractError> {
@@ -103,42 +111,17 @@ impl ParseCache {
             self.tree = Some(if is_html(answer) {
                 self.page(answer).and_then(|page| Tree::from_html(page).ok_or(ExtractError::TooLarge))
             } else {
-                text_of(answer).and_then(|text| Tree::parse_xml(&text).ok_or(ExtractError::NotXml))
+                self.markup(answer).and_then(|text| Tree::parse_xml(&text).ok_or(ExtractError::NotXml))
             });
         }
         self.tree.as_ref().expect("just made").as_ref().map_err(|miss| *miss)
     }
-}
 
-/// Returns the body as text, in the encoding that the head names, else as UTF-8.
-fn text_of<'a>(answer: &ResponseView<'a>) -> Result<Cow<'a, str>, ExtractError> {
-    if answer.body.len() > PAGE_BYTES_MAX {
-        return Err(ExtractError::TooLarge);
+    /// Returns the text of a page or an XML document.
+    fn markup<'t>(&'t mut self, answer: &ResponseView<'t>) -> Result<Cow<'t, str>, ExtractError> {
+        if answer.body.len() > PAGE_BYTES_MAX {
+            return Err(ExtractError::TooLarge);
+        }
+        Ok(String::from_utf8_lossy(self.text(answer)))
     }
-    let named = answer.headers("content-type").next().and_then(charset).and_then(Encoding::for_label);
-    Ok(named.unwrap_or(UTF_8).decode(answer.body).0)
-}
-
-/// Returns the `charset` of a media type.
-fn charset(media_type: &[u8]) -> Option<&[u8]> {
-    let mut parameters = media_type.split(|byte| *byte == b';').skip(1).map(<[u8]>::trim_ascii);
-    let value = parameters.find_map(|one| {
-        let at = one.iter().position(|byte| *byte == b'=')?;
-        one[..at].trim_ascii().eq_ignore_ascii_case(b"charset").then(|| one[at + 1..].trim_ascii())
-    })?;
-    Some(value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value))
-}
-
-/// Whether the body is parsed like a page in a browser: the head declares HTML, or the body starts
-/// like HTML.
-fn is_html(answer: &ResponseView<'_>) -> bool {
-    let media_type = answer.headers("content-type").next().unwrap_or_default();
-    let names =
-        |wanted: &[u8]| media_type.get(..wanted.len()).is_some_and(|it| it.eq_ignore_ascii_case(wanted));
-    if names(b"text/html") {
-        return true;
-    }
-    let start = answer.body.trim_ascii_start();
-    let begins = |wanted: &[u8]| start.get(..wanted.len()).is_some_and(|it| it.eq_ignore_ascii_case(wanted));
-    !names(b"application/xhtml+xml") && (begins(b"<!doctype html") || begins(b"<html"))
 }

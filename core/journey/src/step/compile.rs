@@ -75,9 +75,6 @@ impl FollowUpConfig {
         if is_raw || !(step.follow > 0 || step.resources || answers_challenges) {
             return None;
         }
-        let own = |wanted: &str| {
-            request.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case(wanted)).count()
-        };
         debug_assert!(
             !answers_challenges || matches!(step.auth, Some(AuthPlan::Digest(..))),
             "only digests answer"
@@ -88,7 +85,6 @@ impl FollowUpConfig {
             resources: step.resources,
             expect_resource: plan.http.expect.clone(),
             secrets: request.secret_headers.clone(),
-            own_cookies: own("cookie"),
         }))
     }
 }

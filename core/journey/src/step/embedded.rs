@@ -61,6 +61,8 @@ pub(super) struct PendingPage {
     pub(super) place: HttpUrl,
     /// Index into the plan's targets.
     pub(super) target: u16,
+    /// The cookies of the request that the step itself set.
+    pub(super) cookies: Vec<u8>,
     pub(super) status: u16,
     pub(super) size: u64,
     /// The page's fields, if the step uses them.

@@ -6,6 +6,7 @@
 
 use wavetank_plan::StatusSet;
 
+use super::cookie_field::push_cookies;
 use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
 use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
@@ -31,6 +32,8 @@ pub(crate) struct FollowUpState {
     challenged: bool,
     /// A challenge was not answered, or its answer was refused.
     unanswered: Option<ChallengeFault>,
+    /// The cookies that the step itself set, if they go to the current place.
+    cookies: Vec<u8>,
     /// The page that waits for its resources.
     page: Option<PendingPage>,
 }
@@ -78,7 +81,7 @@ impl CompiledStep {
         let came = ReceivedResponse { sent, answer };
         let (course, stray) = match (&self.afield, course) {
             (Some(afield), course) if course.is_some() || self.may_lead_on(afield, answer) => {
-                let course = course.map(|course| *course).or_else(|| self.set_out(afield, sent));
+                let course = course.map(|course| *course).or_else(|| self.set_out(afield, session, sent));
                 let Some(mut course) = course else {
                     return self.over(scene, session, None, &came, None, out);
                 };
@@ -105,16 +108,24 @@ impl CompiledStep {
         }
     }
 
-    fn set_out(&self, afield: &FollowUpConfig, sent: &[u8]) -> Option<FollowUpState> {
+    fn set_out(&self, afield: &FollowUpConfig, session: &Session, sent: &[u8]) -> Option<FollowUpState> {
         let place = afield.places.place(self.target, host_of(sent), target_of(sent))?;
+        let cookies = session.own_cookies(sent);
         Some(FollowUpState {
             place,
             target: self.target,
             hops: 0,
             challenged: false,
             unanswered: None,
+            cookies,
             page: None,
         })
+    }
+
+    /// Writes the `Cookie` field of the next message to the current place.
+    fn push_cookies(&self, course: &FollowUpState, session: &Session, now: i64, fields: &mut Vec<u8>) {
+        let jar = session.data().filter(|_| self.keeps.cookies).map(|held| &held.jar);
+        push_cookies(&course.cookies, jar, &course.place.site(), now, fields);
     }
 
     /// Returns the message that follows this response, if any.
@@ -203,14 +214,14 @@ impl CompiledStep {
         let line = line_target_of(came.sent);
         let mut fields = Vec::new();
         let words = (method, str::from_utf8(target).unwrap_or("/"));
-        self.push_fields(session, scene.unix_seconds(), &course.place.site(), words, true, &mut fields);
+        self.push_cookies(course, session, scene.unix_seconds(), &mut fields);
+        self.push_authorization(session, words, &mut fields);
         let rewrite = Rewrite {
             method,
             target: line,
             host: None,
             hop: None,
             secrets: &afield.secrets,
-            own_cookies: afield.own_cookies,
             drops: &["authorization"],
             fields: &fields,
         };
@@ -249,9 +260,18 @@ impl CompiledStep {
         out: &mut FollowUpSink<'_>,
     ) {
         let mut fields = Vec::new();
-        let (place, home) = (&hop.to, target == self.target);
-        let words = (method, place.target());
-        self.push_fields(session, scene.unix_seconds(), &place.site(), words, home, &mut fields);
+        // The same server under another name may get the same secrets.
+        let host = (!hop.same_origin).then(|| hop.to.authority().to_owned());
+        let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
+        if !hop.same_origin {
+            course.cookies.clear();
+        }
+        (course.place, course.target) = (hop.to.clone(), target);
+        let place = &hop.to;
+        self.push_cookies(course, session, scene.unix_seconds(), &mut fields);
+        if target == self.target {
+            self.push_authorization(session, (method, place.target()), &mut fields);
+        }
         if let Some(page) = &course.page
             && let Some(referrer) = referrer(&page.place, place)
         {
@@ -265,21 +285,16 @@ impl CompiledStep {
         ];
         let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
         let line = afield.places.line(target, place);
-        // The same server under another name may get the same secrets.
-        let host = (!hop.same_origin).then(|| place.authority().to_owned());
-        let hop = Hop { same_origin: hop.same_origin || target == course.target, ..hop };
         let rewrite = Rewrite {
             method,
             target: line.as_bytes(),
             host,
             hop: Some(&hop),
             secrets: &afield.secrets,
-            own_cookies: if hop.same_origin { afield.own_cookies } else { 0 },
             drops: &drops,
             fields: &fields,
         };
         rewrite.write(sent, out.request);
-        (course.place, course.target) = (hop.to, target);
     }
 
     /// Returns the received page, if any of its resources must be fetched.
@@ -300,6 +315,7 @@ impl CompiledStep {
             request: came.sent.to_vec(),
             place: course.place.clone(),
             target: course.target,
+            cookies: course.cookies.clone(),
             status: answer.status,
             size: answer.size,
             fields: answer.fields.to_vec(),
@@ -326,6 +342,7 @@ impl CompiledStep {
         // one.
         (course.place, course.target) = (page.place.clone(), page.target);
         (course.hops, course.challenged, course.unanswered) = (0, false, None);
+        course.cookies.clone_from(&page.cookies);
         let same_origin = to.same_origin(&page.place);
         let request = std::mem::take(&mut page.request);
         let hop = Hop { to, becomes_get: true, same_origin };

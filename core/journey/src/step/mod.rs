@@ -2,6 +2,7 @@
 //! for its response.
 
 mod compile;
+mod cookie_field;
 mod embedded;
 mod follow_ups;
 mod judge;
@@ -109,8 +110,6 @@ struct FollowUpConfig {
     expect_resource: StatusSet,
     /// Names of headers (lower case) that stay with their origin.
     secrets: Vec<String>,
-    /// Number of `Cookie` fields that the step itself sets.
-    own_cookies: usize,
 }
 
 /// The reason why a response is not the expected one.
@@ -159,6 +158,7 @@ impl CompiledStep {
         out: &mut Vec<u8>,
     ) -> Result<bool, RenderError> {
         session.take_follow_ups();
+        session.forget_own_cookies();
         let has_cookies = self.keeps.cookies && session.data().is_some_and(|held| !held.jar.is_empty());
         let has_login = self.credentials.as_ref().is_some_and(|by| session.has_login(by));
         let has_more = has_cookies || has_login;
@@ -167,38 +167,20 @@ impl CompiledStep {
         }
         let now = scene.unix_seconds();
         let mut fields = |session: &mut Session, target: &str, out: &mut Vec<u8>| {
-            self.push_fields(session, now, &self.site(target), (&self.method, target), true, out);
+            if has_cookies {
+                let own = self.shape.sets_cookies();
+                session.add_cookies_to_head(own, &self.site(target), now, out);
+            }
+            self.push_authorization(session, (&self.method, target), out);
         };
         let more: &mut ExtraFields<'_> = &mut fields;
         self.shape.render(scene, session, has_more.then_some(more), out)?;
         Ok(true)
     }
 
-    /// Writes the fields in addition to the request's own: the cookies for `site`, and the
-    /// credentials for a request of this method and target if it goes `home`, to the step's own
-    /// target.
-    fn push_fields(
-        &self,
-        session: &mut Session,
-        now: i64,
-        site: &Site<'_>,
-        (method, target): (&str, &str),
-        home: bool,
-        out: &mut Vec<u8>,
-    ) {
-        if self.keeps.cookies
-            && let Some(held) = session.data()
-            && !held.jar.is_empty()
-        {
-            let start = out.len();
-            out.extend_from_slice(b"Cookie: ");
-            if held.jar.render(site, now, out) {
-                out.extend_from_slice(b"\r\n");
-            } else {
-                out.truncate(start);
-            }
-        }
-        if home && let Some(credentials) = &self.credentials {
+    /// Writes the credentials for a request of this method and target to the step's own target.
+    fn push_authorization(&self, session: &mut Session, (method, target): (&str, &str), out: &mut Vec<u8>) {
+        if let Some(credentials) = &self.credentials {
             session.write_authorization(credentials, method, target, out);
         }
     }

@@ -20,10 +20,7 @@ pub(super) struct Rewrite<'a> {
     pub(super) hop: Option<&'a Hop>,
     /// Names of headers (lower case) that are secrets of this plan.
     pub(super) secrets: &'a [String],
-    /// Number of `Cookie` fields that the step itself sets. Later ones come from the jar, which may
-    /// have changed.
-    pub(super) own_cookies: usize,
-    /// Names (lower case) of fields that are written again.
+    /// Names (lower case) of fields that are written again, in addition to `Cookie`.
     pub(super) drops: &'a [&'a str],
     /// Whole field lines to add.
     pub(super) fields: &'a [u8],
@@ -41,15 +38,8 @@ impl Rewrite<'_> {
         if let Some(host) = &self.host {
             push_field(out, b"Host", host.as_bytes());
         }
-        let mut cookies = 0;
         for (name, value) in Headers::new(&sent[line_end..head_end]) {
-            if name.eq_ignore_ascii_case(b"cookie") {
-                cookies += 1;
-                if cookies > self.own_cookies {
-                    continue;
-                }
-            }
-            if self.carries(name) {
+            if !name.eq_ignore_ascii_case(b"cookie") && self.carries(name) {
                 push_field(out, name, value);
             }
         }
@@ -113,8 +103,8 @@ mod tests {
     use crate::redirect::HttpUrl;
 
     const SENT: &[u8] =
-        b"POST /a?b HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\nCookie: own=1\r\n\
-        Content-Type: text/plain\r\nContent-Length: 2\r\nCookie: jar=1\r\nAuthorization: Basic x\r\n\r\nhi";
+        b"POST /a?b HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\nCookie: own=1; jar=1\r\n\
+        Content-Type: text/plain\r\nContent-Length: 2\r\nAuthorization: Basic x\r\n\r\nhi";
 
     fn check(rewrite: &Rewrite<'_>, expected: &str) {
         let mut out = Vec::new();
@@ -129,9 +119,8 @@ mod tests {
             host: None,
             hop: None,
             secrets: &[],
-            own_cookies: 1,
             drops: &[],
-            fields: b"Cookie: jar=2\r\n",
+            fields: b"Cookie: own=1; jar=2\r\n",
         }
     }
 
@@ -139,8 +128,8 @@ mod tests {
     fn the_same_goes_out_again() {
         check(
             &Rewrite { drops: &["authorization"], ..plain() },
-            "POST /a?b HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\nCookie: own=1\r\n\
-             Content-Type: text/plain\r\nContent-Length: 2\r\nCookie: jar=2\r\n\r\nhi",
+            "POST /a?b HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\n\
+             Content-Type: text/plain\r\nContent-Length: 2\r\nCookie: own=1; jar=2\r\n\r\nhi",
         );
     }
 
@@ -154,8 +143,8 @@ mod tests {
         let rewrite = Rewrite { method: "GET", target: b"/x", ..plain() };
         check(
             &Rewrite { hop: Some(&hop(true, true)), ..rewrite },
-            "GET /x HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\nCookie: own=1\r\n\
-             Authorization: Basic x\r\nCookie: jar=2\r\n\r\n",
+            "GET /x HTTP/1.1\r\nHost: a.org\r\nUser-Agent: w\r\nX-Own: 1\r\n\
+             Authorization: Basic x\r\nCookie: own=1; jar=2\r\n\r\n",
         );
         let secrets = ["x-own".to_owned()];
         let away = Rewrite {

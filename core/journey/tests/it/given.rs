@@ -125,10 +125,10 @@ fn one_operation_at_a_time_comes_to_the_same_end() {
 
 #[test]
 fn whoever_watches_is_told_everything() {
-    let of = |subject: &str, number| Check {
+    let of = |subject: &str, number: f64| Check {
         text: subject.to_owned(),
         subject: CheckSubject::Answer(subject.to_owned()),
-        test: Test::Compare(Op::Equal, vec![Operand::Number(number, Quantity::Bare)]),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(number.into(), Quantity::Bare)]),
     };
     let mut scenario = scenario();
     let from = |variable, from: &str| Extract { variable, from: from.to_owned(), all: false };

@@ -147,7 +147,7 @@ fn of(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
         subject: CheckSubject::Answer(subject.to_owned()),
-        test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
+        test: Test::Compare(op, vec![Operand::Number(number.into(), Quantity::Bare)]),
     }
 }
 
@@ -321,7 +321,7 @@ fn checks_fail_requests_and_say_what_stood_there() {
 fn times_are_compared_in_their_unit() {
     let mut timed = scenario(vec![A]);
     let below = |limit: f64| Check {
-        test: Test::Compare(Op::Less, vec![Operand::Number(limit, Quantity::Time)]),
+        test: Test::Compare(Op::Less, vec![Operand::Number(limit.into(), Quantity::Time)]),
         ..of("time", Op::Less, 0.0)
     };
     timed.steps[0].checks = vec![below(2e9)];

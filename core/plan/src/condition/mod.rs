@@ -62,8 +62,7 @@ impl Op {
     }
 
     /// Whether `left OP right`.
-    #[expect(clippy::float_cmp, reason = "counts are exact in f64 below 2^53; `=` is asked of counts")]
-    pub fn holds(self, left: f64, right: f64) -> bool {
+    pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
             Self::Equal => left == right,
             Self::NotEqual => left != right,

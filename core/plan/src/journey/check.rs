@@ -1,6 +1,6 @@
 //! [`Check`]: what a step asks of its answer.
 
-use crate::{Op, Template};
+use crate::{Number, Op, Template};
 
 /// One condition on an answer or on variables: of `check`, `count`, `if` and `while`.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,9 +37,9 @@ pub enum Test {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
     /// A number with its kind.
-    Number(f64, Quantity),
+    Number(Number, Quantity),
     /// From the first to the second, both included.
-    Range(f64, f64, Quantity),
+    Range(Number, Number, Quantity),
     /// A text, or a value of the session; compared as numbers if both sides are.
     Text(Template),
 }

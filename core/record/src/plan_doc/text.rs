@@ -3,8 +3,8 @@
 //! One way: what is read back judges and reports a run, and for that their texts are enough.
 
 use wavetank_plan::{
-    Action, AuthPlan, Check, CheckSubject, Expr, Extract, OnFailure, Operand, Quantity, RowChoice, Scenario,
-    SharedPlan, Template, TemplatePart, Test, Think,
+    Action, AuthPlan, Check, CheckSubject, Expr, Extract, Number, OnFailure, Operand, Quantity, RowChoice,
+    Scenario, SharedPlan, Template, TemplatePart, Test, Think,
 };
 
 use super::exact_quantity::exact_duration;
@@ -89,7 +89,7 @@ impl PlanText<'_> {
     }
 
     fn operand(self, operand: &Operand) -> String {
-        let number = |value: f64, quantity: Quantity| match quantity {
+        let number = |value: Number, quantity: Quantity| match quantity {
             Quantity::Bare => value.to_string(),
             Quantity::Time => format!("{value}ns"),
             Quantity::Size => format!("{value}B"),

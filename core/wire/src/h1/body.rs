@@ -47,6 +47,8 @@ enum Stage {
     DataCr,
     DataLf,
     TrailerStart,
+    /// After a trailer, which may continue in the next line (RFC 9112 §5.2).
+    NextTrailer,
     TrailerName,
     TrailerValue,
     TrailerLf,
@@ -106,6 +108,7 @@ impl Body {
                     at += 1;
                 }
                 Stage::TrailerStart
+                | Stage::NextTrailer
                 | Stage::TrailerName
                 | Stage::TrailerValue
                 | Stage::TrailerLf
@@ -233,18 +236,21 @@ impl Body {
     /// Trailers are checked like fields of a head and dropped: no trailer may change the framing.
     fn after_trailer_byte(&self, byte: u8) -> Result<Stage, Reason> {
         match (self.stage, byte) {
-            (Stage::TrailerStart, b'\r') => Ok(Stage::EndLf),
-            (Stage::TrailerStart | Stage::EndLf, b'\n') => Ok(Stage::Done),
+            (Stage::TrailerStart | Stage::NextTrailer, b'\r') => Ok(Stage::EndLf),
+            (Stage::TrailerStart | Stage::NextTrailer | Stage::EndLf, b'\n') => Ok(Stage::Done),
             (Stage::TrailerStart, b' ' | b'\t') => Err(Reason::FoldedLine),
-            (Stage::TrailerStart | Stage::TrailerName, _) if is_token(byte) => Ok(Stage::TrailerName),
+            (Stage::NextTrailer, b' ' | b'\t') => Ok(Stage::TrailerValue),
+            (Stage::TrailerStart | Stage::NextTrailer | Stage::TrailerName, _) if is_token(byte) => {
+                Ok(Stage::TrailerName)
+            }
             (Stage::TrailerName, b':') => Ok(Stage::TrailerValue),
             (Stage::TrailerName, b' ' | b'\t') => Err(Reason::SpaceBeforeColon),
             (Stage::TrailerName, b'\r' | b'\n') => Err(Reason::MissingColon),
             (Stage::TrailerValue, b'\r') => Ok(Stage::TrailerLf),
-            (Stage::TrailerValue | Stage::TrailerLf, b'\n') => Ok(Stage::TrailerStart),
+            (Stage::TrailerValue | Stage::TrailerLf, b'\n') => Ok(Stage::NextTrailer),
             (Stage::TrailerValue, _) if is_text(byte) => Ok(Stage::TrailerValue),
             (Stage::TrailerLf | Stage::EndLf, _) => Err(Reason::BareCr),
-            (Stage::TrailerStart | Stage::TrailerName, _) => Err(Reason::BadFieldName),
+            (Stage::TrailerStart | Stage::NextTrailer | Stage::TrailerName, _) => Err(Reason::BadFieldName),
             _ => Err(Reason::ControlByte),
         }
     }

@@ -26,6 +26,8 @@ pub enum FaultKind {
 pub enum Reason {
     /// The first bytes are not those of an HTTP status line.
     NotHttp,
+    /// A SETTINGS frame, with which a server starts an HTTP/2 connection (RFC 9113 §3.4).
+    Http2,
     /// HTTP, but not version 1.0 or 1.1.
     Version,
     /// The status code is not three digits from 100 to 999, or is not set off by single spaces.
@@ -97,6 +99,7 @@ impl Reason {
     pub const fn text(self) -> &'static str {
         match self {
             Self::NotHttp => "the data does not begin like HTTP",
+            Self::Http2 => "the server speaks HTTP/2 without upgrade; wavetank speaks HTTP/1.1",
             Self::Version => "the HTTP version is not 1.0 or 1.1",
             Self::BadStatus => "the status line has no three-digit status code",
             Self::BareCr => "a carriage return is not followed by a line feed",

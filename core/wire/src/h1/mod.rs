@@ -9,9 +9,7 @@
 //! | bare LF ending a line of a head or trailer | accepted | §2.2 allows it; unambiguous |
 //! | bare LF in a chunk's size line or after its data | fault | §7.1 knows only CRLF there |
 //! | bare CR anywhere in a head or chunk line | fault | §2.2 |
-//! | folded field line of a response | read as blanks | §5.2 requires it of user agents |
-//! | folded field line of a request or trailer | fault | §5.2 allows it; no good reason to send it
-//! |
+//! | folded field line | fault | §5.2 allows replacing it; no good reason to send it |
 //! | status line without the space after the code | accepted | common, and unambiguous |
 //! | `HTTP/1.2` to `HTTP/1.9` | read as 1.1 | RFC 9110 §2.5 |
 //! | equal repeated `Content-Length` | accepted | §6.3 rule 5 |

@@ -54,8 +54,26 @@ pub(crate) fn reason_phrase_in(raw: &[u8]) -> &[u8] {
     rest.strip_prefix(b" ").unwrap_or(rest)
 }
 
+/// Distinguishes a server of HTTP/2 from other protocols. Its first frame is SETTINGS: a length
+/// that is a multiple of 6, type 4, no flags, stream 0 (RFC 9113 §6.5). The frame's header has no
+/// line feed, so the result does not depend on a line.
+#[cold]
+fn not_http1(begun: &[u8]) -> Result<(), Reason> {
+    const REST: &[u8; 6] = b"\x04\0\0\0\0\0";
+    let fits = begun.iter().enumerate().take(9).all(|(at, &byte)| match at {
+        0 | 1 => byte == 0,
+        2 => byte % 6 == 0,
+        _ => byte == REST[at - 3],
+    });
+    match fits {
+        true if begun.len() >= 9 => Err(Reason::Http2),
+        true => Ok(()),
+        false => Err(Reason::NotHttp),
+    }
+}
+
 impl StartLine for StatusLine {
-    const UNFOLDS: bool = true;
+    const FOLDS: bool = true;
 
     #[inline]
     fn check_begun(begun: &[u8]) -> Result<(), Reason> {
@@ -67,7 +85,7 @@ impl StartLine for StatusLine {
             None => Ok(()),
             // Another version of HTTP is distinguished from something that is not HTTP at all.
             Some(5 | 6) if begun[5].is_ascii_digit() => Err(Reason::Version),
-            Some(_) => Err(Reason::NotHttp),
+            Some(_) => not_http1(begun),
         }
     }
 

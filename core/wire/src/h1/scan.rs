@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use super::bytes::{is_token, text_end, trim};
 use super::error::Reason;
@@ -15,8 +15,9 @@ use super::limits::Packed;
 
 /// The first line of a head.
 pub(crate) trait StartLine: Copy {
-    /// Whether a folded field line after this line counts as blanks.
-    const UNFOLDS: bool = false;
+    /// Whether a field may continue in a line that begins with white space. User agents must accept
+    /// that and read the line end as blanks (RFC 9112 §5.2); servers may refuse it.
+    const FOLDS: bool;
 
     /// Checks whether a line may begin with these bytes. `begun` holds at least one byte, possibly
     /// beyond the line. [`Self::parse`] must return the same reason for every line that this
@@ -25,6 +26,17 @@ pub(crate) trait StartLine: Copy {
 
     /// Parses the line, given without its line end.
     fn parse(line: &[u8]) -> Result<Self, Reason>;
+}
+
+/// The result of scanning the bytes of a head that have arrived.
+pub(crate) enum Advance {
+    /// More bytes are needed.
+    More,
+    /// The head is whole and has this length.
+    Whole(usize),
+    /// The line end in this range belongs to a field that continues in the next line. The scan
+    /// must be repeated after [`unfold`].
+    Folded { value_end: usize, next: usize },
 }
 
 /// The progress of the scan of one head, and its results.
@@ -41,27 +53,17 @@ pub(crate) struct HeadScanner<L> {
     /// Everything before this offset was searched for the end of that line.
     searched: usize,
     fields: u16,
-    /// The last field goes on in the next line.
-    is_folded: bool,
 }
 
 impl<L: StartLine> HeadScanner<L> {
     pub(crate) fn new() -> Self {
-        Self {
-            start: None,
-            fields_at: 0,
-            facts: HeadFacts::default(),
-            at: 0,
-            searched: 0,
-            fields: 0,
-            is_folded: false,
-        }
+        Self { start: None, fields_at: 0, facts: HeadFacts::default(), at: 0, searched: 0, fields: 0 }
     }
 
     /// Continues with the head. `bytes` holds all of it that has arrived, possibly followed by
-    /// more. Returns the head's length once its empty line is found.
+    /// more.
     #[inline]
-    pub(crate) fn advance(&mut self, bytes: &[u8], limits: &Packed) -> Result<Option<usize>, Reason> {
+    pub(crate) fn advance(&mut self, bytes: &[u8], limits: &Packed) -> Result<Advance, Reason> {
         // A resumed scan searches only the new bytes for the end of the line it stopped in. A peer
         // that sends byte by byte must not cause its line to be read again each time.
         if self.searched > 0 && memchr(b'\n', &bytes[self.searched..]).is_none() {
@@ -77,19 +79,11 @@ impl<L: StartLine> HeadScanner<L> {
             match field_line(bytes, self.at) {
                 HeaderLine::Field { name_end, value_end, next } => {
                     check_length(next, limits)?;
-                    // Only the next byte shows that the field is over.
-                    if L::UNFOLDS {
+                    if L::FOLDS {
                         match bytes.get(next) {
-                            Some(b' ' | b'\t') => {
-                                self.is_folded = true;
-                                return Err(Reason::FoldedLine);
-                            }
+                            Some(b' ' | b'\t') => return Ok(Advance::Folded { value_end, next }),
                             Some(_) => {}
-                            None => {
-                                // Any byte will do, not only a line end.
-                                self.searched = 0;
-                                return Ok(None);
-                            }
+                            None => return self.wait_for_fold(bytes, limits),
                         }
                     }
                     if self.fields >= limits.headers_max {
@@ -102,7 +96,7 @@ impl<L: StartLine> HeadScanner<L> {
                 }
                 HeaderLine::Empty { next } => {
                     check_length(next, limits)?;
-                    return Ok(Some(next));
+                    return Ok(Advance::Whole(next));
                 }
                 HeaderLine::Incomplete => return self.wait(bytes, limits),
                 HeaderLine::Bad(reason) => return self.refuse(bytes, reason, limits),
@@ -128,16 +122,25 @@ impl<L: StartLine> HeadScanner<L> {
 
     /// Asks for more bytes, unless there are too many already.
     #[cold]
-    fn wait(&mut self, bytes: &[u8], limits: &Packed) -> Result<Option<usize>, Reason> {
+    fn wait(&mut self, bytes: &[u8], limits: &Packed) -> Result<Advance, Reason> {
         self.searched = bytes.len();
         check_length(bytes.len(), limits)?;
-        Ok(None)
+        Ok(Advance::More)
+    }
+
+    /// Asks for the byte after a field, which decides whether the field continues. The line end
+    /// counts as not searched, so that the field is judged when that byte arrives.
+    #[cold]
+    fn wait_for_fold(&mut self, bytes: &[u8], limits: &Packed) -> Result<Advance, Reason> {
+        let more = self.wait(bytes, limits);
+        self.searched = bytes.len() - 1;
+        more
     }
 
     /// A bad line is judged when it is complete. The limit is checked first, as if the head had
     /// arrived in pieces.
     #[cold]
-    fn refuse(&mut self, bytes: &[u8], reason: Reason, limits: &Packed) -> Result<Option<usize>, Reason> {
+    fn refuse(&mut self, bytes: &[u8], reason: Reason, limits: &Packed) -> Result<Advance, Reason> {
         match memchr(b'\n', &bytes[self.at..]) {
             None => self.wait(bytes, limits),
             Some(end) => {
@@ -253,17 +256,20 @@ pub(crate) fn feed<'a, L: StartLine>(
         return gather(partial, input, limits);
     }
     let mut scan = HeadScanner::new();
-    let end = match scan.advance(input, limits) {
-        Err(Reason::FoldedLine) if scan.is_folded => {
-            return unfold(partial, Box::new(Partial { bytes: input.to_vec(), scan }), limits);
+    match scan.advance(input, limits)? {
+        Advance::Whole(end) => {
+            Ok(ScanStatus::Whole { head: Cow::Borrowed(&input[..end]), scan, consumed: end })
         }
-        end => end?,
-    };
-    let Some(end) = end else {
-        *partial = Some(Box::new(Partial { bytes: input.to_vec(), scan }));
-        return Ok(ScanStatus::More);
-    };
-    Ok(ScanStatus::Whole { head: Cow::Borrowed(&input[..end]), scan, consumed: end })
+        Advance::More => {
+            *partial = Some(Box::new(Partial { bytes: input.to_vec(), scan }));
+            Ok(ScanStatus::More)
+        }
+        // The line end is overwritten, which needs a copy.
+        Advance::Folded { .. } => {
+            *partial = Some(Box::new(Partial { bytes: Vec::new(), scan }));
+            gather(partial, input, limits)
+        }
+    }
 }
 
 #[cold]
@@ -277,61 +283,29 @@ fn gather<'a, L: StartLine>(
     // One byte more than allowed is enough to detect that there is too much.
     let room = (limits.head_bytes_max as usize + 1).saturating_sub(before);
     held.bytes.extend_from_slice(&input[..input.len().min(room)]);
-    let end = match held.scan.advance(&held.bytes, limits) {
-        Err(Reason::FoldedLine) if held.scan.is_folded => {
-            return Ok(match unfold(partial, held, limits)? {
-                ScanStatus::Whole { head, scan, consumed } => {
-                    ScanStatus::Whole { head, scan, consumed: consumed - before }
-                }
-                ScanStatus::More => ScanStatus::More,
-            });
-        }
-        end => end?,
-    };
-    let Some(end) = end else {
-        *partial = Some(held);
-        return Ok(ScanStatus::More);
-    };
-    held.bytes.truncate(end);
-    Ok(ScanStatus::Whole { head: Cow::Owned(held.bytes), scan: held.scan, consumed: end - before })
-}
-
-/// Continues with a head that has a folded line, and waits until all of it has arrived. Its line
-/// ends before blanks become blanks (RFC 9112 §5.2), which keeps its length.
-#[cold]
-fn unfold<'a, L: StartLine>(
-    partial: &mut Option<Box<Partial<L>>>,
-    mut held: Box<Partial<L>>,
-    limits: &Packed,
-) -> Result<ScanStatus<'a, L>, Reason> {
-    let fields_at = held.scan.fields_at;
-    let Some(end) = head_end(&held.bytes, fields_at) else {
-        held.scan.wait(&held.bytes, limits)?;
-        *partial = Some(held);
-        return Ok(ScanStatus::More);
-    };
-    held.bytes.truncate(end);
-    for at in fields_at..end - 1 {
-        if held.bytes[at] == b'\n' && matches!(held.bytes[at + 1], b' ' | b'\t') {
-            held.bytes[at] = b' ';
-            if held.bytes[at - 1] == b'\r' {
-                held.bytes[at - 1] = b' ';
+    loop {
+        match held.scan.advance(&held.bytes, limits)? {
+            Advance::Folded { value_end, next } => unfold(&mut held.bytes, value_end, next),
+            Advance::More => {
+                *partial = Some(held);
+                return Ok(ScanStatus::More);
+            }
+            Advance::Whole(end) => {
+                held.bytes.truncate(end);
+                let head = Cow::Owned(held.bytes);
+                return Ok(ScanStatus::Whole { head, scan: held.scan, consumed: end - before });
             }
         }
     }
-    let mut scan = HeadScanner::new();
-    let whole = scan.advance(&held.bytes, limits)?;
-    debug_assert_eq!(whole, Some(end), "the head is whole");
-    Ok(ScanStatus::Whole { head: Cow::Owned(held.bytes), scan, consumed: end })
 }
 
-/// Returns where the empty line after the field lines ends.
-fn head_end(bytes: &[u8], fields_at: usize) -> Option<usize> {
-    let ends = memchr_iter(b'\n', &bytes[fields_at..]).map(|at| fields_at + at + 1);
-    ends.filter_map(|next| match bytes[next..] {
-        [b'\r', b'\n', ..] => Some(next + 2),
-        [b'\n', ..] => Some(next + 1),
-        _ => None,
-    })
-    .next()
+/// Overwrites the line end from `value_end` to `next` with blanks, and those of all valid lines
+/// after it that belong to the same field.
+fn unfold(bytes: &mut [u8], mut value_end: usize, mut next: usize) {
+    while matches!(bytes.get(next), Some(b' ' | b'\t')) {
+        bytes[value_end..next].fill(b' ');
+        value_end = text_end(bytes, next);
+        let Ok(Some(after)) = line_end(bytes, value_end) else { return };
+        next = after;
+    }
 }

@@ -51,7 +51,8 @@ impl Failure {
 const fn of_stray(stray: &FollowUpError) -> ErrorClass {
     match stray {
         FollowUpError::Elsewhere(_) => ErrorClass::Other,
-        FollowUpError::NoAddress | FollowUpError::Content(ContentFault::Broken | ContentFault::Truncated) => {
+        FollowUpError::NoAddress
+        | FollowUpError::Content(ContentFault::Broken | ContentFault::Truncated | ContentFault::Checksum) => {
             ErrorClass::Protocol
         }
         FollowUpError::UnknownCoding(_) => ErrorClass::Check,

@@ -200,7 +200,8 @@ impl<'a> Connector<'a> {
     ) -> Result<(ResponseEnd, bool), Failure> {
         let (driver, conn) = (&mut line.driver, line.conn);
         loop {
-            match self.event(driver, deadline, &Failure::new(ErrorClass::RequestTimeout))? {
+            let event = self.event(driver, deadline, &Failure::new(ErrorClass::RequestTimeout));
+            match event.map_err(|failure| hearing.of_failure(failure))? {
                 Event::Received(id, len) if id == conn => {
                     hearing.first_byte.get_or_insert_with(|| self.clock.now());
                     hearing.observe(driver.received(len));
@@ -262,6 +263,20 @@ impl ResponseCapture {
     pub(super) fn observe(&mut self, bytes: &[u8]) {
         let room = SEEN_BYTES_MAX.saturating_sub(self.seen.len()).min(bytes.len());
         self.seen.extend_from_slice(&bytes[..room]);
+    }
+
+    /// Returns `failure` with its reason, if the response shows it: an event stream does not end.
+    fn of_failure(&self, failure: Failure) -> Failure {
+        let mut lines = self.seen.split(|byte| *byte == b'\n').map(<[u8]>::to_ascii_lowercase);
+        let is_stream = |line: Vec<u8>| {
+            let value = line.strip_prefix(b"content-type:").map(<[u8]>::trim_ascii);
+            value.is_some_and(|value| value.starts_with(b"text/event-stream"))
+        };
+        if failure.class == ErrorClass::RequestTimeout && lines.any(is_stream) {
+            let what = "the response is an event stream (text/event-stream), which does not end";
+            return Failure::detailed(ErrorClass::RequestTimeout, what);
+        }
+        failure
     }
 
     /// Returns the failure for a fault of the response. A TLS alert (RFC 8446 §6) is the response

@@ -116,7 +116,7 @@ fn of(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
         subject: CheckSubject::Answer(subject.to_owned()),
-        test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
+        test: Test::Compare(op, vec![Operand::Number(number.into(), Quantity::Bare)]),
     }
 }
 
@@ -223,7 +223,7 @@ fn what_is_set_before_is_there_after() {
         subject: CheckSubject::Value(Template {
             pieces: vec![TemplatePart::Hole(Hole { value: Expr::Count(0), escape: Escape::Plain })],
         }),
-        test: Test::Compare(Op::Equal, vec![Operand::Number(3.0, Quantity::Bare)]),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(3.0.into(), Quantity::Bare)]),
     }];
     let mut plan = plan(&target, scenario(vec![get_with(0)]), EngineChoice::Epoll);
     plan.shared.counts = vec!["sold".to_owned()];

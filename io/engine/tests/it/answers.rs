@@ -220,7 +220,7 @@ fn what_is_encoded_is_looked_into_and_too_long_fails() {
         step.checks = vec![Check {
             text: "json $.sku = 17".to_owned(),
             subject: CheckSubject::Answer("json $.sku".to_owned()),
-            test: Test::Compare(Op::Equal, vec![Operand::Number(17.0, Quantity::Bare)]),
+            test: Test::Compare(Op::Equal, vec![Operand::Number(17.0.into(), Quantity::Bare)]),
         }];
         let came = Came::of(&run(plan(&[address], vec![step.clone()], engine)));
         assert!(came.counters.done > 5 && came.counters.done == came.counters.offered, "{:?}", came.counters);

@@ -30,7 +30,7 @@ fn check(subject: &str, op: Op, number: f64) -> Check {
     Check {
         text: format!("{subject} {} {number}", op.sign()),
         subject: CheckSubject::Answer(subject.to_owned()),
-        test: Test::Compare(op, vec![Operand::Number(number, Quantity::Bare)]),
+        test: Test::Compare(op, vec![Operand::Number(number.into(), Quantity::Bare)]),
     }
 }
 

@@ -73,6 +73,6 @@ fn end(doc: &SearchDoc, delivered: Result<(), UserError>, talk: &mut Console) ->
             talk.warn_of(&error);
             Ok(doc.answer.exit)
         }
-        delivered => delivered.map(|()| doc.answer.exit),
+        delivered => delivered.map(|()| doc.answer.exit).map_err(output::sent_but_unwritten),
     }
 }

@@ -110,6 +110,26 @@ fn bytes_that_are_something_else_are_broken() {
 }
 
 #[test]
+fn zeros_after_gzip_are_padding_and_a_wrong_checksum_is_reported() {
+    let check = |change: &dyn Fn(&mut Vec<u8>), expected: Result<&[u8], ContentFault>| {
+        let mut coded = gzip(b"some text");
+        change(&mut coded);
+        for piece in [1, 3, usize::MAX] {
+            let found = decode(Coding::Gzip, &coded, piece, 1000);
+            assert_eq!(found.as_deref().map_err(|fault| *fault), expected, "by {piece}");
+        }
+    };
+    check(&|coded| coded.extend([0; 100]), Ok(b"some text"));
+    check(&|coded| coded.extend(b"\0\0x"), Err(ContentFault::Broken));
+    check(&|coded| coded.extend(b"more"), Err(ContentFault::Broken));
+    let at = gzip(b"some text").len() - 8;
+    check(&|coded| coded[at] ^= 1, Err(ContentFault::Checksum));
+    check(&|coded| coded[at + 4] ^= 1, Err(ContentFault::Checksum));
+    check(&|coded| *coded = [&coded[..at], &[0; 8], &coded[..]].concat(), Err(ContentFault::Checksum));
+    check(&|coded| coded.truncate(at + 7), Err(ContentFault::Truncated));
+}
+
+#[test]
 fn a_zstd_frame_may_not_ask_for_a_huge_window() {
     // Magic, single-segment flag off, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty
     // last block.

@@ -34,6 +34,22 @@ fn names_and_indices_are_walked_to() {
 }
 
 #[test]
+fn a_byte_order_mark_is_left_out() {
+    let marked = format!("\u{feff}{BODY}");
+    check(&marked, "json $.event.sku", &[(JsonType::Text, "A1")]);
+    check(&marked, "json $..sku", &[(JsonType::Text, "A1")]);
+    check(&marked, "json $..stock", &[(JsonType::Number, "1000")]);
+}
+
+#[test]
+fn long_whole_numbers_are_exact() {
+    let body = "{\"a\": 9007199254740993, \"b\": [18446744073709551615]}";
+    check(body, "json $.a", &[(JsonType::Number, "9007199254740993")]);
+    check(body, "json $..a", &[(JsonType::Number, "9007199254740993")]);
+    check(body, "json $.b[*]", &[(JsonType::Number, "18446744073709551615")]);
+}
+
+#[test]
 fn everything_else_is_asked_of_the_tree() {
     check(
         BODY,

@@ -3,7 +3,7 @@
 use wavetank_journey::extract::ExtractError;
 use wavetank_journey::value::JsonType;
 
-use super::{answer, check_answer, check_miss, check_text};
+use super::{all_of, answer, check_answer, check_miss, check_text};
 
 const PAGE: &str = r#"<!DOCTYPE html><title>Shop</title><body><form action=/login><input name=csrf value="t&amp;k">
 <ul class=list><li class="item a" data-sku=A1>One <b>bold</b><li class=item data-sku=B2>Two</ul>
@@ -29,6 +29,33 @@ fn pages_are_read_in_their_encoding() {
     let page = answer(b"Content-Type: text/html; Charset=\"ISO-8859-1\"\r\n", b"<p>J\xf6rg</p>");
     check_answer(&page, "css p", &[(JsonType::Text, "Jörg")]);
     check_answer(&page, "xml //p", &[(JsonType::Text, "Jörg")]);
+}
+
+#[test]
+fn every_extraction_reads_the_declared_charset() {
+    let latin = b"<p>gr\xf6\xdfer als</p>";
+    let check = |media_type: &str, start: &[u8], body: &[u8], from: &str, expected: &str| {
+        let (fields, body) = (format!("Content-Type: {media_type}\r\n"), [start, body].concat());
+        check_answer(&answer(fields.as_bytes(), &body), from, &[(JsonType::Text, expected)]);
+    };
+    let regex = "regex /<p>(.*?) als/";
+    check("text/html; charset=iso-8859-1", b"", latin, regex, "größer");
+    check("text/plain; charset='latin1'", b"", latin, "body", "<p>größer als</p>");
+    check("text/html", b"<!-- <meta charset=utf-8> --><meta charset=latin1>", latin, regex, "größer");
+    check("text/html", b"<META/CHARSET='latin1'/>", latin, "css p", "größer als");
+    let equivalent = b"<meta content='text/html; charset=latin1' http-equiv=Content-Type>";
+    check("text/html", equivalent, latin, regex, "größer");
+    check("application/xml", b"<?xml version='1.0' encoding='latin1'?>", latin, "xml //p", "größer als");
+    check("application/xml", b"<?xml version='1.0' encoding='latin1'?>", latin, regex, "größer");
+    check("text/html", b"<meta charset=utf-16>", "<p>ä als".as_bytes(), regex, "ä");
+    check("text/html; charset=utf-8", b"<meta charset=latin1>", "<p>ä als".as_bytes(), regex, "ä");
+    let wide: Vec<u8> = "\u{feff}<p>größer als".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    check("text/html; charset=latin1", b"", &wide, regex, "größer");
+    check("text/plain", b"\xef\xbb\xbf", b"text", "body", "text");
+    check("application/json; charset=latin1", b"", b"{\"a\": \"\xe4\"}", "json $.a", "ä");
+    // Bytes without a declared charset are not changed.
+    let binary = answer(b"Content-Type: image/png\r\n", b"\xff\xfe\xf6");
+    assert_eq!(all_of("regex /(?-u:^\\xff\\xfe(.))/", &binary).expect("a match").len(), 1);
 }
 
 #[test]

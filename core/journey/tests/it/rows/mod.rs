@@ -43,6 +43,29 @@ fn csv_is_read_with_its_quotes_and_line_ends() {
 }
 
 #[test]
+fn quotes_that_are_not_closed_or_end_early_are_refused() {
+    let check = |text: &str, message: &str, hint: &str| {
+        check_refused(csv(), text.as_bytes(), "data_row", message, hint);
+    };
+    let open = "line 2 of accounts.csv: the quote in column 6 is never closed";
+    check("user,note\nanna,\"first\nberta,second\n", open, "close it");
+    check("user,note\r\nanna,\"first\r\nberta,\"\"\r\n", open, "close it");
+    check("user,note\ranna,\"", open, "close it");
+    check("a\n\"b\"x\n", "line 2 of accounts.csv: `x` in column 4 follows a closing quote", "remove");
+    check("a,b\n\"b\" ,c\n", "line 2 of accounts.csv: ` ` in column 4", "remove");
+    check("a,b\nä,\"ö\"ü\n", "line 2 of accounts.csv: `ü` in column 6", "remove");
+    let later = "a,b\n1,\"2\n3,\"4\"\n";
+    check(later, "line 3 of accounts.csv: `4` in column 4", "begins in line 2, column 3");
+    check("\"a", "line 1 of accounts.csv", "close it");
+    let table: &[&[&str]] = &[&["a", "b"], &["5\" pipe", " \"c\""], &["x\"\"y", ""]];
+    check_rows(b"a,b\n5\" pipe, \"c\"\nx\"\"y,\"\"", table);
+}
+
+fn check_rows(bytes: &[u8], expected: &[&[&str]]) {
+    check(csv(), bytes, expected, &[]);
+}
+
+#[test]
 fn separators_are_guessed_aloud_and_never_silently() {
     let table: &[&[&str]] = &[&["user", "password"], &["anna", "x,y"]];
     let with = |separator| RowsConfig { separator: Some(separator), ..csv() };

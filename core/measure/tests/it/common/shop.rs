@@ -20,7 +20,7 @@ pub(crate) fn shop() -> Plan {
     let check = |text: &str| Check {
         text: text.to_owned(),
         subject: CheckSubject::Answer("status".to_owned()),
-        test: Test::Compare(Op::Equal, vec![Operand::Number(200.0, Quantity::Bare)]),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(200.0.into(), Quantity::Bare)]),
     };
     let step = |name: &str| Step::plain(name, 0, RequestPlan::default());
     let cart = Step { checks: vec![check("fresh")], ..step("cart") };

@@ -48,7 +48,7 @@ fn action(random: &mut Philox, depth: u64) -> Action {
 }
 
 fn last_was_bad() -> Check {
-    let five_hundred = Operand::Number(500.0, Quantity::Bare);
+    let five_hundred = Operand::Number(500.0.into(), Quantity::Bare);
     Check {
         text: "status = 500".to_owned(),
         subject: CheckSubject::Answer("status".to_owned()),
