@@ -18,7 +18,7 @@ fn status(value: f64) -> Check {
     Check {
         text: "status".to_owned(),
         subject: CheckSubject::Answer("status".to_owned()),
-        test: Test::Compare(Op::Equal, vec![Operand::Number(value, Quantity::Bare)]),
+        test: Test::Compare(Op::Equal, vec![Operand::Number(value.into(), Quantity::Bare)]),
     }
 }
 
