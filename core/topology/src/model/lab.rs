@@ -39,8 +39,8 @@ impl Lab {
         loads.map(|(index, _)| index)
     }
 
-    /// Sets the folder of each configuration of the user. Their names start at `folder`, the absolute
-    /// path of the topology file's.
+    /// Sets the folder of each configuration of the user. Their names start at `folder`, the
+    /// absolute path of the topology file's.
     pub fn place_configs(&mut self, folder: &Path) {
         for service in self.hosts.iter_mut().flat_map(|host| &mut host.services) {
             let own = match &mut service.kind {

@@ -38,8 +38,8 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
     }
 }
 
-/// Reports a `maxconn` or `ulimit-n` of the user's own configuration that needs more open files than
-/// a process of the host may have.
+/// Reports a `maxconn` or `ulimit-n` of the user's own configuration that needs more open files
+/// than a process of the host may have.
 fn own_files(
     host: &Host,
     service: &Service,

@@ -36,8 +36,8 @@ pub(crate) fn mount_overlay() -> Result<(), UserError> {
     })
 }
 
-/// Writes `text` to `path`; its folder becomes the host's own. An existing file is replaced, even if
-/// it is a link to another place.
+/// Writes `text` to `path`; its folder becomes the host's own. An existing file is replaced, even
+/// if it is a link to another place.
 pub(crate) fn write_file(path: &str, text: &str, mode: u32) -> Result<(), UserError> {
     replace(Path::new(path), text, mode).map_err(|error| {
         let message = format!("cannot write `{path}` of a host: {error}");

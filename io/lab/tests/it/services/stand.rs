@@ -94,7 +94,7 @@ impl Stand {
     #[track_caller]
     pub(crate) fn start(&mut self) {
         for services in self.hosts.iter_mut().rev() {
-            let outcome = services.check().and_then(|()| services.start());
+            let outcome = services.check().and_then(|_| services.start());
             outcome.unwrap_or_else(|error| panic!("{error}"));
         }
     }
@@ -103,7 +103,7 @@ impl Stand {
     #[track_caller]
     pub(crate) fn refused(&mut self) -> UserError {
         let services = &mut self.hosts[0];
-        services.check().and_then(|()| services.start()).expect_err("it must not come up")
+        services.check().and_then(|_| services.start()).expect_err("it must not come up")
     }
 
     /// Returns the path of a host's file.
