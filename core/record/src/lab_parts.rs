@@ -23,6 +23,9 @@ pub struct LabHostDoc {
     /// Its services with their versions: `haproxy 2.6.12`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
+    /// The congestion control of its TCP connections, such as `cubic`; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
 }
 
 /// Statistics of a lab host over a run, from its first sample before the load to its last.

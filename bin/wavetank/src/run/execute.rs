@@ -9,6 +9,7 @@ use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
+<<<<<<< HEAD
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
@@ -16,6 +17,11 @@ use wavetank_record::{
     EnvironmentDoc, EventLine, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name,
 };
 use wavetank_report::load_doc;
+=======
+use wavetank_observe::{CpuTimes, HostSampler, ProcessUsage, process_usage};
+use wavetank_plan::{Guard, HostFacts, Plan, Unsupported, UserError};
+use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
+>>>>>>> f2
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::event_runner::ExecutorFactory;
@@ -108,7 +114,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
     let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
-    let (conducted, bounds) = if signals.received() > 0 {
+    let (mut conducted, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
         let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
@@ -119,8 +125,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let truth =
             SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
-        let loss = host.lab.as_ref().map(|lab| || lab.loss());
-        let loss = loss.as_ref().map(|loss| loss as &dyn Fn() -> Option<String>);
+        let loss = || host.lab.as_ref().and_then(LabRun::loss);
+        let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
         run_load(&context, means, archive, talk)?
     };
@@ -140,6 +146,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         latency,
         bounds,
     };
+<<<<<<< HEAD
     let mut conducted = conducted;
     let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
     let ends = host.lab.as_ref().zip(zero).map(|(lab, zero)| lab.service_ends(zero)).unwrap_or_default();
@@ -162,6 +169,11 @@ fn with_pools(
     talk.info(&format!("pool       at most {} connections (-c)", format_grouped(limit)));
     let load = load_doc(&plan, load.defaults);
     (plan, load)
+=======
+    let mut notes: Vec<String> = probed.cure.into_iter().collect();
+    notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
+    Ok(conclude(conducted, around, (probed.setup, notes), talk))
+>>>>>>> f2
 }
 
 /// Returns samplers for the hosts of a lab, and its servers that report their own counts; `None`

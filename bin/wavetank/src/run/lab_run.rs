@@ -15,8 +15,7 @@ use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffsets, LogParts, versioned};
 use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{
-    HostFacts, Nanos, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean,
-    matches_host,
+    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, matches_host,
 };
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
@@ -33,8 +32,8 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// See the module's description.
 pub(crate) struct LabRun {
-    lab: Lab,
-    folder: LabFolder,
+    pub(super) lab: Lab,
+    pub(super) folder: LabFolder,
     state: LabState,
     doc: LabDoc,
     load_hosts: Vec<LoadHost>,
@@ -227,6 +226,7 @@ impl LabRun {
         ServerCounts::read(&self.lab, &self.folder)
     }
 
+<<<<<<< HEAD
     /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970: each with
     /// its time since then. A lab that does not respond has none.
     pub(crate) fn service_ends(&self, from: i64) -> Vec<(Nanos, String)> {
@@ -257,6 +257,8 @@ impl LabRun {
         (!hosts.is_empty()).then(|| kernel_work_text(&hosts))
     }
 
+=======
+>>>>>>> f2
     /// Describes which parts of the lab have gone since the run started.
     pub(crate) fn loss(&self) -> Option<String> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
@@ -290,20 +292,6 @@ impl LabRun {
     pub(crate) const fn lab(&self) -> &Lab {
         &self.lab
     }
-}
-
-/// Describes the end of a service's process, `at` this time of the run.
-fn service_end(host: &str, death: &serde_json::Value, at: Nanos) -> String {
-    let (service, how) = (death["service"].as_str().unwrap_or("?"), death["how"].as_str().unwrap_or("?"));
-    match death["copy"].as_u64() {
-        Some(copy) => format!("copy {copy} of {host}/{service} ended at {at} of the run: {how}"),
-        None => format!("{host}/{service} ended at {at} of the run: {how}"),
-    }
-}
-
-fn kernel_work_text(hosts: &[&str]) -> String {
-    let hosts = hosts.join(", ");
-    format!("the kernel forwards packets for {hosts}: that CPU time is the machine's and in no host's CPU")
 }
 
 /// Its hosts by name.
@@ -376,6 +364,14 @@ fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) 
     })
 }
 
+/// Returns the congestion control of a host, which a setting of its network namespace chooses.
+fn congestion_control(folder: &LabFolder, host: &str) -> Option<String> {
+    let network = HostHandle::to(folder, host).and_then(|way| way.net_namespace()).ok()?;
+    let read = || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").ok();
+    let name = inside(&NetworkNamespace::new(network), read).ok().flatten()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 /// Describes the lab for the record, with versions of services if the lab reports them.
 fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
     let status = LabStatus::read(folder).ok();
@@ -393,6 +389,7 @@ fn doc(lab: &Lab, folder: &LabFolder) -> LabDoc {
         name: host.name.clone(),
         role: host.role.as_str().to_owned(),
         services: services(host),
+        congestion_control: congestion_control(folder, &host.name),
     };
     LabDoc { name: lab.name.clone(), hosts: lab.hosts.iter().map(host).collect() }
 }

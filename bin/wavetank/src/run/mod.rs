@@ -22,6 +22,7 @@ mod host_rows;
 mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
+mod lab_notes;
 mod lab_run;
 #[cfg(target_os = "linux")]
 mod lookup;

@@ -7,9 +7,9 @@ use wavetank_plan::UserError;
 use wavetank_record::{
     Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
     Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
-    ImpactOutcome, KernelCount, LoadDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA,
-    RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord, SampleLine, Sessions, Spread,
-    Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
+    ImpactOutcome, KernelCount, LabDoc, LabHostDoc, LoadDoc, Number, PHASE_ENDED, PhaseConnections, PhaseDoc,
+    Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord, SampleLine,
+    Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 
 fn times() -> Times {
@@ -381,7 +381,15 @@ fn the_small_documents_are_as_described() {
             port_range: (32_768, 60_999),
             ..HostDoc::default()
         },
-        lab: None,
+        lab: Some(LabDoc {
+            name: "shop".to_owned(),
+            hosts: vec![LabHostDoc {
+                name: "lb1".to_owned(),
+                role: "balancer".to_owned(),
+                services: vec!["haproxy 2.6.12".to_owned()],
+                congestion_control: Some("cubic".to_owned()),
+            }],
+        }),
     };
     golden("environment.json", &(environment.to_json() + "\n"));
     assert_eq!(EnvironmentDoc::from_json(&environment.to_json()), Ok(environment));

@@ -115,7 +115,7 @@ impl HaproxyConfig {
             match (split_port(address).1, range) {
                 (Some(port), _) => front.ports.push(port),
                 (None, Some((Ok(first), Ok(last)))) => {
-                    front.ports.extend::<std::ops::RangeInclusive<u16>>(first..=last)
+                    front.ports.extend::<std::ops::RangeInclusive<u16>>(first..=last);
                 }
                 _ => {}
             }

@@ -92,12 +92,11 @@ fn status(server: &[Directive]) -> Option<StatusPage> {
         return Some(StatusPage { socket: Some(socket.to_owned()), ..page });
     }
     // A port alone, an address alone, or both.
-    let (address, port) = match listen.parse::<u16>() {
-        Ok(port) => (None, port),
-        Err(_) => {
-            let (address, port) = split_port(&listen);
-            (Some(address.to_owned()).filter(|one| one != "*"), port.unwrap_or(80))
-        }
+    let (address, port) = if let Ok(port) = listen.parse::<u16>() {
+        (None, port)
+    } else {
+        let (address, port) = split_port(&listen);
+        (Some(address.to_owned()).filter(|one| one != "*"), port.unwrap_or(80))
     };
     Some(StatusPage { address, port, ..page })
 }

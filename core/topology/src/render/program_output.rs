@@ -28,28 +28,30 @@ pub struct OutputParser {
 /// The output of `nginx -t`: `… [emerg] 7#7: unknown directive "x" in /path/nginx.conf:12`. A
 /// message about another, included file keeps the path of that file.
 pub const NGINX_OUTPUT: OutputParser = OutputParser {
-    error: |output, config| joined(nginx_lines(output, config, &["[emerg] ", "[alert] ", "[crit] "]), output),
+    error: |output, config| {
+        joined(&nginx_lines(output, config, &["[emerg] ", "[alert] ", "[crit] "]), output)
+    },
     warnings: |output, config| nginx_lines(output, config, &["[warn] "]),
 };
 
 /// The output of `haproxy -c`: `[ALERT]    (7) : config : parsing [/path/haproxy.cfg:12] : unknown
 /// keyword …`.
 pub const HAPROXY_OUTPUT: OutputParser = OutputParser {
-    error: |output, config| joined(haproxy_lines(output, config, "[ALERT]"), output),
+    error: |output, config| joined(&haproxy_lines(output, config, "[ALERT]"), output),
     warnings: |output, config| haproxy_lines(output, config, "[WARNING]"),
 };
 
 /// The output of `nft --check`: `RULES.nft:12:5-8: Error: syntax error, unexpected …`, followed by
 /// the line and arrows below it.
 pub const NFT_OUTPUT: OutputParser = OutputParser {
-    error: |output, rules| joined(nft_lines(output, rules), output),
+    error: |output, rules| joined(&nft_lines(output, rules), output),
     warnings: |_, _| Vec::new(),
 };
 
 /// The output of `keepalived --config-test`: `(/path/keepalived.conf: Line 6) Invalid lvs_scheduler
 /// …`.
 pub const KEEPALIVED_OUTPUT: OutputParser = OutputParser {
-    error: |output, config| joined(keepalived_lines(output, config), output),
+    error: |output, config| joined(&keepalived_lines(output, config), output),
     warnings: keepalived_lines,
 };
 
@@ -167,7 +169,7 @@ fn once_each(messages: impl Iterator<Item = ConfigMessage>) -> Vec<ConfigMessage
 }
 
 /// Joins messages into one. The line of the first one is that of all; others name theirs.
-fn joined(messages: Vec<ConfigMessage>, output: &str) -> ConfigMessage {
+fn joined(messages: &[ConfigMessage], output: &str) -> ConfigMessage {
     if messages.is_empty() {
         return last_message(output);
     }

@@ -36,7 +36,8 @@ struct Exchange {
     begun: Nanos,
     /// When it was handed to the driver, the clock read just before; `None` before that.
     sent: Option<Nanos>,
-    /// The time for which its responses were evaluated between two of its messages. It is lag.
+    /// The time for which its responses were evaluated between two of its messages. It counts in none
+    /// of its times.
     own_work: Nanos,
     /// The slot of its user; [`ANY_SEAT`]: any free slot.
     seat: u32,
@@ -70,9 +71,9 @@ impl Exchange {
         let (before, after) = if has_resources { (0, own_work) } else { (own_work, 0) };
         RequestTimes {
             intended: self.offered.intended,
-            response: at.since(self.offered.intended),
+            response: at.since(self.offered.intended).saturating_sub(own_work),
             service: at.since(sent).saturating_sub(own_work),
-            lag: self.begun.since(self.offered.intended) + own_work,
+            lag: self.begun.since(self.offered.intended),
             ttfb: first_byte.since(sent).saturating_sub(before),
             transfer: at.since(first_byte).saturating_sub(after),
         }

@@ -66,8 +66,8 @@ pub(super) fn own_haproxy_counters(
     readings: &mut u64,
 ) -> Result<Value, String> {
     let said = place.read("show stat\n", ";csv")?;
-    let own = place.counts_itself().then(|| *readings + 1).unwrap_or_default();
     *readings += 1;
+    let own = if place.counts_itself() { *readings } else { 0 };
     let mut all = Haproxy { fronts: fronts.to_vec(), ..Haproxy::default() };
     all.add(&said).ok_or("its statistics cannot be read")?;
     all.connections = all.connections.saturating_sub(own);

@@ -5,6 +5,7 @@
 //! Nothing is restarted automatically: a service that dies in a run is a result of the run.
 
 mod certificate;
+mod config_output;
 mod counters;
 mod haproxy_pool;
 mod health;

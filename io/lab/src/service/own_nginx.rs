@@ -120,12 +120,16 @@ fn matching(pattern: &Path) -> Vec<PathBuf> {
     let mut found = vec![PathBuf::new()];
     for part in pattern.components() {
         let Component::Normal(name) = part else {
-            found.iter_mut().for_each(|path| path.push(part));
+            for path in &mut found {
+                path.push(part);
+            }
             continue;
         };
         let name = name.to_string_lossy();
         if !name.contains(['*', '?', '[']) {
-            found.iter_mut().for_each(|path| path.push(&*name));
+            for path in &mut found {
+                path.push(&*name);
+            }
             continue;
         }
         let entries = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();

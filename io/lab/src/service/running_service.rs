@@ -1,6 +1,5 @@
 //! [`RunningService`]: one service of a host, from its plan to its end.
 
-use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -9,23 +8,19 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use wavetank_driver::{Clock, WallClock};
 use wavetank_plan::{Nanos, UserError, sanitize};
-use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message, nginx_listen_line};
+use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message};
 use wavetank_topology::{Probe, Service, ServiceKind};
 
+use super::config_output::checked;
 use super::counters::CounterSource;
 use super::health::{all_listen, check};
 use super::log::Log;
-use super::own_nginx::CONF_FOLDER;
-use super::plan::{Check, ServicePlan};
+use super::plan::ServicePlan;
 use super::process::{Stat, exits_before, members, pause, signal};
 use super::status::{ServiceState, ServiceStatus};
 use super::syslog::Sender;
 use crate::file_error::with_place;
 
-/// Time limit for a configuration check.
-const CHECK_MAX: Nanos = Nanos::from_secs(20);
-/// Maximum number of bytes of a program's output about its configuration.
-const CHECK_BYTES_MAX: usize = 64 * 1024;
 /// Maximum number of ends of processes that are kept of a service.
 const DEATHS_MAX: usize = 100;
 /// The hint for a user's own configuration.
@@ -340,55 +335,6 @@ impl RunningService {
             UserError::refused("lab_start", message, "check that the program exists and is executable"),
         )
     }
-}
-
-impl Check {
-    /// Returns why the program did not accept its configuration, or ended.
-    fn error(&self, output: &str) -> ConfigMessage {
-        let said = (self.parser.error)(&self.without_folder(output), &self.rendered.path);
-        let line = said.line.or_else(|| nginx_listen_line(&said.words, &self.rendered.text));
-        ConfigMessage { line, ..said }
-    }
-
-    /// Returns what the program warned of.
-    fn warnings(&self, output: &str) -> Vec<ConfigMessage> {
-        (self.parser.warnings)(&self.without_folder(output), &self.rendered.path)
-    }
-
-    /// Replaces paths of included files by their names as the user knows them.
-    fn without_folder(&self, output: &str) -> String {
-        output.replace(&format!("{}/{CONF_FOLDER}/", self.launch.folder.display()), "")
-    }
-
-    /// Puts the place in the configuration before a message: `(my.cfg:7): …`.
-    fn in_config(&self, said: &ConfigMessage) -> String {
-        let line = said.line.map_or_else(String::new, |line| format!(":{line}"));
-        let name = sanitize(self.own.as_deref().unwrap_or(&self.rendered.path)).into_owned();
-        format!("({name}{line}): {}", sanitize(&said.words))
-    }
-}
-
-/// Returns whether the program accepts its configuration, and its output. The output goes to a
-/// file, since a program that fills a pipe without a reader would wait forever.
-fn checked(check: &Check, clock: Clock) -> std::io::Result<(bool, String)> {
-    let path = check.launch.folder.join("check.txt");
-    // The program may open its error output again as its error log.
-    fs::write(&path, "")?;
-    let out = fs::File::options().append(true).open(&path)?;
-    let err = out.try_clone()?;
-    let mut child = check.launch.start(out.into(), err.into())?;
-    let ended = exits_before(&child, clock, clock.now().after(CHECK_MAX));
-    if !ended {
-        signal(&child, Signal::KILL);
-    }
-    let status = child.wait()?;
-    let mut bytes = fs::read(&path)?;
-    bytes.truncate(CHECK_BYTES_MAX);
-    let words = String::from_utf8_lossy(&bytes).into_owned();
-    if ended {
-        return Ok((status.success(), words));
-    }
-    Ok((false, format!("{words}\nits check took longer than {} s", CHECK_MAX.0 / 1_000_000_000)))
 }
 
 /// Returns a hint if a name in the configuration is unknown in the lab.

@@ -45,7 +45,9 @@ pub(super) fn run(
             let owner = TaggedProcess::for_pid(std::process::id());
             let order = LabSpec { mark, file: file.display().to_string(), lab: lab.clone(), owner };
             let (_, warnings) = wavetank_lab::up(&order, &folder)?;
-            warnings.iter().for_each(|text| talk.warn(text));
+            for text in &warnings {
+                talk.warn(text);
+            }
             brought_up.set(true);
             talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }

@@ -5,6 +5,7 @@
 
 mod events;
 mod journeys;
+mod lab;
 mod names;
 mod outcome;
 mod run_log;
@@ -41,8 +42,6 @@ const LOOK_AROUND: Duration = Duration::from_millis(20);
 const MARGIN: Nanos = Nanos::from_millis(50);
 /// Time an agent has to get ready, in addition to the longest time for opening connections.
 const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
-/// How often the lab of the run is looked at.
-const LOSS_EVERY: Nanos = Nanos::from_millis(250);
 /// What an agent is given beyond the plan's own end before it must stop by itself.
 const END_SLACK: Nanos = Nanos::from_secs(10);
 
@@ -68,13 +67,6 @@ pub(crate) struct LoadResult {
 }
 
 impl LoadResult {
-    /// Adds an event that was learned of after the load.
-    pub(crate) fn record_event(&mut self, event: EventLine) {
-        // A problem of the archive is reported when it is finished.
-        drop(self.archive.as_mut().and_then(|archive| archive.event(&event)));
-        self.events.push(event);
-    }
-
     /// No load was sent.
     pub(crate) fn nothing(plan: &Plan, ending: RunEnd, archive: Option<ArchiveWriter>) -> Self {
         let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -172,12 +164,6 @@ impl<'a> RunController<'a> {
             plan,
             clock,
         }
-    }
-
-    /// The same in a lab; `loss` returns what is missing of it.
-    pub(crate) fn in_lab(mut self, loss: Option<&'a dyn Fn() -> Option<String>>) -> Self {
-        self.loss = loss;
-        self
     }
 
     /// The same, with names that are looked up again.
@@ -364,18 +350,6 @@ impl<'a> RunController<'a> {
             self.end(RunEnd::Signal, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         } else {
             self.end(RunEnd::Signal, None);
-        }
-    }
-
-    /// Ends the run if its lab is gone, or a part of it: nothing more can be learned.
-    fn look_for_loss(&mut self) {
-        let now = self.now();
-        let Some(loss) = self.loss.filter(|_| !self.ending_early && now >= self.loss_due) else { return };
-        self.loss_due = now.after(LOSS_EVERY);
-        if let Some(text) = loss() {
-            self.book.talk.warn(&format!("{text}, which ends the run"));
-            self.event("lab_lost", text);
-            self.end(RunEnd::Finished, None);
         }
     }
 

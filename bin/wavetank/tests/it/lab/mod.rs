@@ -12,6 +12,7 @@ mod felt;
 mod killed;
 mod life;
 mod own;
+mod own_checked;
 mod place;
 mod pool;
 mod routing;

@@ -1,0 +1,39 @@
+//! The lab that a run goes to: the run ends with it, and its events are learned of afterwards.
+
+use wavetank_diagnose::RunEnd;
+use wavetank_plan::Nanos;
+use wavetank_record::EventLine;
+
+use super::{LoadResult, RunController};
+
+/// How often the lab is looked at.
+const LOSS_EVERY: Nanos = Nanos::from_millis(250);
+
+impl<'a> RunController<'a> {
+    /// The same in a lab; `loss` returns what is missing of it.
+    pub(crate) fn in_lab(mut self, loss: Option<&'a dyn Fn() -> Option<String>>) -> Self {
+        self.loss = loss;
+        self
+    }
+
+    /// Ends the run if its lab is gone, or a part of it: nothing more can be learned.
+    pub(super) fn look_for_loss(&mut self) {
+        let now = self.now();
+        let Some(loss) = self.loss.filter(|_| !self.ending_early && now >= self.loss_due) else { return };
+        self.loss_due = now.after(LOSS_EVERY);
+        if let Some(text) = loss() {
+            self.book.talk.warn(&format!("{text}, which ends the run"));
+            self.event("lab_lost", text);
+            self.end(RunEnd::Finished, None);
+        }
+    }
+}
+
+impl LoadResult {
+    /// Adds an event that was learned of after the load.
+    pub(crate) fn record_event(&mut self, event: EventLine) {
+        // A problem of the archive is reported when it is finished.
+        drop(self.archive.as_mut().and_then(|archive| archive.event(&event)));
+        self.events.push(event);
+    }
+}
