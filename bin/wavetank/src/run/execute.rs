@@ -9,19 +9,11 @@ use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
-<<<<<<< HEAD
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
-use wavetank_record::{
-    EnvironmentDoc, EventLine, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name,
-};
-use wavetank_report::load_doc;
-=======
-use wavetank_observe::{CpuTimes, HostSampler, ProcessUsage, process_usage};
-use wavetank_plan::{Guard, HostFacts, Plan, Unsupported, UserError};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
->>>>>>> f2
+use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 
 use super::event_runner::ExecutorFactory;
@@ -146,15 +138,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         latency,
         bounds,
     };
-<<<<<<< HEAD
-    let mut conducted = conducted;
-    let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
-    let ends = host.lab.as_ref().zip(zero).map(|(lab, zero)| lab.service_ends(zero)).unwrap_or_default();
-    for (at, text) in &ends {
-        conducted.record_event(EventLine::new(*at, "service_ended", text));
-    }
-    let forwarding = host.lab.as_ref().and_then(LabRun::kernel_work);
-    let notes = notes.into_iter().chain(forwarding).chain(ends.into_iter().map(|(_, text)| text)).collect();
+    let (mut conducted, mut notes) = (conducted, notes);
+    notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
     Ok(conclude(conducted, around, (probed.setup, notes), talk))
 }
 
@@ -169,11 +154,6 @@ fn with_pools(
     talk.info(&format!("pool       at most {} connections (-c)", format_grouped(limit)));
     let load = load_doc(&plan, load.defaults);
     (plan, load)
-=======
-    let mut notes: Vec<String> = probed.cure.into_iter().collect();
-    notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
-    Ok(conclude(conducted, around, (probed.setup, notes), talk))
->>>>>>> f2
 }
 
 /// Returns samplers for the hosts of a lab, and its servers that report their own counts; `None`

@@ -226,39 +226,6 @@ impl LabRun {
         ServerCounts::read(&self.lab, &self.folder)
     }
 
-<<<<<<< HEAD
-    /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970: each with
-    /// its time since then. A lab that does not respond has none.
-    pub(crate) fn service_ends(&self, from: i64) -> Vec<(Nanos, String)> {
-        let Ok(mut client) = Client::connect(&self.folder) else { return Vec::new() };
-        let mut all = Vec::new();
-        for host in self.lab.hosts.iter().filter(|host| !host.services.is_empty()) {
-            let question = json!({ "ask": "host", "host": host.name, "say": { "deaths": true } });
-            let Ok(answer) = client.request(&question) else { continue };
-            for death in answer["deaths"].as_array().into_iter().flatten() {
-                let at = Nanos(death["at_unix_ns"].as_i64().unwrap_or_default().saturating_sub(from));
-                if at >= Nanos::ZERO {
-                    all.push((at, service_end(&host.name, death, at)));
-                }
-            }
-        }
-        all.sort();
-        all
-    }
-
-    /// Names the balancers with work that no host's CPU time includes, for a note.
-    pub(crate) fn kernel_work(&self) -> Option<String> {
-        let forwards = |kind: &ServiceKind| {
-            matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
-        };
-        let forwarding = |host: &&Host| host.services.iter().any(|service| forwards(&service.kind));
-        let hosts: Vec<&str> =
-            self.lab.hosts.iter().filter(forwarding).map(|host| host.name.as_str()).collect();
-        (!hosts.is_empty()).then(|| kernel_work_text(&hosts))
-    }
-
-=======
->>>>>>> f2
     /// Describes which parts of the lab have gone since the run started.
     pub(crate) fn loss(&self) -> Option<String> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
