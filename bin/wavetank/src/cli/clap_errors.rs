@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 use wavetank_plan::{UserError, did_you_mean};
 
+use super::clap_text::{example, name_of, text};
 use super::foreign_flags::{hint_for_foreign_flag, unsupported};
 use super::parser::Cli;
 use super::short_help;
@@ -378,35 +379,4 @@ fn long_options(of: &str) -> Vec<String> {
     let commands = std::iter::once(command).chain(command.get_subcommands()).chain(nested);
     let options = commands.flat_map(clap::Command::get_arguments);
     options.filter_map(clap::Arg::get_long).map(str::to_owned).collect()
-}
-
-/// `--basic <USER:PASSWORD|@FILE>` → `--basic`.
-fn name_of(argument: &str) -> &str {
-    argument.split([' ', '<']).next().unwrap_or(argument)
-}
-
-fn example(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "--connections" | "-c" => "50",
-        "--rate" | "-r" => "500/s",
-        "--duration" | "-d" | "--warmup" | "--drain" => "10s",
-        "--requests" | "-n" => "10k",
-        "--timeout" | "--connect-timeout" => "5s",
-        "--header" | "-H" => "'Name: value'",
-        "--threshold" => "'p99 < 250ms'",
-        "--stop" => "'failed > 50% for 10s'",
-        "--max-regression" => "10%",
-        "--older-than" => "30d",
-        "--out" => "result.json",
-        "--format" => "json",
-        _ => return None,
-    })
-}
-
-fn text(error: &clap::Error, kind: ContextKind) -> String {
-    match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join(" "),
-        _ => String::new(),
-    }
 }

@@ -7,6 +7,7 @@
 mod args;
 mod calibrate_args;
 mod clap_errors;
+mod clap_text;
 mod command_text;
 mod compare_args;
 mod compare_words;
@@ -23,8 +24,10 @@ mod lab_args;
 mod lab_words;
 mod load_source;
 mod output_args;
+mod output_formats;
 mod parser;
 mod report_options;
+mod request_options;
 mod run_args;
 mod run_options;
 mod runs_args;

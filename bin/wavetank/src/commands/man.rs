@@ -7,7 +7,8 @@ use wavetank_plan::{ExitCode, UserError};
 use crate::cli;
 use crate::run::output;
 
-/// Writes every page to `dir`, which is created if it does not exist, and prints the file names. Exit 0.
+/// Writes every page to `dir`, which is created if it does not exist, and prints the file names.
+/// Exit 0.
 pub(crate) fn man(dir: &Path) -> Result<u8, UserError> {
     let unwritable = |path: &Path, error: &std::io::Error| {
         let message = format!("cannot write `{}`: {}", path.display(), output::os_error_text(error));

@@ -40,7 +40,8 @@ impl Console {
         write(&format!("warning: {line}\n"));
     }
 
-    /// Prints an error as a warning, because the command goes on or another result takes precedence.
+    /// Prints an error as a warning, because the command goes on or another result takes
+    /// precedence.
     pub(crate) fn warn_of(&mut self, error: &UserError) {
         let text = error.to_string();
         self.warn(&text.strip_prefix("error: ").unwrap_or(&text).replace("\nerror: ", "\nwarning: "));

@@ -71,7 +71,7 @@ pub(crate) struct FinishedRun {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let (knee_sought, known_latency) = (execution.knee_sought, execution.known_latency);
+    let knee_sought = execution.knee_sought;
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -79,16 +79,14 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
-    let run_probe = |one: Arc<Plan>| probe(&one, clock, host, tls.as_ref(), signals);
-    let probed = wants_probe.map_or_else(ProbeResult::none, run_probe);
+    let probed =
+        wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
     let plan = probed.reached(plan);
-    let notes: Vec<String> = probed.notes().collect();
+    let mut notes = probed.notes().collect::<Vec<_>>();
     notes.iter().for_each(|note| talk.info(&format!("note       {note}")));
-    let latency = probed.latency.or(known_latency);
+    let latency = probed.latency.or(execution.known_latency);
     let (plan, load) = with_pools(plan, load, latency, talk);
-    let yaml = PlanDoc::new(&plan).to_yaml();
-    let before =
-        Before { usage: process_usage(), cpu_times: CpuTimes::read(), throttling: CpuThrottling::read() };
+    let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), Before::now());
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let mut environment = EnvironmentDoc {
         id: new_id(),
@@ -114,17 +112,16 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     } else {
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let truth =
-            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
+        let servers = servers.as_deref();
+        let truth = SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
         run_load(&context, means, archive, talk)?
     };
-    if let Some(zero) = conducted.started {
-        environment.started_at = WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339();
-    }
+    let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
+    environment.started_at = zero.unwrap_or(environment.started_at);
     let servers = ServersCounted::new(host.lab.as_ref(), counted, probes.then_some(&probed.setup));
     let around = ExecutionContext {
         servers,
@@ -138,7 +135,6 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         latency,
         bounds,
     };
-    let (mut conducted, mut notes) = (conducted, notes);
     notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
     Ok(conclude(conducted, around, (probed.setup, notes), talk))
 }
@@ -164,6 +160,10 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
 }
 
 impl Before {
+    fn now() -> Self {
+        Self { usage: process_usage(), cpu_times: CpuTimes::read(), throttling: CpuThrottling::read() }
+    }
+
     /// The share of CPU time that the hypervisor has taken since then.
     fn steal_since(&self) -> Option<f64> {
         self.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then))

@@ -29,8 +29,8 @@ fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
 }
 
 impl Experiment {
-    /// Applies `options`, with `template` to parse their texts. Reports which conditions of the file
-    /// they replace.
+    /// Applies `options`, with `template` to parse their texts. Reports which conditions of the
+    /// file they replace.
     ///
     /// # Errors
     /// Options that contradict each other or the file, and those that have no effect with a file.

@@ -12,7 +12,6 @@ use wavetank_plan::{
     SocketSupport, SourcesPlan, TargetUrl, Template, TemplatePart, UserError,
 };
 
-/// A host that can do everything.
 fn host() -> HostFacts {
     let sockets = SocketSupport { uring: Ok(()), ..SocketSupport::plain() };
     HostFacts {
@@ -63,14 +62,12 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
     )
 }
 
-/// The plan of a file of one target with these lines.
 #[track_caller]
 fn plan(lines: &str) -> LoweredPlan {
     let text = format!("wavetank: 1\ntarget: http://127.0.0.1:8080\n{lines}");
     lowered("small.yaml", &text, &host(), None).unwrap_or_else(|unfit| panic!("{lines}: {unfit:?}"))
 }
 
-/// A template with its holes as numbers of variables.
 fn shown(template: &Template) -> String {
     let piece = |piece: &TemplatePart| match piece {
         TemplatePart::Fixed(text) => String::from_utf8_lossy(text).into_owned(),

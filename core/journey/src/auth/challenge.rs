@@ -49,7 +49,7 @@ pub enum ChallengeFault {
     NoDigest(Vec<String>),
     /// A digest with this unknown hash.
     Algorithm(String),
-    /// A digest whose quality of protection is not offered as `auth`, but as this.
+    /// A digest that offers this quality of protection, and not `auth`.
     Protection(String),
     /// The header is not a list of challenges, or the realm or nonce is missing.
     Malformed,

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::embedded_resources::Resources;
+use crate::extract::ResponseView;
 use crate::follow_up_error::FollowUpError;
 use crate::redirect::HttpUrl;
 use crate::session::{Session, SessionEvent};
@@ -75,6 +76,26 @@ pub(super) struct PendingPage {
     pub(super) bytes: u64,
     /// The first failure.
     pub(super) failed: Option<FollowUpError>,
+}
+
+impl PendingPage {
+    /// Handles the response for an embedded resource from `place`.
+    pub(super) fn take_in(
+        &mut self,
+        afield: &FollowUpConfig,
+        place: &HttpUrl,
+        answer: &ResponseView<'_>,
+    ) -> Result<(), FollowUpError> {
+        if !afield.expect_resource.contains(answer.status) {
+            let failed = || FollowUpError::Resource(place.as_str().to_owned(), answer.status);
+            self.failed.get_or_insert_with(failed);
+        }
+        self.bytes = self.bytes.saturating_add(answer.size);
+        if self.bytes > RESOURCE_BYTES_MAX {
+            return Err(FollowUpError::ResourcesTooLarge(self.place.as_str().to_owned()));
+        }
+        Ok(())
+    }
 }
 
 /// Returns the resources of `page` that `session` must fetch: those that it has not fetched yet and

@@ -1,15 +1,16 @@
 //! [`FollowUpState`]: the state of one request with several messages: a challenge is answered,
 //! redirects are followed, embedded resources are fetched.
 //!
-//! It knows no connections: it gets the bytes that were sent and the response, and returns the next
-//! message.
+//! It knows no connections. From the bytes sent and the response it makes the next message.
 
 use wavetank_plan::StatusSet;
 
 use super::cookie_field::push_cookies;
-use super::embedded::{PendingPage, RESOURCE_BYTES_MAX, resources_to_fetch};
+use super::embedded::{PendingPage, resources_to_fetch};
+use super::follow_up_sink::FollowUpSink;
+use super::referrer::referrer;
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
-use super::{CompiledStep, FollowUpConfig, Observation, Rejection, Retain};
+use super::{CompiledStep, FollowUpConfig, Rejection, Retain};
 use crate::auth::ChallengeFault;
 use crate::content::decode_body;
 use crate::extract::ResponseView;
@@ -42,18 +43,6 @@ pub(crate) struct FollowUpState {
 struct ReceivedResponse<'a, 'b> {
     sent: &'b [u8],
     answer: &'b ResponseView<'a>,
-}
-
-/// The outputs of handling a response.
-pub struct FollowUpSink<'a> {
-    /// The next message. It must be empty before.
-    pub request: &'a mut Vec<u8>,
-    /// Receives the index of every count that matches.
-    pub counted: &'a mut Vec<u16>,
-    /// Receives the events of the session.
-    pub told: &'a mut Vec<SessionEvent>,
-    /// Receives every observation.
-    pub watch: &'a mut dyn FnMut(Observation<'_>),
 }
 
 impl CompiledStep {
@@ -404,37 +393,8 @@ impl CompiledStep {
     }
 }
 
-impl PendingPage {
-    /// Handles the response for an embedded resource from `place`.
-    fn take_in(
-        &mut self,
-        afield: &FollowUpConfig,
-        place: &HttpUrl,
-        answer: &ResponseView<'_>,
-    ) -> Result<(), FollowUpError> {
-        if !afield.expect_resource.contains(answer.status) {
-            let failed = || FollowUpError::Resource(place.as_str().to_owned(), answer.status);
-            self.failed.get_or_insert_with(failed);
-        }
-        self.bytes = self.bytes.saturating_add(answer.size);
-        if self.bytes > RESOURCE_BYTES_MAX {
-            return Err(FollowUpError::ResourcesTooLarge(self.place.as_str().to_owned()));
-        }
-        Ok(())
-    }
-}
-
 /// Returns the address of a redirect that does not lead to a target of the plan.
 fn elsewhere(course: &FollowUpState, location: Option<&[u8]>) -> String {
     let text = String::from_utf8_lossy(location.unwrap_or_default());
     course.place.join(&text).map_or_else(|| text.into_owned(), |place| place.as_str().to_owned())
-}
-
-/// Returns the `Referer` of a request for a resource that `page` embeds
-/// (`strict-origin-when-cross-origin`, the default of Referrer Policy §8.4).
-fn referrer(page: &HttpUrl, to: &HttpUrl) -> Option<String> {
-    if page.same_origin(to) {
-        return Some(page.as_str().to_owned());
-    }
-    (to.is_tls() || !page.is_tls()).then(|| format!("{}/", page.origin()))
 }

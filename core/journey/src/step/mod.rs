@@ -4,8 +4,10 @@
 mod compile;
 mod cookie_field;
 mod embedded;
+mod follow_up_sink;
 mod follow_ups;
 mod judge;
+mod referrer;
 mod rewrite;
 
 use std::sync::Arc;
@@ -24,7 +26,7 @@ use crate::target_matcher::TargetMatcher;
 use crate::value::Values;
 pub(crate) use embedded::PageCache;
 pub use embedded::{RESOURCE_BYTES_MAX, RESOURCES_MAX};
-pub use follow_ups::FollowUpSink;
+pub use follow_up_sink::FollowUpSink;
 pub(crate) use follow_ups::FollowUpState;
 pub(crate) use rewrite::target_of;
 

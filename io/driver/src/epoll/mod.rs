@@ -4,6 +4,7 @@
 //! socket is drained (epoll(7)), so most answers cost one receive and no further call.
 
 mod accept;
+mod edges;
 mod wait;
 
 use std::net::SocketAddr;
@@ -15,9 +16,10 @@ use wavetank_plan::{Close, Nanos};
 use crate::driver::{
     CloseReason, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus,
 };
-use crate::sockets::{ReportedEnd, Socket, Sockets};
+use crate::sockets::{ReportedEnd, Sockets};
 use crate::token::{Operation, Token};
 use crate::{Clock, Errno, Feature, Waker, send_buffer::SEND_BYTES_MAX, socket};
+use edges::{ending, news_behind_the_end, tell_broken, writable};
 use wait::Timer;
 
 /// Events fetched by one wait.
@@ -379,31 +381,4 @@ impl Epoll {
             }
         }
     }
-}
-
-/// The event that the kernel would report for a connection that takes more bytes.
-fn writable(conn: ConnId) -> libc::epoll_event {
-    libc::epoll_event { events: libc::EPOLLOUT as u32, u64: Token::new(Operation::Connection, conn).0 }
-}
-
-/// The event that the kernel would report for a connection that has ended.
-fn ending(conn: ConnId) -> libc::epoll_event {
-    let events = (libc::EPOLLIN | libc::EPOLLHUP) as u32;
-    libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 }
-}
-
-fn tell_broken(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
-    entry.told = ReportedEnd::Broken;
-    Event::Ended(conn, CloseReason::Broken(errno))
-}
-
-/// Returns the event of a connection with a peer that has finished.
-#[cold]
-fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32) -> Option<Event> {
-    if entry.told == ReportedEnd::Broken {
-        return None;
-    }
-    let failed = events & libc::EPOLLERR != 0;
-    let pending = || failed.then(|| socket::pending_error(&entry.fd).err()).flatten();
-    entry.send_error().or_else(pending).map(|errno| tell_broken(entry, conn, errno))
 }

@@ -36,8 +36,8 @@ struct Exchange {
     begun: Nanos,
     /// When it was handed to the driver, the clock read just before; `None` before that.
     sent: Option<Nanos>,
-    /// The time for which its responses were evaluated between two of its messages. It counts in none
-    /// of its times.
+    /// The time for which its responses were evaluated between two of its messages. It counts in
+    /// none of its times.
     own_work: Nanos,
     /// The slot of its user; [`ANY_SEAT`]: any free slot.
     seat: u32,

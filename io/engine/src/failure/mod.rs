@@ -65,7 +65,7 @@ impl Failure {
         }
     }
 
-    /// Returns the failure of a request whose connection the peer ended before any byte of a
+    /// Returns the failure of a request after the peer ended its connection before any byte of a
     /// response.
     #[must_use]
     pub(crate) fn between_requests(self) -> Self {

@@ -8,6 +8,7 @@ mod help;
 mod install;
 mod runs;
 mod tls;
+mod wrong_together;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;

@@ -1,0 +1,34 @@
+//! Parts of the errors of the command-line library.
+
+use clap::error::{ContextKind, ContextValue};
+
+/// `--basic <USER:PASSWORD|@FILE>` → `--basic`.
+pub(super) fn name_of(argument: &str) -> &str {
+    argument.split([' ', '<']).next().unwrap_or(argument)
+}
+
+pub(super) fn example(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "--connections" | "-c" => "50",
+        "--rate" | "-r" => "500/s",
+        "--duration" | "-d" | "--warmup" | "--drain" => "10s",
+        "--requests" | "-n" => "10k",
+        "--timeout" | "--connect-timeout" => "5s",
+        "--header" | "-H" => "'Name: value'",
+        "--threshold" => "'p99 < 250ms'",
+        "--stop" => "'failed > 50% for 10s'",
+        "--max-regression" => "10%",
+        "--older-than" => "30d",
+        "--out" => "result.json",
+        "--format" => "json",
+        _ => return None,
+    })
+}
+
+pub(super) fn text(error: &clap::Error, kind: ContextKind) -> String {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => text.clone(),
+        Some(ContextValue::Strings(texts)) => texts.join(" "),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,92 @@
+//! Several wrong options together, features that do not exist, and hints with numbers of the user.
+
+use wavetank_plan::ExitCode::Usage;
+use wavetank_plan::UserError;
+
+use super::bad_input::check;
+use super::{argv, error};
+use crate::cli::{ParseExit, parse};
+
+/// Each line with the messages of all its errors.
+#[test]
+fn all_wrong_options_are_reported_together() {
+    for (line, messages) in [
+        ("localhost --vus 10 -k -d 5", &["`--vus`", "`-k`", "-d `5`"][..]),
+        ("--foo 10 localhost --bar", &["`--foo`", "`--bar`"]),
+        (
+            "localhost -c ten -r 5 --timeout 1 --http 2",
+            &["-c `ten`", "-r `5`", "--timeout `1`", "--http `2`"],
+        ),
+        ("localhost -H nocolon --basic me: --threshold p99", &["no colon", "no comparison"]),
+        ("localhost --format yaml --out x.pdf", &["--format", "--out x.pdf"]),
+        ("ftp://localhost/ -c 0", &["`ftp://`", "-c"]),
+        ("-Z", &["`-Z`"]),
+        ("run", &["no URL"]),
+    ] {
+        let error = error(line);
+        let all: Vec<&UserError> = std::iter::once(&error).chain(&error.others).collect();
+        assert_eq!(all.len(), messages.len(), "{line}: {error}");
+        for (one, says) in all.iter().zip(messages) {
+            assert!(one.message.contains(says), "{line}: {one}\nshould say: {says}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_supported_is_said_plainly() {
+    check(&[
+        ("wss://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
+        ("run ws://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
+        ("grpc://localhost/", "bad_scheme", Usage, "gRPC is not supported", "limitations"),
+        ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
+        ("unix:/run/app.sock", "bad_scheme", Usage, "Unix socket", "limitations"),
+        ("gopher://localhost/", "bad_scheme", Usage, "not a scheme of HTTP", "http://localhost/"),
+        ("localhost --ws", "option_unknown", Usage, "WebSocket is not supported", "limitations"),
+        ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
+        ("localhost --proto a.proto", "option_unknown", Usage, "gRPC is not supported", "limitations"),
+        ("localhost --prometheus", "option_unknown", Usage, "metrics", "limitations"),
+        ("localhost --metrics :9090", "option_unknown", Usage, "metrics", "limitations"),
+        ("localhost --agents a,b", "option_unknown", Usage, "several machines", "limitations"),
+        ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
+        ("localhost --unix-socket /a", "option_unknown", Usage, "Unix socket", "limitations"),
+    ]);
+}
+
+#[test]
+fn hints_have_the_numbers_of_the_user() {
+    check(&[
+        ("localhost --vus 10", "option_unknown", Usage, "`--vus`", "-c 10: "),
+        ("localhost --concurrency=25", "option_unknown", Usage, "`--concurrency`", "-c 25: "),
+        ("localhost --iterations 500", "option_unknown", Usage, "`--iterations`", "-n 500"),
+        ("localhost --rps 30", "option_unknown", Usage, "`--rps`", "-r 30/s"),
+        ("localhost -z 1m", "option_unknown", Usage, "`-z`", "-d 1m"),
+        ("localhost --max-time 5", "option_unknown", Usage, "`--max-time`", "--timeout 5s"),
+        ("localhost --vus", "option_unknown", Usage, "`--vus`", "-c 50: "),
+        ("localhost --threshold 'p(95)<500'", "condition_subject", Usage, "`p`", "p95 < 500ms"),
+        ("localhost --stage 1m:50", "unit_missing", Usage, "no unit", "50/s for a rate"),
+        ("localhost --stage 1m", "bad_stage", Usage, "no colon", "1m:100/s"),
+        ("localhost --json '{a'", "bad_body", Usage, "not JSON", "single quotes"),
+        ("localhost --json {} --form a=b", "conflict", Usage, "--json and --form", "one of the two"),
+        ("localhost --form a", "bad_pair", Usage, "no name and value", "name=value"),
+        ("localhost --basic 'me:${uuid()}'", "template_not_fixed", Usage, "no templates", "@FILE"),
+        ("a.yaml --rows b.csv", "conflict", Usage, "--rows applies only to a URL", "data:"),
+        ("a.yaml --json {}", "conflict", Usage, "--json applies only to a URL", "step"),
+    ]);
+}
+
+#[test]
+fn errors_are_json_when_asked_anywhere() {
+    for (line, expected) in [
+        ("localhost -d 30", false),
+        ("localhost -d 30 --format json", true),
+        ("--format json localhost -Z", true),
+        ("localhost --format=json -c", true),
+        ("nonsense --format json", true),
+        ("localhost -d 30 --format junit", false),
+    ] {
+        match parse(argv(line)) {
+            Err(ParseExit::Error { json, .. }) => assert_eq!(json, expected, "{line}"),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+}
