@@ -39,7 +39,7 @@ impl Stage {
         let to = match users {
             Some(count) => StageLoad::Users(parse_count(count.trim()).map_err(within)?),
             None if parse_count(load).is_ok() => {
-                let hint = format!("{0}/s for a rate, or '{0} users' for users that wait", load);
+                let hint = format!("{load}/s for a rate, or '{load} users' for users that wait");
                 let message = format!("`{text}`: `{load}` has no unit");
                 return Err(UserError::usage("unit_missing", message, hint));
             }

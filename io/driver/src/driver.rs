@@ -172,8 +172,8 @@ pub trait Driver: Sized {
         Err(Errno(libc::EOPNOTSUPP))
     }
 
-    /// Returns for how long the data last received on a connection has been in the kernel, exact to
-    /// a tick of the kernel's timer (1 to 10 ms), and 0 below two ticks. `None`: unknown.
+    /// Returns for how long at least the data last received on a connection has been in the kernel.
+    /// It may be up to two ticks of the kernel's timer longer (2 to 20 ms). `None`: unknown.
     fn last_received_age(&mut self, _conn: ConnId) -> Option<Nanos> {
         None
     }

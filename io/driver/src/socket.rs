@@ -178,10 +178,10 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
     if value == 0 { Ok(()) } else { Err(Errno(value)) }
 }
 
-/// Returns for how long the data last received has been in the kernel, from `TCP_INFO`.
+/// Returns for how long at least the data last received has been in the kernel, from `TCP_INFO`.
 ///
-/// The kernel counts whole ticks of its timer, so the result is up to a tick too short or too long.
-/// A difference of one tick may be no time at all and counts as none.
+/// The kernel counts whole ticks of its timer, so up to one tick of the difference is no time at
+/// all.
 pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
     // SAFETY: all-zero is a valid tcp_info.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -198,7 +198,7 @@ pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
     })
     .ok()?;
     let age = Nanos::from_millis(i64::from(info.tcpi_last_data_recv));
-    Some(if age.0 < 2 * clock::tick().0 { Nanos::ZERO } else { age })
+    Some(Nanos((age.0 - clock::tick().0).max(0)))
 }
 
 /// Returns both addresses of a connection.

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::{parse, read};
 
-/// Returns whether a listener on `port` accepts connections to 127.0.0.1, and to ::1, in the
+/// Returns whether a listener on `port` accepts connections to 127.0.0.1, and to `::1`, in the
 /// network of this thread.
 ///
 /// No connection is made, so the servers count none. A socket that listens on all IPv6 addresses
@@ -18,9 +18,7 @@ pub fn loopback_families(port: u16) -> (bool, bool) {
         // The kernel lists listeners first.
         let lines = BufReader::new(file).lines().map_while(Result::ok).skip(1);
         let mut listeners = lines.map_while(|line| parse::listened_port(&line).map(|at| (at, line)));
-        listeners.any(|(at, line)| {
-            at == port && line.split_whitespace().nth(1).is_some_and(|local| accepts(local))
-        })
+        listeners.any(|(at, line)| at == port && line.split_whitespace().nth(1).is_some_and(&accepts))
     };
     (here("/proc/thread-self/net/tcp", accepts_v4), here("/proc/thread-self/net/tcp6", accepts_v6))
 }
@@ -41,7 +39,7 @@ fn accepts_v4(local: &str) -> bool {
     })
 }
 
-/// The same for ::1, with the address as four numbers in this host's byte order.
+/// The same for `::1`, with the address as four numbers in this host's byte order.
 fn accepts_v6(local: &str) -> bool {
     let bits = local.split(':').next().and_then(|hex| u128::from_str_radix(hex, 16).ok());
     bits.is_some_and(|bits| {

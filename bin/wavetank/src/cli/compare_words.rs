@@ -57,7 +57,7 @@ pub(super) struct CompareWords {
     /// .html (repeatable)
     #[arg(long, value_name = "FILE")]
     pub(super) out: Vec<PathBuf>,
-    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }

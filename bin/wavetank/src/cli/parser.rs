@@ -183,7 +183,7 @@ pub(super) struct ReportWords {
     /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "en|zh")]
     pub(super) lang: Option<String>,
-    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }
@@ -191,7 +191,7 @@ pub(super) struct ReportWords {
 /// `wavetank demo`.
 #[derive(Args, Debug)]
 pub(super) struct DemoWords {
-    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(super) runs_dir: PathBuf,
 }

@@ -20,7 +20,7 @@ Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in
 pub(super) struct RunWords {
     /// Target URL or experiment file: http://host:port/path or https, host/path, host:port,
     /// :8080/path (this host). Path, query, -H, --body, --json and --form may contain templates:
-    /// ${uuid()}, ${random(1,100)}
+    /// ${`uuid()`}, ${random(1,100)}
     #[arg(value_name = "URL|FILE", required_unless_present = "curl")]
     pub(super) goal: Option<OsString>,
     #[command(flatten)]
@@ -274,7 +274,7 @@ pub(super) struct OutputArgs {
     /// html: language of the page, en or zh [default: en]
     #[arg(long, value_name = "LANG")]
     pub(super) lang: Option<String>,
-    /// Directory for the archive [default: $WAVETANK_RUNS, or runs]
+    /// Directory for the archive [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR")]
     pub(super) runs_dir: Option<PathBuf>,
     /// Store no archive of the run

@@ -73,7 +73,7 @@ struct ShowWords {
     /// Output format
     #[arg(long, value_name = "text|json", default_value = "text")]
     format: String,
-    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     runs_dir: PathBuf,
 }
@@ -112,7 +112,7 @@ struct PackWords {
     /// Output file, which must not exist yet [default: FOLDER.wtrun in the current directory]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Directory of stored runs [default: $WAVETANK_RUNS, or runs]
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     runs_dir: PathBuf,
 }

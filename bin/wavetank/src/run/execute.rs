@@ -83,7 +83,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
     let plan = probed.reached(plan);
     let mut notes = probed.notes().collect::<Vec<_>>();
-    notes.iter().for_each(|note| talk.info(&format!("note       {note}")));
+    for note in &notes {
+        talk.info(&format!("note       {note}"));
+    }
     let latency = probed.latency.or(execution.known_latency);
     let (plan, load) = with_pools(plan, load, latency, talk);
     let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), Before::now());

@@ -74,7 +74,7 @@ pub(crate) fn probe(
     tls: Option<&Arc<TlsClient>>,
     signals: Signals,
 ) -> ProbeResult {
-    let target = &plan.targets[usize::from(plan.scenarios[0].steps[0].target)];
+    let target = &plan.targets[plan.scenarios[0].steps[0].target];
     let addresses = plan.connect_addresses(target);
     if addresses.len() < 2 {
         return probe_one(plan, clock, host, tls.cloned(), signals);

@@ -191,8 +191,8 @@ fn options(change: impl FnOnce(&mut RunOptions)) -> RunOptions {
     options
 }
 
-fn rate(text: &str) -> Option<Rate> {
-    Some(parse_rate(text).expect("a rate"))
+fn rate(text: &str) -> Rate {
+    parse_rate(text).expect("a rate")
 }
 
 #[test]
@@ -221,27 +221,27 @@ fn loads() -> Vec<Pair> {
         ),
         (
             url,
-            options(|o| (o.rate, o.duration) = (rate("500/s"), Some(Nanos::from_secs(30)))),
+            options(|o| (o.rate, o.duration) = (Some(rate("500/s")), Some(Nanos::from_secs(30)))),
             format!("{get}phases: [{{rate: 500/s, for: 30s}}]"),
         ),
         (
             url,
-            options(|o| (o.rate, o.arrivals) = (rate("7/min"), Some(Arrivals::Poisson))),
+            options(|o| (o.rate, o.arrivals) = (Some(rate("7/min")), Some(Arrivals::Poisson))),
             format!("{get}phases: [{{rate: 7/min, for: 10s, arrivals: poisson}}]"),
         ),
         (
             url,
-            options(|o| (o.rate, o.connections) = (rate("500/s"), Some(64))),
+            options(|o| (o.rate, o.connections) = (Some(rate("500/s")), Some(64))),
             format!("connections: 64\n{get}phases: [{{rate: 500/s, for: 10s}}]"),
         ),
         (
             url,
-            options(|o| (o.rate, o.max_open) = (rate("500/s"), Some(100))),
+            options(|o| (o.rate, o.max_open) = (Some(rate("500/s")), Some(100))),
             format!("{get}phases: [{{rate: 500/s, for: 10s, max_open: 100}}]"),
         ),
         (
             url,
-            options(|o| (o.rate, o.timeout) = (rate("500/s"), Some(Nanos::from_secs(2)))),
+            options(|o| (o.rate, o.timeout) = (Some(rate("500/s")), Some(Nanos::from_secs(2)))),
             format!("http: {{timeout: 2s}}\n{get}phases: [{{rate: 500/s, for: 10s}}]"),
         ),
         (
@@ -253,7 +253,7 @@ fn loads() -> Vec<Pair> {
         ),
         (
             url,
-            options(|o| (o.rate, o.warmup) = (rate("50/s"), Some(Nanos::from_secs(2)))),
+            options(|o| (o.rate, o.warmup) = (Some(rate("50/s")), Some(Nanos::from_secs(2)))),
             format!(
                 "{get}phases: [{{name: warmup, rate: 50/s, for: 2s, warmup: true}}, {{name: main, rate: 50/s, for: 10s}}]"
             ),
@@ -299,7 +299,7 @@ fn requests() -> Vec<Pair> {
                 o.stop.push(Condition::parse("failed > 50%").expect("a condition"));
                 o.seed = Some(7);
                 o.drain = Some(Nanos::from_secs(3));
-                o.open_rate = rate("77/s");
+                o.open_rate = Some(rate("77/s"));
                 o.name = Some("home".to_owned());
                 o.close = Some(Close::Rst);
                 o.requests_per_connection = Some(9);

@@ -105,7 +105,7 @@ impl Challenge {
             match (Self::parse(header), &mut worst) {
                 (Ok(found), _) => return Ok(found),
                 (Err(ChallengeFault::NoDigest(more)), ChallengeFault::NoDigest(schemes)) => {
-                    schemes.extend(more)
+                    schemes.extend(more);
                 }
                 (Err(fault), worst) if fault.is_nearer_than(worst) => *worst = fault,
                 (Err(_), _) => {}

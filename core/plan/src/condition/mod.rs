@@ -62,6 +62,7 @@ impl Op {
     }
 
     /// Whether `left OP right`.
+    #[expect(clippy::needless_pass_by_value, reason = "numbers, which are copied")]
     pub fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
         match self {
             Self::Equal => left == right,

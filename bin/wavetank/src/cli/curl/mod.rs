@@ -24,5 +24,5 @@ pub(super) fn read(path: &str, words: &mut OverrideArgs) -> Result<String, UserE
     if let Some(error) = UserError::combine(errors) {
         return Err(error);
     }
-    request.apply(words)
+    Ok(request.apply(words))
 }

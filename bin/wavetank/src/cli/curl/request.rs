@@ -14,6 +14,7 @@ const FOLLOW: u32 = 50;
 const CODINGS: &str = "deflate, gzip, br, zstd";
 
 /// The parts of the request.
+#[expect(clippy::struct_excessive_bools, reason = "one for each option of curl without a value")]
 #[derive(Debug, Default)]
 pub(super) struct CurlRequest {
     urls: Vec<String>,
@@ -37,7 +38,7 @@ pub(super) struct CurlRequest {
     http10: bool,
 }
 
-fn bad(message: String, hint: &str) -> UserError {
+fn bad(message: impl std::fmt::Display, hint: &str) -> UserError {
     UserError::usage("bad_curl", format!("--curl: {message}"), hint)
 }
 
@@ -169,7 +170,7 @@ impl CurlRequest {
     }
 
     /// Puts everything into `words`, unless they have it already. Returns the URL.
-    pub(super) fn apply(mut self, words: &mut OverrideArgs) -> Result<String, UserError> {
+    pub(super) fn apply(mut self, words: &mut OverrideArgs) -> String {
         let mut url = self.urls.pop().unwrap_or_default();
         let request = &mut words.request;
         let typed = |headers: &[String], name: &str| {
@@ -213,17 +214,17 @@ impl CurlRequest {
             !typed(&request.header, &name)
         });
         request.header.splice(0..0, own);
-        request.basic = request.basic.take().or(self.user.take().map(|user| match user.contains(':') {
-            true => user,
-            false => format!("{user}:"),
-        }));
+        request.basic = request
+            .basic
+            .take()
+            .or(self.user.take().map(|user| if user.contains(':') { user } else { format!("{user}:") }));
         request.follow = self.follow;
-        self.connect(&url, words)?;
-        Ok(url)
+        self.connect(&url, words);
+        url
     }
 
     /// The options of connections and TLS.
-    fn connect(self, url: &str, words: &mut OverrideArgs) -> Result<(), UserError> {
+    fn connect(self, url: &str, words: &mut OverrideArgs) {
         let target = url.split("${").next().unwrap_or_default();
         let target = TargetUrl::parse(target).ok();
         let connection = &mut words.connection;
@@ -241,7 +242,6 @@ impl CurlRequest {
         if target.is_some_and(|url| url.tls) {
             words.tls.add(self.insecure, self.pem);
         }
-        Ok(())
     }
 }
 
@@ -278,7 +278,7 @@ fn data(meaning: Meaning, value: Vec<u8>, files: &mut InputFiles) -> Result<Vec<
 /// `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE` or `NAME@FILE`; the content is encoded.
 fn urlencoded(text: &str, files: &mut InputFiles) -> Result<Vec<u8>, UserError> {
     let (name, content) = match text.find(['=', '@']) {
-        Some(at) if text[at..].starts_with('=') => (&text[..at], text[at + 1..].as_bytes().to_vec()),
+        Some(at) if text[at..].starts_with('=') => (&text[..at], text.as_bytes()[at + 1..].to_vec()),
         Some(at) => (&text[..at], files.form_file(Path::new(&text[at + 1..]))?),
         None => ("", text.as_bytes().to_vec()),
     };

@@ -78,7 +78,7 @@ fn options_of_curl() {
     );
     let options = &args.options;
     assert!(options.tls.insecure && options.rate.is_some());
-    assert_eq!(options.basic.as_ref().map(|basic| basic.reveal()), Some("me:secret"));
+    assert_eq!(options.basic.as_ref().map(wavetank_plan::Secret::reveal), Some("me:secret"));
     assert!(options.proxy.is_some() && options.timeout.is_some() && options.connect_timeout.is_some());
     let args = read("curl --resolve shop.example:80:127.0.0.1 http://shop.example/", "");
     let super::TargetUrl { host, .. } = super::url(&args).clone();

@@ -240,7 +240,7 @@ impl SearchLoop<'_> {
         if error.exit == ExitCode::Refused {
             self.search.result(RunOutcome::Generator, false, 1.0);
         } else {
-            talk.warn_of(&error);
+            talk.warn_of(error);
             self.told.broken_exit = Some(error.exit as u8);
             self.search.stop(StopReason::Broken);
         }

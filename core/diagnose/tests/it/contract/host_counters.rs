@@ -16,7 +16,9 @@ fn diagnosis(threshold: &str, hosts: &[(&str, u64, u64)]) -> Diagnosis {
         tcp_tw,
         ..HostSample::default()
     };
-    hosts.iter().for_each(|(name, _, _)| book.observe_other(name, &sample(-1, 7, 7)));
+    for (name, _, _) in hosts {
+        book.observe_other(name, &sample(-1, 7, 7));
+    }
     for at in 0..2 {
         let lost = |second: Second| {
             second.with(|interval| {
@@ -26,9 +28,9 @@ fn diagnosis(threshold: &str, hosts: &[(&str, u64, u64)]) -> Diagnosis {
         };
         let _ = book.add(&lost(Second::at(at).done(100, 900)).seal());
     }
-    hosts
-        .iter()
-        .for_each(|&(name, overflows, tw)| book.observe_other(name, &sample(2, 7 + overflows, 7 + tw)));
+    for &(name, overflows, tw) in hosts {
+        book.observe_other(name, &sample(2, 7 + overflows, 7 + tw));
+    }
     let roles = [("load1", "load"), ("lb1", "balancer"), ("app1", "server")];
     let roles = roles.map(|(name, role)| (name.to_owned(), role.to_owned())).into();
     diagnose(&plan, &book, &RunEnd::Finished, &RunContext { roles, ..RunContext::default() })

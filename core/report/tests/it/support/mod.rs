@@ -246,8 +246,8 @@ pub(crate) fn invalid() -> RunRecord {
 }
 
 /// A load of ten seconds that ended before.
-fn cut_short(why: &str) -> Option<CutShortDoc> {
-    Some(CutShortDoc { planned_s: Some(Number(10.0)), why: why.to_owned() })
+fn cut_short(why: &str) -> CutShortDoc {
+    CutShortDoc { planned_s: Some(Number(10.0)), why: why.to_owned() }
 }
 
 /// Ctrl-C after some seconds.
@@ -257,7 +257,7 @@ pub(crate) fn interrupted() -> RunRecord {
             exit: 130,
             ..verdict(Status::Incomplete, &["signal"], Blame::Unknown, "interrupted by a signal")
         },
-        cut_short: cut_short("interrupted by a signal"),
+        cut_short: Some(cut_short("interrupted by a signal")),
         duration_s: Number(4.0),
         requests: Requests { offered: 1_005, sent: 1_004, done: 1_000, open: 5, ..Requests::default() },
         ..closed()
@@ -273,7 +273,7 @@ pub(crate) fn hopeless() -> RunRecord {
             Blame::Target,
             "nothing was done in 5 s: every connection to 127.0.0.1:8080 is refused",
         ),
-        cut_short: cut_short("gave up because no request was done: connection refused"),
+        cut_short: Some(cut_short("gave up because no request was done: connection refused")),
         duration_s: Number(5.0),
         requests: Requests { offered: 25_000, sent: 0, failed: 25_000, ..Requests::default() },
         rate: RateDoc { offered_per_s: Number(5_000.0), done_per_s: Number(0.0) },
