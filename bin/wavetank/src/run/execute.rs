@@ -82,10 +82,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let probed =
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
     let plan = probed.reached(plan);
-    let mut notes = probed.notes().collect::<Vec<_>>();
-    for note in &notes {
-        talk.info(&format!("note       {note}"));
-    }
+    let mut notes = print_notes(&probed, talk);
     let latency = probed.latency.or(execution.known_latency);
     let (plan, load) = with_pools(plan, load, latency, talk);
     let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), Before::now());
@@ -139,6 +136,15 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     };
     notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
     Ok(conclude(conducted, around, (probed.setup, notes), talk))
+}
+
+/// Prints and returns the notes of the probe.
+fn print_notes(probed: &ProbeResult, talk: &mut Console) -> Vec<String> {
+    let notes: Vec<String> = probed.notes().collect();
+    for note in &notes {
+        talk.info(&format!("note       {note}"));
+    }
+    notes
 }
 
 /// Returns the plan with its default pools limited, and its load as text.
