@@ -139,8 +139,9 @@ pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option
 
 /// Puts the user's number in place of the first one of these, without changing its unit.
 fn with_number(hint: &str, number: &str) -> String {
-    let bare = number.trim_end_matches(|letter: char| letter.is_ascii_alphabetic() || letter == '/');
-    let seconds = if bare.len() < number.len() { number.to_owned() } else { format!("{number}s") };
+    let bare = number.split('/').next().unwrap_or(number);
+    let is_bare = number.bytes().all(|byte| byte.is_ascii_digit());
+    let seconds = if is_bare { format!("{number}s") } else { number.to_owned() };
     for (example, own) in [
         ("-c 50", format!("-c {number}")),
         ("-n 10k", format!("-n {number}")),
