@@ -17,6 +17,7 @@ impl Session {
         let held = self.data_mut();
         let Some(value) = own.then(|| own_value(head)).flatten() else {
             push_cookies(b"", Some(&held.jar), site, now, head);
+            held.own_cookies = Some(0);
             return;
         };
         let end = head.len();

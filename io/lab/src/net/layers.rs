@@ -93,9 +93,9 @@ fn below(folder: &Path) -> io::Result<Vec<(PathBuf, std::os::fd::OwnedFd)>> {
     Ok(all)
 }
 
-/// Returns the place and the source of each mount, in the order in which they were mounted.
+/// Returns the place and the source of each mount that this thread sees, in their order.
 fn mounts() -> io::Result<Vec<(PathBuf, String)>> {
-    Ok(parse_mounts(&fs::read_to_string("/proc/self/mountinfo")?))
+    Ok(parse_mounts(&fs::read_to_string("/proc/thread-self/mountinfo")?))
 }
 
 /// Parses `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw`, see proc(5).

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
-use wavetank_testkit::{Program, skip};
+use wavetank_testkit::{Program, poll_until, skip};
 
 use crate::lab::place::Place;
 
@@ -29,6 +30,17 @@ pub(crate) fn place(test: &str, program: &str, services: &str) -> Option<Place> 
         return None;
     }
     Place::new(test, &lab(services))
+}
+
+/// Waits until the log of a service of lb1 has all of `parts`, which come by themselves.
+#[track_caller]
+fn logged(place: &Place, service: &str, parts: &[&str]) {
+    let all = || {
+        let log = place.lab(&["logs", "lb1", service]).run().stdout;
+        parts.iter().all(|part| log.contains(part)).then_some(())
+    };
+    let there = poll_until(Duration::from_secs(30), all);
+    assert!(there.is_some(), "not all of {parts:?}: {}", place.lab(&["logs", "lb1", service]).run());
 }
 
 /// A configuration in the form of a distribution's: relative names, modules, logs, a user of its
@@ -76,10 +88,8 @@ fn an_installed_nginx_configuration_works_unchanged() {
     assert_eq!(place.said("lb1", &get("8081/")), "included");
     assert_eq!(place.said("lb1", &get("8080/log")), "logged");
     place.said("lb1", &get("8080/bad"));
-    let logs = place.lab(&["logs", "lb1", "nginx"]).run();
-    for part in ["\"GET /log HTTP/1.1\" 200", "Connection refused) while connecting to upstream"] {
-        assert!(logs.expect_exit(0).stdout.contains(part), "no `{part}`: {logs}");
-    }
+    let parts = ["\"GET /log HTTP/1.1\" 200", "Connection refused) while connecting to upstream"];
+    logged(&place, "nginx", &parts);
     assert!(!Path::new("/var/log/nginx/site").exists(), "it was written on this machine");
     assert!(!folder.join("logs").exists(), "it was written next to the user's file");
     place.lab(&["down"]).run().expect_exit(0);
@@ -139,11 +149,8 @@ fn an_installed_haproxy_configuration_works_unchanged() {
     place.up();
     assert_eq!(place.said("lb1", "curl --silent --max-time 10 http://127.0.0.1:8080/x"), "closed today");
     place.said("lb1", "curl --silent --max-time 10 http://127.0.0.1:8080/ok");
-    let logs = place.lab(&["logs", "lb1", "haproxy"]).run();
     // Both ways carry these lines.
-    for part in ["in in/<NOSRV> ", "\"GET /ok HTTP/1.1\"", "in nowhere/s0 "] {
-        assert!(logs.expect_exit(0).stdout.contains(part), "no `{part}`: {logs}");
-    }
+    logged(&place, "haproxy", &["in in/<NOSRV> ", "\"GET /ok HTTP/1.1\"", "in nowhere/s0 "]);
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("lab down");
 }

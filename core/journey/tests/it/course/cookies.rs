@@ -40,3 +40,14 @@ fn own_cookies_and_kept_ones_are_in_one_field() {
     walker.leads(302, "Location: http://static.org/\r\nSet-Cookie: id=9; Path=/\r\n", "");
     assert_eq!(cookies(&walker.sent), [""; 0], "neither goes to another site");
 }
+
+#[test]
+fn kept_cookies_are_not_taken_for_own_ones() {
+    let mut walker = Walker::new(Step { follow: 1, ..get("/a") });
+    for value in ["7", "8", "9"] {
+        walker.send();
+        walker.leads(302, &format!("Location: /b\r\nSet-Cookie: id={value}; Path=/\r\n"), "");
+        let sent = String::from_utf8_lossy(&walker.sent).into_owned();
+        assert!(sent.contains(&format!("\r\nCookie: id={value}\r\n")), "{sent}");
+    }
+}
