@@ -18,7 +18,6 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
-use wavetank_plan::constants::LATE_TOLERANCE;
 use wavetank_plan::{ConnectionOwner, Nanos, Plan};
 use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseEnd, ResponseReader};
 
@@ -41,9 +40,6 @@ use timeouts::Timer;
 
 /// The maximum number of connections for which tables reserve space.
 const ROOM_MAX: usize = 1 << 20;
-
-/// A call that sends and takes this long was interrupted: the thread did not run in between.
-pub(crate) const STOPPED_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 
 /// An event of a request on its connection.
 pub(crate) enum ConnectionOutcome {
@@ -199,8 +195,6 @@ impl<D: Driver> Connections<D> {
             self.worked_until = self.clock.now();
             rec.send_call(self.worked_until.since(at));
         }
-        // The call itself takes microseconds. In a longer time the thread did not run.
-        let at = if self.worked_until.since(at) > STOPPED_MIN { self.worked_until } else { at };
         match result {
             Ok(_) => self.on_send_queued(link, flight.exchange, at),
             // The driver reports the end after earlier responses. The end decides about this

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use wavetank_driver::{Driver, Errno};
 use wavetank_journey::FollowUpKind;
 use wavetank_measure::{DropReason, ErrorClass};
-use wavetank_plan::constants::BEHIND_MAX;
+use wavetank_plan::constants::{BEHIND_MAX, LATE_TOLERANCE};
 use wavetank_plan::{Key, MaxOpenLimit, Nanos, Plan};
 use wavetank_wire::h1::ResponseEnd;
 
 use crate::budget::Budget;
 use crate::completed::CompletedRequest;
-use crate::connections::{ConnectionOutcome, Connections, STOPPED_MIN};
+use crate::connections::{ConnectionOutcome, Connections};
 use crate::failure::Failure;
 use crate::messages::{RequestTimes, Sample};
 use crate::offered::{OfferedRequest, Owner};
@@ -219,10 +219,10 @@ impl<D: Driver> Exchanges<D> {
         let ready = self.connections.wait(now, until)?;
         if D::SENDS_LATER && !self.connections.leaving.is_empty() {
             let mut left = std::mem::take(&mut self.connections.leaving);
-            let worked_until = self.connections.driver.worked_until().unwrap_or(now);
             for leaving in left.drain(..) {
-                let is_stopped = worked_until.since(leaving.at) > STOPPED_MIN;
-                self.sent(leaving.exchange, if is_stopped { worked_until } else { leaving.at }, rec);
+                // Evaluating responses may have delayed the call that sends.
+                let is_delayed = now.since(leaving.at) > LATE_TOLERANCE.0.unsigned_abs();
+                self.sent(leaving.exchange, if is_delayed { now } else { leaving.at }, rec);
             }
             self.connections.leaving = left;
         }
