@@ -48,7 +48,8 @@ const BY_VARIABLE: [&str; 6] = [
 ];
 
 /// Files that pass on the code of another file.
-const PASSED_ON: [&str; 13] = [
+const PASSED_ON: [&str; 14] = [
+    "core/experiment/src/input.rs",
     "bin/wavetank/src/commands/run_file.rs",
     "bin/wavetank/src/experiment/experiment_file.rs",
     "bin/wavetank/src/experiment/diagnostics_output.rs",
