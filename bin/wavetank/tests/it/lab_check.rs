@@ -56,7 +56,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let json = program().args(["lab", "check", &lab, "--format", "json"]).run();
     assert_eq!(json.exit, Some(2), "{json}");
     assert_eq!(json.json()["schema"], "wavetank.error/1", "{json}");
-    assert_eq!(json.json()["remarks"].as_array().map(Vec::len), Some(2), "{json}");
+    assert_eq!(json.json()["remarks"].as_array().map(Vec::len), Some(3), "{json}");
 }
 
 #[test]
