@@ -372,8 +372,7 @@ fn whole_sentences_are_told_in_chinese() {
     assert!(without.is_empty(), "{without:#?}");
 }
 
-/// Every file that stores sentences in the record is known here, so that the sentences of a new one
-/// are not forgotten.
+/// Every file that stores sentences in the record is known here.
 #[test]
 fn who_stores_sentences_is_known() {
     let all = of_the_program();
