@@ -36,13 +36,13 @@ pub(crate) fn demo(args: &DemoArgs) -> Result<u8, UserError> {
     ))?;
     let closed = Options { connections: Some(USERS), ..options("demo-closed") };
     let closed = make(&closed, args, &mut talk)?;
-    output::print_sent(&told(&closed))?;
+    output::print_sent(&demo_text(&closed))?;
     output::print_sent(&format!(
         "2. Open loop: {RATE_PER_S} arrivals a second on a schedule, for {LENGTH}\n"
     ))?;
     let open = Options { rate: Some(Rate::per_second(RATE_PER_S)), ..options("demo-open") };
     let open = make(&open, args, &mut talk)?;
-    output::print_sent(&told(&open))?;
+    output::print_sent(&demo_text(&open))?;
     output::print_sent(&lesson(&closed.record, &open.record))?;
     if let Some(folder) = &open.archive {
         output::print_sent(&format!(
@@ -120,7 +120,7 @@ fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     Err(UserError::refused("no_loopback", message, hint))
 }
 
-fn told(made: &DemoRun) -> String {
+fn demo_text(made: &DemoRun) -> String {
     let DemoRun { record, counted, sent, .. } = made;
     let verdict = if counted == sent { "the same" } else { "NOT the same" };
     format!("{}the target's own count is {verdict}: {counted} requests\n\n", wavetank_report::text(record))

@@ -18,7 +18,7 @@ pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Res
         .run(&|| signals.received() > 0)
     {
         Ok(answer) => {
-            output::print_sent(&told(plan, &answer))?;
+            output::print_sent(&answer_text(plan, &answer))?;
             let done = plan.http.expect.contains(answer.status);
             Ok(if done { ExitCode::Pass } else { ExitCode::Fail } as u8)
         }
@@ -44,7 +44,7 @@ fn seen(failure: &ProbeFailure) -> String {
     text
 }
 
-fn told(plan: &Plan, answer: &ProbeAnswer) -> String {
+fn answer_text(plan: &Plan, answer: &ProbeAnswer) -> String {
     let mut text = String::new();
     let request = &plan.scenarios[0].steps[0].request;
     let _ = writeln!(text, "connect    {} in {}", answer.address, answer.connected - answer.begun);
