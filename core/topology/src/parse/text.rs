@@ -60,7 +60,7 @@ impl Reader<'_> {
     /// Reports an invalid name of a host or an address and suggests a valid one.
     pub(crate) fn bad_host_name<T>(&mut self, name: &str, place: Span, what: &str) -> Option<T> {
         if is_like_address(name) {
-            let message = format!("`{name}` is no name of {what}: programs read it as an address");
+            let message = format!("`{name}` is not a valid name of {what}: programs read it as an address");
             return self.fail(
                 "lab_bad_name",
                 place,
@@ -68,7 +68,7 @@ impl Reader<'_> {
                 "a name that ends in a letter: app1, app-1.shop",
             );
         }
-        let message = format!("`{name}` is no name of {what}");
+        let message = format!("`{name}` is not a valid name of {what}");
         let labels: Vec<String> = name.split('.').map(name_like).filter(|label| !label.is_empty()).collect();
         let near = labels.join(".");
         let advice = if is_host_name(&near) { format!(": {near}?") } else { String::new() };
