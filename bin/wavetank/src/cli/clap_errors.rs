@@ -57,11 +57,18 @@ fn without_unknown(error: &clap::Error, typed: &[OsString]) -> Option<Vec<OsStri
     let left_out = |many: usize| [&typed[..at], &typed[at + many..]].concat();
     let has_value = typed.get(at + 1).is_some_and(|next| !next.to_string_lossy().starts_with('-'));
     let alone = left_out(1);
-    // With its value left, the command line has an argument too many.
-    let surplus = parse(&alone).err().is_some_and(|error| {
-        error.kind() == ErrorKind::UnknownArgument && !text(&error, ContextKind::InvalidArg).starts_with('-')
+    // With its value left, the command line has an argument or a command too many.
+    let surplus = parse(&alone).err().is_some_and(|error| match error.kind() {
+        ErrorKind::UnknownArgument => !text(&error, ContextKind::InvalidArg).starts_with('-'),
+        kind => kind == ErrorKind::InvalidSubcommand,
     });
-    Some(if has_value && surplus { left_out(2) } else { alone })
+    Some(if has_value && (surplus || takes_value(&argument)) { left_out(2) } else { alone })
+}
+
+/// Whether `option` takes a value in another command.
+fn takes_value(option: &str) -> bool {
+    let takes = |arg: &clap::Arg| is_called(arg, option) && arg.get_action().takes_values();
+    short_help::command().get_subcommands().any(|command| command.get_arguments().any(takes))
 }
 
 /// Returns the paths after `--out` of a command line that clap could not parse.

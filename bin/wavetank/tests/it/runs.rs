@@ -96,7 +96,10 @@ fn an_empty_directory_and_none_are_told() {
     assert!(list.expect_exit(0).stdout.starts_with("no runs in `empty`\n"), "{list}");
     let pruned = runs(&trial, &["prune", "--keep", "0", "--yes", "--runs-dir", "empty"]);
     assert!(pruned.expect_exit(0).stdout.contains("nothing to remove"), "{pruned}");
-    check_refused(&runs(&trial, &["--keep=3"]), "hint: it belongs after a subcommand: wavetank runs --help");
+    check_refused(
+        &runs(&trial, &["--keep", "3"]),
+        "hint: it belongs after a subcommand: wavetank runs --help",
+    );
     trial.place().write("file", "");
     for words in [vec!["list"], vec!["show", "latest"], vec!["prune", "--keep", "0"], vec!["pack", "latest"]]
     {

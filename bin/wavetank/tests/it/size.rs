@@ -118,7 +118,7 @@ fn wrong_words_are_told_in_one_line() {
         ("-r 1", "needs a unit"),
         ("-c 1M -r 1M/s --service 3s", "3,000,000 connections busy"),
         ("--set a=b -c 1", "--set needs an experiment file"),
-        ("-c 1 --threshold=p99<1s", "does not support --threshold"),
+        ("-c 1 --threshold p99<1s", "does not support --threshold"),
         ("-c 1 --thread 3", "no option"),
         ("-c 1 --capacity foo=1/s", "not a role"),
         ("-c 1 --hosts load", "not a role and a number"),
