@@ -173,8 +173,7 @@ impl UrlReader<'_> {
             Some(Part::Text(first)) => first.as_str(),
             _ => "",
         };
-        let host_start = first.find("://").map_or(0, |at| at + 3);
-        let host_end = first[host_start..].find(['/', '?', '#', '\\']).map(|at| host_start + at);
+        let host_end = TargetUrl::path_start(first);
         if host_end.is_none() && whole.as_fixed().is_none() {
             let message = "the host and port of the URL must be the same for all users";
             let hint = "templates belong in the path and the query: localhost:8080/item/${random(1,100)}";

@@ -1,7 +1,7 @@
 //! [`ConnectTo`]: redirects connections to another address than the URL's.
 
 use crate::ipv6_text::with_brackets;
-use crate::{TargetUrl, UserError};
+use crate::{TargetUrl, UserError, unix_socket};
 
 /// `--connect-to`: where connections go instead of the URL's host and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +18,17 @@ pub struct ConnectTo {
 
 impl ConnectTo {
     /// Parses `HOST`, `HOST:PORT`, `:PORT`, or curl's four parts `FROM:PORT:TO:PORT`, each of which
-    /// may be empty. IPv6 addresses are written in brackets.
+    /// may be empty. IPv6 addresses are written in brackets. `unix:/run/app.sock` is a Unix socket.
     pub fn parse(text: &str) -> Result<Self, UserError> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            let host = Some(unix_socket::checked(path)?);
+            return Ok(Self { from_host: None, from_port: None, host, port: None });
+        }
         let bad = || {
             UserError::usage(
                 "bad_connect_to",
                 format!("`{text}` does not say where to connect to"),
-                "HOST:PORT, or FROM:PORT:HOST:PORT; IPv6 in brackets: [::1]:8080",
+                "HOST:PORT, FROM:PORT:HOST:PORT or unix:/PATH; IPv6 in brackets: [::1]:8080",
             )
         };
         if let Some(hint) = without_brackets(text) {

@@ -7,7 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::network::Network;
-use crate::{AllowTarget, UserError, split_zone};
+use crate::{AllowTarget, UserError, split_zone, unix_path};
 
 /// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [
@@ -34,6 +34,9 @@ impl Guard {
     /// target. The error has code `target_not_allowed` and exit 5. Nothing but a DNS query has been
     /// sent by then.
     pub fn check(&self, host: &str, address: SocketAddr, command: &str) -> Result<(), UserError> {
+        if unix_path(address).is_some() {
+            return Ok(());
+        }
         let ip = canonical(address.ip());
         if METADATA.contains(&ip) {
             let exact = |allowed: &AllowTarget| match allowed {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{HostLimits, Ports, SocketSupport};
+use crate::{HostLimits, Ports, SocketSupport, unix_path};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl HostFacts {
         }
         let own = |target: &SocketAddr| {
             let ip = target.ip().to_canonical();
-            ip.is_loopback() || self.addresses.contains(&ip)
+            ip.is_loopback() || self.addresses.contains(&ip) || unix_path(*target).is_some()
         };
         targets.iter().all(own)
     }

@@ -57,6 +57,7 @@ pub mod tls_names;
 mod tls_options;
 mod tls_server_options;
 mod track;
+mod unix_socket;
 
 pub use allow_target::AllowTarget;
 pub use condition::{
@@ -108,3 +109,4 @@ pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};
 pub use tls_server_options::TlsServerOptions;
 pub use track::Track;
+pub use unix_socket::{address_text, parse_address, unix_address, unix_path};

@@ -5,15 +5,17 @@ use std::net::{IpAddr, SocketAddr};
 use url::{Host, Url};
 
 use crate::ipv6_text::{split_zone, with_brackets, without_zone};
-use crate::{ProxyUrl, UserError};
+use crate::unix_socket::{is_unix, split_unix};
+use crate::{ProxyUrl, UserError, unix_address};
 
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetUrl {
     /// Name or address, IPv6 without brackets and with its zone (`fe80::1%eth0`). A name keeps its
-    /// final dot: the resolver's search list does not apply to it.
+    /// final dot: the resolver's search list does not apply to it. A Unix socket is
+    /// `unix:/run/app.sock`.
     pub host: String,
-    /// Port; 80 unless given, 443 with TLS.
+    /// Port; 80 unless given, 443 with TLS. A Unix socket has none, and this is the default.
     pub port: u16,
     /// Path and query as in the request line; starts with `/`.
     pub path: String,
@@ -23,12 +25,17 @@ pub struct TargetUrl {
 
 impl TargetUrl {
     /// Parses `http://host:port/path`, the same with `https`, `host/path`, `host:port`,
-    /// `:8080/path` (this host) and `[::1]:80`.
+    /// `:8080/path` (this host), `[::1]:80` and `unix:/run/app.sock:/path`.
     ///
     /// Fails on other schemes, on a user or password in the URL, on port 0 and on text that is not
     /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (tls, rest) = without_scheme(text)?;
+        let encoded = has_encoded_socket(text);
+        if let Some(found) = split_unix(rest, encoded) {
+            let (host, path) = found?;
+            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls });
+        }
         let scheme = scheme(tls);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
         if let Some((hidden, plain)) = without_user(scheme, &with_host) {
@@ -61,6 +68,19 @@ impl TargetUrl {
         Ok(Self { host, port, path: path_and_query(&url), tls })
     }
 
+    /// Returns the position in the start of a URL where the path or query of the request starts;
+    /// `None`: the text ends before it.
+    pub fn path_start(text: &str) -> Option<usize> {
+        let host = text.find("://").map_or(0, |at| at + 3);
+        let is_socket = |part: &str| part.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("unix:"));
+        // The path of a Unix socket ends at a colon.
+        if is_socket(text) || is_socket(&text[host..]) {
+            let socket = if is_socket(text) { 5 } else { host + 5 };
+            return text[socket..].find(':').map(|at| socket + at + 1);
+        }
+        text[host..].find(['/', '?', '#', '\\']).map(|at| host + at)
+    }
+
     /// Returns a path and query, starting with `/` or `?`, as [`path`](Self::path) has them: in
     /// ASCII, without dot segments and fragment.
     pub fn normal_path(text: &str) -> String {
@@ -68,14 +88,32 @@ impl TargetUrl {
         Url::parse(&format!("http://host{text}")).map_or_else(|_| text.to_owned(), |url| path_and_query(&url))
     }
 
-    /// The host as an address, if it is one: then there is no name to resolve.
+    /// Returns the normal path of a request to a Unix socket; it may be empty in the URL.
+    fn path_of(path: &str) -> String {
+        if path.is_empty() { "/".to_owned() } else { Self::normal_path(path) }
+    }
+
+    /// Whether the target is a Unix socket of this host.
+    pub fn is_unix_socket(&self) -> bool {
+        is_unix(&self.host)
+    }
+
+    /// The host as an address, if it is one: then there is no name to resolve. A Unix socket is
+    /// one, too ([`unix_address`]).
     pub fn address(&self) -> Option<SocketAddr> {
+        if let Some(address) = unix_address(&self.host) {
+            return Some(address);
+        }
         self.host.parse::<IpAddr>().ok().map(|ip| SocketAddr::new(ip, self.port))
     }
 
     /// Returns the value of the Host header: IPv6 addresses in brackets, and the port unless it is
-    /// the scheme's default (RFC 9110 §7.2).
+    /// the scheme's default (RFC 9110 §7.2). A Unix socket has no name: it is `localhost`, as in
+    /// curl, nginx and Docker.
     pub fn host_header(&self) -> String {
+        if self.is_unix_socket() {
+            return "localhost".to_owned();
+        }
         if self.port == default_port(self.tls) { self.bracketed() } else { self.authority() }
     }
 
@@ -92,17 +130,26 @@ impl TargetUrl {
     /// Returns the host as certificates name it: without the final dot of a name (RFC 6066 §3), and
     /// without the zone of an address.
     pub fn certificate_name(&self) -> &str {
+        if self.is_unix_socket() {
+            return "localhost";
+        }
         split_zone(self.host.strip_suffix('.').unwrap_or(&self.host)).0
     }
 
     /// Host and port, always both. A zone has a meaning on this host only, so it is left out (RFC
     /// 6874 §4).
     pub fn authority(&self) -> String {
+        if self.is_unix_socket() {
+            return self.host.clone();
+        }
         format!("{}:{}", self.bracketed(), self.port)
     }
 
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
+        if self.is_unix_socket() {
+            return format!("{}://{}:{}", scheme(self.tls), self.host, self.path);
+        }
         let header = self.host_header();
         let at = match split_zone(&self.host) {
             (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
@@ -142,10 +189,17 @@ fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
         return schemeless(text).map(|rest| (false, rest));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "http" => Ok((false, rest)),
-        "https" => Ok((true, rest)),
+        "http" | "http+unix" => Ok((false, rest)),
+        "https" | "https+unix" => Ok((true, rest)),
+        "unix" => Ok((false, text)),
         other => Err(bad_scheme(other, rest)),
     }
+}
+
+/// Whether the scheme says that the host is a Unix socket with `%2F` for each slash.
+fn has_encoded_socket(text: &str) -> bool {
+    let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
+    scheme.eq_ignore_ascii_case("http+unix") || scheme.eq_ignore_ascii_case("https+unix")
 }
 
 /// Another protocol is never taken for HTTP.
@@ -155,7 +209,6 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
         "grpc" | "grpcs" => "gRPC is",
         "h2" | "h2c" => "HTTP/2 is",
         "h3" | "quic" => "HTTP/3 is",
-        "unix" | "http+unix" => "a Unix socket as the target is",
         "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
         | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"
         | "ftp" | "sftp" | "ftps" | "file" => "this protocol is",
@@ -179,9 +232,6 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
         ));
     }
     let lower = text.to_ascii_lowercase();
-    if let Some(rest) = lower.strip_prefix("unix:") {
-        return Err(bad_scheme("unix", rest));
-    }
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
         let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme(lower.starts_with("https:")));

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::net::{RecvFlags, SendFlags};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::{Close, Nanos, unix_path};
 
 use crate::driver::ConnAddresses;
 use crate::{Errno, clock};
@@ -15,11 +15,29 @@ use crate::{Errno, clock};
 /// Connections waiting to be accepted, per listener. The kernel caps it at net.core.somaxconn.
 const BACKLOG: i32 = 65_535;
 
-/// Returns a non-blocking TCP socket for the address family of `family_of`, with Nagle's delay off.
-pub(crate) fn tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
-    let socket = plain_tcp(family_of)?;
-    set_nodelay(&socket)?;
+/// Returns a non-blocking stream socket for the address family of `family_of`, with Nagle's delay
+/// off.
+pub(crate) fn stream(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
+    let socket = plain_stream(family_of)?;
+    if is_tcp(family_of) {
+        set_nodelay(&socket)?;
+    }
     Ok(socket)
+}
+
+/// Whether `address` is one of TCP. The others are Unix sockets.
+pub(crate) fn is_tcp(address: SocketAddr) -> bool {
+    // An address of IPv4 needs no look at the table of paths.
+    address.is_ipv4() || unix_path(address).is_none()
+}
+
+/// Returns the address family of `address`.
+pub(crate) fn family(address: SocketAddr) -> i32 {
+    match address {
+        SocketAddr::V4(_) => libc::AF_INET,
+        SocketAddr::V6(_) if is_tcp(address) => libc::AF_INET6,
+        SocketAddr::V6(_) => libc::AF_UNIX,
+    }
 }
 
 /// Turns Nagle's delay off: bytes are sent even if older ones are not acknowledged yet.
@@ -33,9 +51,9 @@ pub(crate) fn delay_acknowledgement(socket: &OwnedFd) -> Result<(), Errno> {
     set_option(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)
 }
 
-/// Returns a non-blocking TCP socket for the address family of `family_of`.
-pub(crate) fn plain_tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
-    let family = if family_of.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+/// Returns a non-blocking stream socket for the address family of `family_of`.
+pub(crate) fn plain_stream(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
+    let family = family(family_of);
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
@@ -45,7 +63,7 @@ pub(crate) fn plain_tcp(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
 
 /// Returns a listening socket at `at`. Other listeners of this user may share its port.
 pub(crate) fn listening(at: SocketAddr) -> Result<(OwnedFd, SocketAddr), Errno> {
-    let socket = tcp(at)?;
+    let socket = stream(at)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
     set_option(&socket, libc::SOL_SOCKET, libc::SO_REUSEPORT, 1)?;
     bind(&socket, at)?;
@@ -79,7 +97,7 @@ pub(crate) fn bind_source(socket: &OwnedFd, from: SocketAddr) -> Result<(), Errn
 
 /// Checks that this host can bind `address`: the test of source addresses before a run.
 pub fn bind_probe(address: SocketAddr) -> Result<(), Errno> {
-    bind_source(&tcp(address)?, address)
+    bind_source(&stream(address)?, address)
 }
 
 /// Starts connecting; returns `Ok(true)` if the socket is connected already.
@@ -224,15 +242,44 @@ fn address_by(socket: &OwnedFd, call: AddressCall) -> Result<SocketAddr, Errno> 
         let v4: libc::sockaddr_in = unsafe { std::ptr::read((&raw const storage).cast()) };
         let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
         Ok(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
+    } else if i32::from(storage.ss_family) != libc::AF_INET6 {
+        Err(Errno(libc::EAFNOSUPPORT))
     } else {
-        // SAFETY: we made only AF_INET and AF_INET6 sockets, so this is a sockaddr_in6.
+        // SAFETY: the kernel said this is a sockaddr_in6.
         let v6: libc::sockaddr_in6 = unsafe { std::ptr::read((&raw const storage).cast()) };
         let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
         Ok(SocketAddrV6::new(ip, u16::from_be(v6.sin6_port), v6.sin6_flowinfo, v6.sin6_scope_id).into())
     }
 }
 
+/// Returns the address of the Unix socket at `path`; `@` starts a name in the abstract namespace
+/// (unix(7)).
+fn unix_to_kernel(path: &str) -> (libc::sockaddr_storage, libc::socklen_t) {
+    // SAFETY: all-zero is a valid sockaddr_un.
+    let mut raw: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    raw.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    // The plan refuses longer paths. What does not fit is cut, so that the connect fails.
+    let room = raw.sun_path.len() - 1;
+    for (place, byte) in raw.sun_path[..room].iter_mut().zip(path.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    let is_abstract = path.starts_with('@');
+    if is_abstract {
+        raw.sun_path[0] = 0;
+    }
+    // A path ends with a zero. A name in the abstract namespace ends with the address.
+    let used = path.len().min(room) + usize::from(!is_abstract);
+    // SAFETY: all-zero is a valid sockaddr_storage.
+    let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    // SAFETY: sockaddr_storage is larger than, and aligned for, every socket address.
+    unsafe { std::ptr::write((&raw mut storage).cast(), raw) };
+    (storage, (std::mem::offset_of!(libc::sockaddr_un, sun_path) + used) as libc::socklen_t)
+}
+
 pub(crate) fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
+    if let Some(path) = unix_path(address) {
+        return unix_to_kernel(path);
+    }
     // SAFETY: all-zero is a valid sockaddr_storage.
     let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
     match address {

@@ -57,6 +57,11 @@ impl Socket {
         socket::send(&self.fd, bytes)
     }
 
+    /// Notes that this socket has no such delay, because it is not one of TCP.
+    pub(crate) const fn has_no_delay(&mut self) {
+        self.delay = Delay::Off;
+    }
+
     /// Turns Nagle's delay off before a send that follows another one, so that the kernel does not
     /// hold it back. The first bytes of a connection follow nothing, so a connection with a single
     /// request saves the system call.

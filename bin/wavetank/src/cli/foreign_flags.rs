@@ -69,6 +69,10 @@ const HABITS: &[(&[&str], &str)] = &[
         &["--sessionid", "--no-sessionid", "--session-resumption"],
         "--tls-resume user or shared; every handshake is a full one by default",
     ),
+    (
+        &["--unix-socket", "--abstract-unix-socket"],
+        "--connect-to unix:/run/app.sock (unix:@name is abstract), or as the URL: unix:/run/app.sock:/path",
+    ),
     (&["--max-time", "--request-timeout"], "--timeout 30s"),
     (
         &["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"],
@@ -115,7 +119,6 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
         &["--agents", "--agent", "--workers-hosts", "--master", "--worker", "--fleet", "--remote-hosts"],
         "a run on several machines is",
     ),
-    (&["--unix-socket", "--abstract-unix-socket"], "a Unix socket as the target is"),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::{
-    EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError, split_zone,
+    EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError, split_zone, unix_address,
 };
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
 
@@ -89,6 +89,9 @@ pub(super) fn lowered(
 /// added to `unnamed`.
 fn addresses(experiment: &Experiment, url: &TargetUrl, unnamed: &mut Vec<String>) -> Vec<SocketAddr> {
     let (host, port) = experiment.connect_point(url);
+    if let Some(address) = unix_address(&host) {
+        return vec![address];
+    }
     let literal = split_zone(host.trim_start_matches('[').trim_end_matches(']')).0;
     if let Ok(address) = literal.parse::<IpAddr>() {
         return vec![SocketAddr::new(address, port)];

@@ -11,7 +11,7 @@ use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
 use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError};
+use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError, unix_path};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
@@ -373,7 +373,7 @@ fn same_host(plan: &Plan, host: &HostFacts) -> bool {
     }
     let local = |address: &SocketAddr| {
         let ip = address.ip().to_canonical();
-        ip.is_loopback() || host.addresses.contains(&ip)
+        ip.is_loopback() || host.addresses.contains(&ip) || unix_path(*address).is_some()
     };
     plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).any(local)
 }

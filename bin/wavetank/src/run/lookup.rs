@@ -2,11 +2,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
-use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError, split_zone};
+use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError, split_zone, unix_address};
 
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
 /// makes no other query for that name, and this one precedes the first packet to the target.
 pub(crate) fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
+    if let Some(address) = unix_address(host) {
+        return Ok(vec![address]);
+    }
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     if let (address, Some(zone)) = split_zone(literal) {
         return in_zone(address, zone, port).map(|found| vec![found]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_journey::auth::{Challenge, ChallengeFault};
-use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet};
+use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet, address_text};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
 
 use super::Host;
@@ -57,6 +57,7 @@ impl ProbeResult {
     /// Returns notes: addresses that are left out, and what to do about an unexpected answer.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         let left_out = self.unreached.iter().map(|(address, detail)| {
+            let address = address_text(*address);
             format!("no load goes to {address}, because the probe could not connect to it: {detail}")
         });
         left_out.chain(self.cure.clone())
@@ -101,8 +102,10 @@ pub(crate) fn probe(
     match (first, none) {
         (Some(first), _) => ProbeResult { setup, unreached, ..first },
         (None, Some(mut none)) => {
-            let all: Vec<_> =
-                unreached.iter().map(|(address, detail)| format!("{address}: {detail}")).collect();
+            let all: Vec<_> = unreached
+                .iter()
+                .map(|(address, detail)| format!("{}: {detail}", address_text(*address)))
+                .collect();
             none.failure.iter_mut().for_each(|failure| failure.detail = all.join(", "));
             ProbeResult { setup, ..none }
         }
@@ -139,7 +142,7 @@ fn probe_one(
             let doc = ProbeDoc {
                 method: request.method.clone(),
                 path: request.path.shown(),
-                address: failure.address.to_string(),
+                address: address_text(failure.address),
                 time_us: Number::micros(failure.waited.0.unsigned_abs()),
                 error: failure.detail.clone(),
                 ..ProbeDoc::default()
@@ -165,7 +168,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
             HttpVersion::Http11 => "HTTP/1.1",
         }
         .to_owned(),
-        address: answer.address.to_string(),
+        address: address_text(answer.address),
         time_us: Number::micros(answer.complete.since(answer.begun)),
         error: String::new(),
     }

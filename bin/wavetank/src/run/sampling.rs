@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use wavetank_driver::Clock;
 use wavetank_observe::{HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers};
-use wavetank_plan::{Nanos, Plan, Target, UserError};
+use wavetank_plan::{Nanos, Plan, Target, UserError, unix_path};
 
 /// What to sample during a load.
 #[derive(Clone, Copy, Default)]
@@ -99,5 +99,8 @@ fn only_address(plan: &Plan) -> Result<(&Target, SocketAddr), &'static str> {
         return Err("it speaks TLS");
     }
     let [address] = target.addresses[..] else { return Err("it has several addresses") };
+    if unix_path(address).is_some() {
+        return Err("it is a Unix socket");
+    }
     Ok((target, address))
 }

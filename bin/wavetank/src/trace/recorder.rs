@@ -9,7 +9,7 @@ use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::value::Values;
 use wavetank_measure::ErrorClass;
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{Nanos, Scenario};
+use wavetank_plan::{Nanos, Scenario, address_text};
 use wavetank_record::{Number, TryEvent};
 
 use super::{SecretScrubber, message};
@@ -68,7 +68,7 @@ impl<'a> TraceRecorder<'a> {
             TraceEvent::Unanswered { trouble, address, seen } => TryEvent::NoAnswer {
                 class: trouble.class.name().to_owned(),
                 detail: trouble.detail.clone(),
-                address: address.map(|address| address.to_string()),
+                address: address.map(address_text),
                 seen: (!seen.is_empty()).then(|| seen.escape_ascii().to_string()),
             },
             TraceEvent::Cookie(header, fate) => cookie(header, fate),
@@ -123,7 +123,7 @@ impl<'a> TraceRecorder<'a> {
                 RequestCause::Resource => "resource",
             }
             .to_owned(),
-            address: sent.address.to_string(),
+            address: address_text(sent.address),
             reused: sent.reused,
             message: message::request(sent.bytes, self.secrets, of_step),
         }
@@ -197,7 +197,7 @@ fn connected(opened: &Opened) -> TryEvent {
         parts.join(" · ")
     };
     TryEvent::Connected {
-        address: opened.address.to_string(),
+        address: address_text(opened.address),
         connect_us: micros(ready - opened.begun),
         tls_us: tls.map(|handshake| micros(handshake.secured - ready)),
         tls: tls.map(agreed),

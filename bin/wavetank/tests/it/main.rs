@@ -60,5 +60,6 @@ mod truth_sources;
 mod truth_tls;
 mod truth_verdict;
 mod try_file;
+mod unix_socket;
 mod urls;
 mod ways;

@@ -9,10 +9,7 @@ use crate::model::{Part, Template};
 /// no dot segments. Holes stay; their values are escaped when they are known.
 pub(crate) fn normal_path(url: Template) -> Template {
     let Some(Part::Text(first)) = url.parts.first() else { return url };
-    let start = match first.find("://") {
-        Some(scheme) => first[scheme + 3..].find(['/', '?']).map(|at| scheme + 3 + at),
-        None => Some(0),
-    };
+    let start = if first.contains("://") { TargetUrl::path_start(first) } else { Some(0) };
     // Without a path there is only a host.
     let Some(start) = start else { return url };
     let token = unused_token(&url);

@@ -11,7 +11,7 @@ use super::Forecast;
 use super::peak::Peak;
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
 use crate::quantity::{format_grouped, show_rate};
-use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan};
+use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan, unix_path};
 
 /// Sockets in one chain of the kernel's table from which on it is felt.
 const CHAIN_MAX: u64 = 4;
@@ -22,6 +22,9 @@ pub fn risks(plan: &Plan, host: &HostFacts) -> Vec<String> {
     let targets: Vec<SocketAddr> =
         plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).copied().collect();
     let both_ends = host.is_target(&targets);
+    if targets.iter().all(|target| unix_path(*target).is_some()) {
+        return Vec::new();
+    }
     let peak = Peak::for_plan(plan);
     let lines = [
         receive_memory_risk(peak.demand.under_way, host),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use crate::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
 use crate::quantity::{format_grouped, format_sizes_distinct};
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError};
+use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError, unix_path};
 
 /// Lowest port that unprivileged processes may bind.
 const PORT_MIN: u16 = 1_024;
@@ -222,6 +222,10 @@ fn no_tuples(
 /// Returns source addresses × ports × target addresses. Without `--source` the kernel uses one
 /// address per target, with all ports, on each host that sends.
 fn tuples(host: &HostFacts, sources: &[SourceRange], targets: &[SocketAddr]) -> u64 {
+    // A Unix socket needs no port.
+    if targets.iter().any(|target| unix_path(*target).is_some()) {
+        return u64::MAX;
+    }
     let per_target = |target: &SocketAddr| {
         let family = |range: &&SourceRange| range.first.is_ipv4() == target.is_ipv4();
         if sources.is_empty() {

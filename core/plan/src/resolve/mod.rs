@@ -22,7 +22,7 @@ use crate::forecast;
 use crate::{
     Close, ConnectionOwner, DnsRefreshPlan, EngineChoice, Guard, HooksPlan, HostFacts, HttpPlan, HttpVersion,
     IpFamily, Load, Plan, Rate, RefreshedName, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
-    TargetUrl, Unsupported, UserError, sources, thresholds,
+    TargetUrl, Unsupported, UserError, sources, thresholds, unix_path,
 };
 
 pub use capacity::ConnectionDemand;
@@ -170,6 +170,11 @@ pub fn connect_addresses(
 ) -> Result<Vec<SocketAddr>, UserError> {
     match &options.proxy {
         None => usable_addresses(options, url, addresses),
+        Some(_) if url.is_unix_socket() => Err(UserError::usage(
+            "conflict",
+            "--proxy has no effect on a Unix socket, to which this host connects itself",
+            "leave --proxy out, or use an address of TCP",
+        )),
         Some(proxy) => usable_addresses(options, &proxy.url.at, &proxy.addresses),
     }
 }
@@ -183,6 +188,9 @@ pub fn usable_addresses(
     url: &TargetUrl,
     addresses: &[SocketAddr],
 ) -> Result<Vec<SocketAddr>, UserError> {
+    if addresses.iter().any(|address| unix_path(*address).is_some()) {
+        return unix_only(options, addresses);
+    }
     let family = |address: &&SocketAddr| options.ip.is_none_or(|family| family.contains(address.ip()));
     let mut left: Vec<SocketAddr> = addresses.iter().filter(family).copied().collect();
     one_of_localhost(options, url, &mut left)?;
@@ -218,6 +226,21 @@ pub fn usable_addresses(
         ));
     }
     Ok(reached)
+}
+
+/// Returns the addresses of Unix sockets, which have neither a family nor a source address.
+fn unix_only(options: &RunOptions, addresses: &[SocketAddr]) -> Result<Vec<SocketAddr>, UserError> {
+    let without_effect = match (options.ip, options.sources.is_empty(), options.proxy_protocol) {
+        (Some(_), ..) => "--ip",
+        (_, false, _) => "--source",
+        (.., Some(_)) => "--proxy-protocol",
+        _ => return Ok(addresses.to_vec()),
+    };
+    Err(UserError::usage(
+        "conflict",
+        format!("{without_effect} has no effect on a Unix socket, which has no IP address"),
+        format!("leave {without_effect} out, or use an address of TCP"),
+    ))
 }
 
 /// `localhost` is one host with two addresses, and most servers listen on only one of them. If both

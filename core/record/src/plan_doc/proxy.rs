@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{ProxyPlan, ProxyProtocol, Secret};
+use wavetank_plan::{ProxyPlan, ProxyProtocol, Secret, address_text};
 
 use super::target::{read_addresses, without_userinfo};
 use crate::DecodeError;
@@ -24,7 +24,7 @@ impl ProxyYaml {
         let ProxyPlan { url, addresses, authorization } = proxy;
         Self {
             url: without_userinfo(url),
-            addresses: addresses.iter().map(ToString::to_string).collect(),
+            addresses: addresses.iter().map(|address| address_text(*address)).collect(),
             authorization: authorization.as_ref().map(|_| REDACTED.to_owned()),
         }
     }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Target;
+use wavetank_plan::{Target, address_text, parse_address};
 
 use super::pick::SelectionYaml;
 use super::tls::TlsYaml;
@@ -31,7 +31,7 @@ impl TargetYaml {
             url: without_userinfo(url),
             host: host.clone(),
             server_name: server_name.clone(),
-            addresses: addresses.iter().map(ToString::to_string).collect(),
+            addresses: addresses.iter().map(|address| address_text(*address)).collect(),
             tls: tls.as_deref().map(TlsYaml::new),
             pick: pick.as_ref().map(SelectionYaml::new),
         }
@@ -52,7 +52,7 @@ impl TargetYaml {
 
 pub(super) fn read_addresses(texts: &[String]) -> Result<Vec<SocketAddr>, DecodeError> {
     let read = |text: &String| {
-        text.parse().map_err(|_| DecodeError::new(format!("`{text}` is not an address with a port")))
+        parse_address(text).ok_or_else(|| DecodeError::new(format!("`{text}` is not an address with a port")))
     };
     texts.iter().map(read).collect()
 }

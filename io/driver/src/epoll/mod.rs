@@ -88,16 +88,22 @@ impl Driver for Epoll {
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
-        let socket = socket::plain_tcp(dial.to)?;
+        let socket = socket::plain_stream(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
         }
-        if dial.speaks_at_once {
+        if dial.speaks_at_once && socket::is_tcp(dial.to) {
             socket::delay_acknowledgement(&socket)?;
         }
         socket::connect(&socket, dial.to)?;
         // Even if it is done already: the edge on registration reports it like any other.
-        self.adopt(socket, true)
+        let conn = self.adopt(socket, true)?;
+        if !socket::is_tcp(dial.to)
+            && let Some(entry) = self.sockets.get(conn)
+        {
+            entry.has_no_delay();
+        }
+        Ok(conn)
     }
 
     fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {

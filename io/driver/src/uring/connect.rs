@@ -38,37 +38,37 @@ impl Uring {
     /// Makes the socket in its slot. A failure is reported instead of the connect, or before it.
     fn make_here(&mut self, conn: ConnId, dial: &Dial) {
         let (ring, slot) = self.slots.place(conn.slot);
-        let socket = in_table(slot);
+        let file = in_table(slot);
         let prepare = Token::new(Operation::Prepare, conn);
         // These operations complete during submission, each before the next one starts, so they
         // need no links, which would cost time.
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
-        self.queue(ring, quiet(sqe::make_socket(slot, dial.to.is_ipv4())), prepare);
-        self.flow(conn.slot).delayed = true;
-        if dial.speaks_at_once {
-            let entry = sqe::switch_off(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
+        self.queue(ring, quiet(sqe::make_socket(slot, socket::family(dial.to))), prepare);
+        self.flow(conn.slot).delayed = socket::is_tcp(dial.to);
+        if dial.speaks_at_once && socket::is_tcp(dial.to) {
+            let entry = sqe::switch_off(file, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
             self.queue(ring, quiet(entry), prepare);
         }
         let Some(from) = dial.from else { return };
         if from.port() == 0 {
-            let entry = sqe::set_option(socket, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+            let entry = sqe::set_option(file, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
             self.queue(ring, quiet(entry), prepare);
         }
         // As on epoll: an address that a closed connection still occupies may be used again.
-        self.queue(ring, quiet(sqe::set_option(socket, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
+        self.queue(ring, quiet(sqe::set_option(file, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
         // Linked to the connect: nothing may be sent from another address. If binding fails, the
         // connect fails without a completion.
-        let entry = sqe::bind(socket, self.addresses.push(from)).flags(Flags::IO_LINK);
+        let entry = sqe::bind(file, self.addresses.push(from)).flags(Flags::IO_LINK);
         self.queue(ring, quiet(entry), Token::new(Operation::Bind, conn));
     }
 
     /// Makes the socket in the process's table of files for a moment, where it can be bound.
     fn make_outside(&mut self, ring: usize, conn: ConnId, dial: &Dial) -> Result<(), Errno> {
-        let socket = socket::tcp(dial.to)?;
+        let socket = socket::stream(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
         }
-        if dial.speaks_at_once {
+        if dial.speaks_at_once && socket::is_tcp(dial.to) {
             socket::delay_acknowledgement(&socket)?;
         }
         // For a non-blocking socket, operations would fail instead of waiting.

@@ -73,9 +73,8 @@ pub(super) fn watch_file(file: types::Fd) -> squeue::Entry {
     opcode::PollAdd::new(file, u32::from(libc::POLLIN.cast_unsigned())).multi(true).build()
 }
 
-/// Makes a TCP socket in a slot of the table.
-pub(super) fn make_socket(slot: u32, v4: bool) -> squeue::Entry {
-    let family = if v4 { libc::AF_INET } else { libc::AF_INET6 };
+/// Makes a stream socket of an address family in a slot of the table.
+pub(super) fn make_socket(slot: u32, family: i32) -> squeue::Entry {
     opcode::Socket::new(family, libc::SOCK_STREAM, 0).file_index(Some(destination(slot))).build()
 }
 

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::address_text;
 use wavetank_wire::h1::{FaultKind, ParseError};
 
 /// Why a request was not answered.
@@ -81,7 +82,7 @@ impl Failure {
     pub(crate) fn at(self, address: Option<SocketAddr>) -> Self {
         match address.filter(|_| self.is_unreached()) {
             Some(address) => {
-                let detail = format!("no connection to {address}: {}", self.message());
+                let detail = format!("no connection to {}: {}", address_text(address), self.message());
                 Self { detail: Some(Cow::Owned(detail)), ..self }
             }
             None => self,
@@ -101,7 +102,8 @@ impl Failure {
 /// Returns why a connection could not be opened.
 pub(crate) fn connect_failure(errno: Errno) -> Failure {
     let class = match errno.0 {
-        libc::ECONNREFUSED => ErrorClass::ConnectRefused,
+        // No Unix socket is there, or its accept queue is full (unix(7)).
+        libc::ENOENT | libc::EAGAIN | libc::ECONNREFUSED => ErrorClass::ConnectRefused,
         // A connect never fails like this: the connection was accepted, and reset before it was
         // seen as open.
         libc::ECONNRESET => ErrorClass::Reset,

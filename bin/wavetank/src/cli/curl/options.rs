@@ -24,6 +24,8 @@ pub(super) enum Meaning {
     Compressed,
     Resolve,
     ConnectTo,
+    UnixSocket,
+    AbstractUnixSocket,
     Proxy,
     UserAgent,
     Referer,
@@ -44,9 +46,10 @@ pub(super) enum Meaning {
 }
 
 use Meaning::{
-    Bearer, CaCert, Cert, Compressed, ConnectTimeout, ConnectTo, Cookie, Data, DataBinary, DataRaw,
-    DataUrlencode, Form, FormString, Get, Head, Header, Http10, Ignored, IgnoredValue, Insecure, Ipv4, Ipv6,
-    Json, Key, Location, MaxRedirs, MaxTime, Method, Proxy, Referer, Resolve, Url, User, UserAgent,
+    AbstractUnixSocket, Bearer, CaCert, Cert, Compressed, ConnectTimeout, ConnectTo, Cookie, Data,
+    DataBinary, DataRaw, DataUrlencode, Form, FormString, Get, Head, Header, Http10, Ignored, IgnoredValue,
+    Insecure, Ipv4, Ipv6, Json, Key, Location, MaxRedirs, MaxTime, Method, Proxy, Referer, Resolve,
+    UnixSocket, Url, User, UserAgent,
 };
 
 /// Long name, short name (or a blank), meaning.
@@ -72,6 +75,8 @@ const OPTIONS: &[(&str, char, Meaning)] = &[
     ("compressed", ' ', Compressed),
     ("resolve", ' ', Resolve),
     ("connect-to", ' ', ConnectTo),
+    ("unix-socket", ' ', UnixSocket),
+    ("abstract-unix-socket", ' ', AbstractUnixSocket),
     ("proxy", 'x', Proxy),
     ("user-agent", 'A', UserAgent),
     ("referer", 'e', Referer),
@@ -190,7 +195,6 @@ fn unknown(name: &str) -> UserError {
         "--http2" | "--http2-prior-knowledge" | "--http3" => {
             "HTTP/2 and HTTP/3 are not supported: leave it out for HTTP/1.1"
         }
-        "--unix-socket" | "--abstract-unix-socket" => "Unix sockets are not supported: docs/limitations.md",
         "--upload-file" | "-T" => "--body-file FILE -X PUT of wavetank, in addition to --curl",
         "--socks5" | "--socks5-hostname" | "--socks4" | "--socks4a" => "only HTTP proxies are supported: -x",
         "--next" => "give one request; several are steps of an experiment file",

@@ -99,6 +99,8 @@ impl CurlRequest {
             Meaning::Compressed => self.compressed = true,
             Meaning::Resolve => self.resolve(&text)?,
             Meaning::ConnectTo => self.connect_to.push(text),
+            Meaning::UnixSocket => self.connect_to.push(format!("unix:{text}")),
+            Meaning::AbstractUnixSocket => self.connect_to.push(format!("unix:@{text}")),
             Meaning::Proxy => self.proxy = Some(text),
             Meaning::UserAgent => self.headers.push(format!("User-Agent: {text}")),
             Meaning::Referer => self.headers.push(format!("Referer: {text}")),

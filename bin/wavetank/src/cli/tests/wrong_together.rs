@@ -39,7 +39,6 @@ fn what_is_not_supported_is_said_plainly() {
         ("run ws://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
         ("grpc://localhost/", "bad_scheme", Usage, "gRPC is not supported", "limitations"),
         ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
-        ("unix:/run/app.sock", "bad_scheme", Usage, "Unix socket", "limitations"),
         ("gopher://localhost/", "bad_scheme", Usage, "not a scheme of HTTP", "http://localhost/"),
         ("localhost --ws", "option_unknown", Usage, "WebSocket is not supported", "limitations"),
         ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
@@ -48,7 +47,6 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --metrics :9090", "option_unknown", Usage, "metrics", "limitations"),
         ("localhost --agents a,b", "option_unknown", Usage, "several machines", "limitations"),
         ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
-        ("localhost --unix-socket /a", "option_unknown", Usage, "Unix socket", "limitations"),
     ]);
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals, WallClock};
-use wavetank_plan::{Condition, ExitCode, Nanos, Plan, UserError};
+use wavetank_plan::{Condition, ExitCode, Nanos, Plan, UserError, unix_path};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, WallTime};
 use wavetank_report::level_text;
 use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
@@ -285,7 +285,8 @@ fn behind(plan: &Plan) -> Blame {
 /// Whether there are addresses, and all of them belong to this host's loopback.
 fn on_loopback(addresses: &mut dyn Iterator<Item = &SocketAddr>) -> bool {
     let mut addresses = addresses.peekable();
-    addresses.peek().is_some() && addresses.all(|address| address.ip().to_canonical().is_loopback())
+    addresses.peek().is_some()
+        && addresses.all(|address| address.ip().to_canonical().is_loopback() || unix_path(*address).is_some())
 }
 
 #[cfg(test)]
