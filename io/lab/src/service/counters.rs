@@ -11,10 +11,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use wavetank_plan::Nanos;
 use wavetank_topology::render::{HAPROXY_SOCKET, NGINX_SOCKET, NGINX_STATUS_PATH};
+
+use super::process::pause;
 
 /// A program that does not answer in this time is stopped.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
+/// Tries to connect to a socket that is bound and does not listen yet, and the time between them.
+const LISTEN_TRIES: u32 = 50;
+const LISTEN_PAUSE: Nanos = Nanos::from_millis(10);
 /// Maximum size of an answer in bytes: 700 for each of a thousand servers.
 const ANSWER_BYTES_MAX: u64 = 1 << 20;
 /// Status classes that `HAProxy` counts.
@@ -179,7 +185,8 @@ pub(super) fn query_socket(folder: &Path, socket: &str, asked: &str) -> Result<S
         // The path of a socket has at most 107 characters, and a lab's path may be long. The path
         // goes through a file descriptor instead.
         let handle = std::fs::File::open(folder)?;
-        let mut stream = UnixStream::connect(format!("/proc/self/fd/{}/{socket}", handle.as_raw_fd()))?;
+        let path = format!("/proc/self/fd/{}/{socket}", handle.as_raw_fd());
+        let mut stream = connect_to_starting(&path)?;
         stream.set_read_timeout(Some(ANSWER_MAX))?;
         stream.set_write_timeout(Some(ANSWER_MAX))?;
         stream.write_all(asked.as_bytes())?;
@@ -189,6 +196,18 @@ pub(super) fn query_socket(folder: &Path, socket: &str, asked: &str) -> Result<S
     };
     let answer = exchange().map_err(|error| format!("{socket}: {error}"))?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// Connects to a program that may have just started. It binds its socket before it listens, and
+/// refuses connections in between.
+fn connect_to_starting(path: &str) -> std::io::Result<UnixStream> {
+    for _ in 0..LISTEN_TRIES {
+        match UnixStream::connect(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => pause(LISTEN_PAUSE),
+            result => return result,
+        }
+    }
+    UnixStream::connect(path)
 }
 
 /// Returns accepted, handled, requests, open.
