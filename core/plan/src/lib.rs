@@ -29,6 +29,7 @@ mod number;
 mod options;
 pub mod pem;
 mod pem_files;
+mod percent;
 mod phase;
 mod plan;
 mod pool;

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::percent::percent_decoded;
 use crate::{Secret, TargetUrl, UserError};
 
 /// A forward proxy for all connections. Requests to http targets contain the whole URL. For https
@@ -52,7 +53,8 @@ impl ProxyUrl {
     /// the user part.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (user, plain) = split_user(text);
-        let credentials = user.map(|user| decoded(user).map(Secret::new).ok_or_else(bad_user)).transpose()?;
+        let credentials =
+            user.map(|user| percent_decoded(user).map(Secret::new).ok_or_else(bad_user)).transpose()?;
         let this = Self { at: host_and_port(&plain)?, credentials };
         this.authorization()?;
         Ok(this)
@@ -72,7 +74,7 @@ impl ProxyUrl {
 
     /// Decodes the percent-encoding of a user part; `None` if the result is not UTF-8 text.
     pub fn decode_user(text: &str) -> Option<String> {
-        decoded(text)
+        percent_decoded(text)
     }
 
     /// Returns the value of Proxy-Authorization (RFC 7617).
@@ -139,24 +141,6 @@ fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
         ));
     }
     Ok(at)
-}
-
-/// Decodes percent-encoding (RFC 3986 §2.1); `None` if the result is not UTF-8 text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, tail)) = rest.split_first() {
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let hex = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        if let Some(digits) = hex.filter(|_| byte == b'%') {
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &tail[2..];
-        } else {
-            bytes.push(byte);
-            rest = tail;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{ProxyUrl, UserError};
+use crate::UserError;
+use crate::percent::percent_decoded;
 
 /// Start of a host that is a Unix socket: `unix:/run/app.sock`, or `unix:@name` for a socket of the
 /// abstract namespace.
@@ -67,13 +68,13 @@ pub(crate) fn is_unix(host: &str) -> bool {
 /// Splits the text after `http://` at the end of the socket's path. Returns the socket as a host
 /// (`unix:/run/app.sock`) and the path of the request. `None`: the text names no Unix socket.
 ///
-/// Forms: `unix:/run/app.sock`, `unix:/run/app.sock:/path` (as in nginx), `unix:///run/app.sock` (as
-/// in Docker). With `encoded`, the socket is a host with `%2F` for each slash, as after
+/// Forms: `unix:/run/app.sock`, `unix:/run/app.sock:/path` (as in nginx), `unix:///run/app.sock`
+/// (as in Docker). With `encoded`, the socket is a host with `%2F` for each slash, as after
 /// `http+unix://`.
 pub(crate) fn split_unix(rest: &str, encoded: bool) -> Option<Result<(String, &str), UserError>> {
     if encoded {
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
-        let path = ProxyUrl::decode_user(&rest[..end]).ok_or_else(|| bad_socket(rest));
+        let path = percent_decoded(&rest[..end]).ok_or_else(|| bad_socket(rest));
         return Some(path.and_then(|path| checked(&path)).map(|host| (host, &rest[end..])));
     }
     let start = rest.get(..PREFIX.len()).filter(|start| start.eq_ignore_ascii_case(PREFIX))?.len();

@@ -228,7 +228,7 @@ pub fn usable_addresses(
     Ok(reached)
 }
 
-/// Returns the addresses of Unix sockets, which have neither a family nor a source address.
+/// Returns the addresses of Unix sockets, which have no family and no source address.
 fn unix_only(options: &RunOptions, addresses: &[SocketAddr]) -> Result<Vec<SocketAddr>, UserError> {
     let without_effect = match (options.ip, options.sources.is_empty(), options.proxy_protocol) {
         (Some(_), ..) => "--ip",

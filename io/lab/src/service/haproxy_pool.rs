@@ -7,7 +7,7 @@ use wavetank_plan::sanitize;
 use wavetank_topology::render::{HAPROXY_BACKEND, HAPROXY_SOCKET, haproxy_servers};
 use wavetank_topology::{Haproxy, Host, ServerMode};
 
-use super::counters::query_socket;
+use super::status_socket::query_socket;
 use super::pools::PoolServer;
 
 /// Returns the state of each server, in order. Connections are summed over all copies. A server is

@@ -20,6 +20,7 @@ mod process;
 mod program;
 mod running_service;
 mod status;
+mod status_socket;
 mod syslog;
 
 use std::path::{Path, PathBuf};
