@@ -16,7 +16,7 @@ use serde_json::json;
 
 /// Runs the command `words` for at most `seconds_max` and writes its resource usage to
 /// `usage_file`.
-pub(crate) fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Result<()> {
+pub fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Result<()> {
     let [program, arguments @ ..] = words else { bail!("no command to run") };
     let mut child =
         Command::new(program).args(arguments).spawn().with_context(|| format!("cannot start {program}"))?;
@@ -38,7 +38,7 @@ pub(crate) fn run(usage_file: &Path, seconds_max: u32, words: &[String]) -> Resu
 }
 
 /// Waits at most `millis` for the end of `child`. Returns whether it ended.
-pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
+pub(crate) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).context("a process without an id")?;
     let handle = pidfd_open(pid, PidfdFlags::empty()).context("pidfd_open")?;
     let mut ended = [PollFd::new(&handle, PollFlags::IN)];
@@ -46,7 +46,7 @@ pub(super) fn ends_within(child: &Child, millis: i64) -> Result<bool> {
 }
 
 /// Sleeps between two checks of something that sends no notification.
-pub(super) fn pause(millis: i64) -> Result<()> {
+pub(crate) fn pause(millis: i64) -> Result<()> {
     poll(&mut [], Some(&timespec(millis))).context("poll").map(drop)
 }
 

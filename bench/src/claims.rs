@@ -8,20 +8,20 @@ const TOLERANCE: f64 = 0.001;
 
 /// The counts that a generator reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ReportedResult {
+pub(crate) struct ReportedResult {
     /// Requests answered.
-    pub(super) done: u64,
+    pub(crate) done: u64,
     /// Requests that went out, as the target would count them.
-    pub(super) sent: u64,
+    pub(crate) sent: u64,
     /// Whether `sent` covers every request that went out. Other generators end with requests in
     /// flight that they do not report.
-    pub(super) exact: bool,
+    pub(crate) exact: bool,
 }
 
 impl ReportedResult {
     /// Returns why the target's count `seen` contradicts the report. Up to `under_way` requests in
     /// flight may be missing from the report.
-    pub(super) fn doubt(self, seen: u64, under_way: usize) -> Option<String> {
+    pub(crate) fn doubt(self, seen: u64, under_way: usize) -> Option<String> {
         let slack = self.sent as f64 * TOLERANCE;
         let untold = if self.exact { 0.0 } else { under_way as f64 };
         let more = seen as f64 - self.sent as f64;
@@ -32,7 +32,7 @@ impl ReportedResult {
 
 /// Reads the JSON of a run. `sent` includes the requests of the warm-up and the probe, since the
 /// target counts them too.
-pub(super) fn wavetank(stdout: &str) -> Result<ReportedResult> {
+pub(crate) fn wavetank(stdout: &str) -> Result<ReportedResult> {
     let run: Value = serde_json::from_str(stdout).context("no JSON")?;
     let failed = run["requests"]["failed"].as_u64().context("requests.failed")?;
     if failed > 0 {
@@ -47,7 +47,7 @@ pub(super) fn wavetank(stdout: &str) -> Result<ReportedResult> {
 
 /// Reads the line `  123456 requests in 6.00s, 17.66MB read`. A line about errors makes the turn
 /// invalid.
-pub(super) fn wrk(stdout: &str) -> Result<ReportedResult> {
+pub(crate) fn wrk(stdout: &str) -> Result<ReportedResult> {
     if let Some(line) = stdout.lines().find(|line| line.contains("errors:") || line.contains("Non-2xx")) {
         bail!("wrk had failures: {}", line.trim());
     }
@@ -58,7 +58,7 @@ pub(super) fn wrk(stdout: &str) -> Result<ReportedResult> {
 
 /// Reads the line `requests: 9 total, 9 started, 9 done, 9 succeeded, 0 failed, 0 errored, 0
 /// timeout`.
-pub(super) fn h2load(stdout: &str) -> Result<ReportedResult> {
+pub(crate) fn h2load(stdout: &str) -> Result<ReportedResult> {
     let line =
         stdout.lines().find_map(|line| line.strip_prefix("requests: ")).context("h2load printed no count")?;
     let count = |name: &str| -> Result<u64> {
@@ -73,7 +73,7 @@ pub(super) fn h2load(stdout: &str) -> Result<ReportedResult> {
 }
 
 /// Reads the lines `Complete requests:      2000` and `Failed requests:        0`.
-pub(super) fn ab(stdout: &str) -> Result<ReportedResult> {
+pub(crate) fn ab(stdout: &str) -> Result<ReportedResult> {
     let count = |name: &str| {
         let rest = stdout.lines().find_map(|line| line.strip_prefix(name));
         rest.and_then(|rest| rest.trim_start_matches(':').trim().parse::<u64>().ok())

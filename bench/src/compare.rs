@@ -8,9 +8,10 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-use super::load_generator::file_words;
-use super::server::Server;
-use super::{Engine, Session};
+use crate::engine::Engine;
+use crate::load_generator::file_words;
+use crate::server::Server;
+use crate::session::Session;
 
 /// Number of pairs of sides that do not differ, and of those the most that may be reported as
 /// different.
@@ -29,7 +30,7 @@ const RATE: u32 = 50;
 
 /// `cargo xtask bench compare`.
 #[derive(Args)]
-pub(super) struct CompareArguments {
+pub(crate) struct CompareArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -49,7 +50,7 @@ enum Part {
 
 impl CompareArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, part: None }
     }
 
@@ -67,7 +68,7 @@ struct Pair {
 }
 
 /// Makes all runs, compares them, and counts.
-pub(super) fn run(session: &mut Session, arguments: &CompareArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &CompareArguments) -> Result<()> {
     if !arguments.engine.usable(session, "compare")? {
         return Ok(());
     }

@@ -11,13 +11,15 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::fill::HeldConnections;
-use super::goal::Goal;
-use super::load_generator::{Amount, LoadGenerator, Work, shown};
-use super::namespace::{self, Lingering, Namespace};
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::Server;
-use super::{Engine, Session};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::fill::HeldConnections;
+use crate::goal::Goal;
+use crate::load_generator::{Amount, LoadGenerator, Work};
+use crate::namespace::{self, Lingering, Namespace};
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::server::Server;
+use crate::session::Session;
 
 /// Requests of a turn: fewer than the 28,232 ports that one source has by default.
 const REQUESTS: u64 = 20_000;
@@ -33,7 +35,7 @@ const CONTESTANTS: [LoadGenerator; 4] =
 
 /// `cargo xtask bench connect`.
 #[derive(Args)]
-pub(super) struct ConnectArguments {
+pub(crate) struct ConnectArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -53,7 +55,7 @@ pub(super) struct ConnectArguments {
 
 impl ConnectArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         let source = "127.1.0.0/24".to_owned();
         Self { engine, source, connections: 64, filled: 0.62, ports: None }
     }
@@ -68,11 +70,11 @@ struct Row<'a> {
 }
 
 /// Runs both rows.
-pub(super) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &ConnectArguments) -> Result<()> {
     if !(0.0..0.95).contains(&arguments.filled) {
         bail!("--filled must be at least 0 and below 0.95");
     }
-    let here = session.has("nginx", "connect") && namespace::usable(session, "connect");
+    let here = session.has("nginx", "connect") && session.has_namespaces("connect");
     if !here || !arguments.engine.usable(session, "connect")? {
         return Ok(());
     }

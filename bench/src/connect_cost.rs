@@ -12,11 +12,14 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde_json::Value;
 
-use super::load_generator::shown;
-use super::meter::Job;
-use super::namespace;
-use super::server::Server;
-use super::{Engine, Session, median, on};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::meter::Job;
+use crate::namespace;
+use crate::server::Server;
+use crate::session::Session;
+use crate::stats::median;
+use crate::stats::threads_suffix;
 
 /// Largest factor by which the median connect time may rise over the median without held
 /// connections.
@@ -32,7 +35,7 @@ const SPARE: usize = 1_000;
 
 /// `cargo xtask bench flat`.
 #[derive(Args)]
-pub(super) struct FlatArguments {
+pub(crate) struct FlatArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -49,7 +52,7 @@ pub(super) struct FlatArguments {
 
 impl FlatArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, held: None, open_rate: 10_000, source: "127.1.0.0/24".to_owned() }
     }
 }
@@ -65,9 +68,9 @@ struct Second {
 
 /// Opens and holds the connections again in every round, and judges the steepest rise of each
 /// round.
-pub(super) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()> {
     let engine = arguments.engine;
-    if !namespace::usable(session, "flat") || !engine.usable(session, "flat")? {
+    if !session.has_namespaces("flat") || !engine.usable(session, "flat")? {
         return Ok(());
     }
     let held = arguments.held.unwrap_or(session.size.choose(200_000, 2_000)).max(10);
@@ -109,7 +112,11 @@ pub(super) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()
     }
     let rise = median(rises).context("no round")?;
     session.score(
-        format!("connect p50 from 0 to {held} connections held, {}{}", engine.name(), on(threads)),
+        format!(
+            "connect p50 from 0 to {held} connections held, {}{}",
+            engine.name(),
+            threads_suffix(threads)
+        ),
         format!("rises ≤ {RISE_MAX} ×"),
         format!("{rise:.2} ×"),
         Some(rise <= RISE_MAX),

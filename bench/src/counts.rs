@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 /// Sends one request on a new connection and returns the body of the response.
-pub(super) fn get(address: SocketAddr, path: &str) -> Result<String> {
+pub(crate) fn get(address: SocketAddr, path: &str) -> Result<String> {
     let mut stream = TcpStream::connect(address).context("cannot connect to the target")?;
     stream.set_read_timeout(Some(Duration::from_secs(10))).context("a timeout")?;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
@@ -25,7 +25,7 @@ pub(super) fn get(address: SocketAddr, path: &str) -> Result<String> {
 }
 
 /// Does the same over TLS with curl, since this task runner has no TLS.
-pub(super) fn get_by_tls(address: SocketAddr, path: &str) -> Result<String> {
+pub(crate) fn get_by_tls(address: SocketAddr, path: &str) -> Result<String> {
     let mut command = Command::new("curl");
     command.args(["--silent", "--insecure", "--fail", "--max-time", "10"]);
     let output = command.arg(format!("https://{address}{path}")).output().context("cannot start curl")?;
@@ -36,19 +36,19 @@ pub(super) fn get_by_tls(address: SocketAddr, path: &str) -> Result<String> {
 }
 
 /// Reads `requests` of `/truth`.
-pub(super) fn truth(body: &str) -> Result<u64> {
+pub(crate) fn truth(body: &str) -> Result<u64> {
     let truth: Value = serde_json::from_str(body).with_context(|| format!("/truth: {body}"))?;
     truth["requests"].as_u64().context("/truth has no `requests`")
 }
 
 /// Reads `handshakes.resumed` of `/truth`.
-pub(super) fn truth_resumed(body: &str) -> Result<u64> {
+pub(crate) fn truth_resumed(body: &str) -> Result<u64> {
     let truth: Value = serde_json::from_str(body).with_context(|| format!("/truth: {body}"))?;
     truth["handshakes"]["resumed"].as_u64().context("/truth has no `handshakes`")
 }
 
 /// Reads the third number of the third line of nginx's `stub_status`.
-pub(super) fn stub_status(body: &str) -> Result<u64> {
+pub(crate) fn stub_status(body: &str) -> Result<u64> {
     let line = body.lines().nth(2).with_context(|| format!("stub_status: {body}"))?;
     line.split_whitespace().nth(2).context("stub_status")?.parse().context("stub_status")
 }

@@ -7,27 +7,27 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Two CPUs this process may use.
 #[derive(Clone, Copy)]
-pub(super) struct Pair {
-    pub(super) generator: usize,
-    pub(super) target: usize,
+pub(crate) struct Pair {
+    pub(crate) generator: usize,
+    pub(crate) target: usize,
 }
 
 impl Pair {
     /// Returns the first two allowed CPUs, or `None` if there is only one.
-    pub(super) fn current_affinity() -> Result<Option<Self>> {
+    pub(crate) fn current_affinity() -> Result<Option<Self>> {
         let mut cpus = allowed()?.into_iter();
         Ok(cpus.next().zip(cpus.next()).map(|(target, generator)| Self { generator, target }))
     }
 }
 
 /// Returns the CPUs that this process may use.
-pub(super) fn allowed() -> Result<Vec<usize>> {
+pub(crate) fn allowed() -> Result<Vec<usize>> {
     let allowed = sched_getaffinity(None).context("sched_getaffinity")?;
     Ok((0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect())
 }
 
 /// Confines the calling thread to one CPU, and all processes that it starts from now on.
-pub(super) fn pin(cpu: usize) -> Result<()> {
+pub(crate) fn pin(cpu: usize) -> Result<()> {
     let mut only = CpuSet::new();
     only.set(cpu);
     sched_setaffinity(None, &only).with_context(|| format!("cannot run on CPU {cpu}"))
@@ -35,7 +35,7 @@ pub(super) fn pin(cpu: usize) -> Result<()> {
 
 /// Starts a program on one CPU. The program inherits the affinity that this thread has at that
 /// moment.
-pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
+pub(crate) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
     let before = sched_getaffinity(None).context("sched_getaffinity")?;
     pin(cpu)?;
     let child = command.spawn().with_context(|| format!("cannot start {}", command.get_program().display()));
@@ -45,7 +45,7 @@ pub(super) fn spawn_on(cpu: usize, command: &mut Command) -> Result<Child> {
 
 /// Formats a set of CPUs as the kernel reads it: groups of 32 bits in hexadecimal, the highest
 /// first.
-pub(super) fn mask(cpus: &[usize]) -> String {
+pub(crate) fn mask(cpus: &[usize]) -> String {
     let highest = cpus.iter().max().map_or(0, |cpu| cpu / 32);
     let word = |word: usize| {
         let bits = cpus.iter().filter(|cpu| **cpu / 32 == word);
@@ -55,7 +55,7 @@ pub(super) fn mask(cpus: &[usize]) -> String {
 }
 
 /// Returns the model name of the CPU.
-pub(super) fn model() -> String {
+pub(crate) fn model() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(|| "unknown CPU".to_owned(), |(_, model)| model.trim().to_owned())

@@ -1,14 +1,8 @@
 //! [`Engine`]: the Wavetank driver that runs the sockets.
 
-use std::process::{Command, Stdio};
-
-use anyhow::{Context, Result};
 use clap::ValueEnum;
 
 use rustix::process::{Resource, getrlimit};
-
-use super::Session;
-use super::server::Server;
 
 /// Files of one table if the host sets no limit: the kernel's default of `fs.nr_open`.
 const FILES_MAX: u64 = 1 << 20;
@@ -21,13 +15,13 @@ const SPREAD: u64 = 20;
 
 /// A driver of Wavetank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Engine {
+pub(crate) enum Engine {
     Uring,
     Epoll,
 }
 
 impl Engine {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Uring => "uring",
             Self::Epoll => "epoll",
@@ -36,55 +30,12 @@ impl Engine {
 
     /// Returns how many threads hold `connections` at either end. On epoll each thread has its own
     /// table of files.
-    pub(super) fn threads_for(self, connections: usize) -> usize {
+    pub(crate) fn threads_for(self, connections: usize) -> usize {
         let files = getrlimit(Resource::Nofile).current.unwrap_or(FILES_MAX);
         match self {
             Self::Uring => 1,
             Self::Epoll => threads_with(files, connections),
         }
-    }
-
-    /// Returns whether `run` and `serve` support this driver on this host. Otherwise notes that
-    /// `bench` is skipped, with their message.
-    pub(super) fn usable(self, session: &mut Session, bench: &str) -> Result<bool> {
-        if self == Self::Epoll {
-            return Ok(true);
-        }
-        let why = self.why_not(session)?;
-        if let Some(why) = &why {
-            session.skip(format!("bench {bench} --engine {}: {why}", self.name()));
-        }
-        Ok(why.is_none())
-    }
-
-    /// Returns `io_uring` if both support it, else epoll.
-    pub(super) fn best(session: &Session) -> Self {
-        if matches!(Self::Uring.why_not(session), Ok(None)) { Self::Uring } else { Self::Epoll }
-    }
-
-    fn why_not(self, session: &Session) -> Result<Option<String>> {
-        let server = match Server::wavetank(session, self) {
-            Ok(server) => server,
-            Err(error) => return Ok(Some(format!("{error:#}"))),
-        };
-        let mut command = Command::new(&session.wavetank);
-        command.args([
-            "run",
-            &server.url(),
-            "-c",
-            "1",
-            "-n",
-            "1",
-            "--threads",
-            "1",
-            "--no-archive",
-            "--quiet",
-        ]);
-        command.args(["--engine", self.name()]).stdin(Stdio::null());
-        let output = command.output().context("wavetank")?;
-        let said =
-            String::from_utf8_lossy(&output.stderr).trim().lines().next().unwrap_or_default().to_owned();
-        Ok((!output.status.success()).then_some(said))
     }
 }
 

@@ -4,19 +4,22 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::goal::Goal;
-use super::load_generator::{file_words, shown};
-use super::meter::Job;
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::Server;
-use super::{Engine, Session, claims};
+use crate::claims;
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::goal::Goal;
+use crate::load_generator::file_words;
+use crate::meter::Job;
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::server::Server;
+use crate::session::Session;
 
 /// Virtual users, with a connection each.
 const USERS: usize = 64;
 
 /// `cargo xtask bench file`.
 #[derive(Args)]
-pub(super) struct FileArguments {
+pub(crate) struct FileArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -24,7 +27,7 @@ pub(super) struct FileArguments {
 
 impl FileArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
@@ -49,7 +52,7 @@ const ROWS: [Row; 2] = [
 ];
 
 /// Runs both rows.
-pub(super) fn run(session: &mut Session, arguments: &FileArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &FileArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "file")? {
         return Ok(());

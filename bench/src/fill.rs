@@ -6,13 +6,13 @@ use std::net::{SocketAddr, TcpStream};
 
 use anyhow::{Context, Result};
 
-use super::namespace::Namespace;
+use crate::namespace::Namespace;
 
 /// Ports of one window, which is the most that the kernel's search passes over.
 const WINDOW: u16 = 256;
 
 /// Connections that are open but unused.
-pub(super) struct HeldConnections {
+pub(crate) struct HeldConnections {
     connections: Vec<TcpStream>,
 }
 
@@ -24,7 +24,7 @@ impl HeldConnections {
     /// of them for each port of the other parity. The second half is therefore filled through a
     /// narrow window. The window selects the same ports, but saves hours of searching. The port
     /// range is restored at the end.
-    pub(super) fn up_to(share: f64, namespace: &Namespace, address: SocketAddr) -> Result<Self> {
+    pub(crate) fn up_to(share: f64, namespace: &Namespace, address: SocketAddr) -> Result<Self> {
         let (first, last) = namespace.port_range()?;
         let ports = usize::from(last - first) + 1;
         let wanted = (ports as f64 * share) as usize;
@@ -42,7 +42,7 @@ impl HeldConnections {
         Ok(filled)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.connections.len()
     }
 

@@ -1,5 +1,6 @@
 //! Measures when a page has painted its first chart, in a freshly started Chromium.
 
+use crate::programs;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -9,8 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::Session;
-use crate::ci;
+use crate::session::Session;
 
 /// How long a page may take until it is painted.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -39,15 +39,15 @@ const LOOK: &str = r"<script>(() => {
 
 /// Seconds since the start of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Painted {
-    pub(super) text: f64,
-    pub(super) chart: f64,
+pub(crate) struct Painted {
+    pub(crate) text: f64,
+    pub(crate) chart: f64,
 }
 
 /// Opens `page` once in a browser with a fresh profile. Returns `None` and notes a skip if there is
 /// no browser.
-pub(super) fn painted(session: &mut Session, page: &Path) -> Result<Option<Painted>> {
-    let Some(chromium) = ci::find_program("chromium") else {
+pub(crate) fn painted(session: &mut Session, page: &Path) -> Result<Option<Painted>> {
+    let Some(chromium) = programs::find("chromium") else {
         session.skip("bench report: first chart: no chromium".to_owned());
         return Ok(None);
     };

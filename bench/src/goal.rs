@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Condition on our cost per request relative to the best peer's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Goal {
+pub(crate) enum Goal {
     /// Our cost ÷ the peer's, at most.
     Cost(f64),
     /// Our work per CPU second ÷ the peer's, at least.
@@ -15,7 +15,7 @@ pub(super) enum Goal {
 
 impl Goal {
     /// Returns the ratio that this goal limits.
-    pub(super) fn ratio(self, our_cost: f64, peer_cost: f64) -> f64 {
+    pub(crate) fn ratio(self, our_cost: f64, peer_cost: f64) -> f64 {
         match self {
             Self::Cost(_) => our_cost / peer_cost,
             Self::Work(_) | Self::None => peer_cost / our_cost,
@@ -23,7 +23,7 @@ impl Goal {
     }
 
     /// Returns whether `ratio` meets the goal, or `None` if there is no goal.
-    pub(super) fn met(self, ratio: f64) -> Option<bool> {
+    pub(crate) fn met(self, ratio: f64) -> Option<bool> {
         match self {
             Self::Cost(most) => Some(ratio <= most),
             Self::Work(least) => Some(ratio >= least),
@@ -32,7 +32,7 @@ impl Goal {
     }
 
     /// Returns the name of the ratio, for work that is counted in `unit`s.
-    pub(super) fn what(self, unit: &str) -> String {
+    pub(crate) fn what(self, unit: &str) -> String {
         match self {
             Self::Cost(_) => format!("CPU per {unit}"),
             Self::Work(_) | Self::None => format!("{unit}s per CPU second"),
@@ -52,7 +52,7 @@ impl fmt::Display for Goal {
 
 /// Whether a number meets its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GoalStatus {
+pub(crate) enum GoalStatus {
     Met,
     Missed,
     /// In a smoke run, or without a target.
@@ -63,11 +63,11 @@ pub(super) enum GoalStatus {
 
 impl GoalStatus {
     /// Returns whether it makes the whole invocation fail.
-    pub(super) fn is_bad(self) -> bool {
+    pub(crate) fn is_bad(self) -> bool {
         matches!(self, Self::Missed | Self::Broken)
     }
 
-    pub(super) fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Met => "met",
             Self::Missed => "MISSED",
@@ -79,17 +79,17 @@ impl GoalStatus {
 
 /// A number and its target.
 #[derive(Clone, Debug)]
-pub(super) struct Score {
+pub(crate) struct Score {
     /// Name of the number.
-    pub(super) number: String,
-    pub(super) target: String,
-    pub(super) measured: String,
-    pub(super) standing: GoalStatus,
+    pub(crate) number: String,
+    pub(crate) target: String,
+    pub(crate) measured: String,
+    pub(crate) standing: GoalStatus,
 }
 
 impl Score {
     /// Returns the line of the summary.
-    pub(super) fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let Self { number, target, measured, standing } = self;
         format!("{:<10} {number}: {measured}, target {target}", standing.word())
     }

@@ -3,18 +3,21 @@
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::goal::Goal;
-use super::load_generator::{Amount, LoadGenerator, Work, shown};
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::Server;
-use super::{Engine, Session, median};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::goal::Goal;
+use crate::load_generator::{Amount, LoadGenerator, Work};
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::server::Server;
+use crate::session::Session;
+use crate::stats::median;
 
 /// Most memory that a run with 64 connections may use.
 const PEAK_RSS_BYTES_MAX: f64 = 25e6;
 
 /// `cargo xtask bench http`.
 #[derive(Args)]
-pub(super) struct HttpArguments {
+pub(crate) struct HttpArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -32,7 +35,7 @@ pub(super) struct HttpArguments {
 impl HttpArguments {
     /// Returns the arguments that `bench all` uses: all rows for the default engine, the row with
     /// the most connections for the other.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         let connections = if engine == Engine::Uring { vec![64, 1, 1_000] } else { vec![64] };
         Self { engine, serve_engine: None, connections, same: false }
     }
@@ -47,7 +50,7 @@ struct Target {
 }
 
 /// Compares with wrk against both targets.
-pub(super) fn run(session: &mut Session, arguments: &HttpArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &HttpArguments) -> Result<()> {
     if !session.has("wrk", "http") || !arguments.engine.usable(session, "http")? {
         return Ok(());
     }
@@ -116,7 +119,7 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
 
 /// Runs one contestant's turn against a target that stays up. Measures its own CPU, and checks its
 /// reported count against the target's count.
-pub(super) fn keep_alive_turn(
+pub(crate) fn keep_alive_turn(
     session: &Session,
     contestant: LoadGenerator,
     work: &Work,

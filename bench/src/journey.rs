@@ -11,17 +11,19 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use super::goal::Goal;
-use super::load_generator::{file_words, shown};
-use super::meter::{Job, Used};
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::Server;
-use super::{Engine, Session, claims, locust, tsung};
+use crate::claims;
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::goal::Goal;
+use crate::journey_contestant::{JourneyContestant, STEPS, WANTED};
+use crate::load_generator::file_words;
+use crate::locust;
+use crate::meter::Job;
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::server::Server;
+use crate::session::Session;
+use crate::tsung;
 
-/// Requests of a session.
-pub(super) const STEPS: u64 = 5;
-/// Text that the first response of a session must contain.
-pub(super) const WANTED: &str = "page of the shop";
 /// Number of simultaneous virtual users, for generators that have them.
 const USERS: usize = 50;
 /// Sessions that arrive per second with Tsung, slightly below its capacity on one CPU. Beyond that
@@ -30,7 +32,7 @@ const ARRIVALS: u64 = 1_500;
 
 /// `cargo xtask bench journey`.
 #[derive(Args)]
-pub(super) struct JourneyArguments {
+pub(crate) struct JourneyArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -38,28 +40,13 @@ pub(super) struct JourneyArguments {
 
 impl JourneyArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
-/// Reads the reported counts from the output of a generator.
-type Reader = Box<dyn Fn(&Used) -> Result<claims::ReportedResult>>;
-
-/// A generator and its command for the journey.
-pub(super) struct Party {
-    pub(super) name: &'static str,
-    pub(super) words: Vec<String>,
-    /// Exit codes other than 0 that are not errors.
-    pub(super) fine: &'static [i32],
-    /// Reads the reported counts of requests answered and sent from its output.
-    pub(super) claim: Reader,
-    /// Cost of an almost empty run, in µs and in cycles.
-    pub(super) start: (f64, f64),
-}
-
 /// Compares with each available peer.
-pub(super) fn run(session: &mut Session, arguments: &JourneyArguments, locust: Option<&Path>) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &JourneyArguments, locust: Option<&Path>) -> Result<()> {
     if !session.has("nginx", "journey") || !arguments.engine.usable(session, "journey")? {
         return Ok(());
     }
@@ -86,8 +73,8 @@ pub(super) fn run(session: &mut Session, arguments: &JourneyArguments, locust: O
 fn beside(
     session: &mut Session,
     server: &Server,
-    [ours, mut peer]: [Party; 2],
-    idle: &Party,
+    [ours, mut peer]: [JourneyContestant; 2],
+    idle: &JourneyContestant,
     (goal, seconds): (Goal, u32),
 ) -> Result<()> {
     let used = Job { words: &idle.words, fine: idle.fine, seconds, cycles_of: &[] }.run(session)?;
@@ -104,7 +91,12 @@ fn beside(
 }
 
 /// Runs one turn and checks the reported count against nginx's count.
-pub(super) fn turn(session: &Session, party: &Party, server: &Server, seconds: u32) -> Result<Turn> {
+pub(crate) fn turn(
+    session: &Session,
+    party: &JourneyContestant,
+    server: &Server,
+    seconds: u32,
+) -> Result<Turn> {
     let before = server.count()?;
     let used = Job { words: &party.words, fine: party.fine, seconds, cycles_of: &[] }.run(session)?;
     let claim = (party.claim)(&used).with_context(|| format!("`{}`", shown(&party.words)))?;
@@ -119,7 +111,7 @@ pub(super) fn turn(session: &Session, party: &Party, server: &Server, seconds: u
 }
 
 /// Returns our file for the journey and the command that runs it.
-fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<Party> {
+fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<JourneyContestant> {
     let check = format!("        check: [body contains \"{WANTED}\"]\n");
     let steps = (1..=STEPS).map(|step| {
         let check = if step == 1 { check.as_str() } else { "" };
@@ -133,7 +125,7 @@ fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) ->
         session.size.seconds()
     );
     let words = file_words(session, engine, &format!("journey-{connection}"), &text)?;
-    Ok(Party {
+    Ok(JourneyContestant {
         name: "wavetank",
         words,
         fine: &[1, 3, 4],

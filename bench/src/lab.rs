@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::Session;
+use crate::session::Session;
 use crate::stopwatch::Stopwatch;
 
 /// Longest time until a lab is up and every server in it answers.
@@ -39,7 +39,7 @@ hosts:
 
 /// `cargo xtask bench lab`.
 #[derive(Args, Default)]
-pub(super) struct LabArguments {
+pub(crate) struct LabArguments {
     /// Times the lab is brought up and taken down [default: 30; 2 in a smoke run]
     #[arg(long)]
     cycles: Option<usize>,
@@ -55,8 +55,8 @@ struct Machine {
 }
 
 /// Runs all cycles in a row.
-pub(super) fn run(session: &mut Session, arguments: &LabArguments) -> Result<()> {
-    if let Err(error) = super::namespace::possible() {
+pub(crate) fn run(session: &mut Session, arguments: &LabArguments) -> Result<()> {
+    if let Err(error) = crate::namespace::possible() {
         session.skip(format!("bench lab: {error:#}"));
         return Ok(());
     }

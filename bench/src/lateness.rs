@@ -4,16 +4,16 @@ use std::time::Duration;
 
 /// Percentiles of how late something was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lateness {
-    pub(super) p50: Duration,
-    pub(super) p99: Duration,
-    pub(super) p99_9: Duration,
-    pub(super) max: Duration,
+pub(crate) struct Lateness {
+    pub(crate) p50: Duration,
+    pub(crate) p99: Duration,
+    pub(crate) p99_9: Duration,
+    pub(crate) max: Duration,
 }
 
 impl Lateness {
     /// Computes them from all samples by nearest rank. Returns `None` without samples.
-    pub(super) fn from_samples(mut samples: Vec<Duration>) -> Option<Self> {
+    pub(crate) fn from_samples(mut samples: Vec<Duration>) -> Option<Self> {
         samples.sort_unstable();
         let last = samples.len().checked_sub(1)?;
         let at = |share: f64| {
@@ -25,7 +25,7 @@ impl Lateness {
 }
 
 /// Converts to µs, the unit of the tables and of the JSON of a run.
-pub(super) fn micros(length: Duration) -> f64 {
+pub(crate) fn micros(length: Duration) -> f64 {
     length.as_secs_f64() * 1e6
 }
 

@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
-pub(crate) mod child;
+pub mod child;
 mod claims;
+mod command_text;
 mod compare;
 mod connect;
 mod connect_cost;
 mod counts;
 mod cpus;
+mod cycles;
 mod engine;
 mod file;
 mod fill;
@@ -24,6 +26,7 @@ mod first_chart;
 mod goal;
 mod http;
 mod journey;
+mod journey_contestant;
 mod lab;
 mod lateness;
 mod load_generator;
@@ -36,8 +39,9 @@ mod namespace;
 mod nginx;
 mod pace;
 mod paired_rounds;
-pub(crate) mod probe;
+pub mod probe;
 mod process;
+pub mod programs;
 mod ramp;
 mod rendezvous;
 mod report;
@@ -46,18 +50,23 @@ mod search;
 mod serve;
 mod server;
 mod session;
+mod size;
 mod stamps;
+mod stats;
+pub mod stopwatch;
 mod tls;
 mod tls_target;
 mod tsung;
+mod usable_engine;
 mod users;
 
 use engine::Engine;
 use session::Session;
+use size::Size;
 
 /// What to compare.
 #[derive(Args)]
-pub(crate) struct BenchArguments {
+pub struct BenchArguments {
     #[command(subcommand)]
     bench: Bench,
     #[command(flatten)]
@@ -108,37 +117,8 @@ enum Bench {
     Million(million::MillionArguments),
 }
 
-/// Number and length of the rounds.
-#[derive(Args, Clone, Copy)]
-struct Size {
-    /// Paired rounds: 5, or 1 with `--smoke`.
-    #[arg(long, global = true)]
-    rounds: Option<usize>,
-    /// Seconds of one turn: 2, or 1 with `--smoke`.
-    #[arg(long, global = true)]
-    seconds: Option<u32>,
-    /// Run one short round of everything and judge no number.
-    #[arg(long, global = true)]
-    smoke: bool,
-}
-
-impl Size {
-    fn rounds(self) -> usize {
-        self.rounds.unwrap_or(if self.smoke { 1 } else { 5 })
-    }
-
-    fn seconds(self) -> u32 {
-        self.seconds.unwrap_or(if self.smoke { 1 } else { 2 })
-    }
-
-    /// Returns `full`, or `smoke` in a smoke run.
-    fn choose<T>(self, full: T, smoke: T) -> T {
-        if self.smoke { smoke } else { full }
-    }
-}
-
 /// Runs the benches named on the command line. Fails if a number misses its target.
-pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
+pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
     let Some(mut session) = Session::open(release(root), arguments.size)? else {
         println!("SKIPPED {TWO_CPUS}");
         return Ok(());
@@ -172,9 +152,8 @@ pub(crate) fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
 
 /// Runs one short round of every bench. Returns what was skipped on this machine, as `name:
 /// reason`.
-pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
-    let size = Size { rounds: None, seconds: None, smoke: true };
-    let Some(mut session) = Session::open(release(root), size)? else {
+pub fn smoke(root: &Path) -> Result<Vec<String>> {
+    let Some(mut session) = Session::open(release(root), Size::SMOKE)? else {
         return Ok(vec![TWO_CPUS.to_owned()]);
     };
     all(&mut session);
@@ -184,10 +163,9 @@ pub(crate) fn smoke(root: &Path) -> Result<Vec<String>> {
 
 /// Runs one row of one bench, with the build that tests use. It shows that benches run, and
 /// measures no speed.
-pub(crate) fn smoke_one(root: &Path) -> Result<Vec<String>> {
-    let size = Size { rounds: None, seconds: None, smoke: true };
-    let wavetank = crate::target_folder(root).join("debug").join("wavetank");
-    let Some(mut session) = Session::open(wavetank, size)? else {
+pub fn smoke_one(root: &Path) -> Result<Vec<String>> {
+    let wavetank = programs::target_folder(root).join("debug").join("wavetank");
+    let Some(mut session) = Session::open(wavetank, Size::SMOKE)? else {
         return Ok(vec![TWO_CPUS.to_owned()]);
     };
     let engine = Engine::best(&session);
@@ -198,7 +176,7 @@ pub(crate) fn smoke_one(root: &Path) -> Result<Vec<String>> {
 
 /// Returns the program that the benches measure.
 fn release(root: &Path) -> PathBuf {
-    crate::target_folder(root).join("release").join("wavetank")
+    programs::target_folder(root).join("release").join("wavetank")
 }
 
 const TWO_CPUS: &str = "bench: needs two CPUs, one for the generator and one for the target";
@@ -260,33 +238,4 @@ fn finish(session: Session) -> Result<Vec<String>> {
         bail!("{bad} of {} numbers missed", session.scores.len());
     }
     Ok(session.skipped)
-}
-
-/// Returns the suffix of a number's name if it was measured with more than one thread.
-fn on(threads: usize) -> String {
-    if threads == 1 { String::new() } else { format!(" on {threads} threads") }
-}
-
-/// Returns the middle value, or the mean of the two middle ones. Returns `None` without values.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[middle]),
-        _ => Some(f64::midpoint(values[middle - 1], values[middle])),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_is_the_middle() {
-        let check = |values: &[f64], expected: Option<f64>| assert_eq!(median(values.to_vec()), expected);
-        check(&[], None);
-        check(&[3.0, 1.0, 2.0], Some(2.0));
-        check(&[4.0, 1.0, 3.0, 2.0], Some(2.5));
-    }
 }

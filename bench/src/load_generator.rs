@@ -7,13 +7,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::claims::{self, ReportedResult};
-use super::meter::{Job, Used};
-use super::{Engine, Session};
+use crate::claims::{self, ReportedResult};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::meter::{Job, Used};
+use crate::session::Session;
 
 /// A load generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoadGenerator {
+pub(crate) enum LoadGenerator {
     Wavetank,
     Wrk,
     H2load,
@@ -23,50 +25,50 @@ pub(super) enum LoadGenerator {
 /// A piece of work that every contestant performs. Each uses one thread and records everything that
 /// it can record.
 #[derive(Clone)]
-pub(super) struct Work {
-    pub(super) url: String,
-    pub(super) connections: usize,
-    pub(super) amount: Amount,
+pub(crate) struct Work {
+    pub(crate) url: String,
+    pub(crate) connections: usize,
+    pub(crate) amount: Amount,
     /// A new connection for each request.
-    pub(super) fresh: bool,
-    pub(super) tls: Option<Pins>,
+    pub(crate) fresh: bool,
+    pub(crate) tls: Option<Pins>,
     /// Our driver. The other generators have one each.
-    pub(super) engine: Engine,
+    pub(crate) engine: Engine,
     /// Our source addresses. The other generators cannot choose theirs.
-    pub(super) source: Option<String>,
+    pub(crate) source: Option<String>,
 }
 
 /// The amount of work.
 #[derive(Clone, Copy)]
-pub(super) struct Amount {
-    pub(super) seconds: u32,
+pub(crate) struct Amount {
+    pub(crate) seconds: u32,
     /// A number of requests, for generators that support one. Without it, and for other generators,
     /// `seconds` applies.
-    pub(super) requests: Option<u64>,
+    pub(crate) requests: Option<u64>,
 }
 
 /// Settings of both ends of a TLS connection, in addition to TLS 1.3, X25519 and AES-128-GCM.
 #[derive(Clone)]
-pub(super) struct Pins {
+pub(crate) struct Pins {
     /// The target's certificate, in PEM.
-    pub(super) certificate: PathBuf,
+    pub(crate) certificate: PathBuf,
     /// Whether new connections may resume the session of earlier ones.
-    pub(super) resume: bool,
+    pub(crate) resume: bool,
 }
 
 /// The only cipher suite.
-pub(super) const CIPHER: &str = "TLS_AES_128_GCM_SHA256";
+pub(crate) const CIPHER: &str = "TLS_AES_128_GCM_SHA256";
 /// The only key exchange group.
-pub(super) const GROUP: &str = "X25519";
+pub(crate) const GROUP: &str = "X25519";
 
 /// The result of one call.
-pub(super) struct CallResult {
-    pub(super) used: Used,
-    pub(super) claim: ReportedResult,
+pub(crate) struct CallResult {
+    pub(crate) used: Used,
+    pub(crate) claim: ReportedResult,
 }
 
 impl LoadGenerator {
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Wavetank => "wavetank",
             Self::Wrk => "wrk",
@@ -76,7 +78,7 @@ impl LoadGenerator {
     }
 
     /// Returns the command line.
-    pub(super) fn words(self, session: &Session, work: &Work) -> Vec<String> {
+    pub(crate) fn words(self, session: &Session, work: &Work) -> Vec<String> {
         match self {
             Self::Wavetank => wavetank(session, work),
             Self::Wrk => wrk(work),
@@ -87,7 +89,7 @@ impl LoadGenerator {
 
     /// Returns why `wavetank run` refuses this work before it sends anything, or `None` if it does
     /// not.
-    pub(super) fn refuses(self, session: &Session, work: &Work) -> Result<Option<String>> {
+    pub(crate) fn refuses(self, session: &Session, work: &Work) -> Result<Option<String>> {
         let words = self.words(session, work);
         let output = Command::new(&words[0]).args(&words[1..]).stdin(Stdio::null()).output();
         let output = output.with_context(|| shown(&words))?;
@@ -96,7 +98,7 @@ impl LoadGenerator {
 
     /// Runs it once. `cycles_of` lists processes: if there are any, their cycles are counted
     /// instead of its own.
-    pub(super) fn call(self, session: &Session, work: &Work, cycles_of: &[u32]) -> Result<CallResult> {
+    pub(crate) fn call(self, session: &Session, work: &Work, cycles_of: &[u32]) -> Result<CallResult> {
         let words = self.words(session, work);
         // The verdict is not compared. Exit codes 1, 3 and 4 mean that the run completed.
         let fine: &[i32] = if self == Self::Wavetank { &[1, 3, 4] } else { &[] };
@@ -124,12 +126,12 @@ fn refusal(exit: Option<i32>, stdout: &str) -> Option<String> {
 }
 
 /// Writes an experiment file and returns the command that runs it on one thread.
-pub(super) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
+pub(crate) fn file_words(session: &Session, engine: Engine, name: &str, text: &str) -> Result<Vec<String>> {
     file_words_on(session, engine, 1, name, text)
 }
 
 /// Does the same on `threads` threads.
-pub(super) fn file_words_on(
+pub(crate) fn file_words_on(
     session: &Session,
     engine: Engine,
     threads: usize,
@@ -221,12 +223,6 @@ fn amount(amount: Amount) -> String {
 
 fn push(words: &mut Vec<String>, line: &str) {
     words.extend(line.split(' ').map(str::to_owned));
-}
-
-/// Formats a command as a user would type it.
-pub(super) fn shown(words: &[String]) -> String {
-    let quoted = words.iter().map(|word| if word.contains(' ') { format!("'{word}'") } else { word.clone() });
-    quoted.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
 //! The journey in Locust: users of its faster client in one process.
 
+use crate::programs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::Session;
-use super::claims::ReportedResult;
-use super::journey::{Party, STEPS, WANTED};
-use super::server::Server;
-use crate::ci;
+use crate::claims::ReportedResult;
+use crate::journey_contestant::{JourneyContestant, STEPS, WANTED};
+use crate::server::Server;
+use crate::session::Session;
 
 /// The version that the recorded numbers refer to.
 const VERSION: &str = "2.47.0";
@@ -18,8 +18,8 @@ const VERSION: &str = "2.47.0";
 /// Returns the program: an installed one, or one in a virtual environment next to the build. The
 /// first call creates that environment with the Python of this host. If that is impossible, notes a
 /// skip and returns `None`.
-pub(super) fn program(session: &mut Session) -> Option<PathBuf> {
-    if let Some(program) = ci::find_program("locust") {
+pub(crate) fn program(session: &mut Session) -> Option<PathBuf> {
+    if let Some(program) = programs::find("locust") {
         return Some(program);
     }
     let place = session.wavetank.parent()?.with_file_name("peers").join("locust");
@@ -35,7 +35,7 @@ pub(super) fn program(session: &mut Session) -> Option<PathBuf> {
 }
 
 fn install(place: &Path) -> Result<()> {
-    let python = ci::find_program("python3").context("python3 is not installed")?;
+    let python = programs::find("python3").context("python3 is not installed")?;
     let run = |command: &mut Command| {
         let output = command.output().context("python3")?;
         if !output.status.success() {
@@ -54,12 +54,12 @@ fn install(place: &Path) -> Result<()> {
 
 /// Returns the command for `users` users for `seconds`, against `server`. A single user that is
 /// idle shows the cost of starting.
-pub(super) fn party(
+pub(crate) fn party(
     session: &Session,
     program: &Path,
     server: &Server,
     (users, seconds): (usize, u32),
-) -> Result<Party> {
+) -> Result<JourneyContestant> {
     let file = session.folder.path().join(if users == 1 { "idle.py" } else { "locustfile.py" });
     std::fs::write(&file, if users == 1 { idle() } else { journey() }).context("locustfile.py")?;
     let url = server.url();
@@ -69,7 +69,7 @@ pub(super) fn party(
         url.trim_end_matches('/'),
         file.display()
     );
-    Ok(Party {
+    Ok(JourneyContestant {
         name: "locust",
         words: line.split(' ').map(str::to_owned).collect(),
         fine: &[],

@@ -2,14 +2,13 @@
 
 use rustix::system::uname;
 
-use super::{Session, cpus};
+use crate::cpus;
 
 /// Runnable processes above which other work affects the numbers.
 const LOAD_MAX: f64 = 0.5;
 
 /// Prints CPU, kernel, load average and the CPUs in use. Warns if other programs are running.
-pub(super) fn tell(session: &Session) {
-    let cpus = session.cpus;
+pub(crate) fn tell(cpus: cpus::Pair, rounds: usize, counts_cycles: bool) {
     let load = load_average();
     println!(
         "{}, Linux {}, load average {}; generator on CPU {}, target on CPU {}, {} rounds, {}",
@@ -18,8 +17,8 @@ pub(super) fn tell(session: &Session) {
         load.map_or_else(|| "unknown".to_owned(), |load| format!("{load:.2}")),
         cpus.generator,
         cpus.target,
-        session.size.rounds(),
-        if session.perf { "cycles by perf stat" } else { "no cycles: perf stat cannot count them here" }
+        rounds,
+        if counts_cycles { "cycles by perf stat" } else { "no cycles: perf stat cannot count them here" }
     );
     if load.is_some_and(|load| load > LOAD_MAX) {
         println!("WARNING    other programs are running on this machine and affect these numbers");

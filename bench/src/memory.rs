@@ -7,11 +7,18 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::load_generator::{CIPHER, GROUP, shown};
-use super::namespace::{self, Namespace};
-use super::server::Server;
-use super::tls_target::{TlsTarget, make_certificate};
-use super::{Engine, Session, child, cpus, median, on, process};
+use crate::child;
+use crate::command_text::shown;
+use crate::cpus;
+use crate::engine::Engine;
+use crate::load_generator::{CIPHER, GROUP};
+use crate::namespace::{self, Namespace};
+use crate::process;
+use crate::server::Server;
+use crate::session::Session;
+use crate::stats::median;
+use crate::stats::threads_suffix;
+use crate::tls_target::{TlsTarget, make_certificate};
 
 /// Most bytes of user memory per idle plain connection.
 const BYTES_MAX: f64 = 300.0;
@@ -24,7 +31,7 @@ const PORT: u16 = 8_080;
 
 /// `cargo xtask bench memory`.
 #[derive(Args)]
-pub(super) struct MemoryArguments {
+pub(crate) struct MemoryArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -41,7 +48,7 @@ pub(super) struct MemoryArguments {
 
 impl MemoryArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine, tls: bool) -> Self {
+    pub(crate) fn for_engine(engine: Engine, tls: bool) -> Self {
         Self { engine, few: None, many: None, tls }
     }
 
@@ -53,8 +60,8 @@ impl MemoryArguments {
 }
 
 /// Measures at both numbers, once per round.
-pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<()> {
-    if !namespace::usable(session, "memory") || !arguments.engine.usable(session, "memory")? {
+pub(crate) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<()> {
+    if !session.has_namespaces("memory") || !arguments.engine.usable(session, "memory")? {
         return Ok(());
     }
     if arguments.tls && !(session.has("nginx", "memory --tls") && session.has("openssl", "memory --tls")) {
@@ -86,7 +93,7 @@ pub(super) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
         format!(
             "user memory per idle {kind} connection, {few} to {many}, {}{}",
             arguments.engine.name(),
-            on(threads)
+            threads_suffix(threads)
         ),
         if arguments.tls { "none".to_owned() } else { format!("≤ {BYTES_MAX:.0} B") },
         format!("{growth:.0} B"),

@@ -7,43 +7,45 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{Session, cpus};
-use crate::ci;
+use crate::command_text::shown;
+use crate::cpus;
+use crate::cycles;
+use crate::session::Session;
 
 /// Seconds that a program may take beyond its planned duration.
 const GRACE_SECONDS: u32 = 20;
 
 /// A program to run and to measure.
-pub(super) struct Job<'a> {
-    pub(super) words: &'a [String],
+pub(crate) struct Job<'a> {
+    pub(crate) words: &'a [String],
     /// Exit codes other than 0 that are not errors.
-    pub(super) fine: &'a [i32],
+    pub(crate) fine: &'a [i32],
     /// How long it should take.
-    pub(super) seconds: u32,
+    pub(crate) seconds: u32,
     /// Processes to count cycles of. If there are none, the cycles of the program itself are
     /// counted.
-    pub(super) cycles_of: &'a [u32],
+    pub(crate) cycles_of: &'a [u32],
 }
 
 /// Resource usage and output of one program.
-pub(super) struct Used {
+pub(crate) struct Used {
     /// User and system time together, µs.
-    pub(super) cpu_us: f64,
+    pub(crate) cpu_us: f64,
     /// Cycles in user and kernel mode, if this machine counts them.
-    pub(super) cycles: Option<f64>,
+    pub(crate) cycles: Option<f64>,
     /// Peak resident memory.
-    pub(super) peak_rss_bytes: u64,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+    pub(crate) peak_rss_bytes: u64,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Job<'_> {
     /// Runs it to its end on the generator's CPU.
-    pub(super) fn run(&self, session: &Session) -> Result<Used> {
+    pub(crate) fn run(&self, session: &Session) -> Result<Used> {
         let folder = session.folder.path();
-        let [usage, cycles, stdout, stderr] =
+        let [usage, cycles_file, stdout, stderr] =
             ["usage.json", "cycles.csv", "stdout.txt", "stderr.txt"].map(|name| folder.join(name));
-        let mut command = self.command(session, &usage, &cycles)?;
+        let mut command = self.command(session, &usage, &cycles_file)?;
         command.stdin(Stdio::null());
         command.stdout(File::create(&stdout).context("stdout.txt")?);
         command.stderr(File::create(&stderr).context("stderr.txt")?);
@@ -53,7 +55,7 @@ impl Job<'_> {
             String::from_utf8_lossy(&bytes).into_owned()
         };
         let (stdout, stderr) = (text(&stdout), text(&stderr));
-        let shown = super::load_generator::shown(self.words);
+        let shown = shown(self.words);
         let record = std::fs::read_to_string(&usage)
             .with_context(|| format!("`{shown}`: no usage file, {status}; stderr: {stderr}"))?;
         std::fs::remove_file(&usage).context("the usage file")?;
@@ -67,7 +69,7 @@ impl Job<'_> {
         }
         Ok(Used {
             cpu_us: record["cpu_us"].as_f64().context("cpu_us")?,
-            cycles: if session.perf { cycles_in(&text(&cycles)) } else { None },
+            cycles: if session.perf { cycles::parse(&text(&cycles_file)) } else { None },
             peak_rss_bytes: record["peak_rss_bytes"].as_u64().context("peak_rss_bytes")?,
             stdout,
             stderr,
@@ -76,11 +78,11 @@ impl Job<'_> {
 
     /// Returns the command of the helper that starts the program, under `perf stat` if that is
     /// available.
-    fn command(&self, session: &Session, usage: &Path, cycles: &Path) -> Result<Command> {
+    fn command(&self, session: &Session, usage: &Path, cycles_file: &Path) -> Result<Command> {
         let helper = std::env::current_exe().context("cannot find this program")?;
         let mut command = if session.perf {
             let mut perf = Command::new("perf");
-            perf.args(["stat", "-x", ",", "-e", "cycles", "-o"]).arg(cycles);
+            perf.args(["stat", "-x", ",", "-e", "cycles", "-o"]).arg(cycles_file);
             if !self.cycles_of.is_empty() {
                 let ids: Vec<String> = self.cycles_of.iter().map(u32::to_string).collect();
                 perf.args(["-p", &ids.join(",")]);
@@ -96,40 +98,8 @@ impl Job<'_> {
     }
 }
 
-/// Returns whether `perf stat` counts cycles here. It may be missing or forbidden, or a virtual
-/// machine may lack counters.
-pub(super) fn counts_cycles() -> bool {
-    if ci::find_program("perf").is_none() {
-        return false;
-    }
-    let output = Command::new("perf").args(["stat", "-x", ",", "-e", "cycles", "true"]).output();
-    output.is_ok_and(|output| cycles_in(&String::from_utf8_lossy(&output.stderr)).is_some())
-}
-
-/// Reads the first field of the line with `cycles` in its third field. The name is `cycles:u` if
-/// the kernel's cycles may not be counted.
-fn cycles_in(csv: &str) -> Option<f64> {
-    let line =
-        csv.lines().find(|line| line.split(',').nth(2).is_some_and(|name| name.starts_with("cycles")))?;
-    line.split(',').next()?.parse().ok()
-}
-
 /// Returns the first lines of a program's output, to show the error.
 fn first_lines(stderr: &str, stdout: &str) -> String {
     let said = if stderr.trim().is_empty() { stdout } else { stderr };
     said.trim().lines().take(4).collect::<Vec<_>>().join(" | ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cycles_are_read() {
-        let text = "# started on Sun\n\n690882746,,cycles,178668675,100.00,,\n1,,instructions,2,100.00,,\n";
-        assert_eq!(cycles_in(text), Some(690_882_746.0));
-        assert_eq!(cycles_in("12,,cycles:u,3,100.00,,\n"), Some(12.0));
-        assert_eq!(cycles_in("<not supported>,,cycles,0,100.00,,\n"), None);
-        assert_eq!(cycles_in(""), None);
-    }
 }

@@ -1,18 +1,16 @@
 //! [`Namespace`]: a separate network, where ports may be few and connections of other programs do
 //! not linger.
 
+use crate::programs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
 use nix::sched::{CloneFlags, unshare};
 
-use super::Session;
-use crate::ci;
-
 /// Proof that the calling thread is in a network namespace that was made for it, and the paths of
 /// its settings.
-pub(super) struct Namespace {
+pub(crate) struct Namespace {
     /// IPv4 settings of the namespace of the thread that opens them.
     settings: &'static Path,
     /// Settings of all its sockets.
@@ -23,29 +21,29 @@ pub(super) struct Namespace {
 
 /// The counts of `/proc/net/sockstat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SocketCounts {
+pub(crate) struct SocketCounts {
     /// TCP sockets in use in this namespace. Both ends of a connection within it count.
-    pub(super) in_use: u64,
+    pub(crate) in_use: u64,
     /// Sockets of this namespace in TIME-WAIT.
-    pub(super) lingering: u64,
+    pub(crate) lingering: u64,
     /// TCP sockets that this machine keeps memory for, in all its namespaces.
-    pub(super) allocated: u64,
+    pub(crate) allocated: u64,
 }
 
 /// How many sockets are in TIME-WAIT, by the end that closed first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Lingering {
-    pub(super) server: usize,
-    pub(super) client: usize,
+pub(crate) struct Lingering {
+    pub(crate) server: usize,
+    pub(crate) client: usize,
 }
 
 /// Runs `work` in a fresh namespace with loopback only. Processes that it starts run there too. The
 /// namespace ends with its last process.
-pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send) -> Result<T> {
+pub(crate) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send) -> Result<T> {
     let thread = || {
         // Only this thread moves to the new namespace.
         unshare(CloneFlags::CLONE_NEWNET).context("a network namespace needs root")?;
-        let ip = ci::find_program("ip").context("ip is not installed")?;
+        let ip = programs::find("ip").context("ip is not installed")?;
         let mut command = Command::new(ip);
         let status = command.args(["link", "set", "lo", "up"]).stdin(Stdio::null()).status().context("ip")?;
         if !status.success() {
@@ -61,27 +59,18 @@ pub(super) fn inside<T: Send>(work: impl FnOnce(&Namespace) -> Result<T> + Send)
 }
 
 /// Checks that a namespace can be made. The error contains the reason if not.
-pub(super) fn possible() -> Result<()> {
+pub(crate) fn possible() -> Result<()> {
     inside(|_| Ok(()))
-}
-
-/// Returns whether namespaces can be made here. If not, notes that `bench` is skipped.
-pub(super) fn usable(session: &mut Session, bench: &str) -> bool {
-    let made = possible();
-    if let Err(error) = &made {
-        session.skip(format!("bench {bench}: {error:#}"));
-    }
-    made.is_ok()
 }
 
 impl Namespace {
     /// Writes `/proc/sys/net/ipv4/NAME`, which applies to this namespace only.
-    pub(super) fn set(&self, name: &str, value: &str) -> Result<()> {
+    pub(crate) fn set(&self, name: &str, value: &str) -> Result<()> {
         std::fs::write(self.settings.join(name), value).with_context(|| format!("{name} = {value}"))
     }
 
     /// Returns the first and last port that the kernel assigns to connections.
-    pub(super) fn port_range(&self) -> Result<(u16, u16)> {
+    pub(crate) fn port_range(&self) -> Result<(u16, u16)> {
         let text = std::fs::read_to_string(self.settings.join("ip_local_port_range")).context("ports")?;
         let mut ports = text.split_whitespace().filter_map(|port| port.parse().ok());
         ports.next().zip(ports.next()).with_context(|| format!("ip_local_port_range: {text}"))
@@ -89,31 +78,31 @@ impl Namespace {
 
     /// Raises the limit of connections that wait to be accepted to the maximum. A fresh namespace
     /// has 4,096.
-    pub(super) fn widen_backlog(&self) -> Result<()> {
+    pub(crate) fn widen_backlog(&self) -> Result<()> {
         std::fs::write(self.core.join("somaxconn"), "65535").context("somaxconn = 65535")
     }
 
     /// Returns the TCP sockets in use. Both ends of a connection within the namespace count.
-    pub(super) fn sockets(&self) -> Result<u64> {
+    pub(crate) fn sockets(&self) -> Result<u64> {
         self.socket_counts().map(|counts| counts.in_use)
     }
 
     /// Returns all counts of the kernel.
-    pub(super) fn socket_counts(&self) -> Result<SocketCounts> {
+    pub(crate) fn socket_counts(&self) -> Result<SocketCounts> {
         let text = std::fs::read_to_string(self.state.join("sockstat")).context("sockstat")?;
         counts_in(&text).with_context(|| format!("sockstat: {text}"))
     }
 
     /// Returns the number of sockets with an address that starts with these bytes, including
     /// sockets in TIME-WAIT.
-    pub(super) fn sockets_of(&self, network: [u8; 2]) -> Result<u64> {
+    pub(crate) fn sockets_of(&self, network: [u8; 2]) -> Result<u64> {
         let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
         Ok(of_network(&tcp, network))
     }
 
     /// Returns the sockets in TIME-WAIT of connections to `port`. Such a socket stays at the end
     /// that closed first.
-    pub(super) fn lingering(&self, port: u16) -> Result<Lingering> {
+    pub(crate) fn lingering(&self, port: u16) -> Result<Lingering> {
         let tcp = std::fs::read_to_string(self.state.join("tcp")).context("tcp")?;
         Ok(lingering_in(&tcp, port))
     }

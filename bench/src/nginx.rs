@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use super::journey::WANTED;
-use super::load_generator::{CIPHER, GROUP};
-use super::tls_target::TlsTarget;
+use crate::journey_contestant::WANTED;
+use crate::load_generator::{CIPHER, GROUP};
+use crate::tls_target::TlsTarget;
 
 /// The response of `wavetank serve` to `/`, so that both targets send bodies of one size.
 const BODY: &str = "Wavetank OK\\n";
 
 /// Returns the text of the file. `files_max` is the number of files that the worker may open.
-pub(super) fn configuration(
+pub(crate) fn configuration(
     folder: &Path,
     address: SocketAddr,
     tls: Option<&TlsTarget>,
@@ -42,7 +42,7 @@ pub(super) fn configuration(
 
 /// Returns the path of the log with a line for each connection that resumed a session, written at
 /// its first request.
-pub(super) fn resumed_log(folder: &Path) -> PathBuf {
+pub(crate) fn resumed_log(folder: &Path) -> PathBuf {
     folder.join("resumed.log")
 }
 

@@ -7,11 +7,13 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::lateness::{Lateness, micros};
-use super::load_generator::shown;
-use super::meter::Job;
-use super::stamps::{StampServer, against_schedule};
-use super::{Engine, Session, median};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::lateness::{Lateness, micros};
+use crate::meter::Job;
+use crate::session::Session;
+use crate::stamps::{StampServer, against_schedule};
+use crate::stats::median;
 
 /// Up to this many arrivals per second all numbers are judged, above it only the lag at p99.
 const RATE_GENTLE: u32 = 5_000;
@@ -20,7 +22,7 @@ const CPU_SHARE_MAX: f64 = 0.40;
 
 /// `cargo xtask bench pace`.
 #[derive(Args)]
-pub(super) struct PaceArguments {
+pub(crate) struct PaceArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -31,7 +33,7 @@ pub(super) struct PaceArguments {
 
 impl PaceArguments {
     /// Returns arguments for all rates on one engine.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, rate: vec![RATE_GENTLE, 20_000, 50_000] }
     }
 }
@@ -67,7 +69,7 @@ impl Round {
 }
 
 /// Runs all rounds of all rates.
-pub(super) fn run(session: &mut Session, arguments: &PaceArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &PaceArguments) -> Result<()> {
     if !arguments.engine.usable(session, "pace")? {
         return Ok(());
     }

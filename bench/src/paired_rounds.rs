@@ -3,30 +3,31 @@
 
 use anyhow::Result;
 
-use super::goal::Goal;
-use super::{Session, median};
+use crate::goal::Goal;
+use crate::session::Session;
+use crate::stats::median;
 
 /// One number that is a ratio of costs.
-pub(super) struct PairedRounds<'a> {
+pub(crate) struct PairedRounds<'a> {
     /// Name of the number, as the summary shows it.
-    pub(super) number: String,
+    pub(crate) number: String,
     /// Names of the contestants. The first is ours, and is compared with the best of the others.
-    pub(super) names: Vec<&'a str>,
+    pub(crate) names: Vec<&'a str>,
     /// Goal for the median.
-    pub(super) goal: Goal,
+    pub(crate) goal: Goal,
     /// Unit of work: `request`, `session`.
-    pub(super) unit: &'static str,
+    pub(crate) unit: &'static str,
 }
 
 /// One contestant's turn.
-pub(super) struct Turn {
-    pub(super) done: u64,
+pub(crate) struct Turn {
+    pub(crate) done: u64,
     /// User and system time of the judged process.
-    pub(super) cpu_us: f64,
-    pub(super) cycles: Option<f64>,
-    pub(super) peak_rss_bytes: u64,
+    pub(crate) cpu_us: f64,
+    pub(crate) cycles: Option<f64>,
+    pub(crate) peak_rss_bytes: u64,
     /// Why its round is void.
-    pub(super) void: Option<String>,
+    pub(crate) void: Option<String>,
 }
 
 impl Turn {
@@ -43,7 +44,7 @@ impl PairedRounds<'_> {
     /// Runs all rounds. Prints each round, and puts the median of the ratios on the score sheet.
     /// `turn` runs the turn of one contestant, given by its index in [`Self::names`]. Returns the
     /// turns by round and index.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         session: &mut Session,
         mut turn: impl FnMut(&Session, usize) -> Result<Turn>,

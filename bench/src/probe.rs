@@ -10,7 +10,7 @@ use rustix::thread::{
 };
 use serde_json::json;
 
-use super::lateness::{Lateness, micros};
+use crate::lateness::{Lateness, micros};
 use crate::stopwatch::Stopwatch;
 
 /// How long before the deadline the loop changes from sleeping to spinning. A wake-up costs tens of
@@ -18,7 +18,7 @@ use crate::stopwatch::Stopwatch;
 const SPIN: Duration = Duration::from_micros(60);
 
 /// Waits for `rate` deadlines per second for `seconds` and prints its lateness as JSON.
-pub(crate) fn run(rate: u32, seconds: u32) -> Result<()> {
+pub fn run(rate: u32, seconds: u32) -> Result<()> {
     set_current_timer_slack(NonZeroU64::new(1)).context("prctl(PR_SET_TIMERSLACK)")?;
     let period = Duration::from_secs(1) / rate.max(1);
     let count = rate.max(1) * seconds;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Returns a process and all processes that it started, itself first.
-pub(super) fn family(pid: u32) -> Vec<u32> {
+pub(crate) fn family(pid: u32) -> Vec<u32> {
     let mut found = vec![pid];
     let mut next = 0;
     while let Some(&parent) = found.get(next) {
@@ -22,7 +22,7 @@ pub(super) fn family(pid: u32) -> Vec<u32> {
 
 /// Returns the time that these processes have spent on CPUs, in µs. It covers all threads that are
 /// still running, including the kernel's workers for them.
-pub(super) fn cpu_us(pids: &[u32]) -> f64 {
+pub(crate) fn cpu_us(pids: &[u32]) -> f64 {
     let of_task = |task: PathBuf| {
         let text = std::fs::read_to_string(task.join("schedstat")).ok()?;
         text.split_whitespace().next()?.parse::<f64>().ok()
@@ -32,32 +32,32 @@ pub(super) fn cpu_us(pids: &[u32]) -> f64 {
 
 /// Returns the user and system time of processes so far, in seconds. It covers all their threads,
 /// including ended ones and the kernel's workers for them.
-pub(super) fn cpu_s(pids: &[u32]) -> f64 {
+pub(crate) fn cpu_s(pids: &[u32]) -> f64 {
     let of = |&pid: &u32| cpu_ticks_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?);
     pids.iter().filter_map(of).sum::<u64>() as f64 / TICKS_PER_SECOND
 }
 
 /// Returns the busy time of all CPUs of this machine since boot, in seconds.
-pub(super) fn machine_busy_s() -> f64 {
+pub(crate) fn machine_busy_s() -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     busy_ticks_of(&text, "cpu ").unwrap_or(0) as f64 / TICKS_PER_SECOND
 }
 
 /// Returns the busy time of one CPU, interrupts included, in seconds.
-pub(super) fn cpu_busy_s(cpu: usize) -> f64 {
+pub(crate) fn cpu_busy_s(cpu: usize) -> f64 {
     let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     busy_ticks_of(&text, &format!("cpu{cpu} ")).unwrap_or(0) as f64 / TICKS_PER_SECOND
 }
 
 /// Returns the resident user memory of processes, including mapped files, in bytes.
-pub(super) fn resident_bytes(pids: &[u32]) -> u64 {
+pub(crate) fn resident_bytes(pids: &[u32]) -> u64 {
     let of =
         |&pid: &u32| kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmRSS:");
     pids.iter().filter_map(of).sum::<u64>()
 }
 
 /// Returns the resident anonymous memory of a process in bytes: heap and stacks, without files.
-pub(super) fn anonymous_bytes(pid: u32) -> Option<u64> {
+pub(crate) fn anonymous_bytes(pid: u32) -> Option<u64> {
     kibibytes_in(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "RssAnon:")
 }
 

@@ -6,10 +6,12 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::load_generator::{file_words, shown};
-use super::meter::Job;
-use super::server::Server;
-use super::{Engine, Session};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::load_generator::file_words;
+use crate::meter::Job;
+use crate::server::Server;
+use crate::session::Session;
 
 /// Largest difference of a second from the plan.
 const OFF_MAX: u64 = 1;
@@ -18,7 +20,7 @@ const RATE: u64 = 10_000;
 
 /// `cargo xtask bench ramp`.
 #[derive(Args)]
-pub(super) struct RampArguments {
+pub(crate) struct RampArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -26,13 +28,13 @@ pub(super) struct RampArguments {
 
 impl RampArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine }
     }
 }
 
 /// Runs one ramp per round. The worst second of all rounds is judged.
-pub(super) fn run(session: &mut Session, arguments: &RampArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &RampArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "ramp")? {
         return Ok(());

@@ -5,17 +5,21 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::Value;
 
-use super::load_generator::{file_words, shown};
-use super::meter::Job;
-use super::server::Server;
-use super::{Engine, Session, median, namespace, on};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::load_generator::file_words;
+use crate::meter::Job;
+use crate::server::Server;
+use crate::session::Session;
+use crate::stats::median;
+use crate::stats::threads_suffix;
 
 /// Most milliseconds between the first and the last request.
 const SKEW_MAX_MS: f64 = 150.0;
 
 /// `cargo xtask bench meet`.
 #[derive(Args)]
-pub(super) struct MeetArguments {
+pub(crate) struct MeetArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -26,15 +30,15 @@ pub(super) struct MeetArguments {
 
 impl MeetArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, users: None }
     }
 }
 
 /// Runs one rendezvous per round.
-pub(super) fn run(session: &mut Session, arguments: &MeetArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &MeetArguments) -> Result<()> {
     let engine = arguments.engine;
-    if !namespace::usable(session, "meet") || !engine.usable(session, "meet")? {
+    if !session.has_namespaces("meet") || !engine.usable(session, "meet")? {
         return Ok(());
     }
     let users = arguments.users.unwrap_or(session.size.choose(10_000, 500)).max(2);
@@ -58,7 +62,7 @@ pub(super) fn run(session: &mut Session, arguments: &MeetArguments) -> Result<()
     }
     let skew = median(skews).context("no round")?;
     session.score(
-        format!("rendezvous of {users} open connections, {}{}", engine.name(), on(threads)),
+        format!("rendezvous of {users} open connections, {}{}", engine.name(), threads_suffix(threads)),
         format!("≤ {SKEW_MAX_MS:.0} ms from the first sent to the last"),
         format!("{skew:.1} ms"),
         Some(skew <= SKEW_MAX_MS),

@@ -10,8 +10,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use super::first_chart::painted;
-use super::{Session, median};
+use crate::first_chart::painted;
+use crate::session::Session;
+use crate::stats::median;
 use crate::stopwatch::Stopwatch;
 
 /// Most bytes of an archive of an hour.
@@ -27,7 +28,7 @@ const DAY_SECONDS_MAX: f64 = 2.0;
 
 /// `cargo xtask bench report`.
 #[derive(Args)]
-pub(super) struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// Steps in each second.
     #[arg(long, default_value_t = 20)]
     steps: u32,
@@ -38,13 +39,13 @@ pub(super) struct ReportArguments {
 
 impl ReportArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) const fn for_target() -> Self {
+    pub(crate) const fn for_target() -> Self {
         Self { steps: 20, rate: 1_000 }
     }
 }
 
 /// Measures an hour as HTML, then a killed and a finished day as text.
-pub(super) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &ReportArguments) -> Result<()> {
     let Some(writer) = writer(session) else { return Ok(()) };
     let of = format!("{} steps × {}/s", arguments.steps, arguments.rate);
     let hour = archive(session, &writer, arguments, session.size.choose(3_600, 60))?;

@@ -17,7 +17,10 @@ use std::process::{Command, Output, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::{Session, cpus, median, process};
+use crate::cpus;
+use crate::process;
+use crate::session::Session;
+use crate::stats::median;
 
 /// Connections of the load. Each sends its next request as soon as the response has arrived.
 const CONNECTIONS: u32 = 64;
@@ -75,7 +78,7 @@ struct Turn {
 }
 
 /// Runs every way in every round of both labs, and prints the medians. The numbers have no target.
-pub(super) fn run(session: &mut Session) -> Result<()> {
+pub(crate) fn run(session: &mut Session) -> Result<()> {
     for program in ["ip", "tc", "nft", "haproxy", "curl"] {
         if !session.has(program, "routing") {
             return Ok(());

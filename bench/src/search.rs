@@ -15,8 +15,9 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use super::server::Server;
-use super::{Engine, Session};
+use crate::engine::Engine;
+use crate::server::Server;
+use crate::session::Session;
 
 /// Workers and work in milliseconds, for 133 to 3,000 requests per second.
 const STATED: [(u32, u32); 20] = [
@@ -50,7 +51,7 @@ const SMOKE: usize = 1;
 
 /// `cargo xtask bench search`.
 #[derive(Args)]
-pub(super) struct SearchArguments {
+pub(crate) struct SearchArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -61,7 +62,7 @@ pub(super) struct SearchArguments {
 
 impl SearchArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, together: 4 }
     }
 }
@@ -87,7 +88,7 @@ impl Found {
 }
 
 /// Runs all searches, some in parallel.
-pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<()> {
     let engine = arguments.engine;
     if !engine.usable(session, "search")? {
         return Ok(());
@@ -111,7 +112,7 @@ pub(super) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<
             );
         }
     }
-    let width = super::median(widths).context("no search")?;
+    let width = crate::stats::median(widths).context("no search")?;
     session.score(
         format!("of {} searches, intervals that contain the stated capacity, {}", cases.len(), engine.name()),
         format!("≥ {HELD_MIN} of them"),

@@ -3,25 +3,28 @@
 use anyhow::Result;
 use clap::Args;
 
-use super::goal::Goal;
-use super::load_generator::{Amount, LoadGenerator, Work, shown};
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::Server;
-use super::{Engine, Session, process};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::goal::Goal;
+use crate::load_generator::{Amount, LoadGenerator, Work};
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::process;
+use crate::server::Server;
+use crate::session::Session;
 
 /// Connections of wrk.
 const CONNECTIONS: usize = 64;
 
 /// `cargo xtask bench serve`.
 #[derive(Args)]
-pub(super) struct ServeArguments {
+pub(crate) struct ServeArguments {
     /// Driver of `wavetank serve`.
     #[arg(long, default_value = "uring")]
-    pub(super) engine: Engine,
+    pub(crate) engine: Engine,
 }
 
 /// Compares the two servers, which both stay up and respond with bodies of one size.
-pub(super) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<()> {
     let here = session.has("wrk", "serve") && session.has("nginx", "serve");
     if !here || !arguments.engine.usable(session, "serve")? {
         return Ok(());

@@ -1,5 +1,6 @@
 //! [`Server`]: a target that counts its requests.
 
+use crate::programs;
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -10,11 +11,16 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Signal, getrlimit, kill_process};
 use tempfile::TempDir;
 
-use super::load_generator::{CIPHER, GROUP};
-use super::tls_target::TlsTarget;
-use super::{Engine, Session, child, counts, cpus, nginx, process};
-use crate::ci;
+use crate::child;
+use crate::counts;
+use crate::cpus;
+use crate::engine::Engine;
+use crate::load_generator::{CIPHER, GROUP};
+use crate::nginx;
+use crate::process;
+use crate::session::Session;
 use crate::stopwatch::Stopwatch;
+use crate::tls_target::TlsTarget;
 
 /// Number of files to request if the host sets no limit.
 const FILES_MAX: u64 = 65_536;
@@ -23,7 +29,7 @@ const FILES_MAX: u64 = 65_536;
 const END_MILLIS: i64 = 60_000;
 
 /// A server under test. Dropping it ends the process.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     tls_address: Option<SocketAddr>,
@@ -33,7 +39,7 @@ pub(super) struct Server {
     /// Its configuration and logs, removed with it.
     folder: TempDir,
     /// The command that started it, for the table.
-    pub(super) command: String,
+    pub(crate) command: String,
 }
 
 #[derive(Clone, Copy)]
@@ -44,13 +50,13 @@ enum Kind {
 
 impl Server {
     /// Starts `wavetank serve` with one thread on the target's CPU.
-    pub(super) fn wavetank(session: &Session, engine: Engine) -> Result<Self> {
+    pub(crate) fn wavetank(session: &Session, engine: Engine) -> Result<Self> {
         Self::wavetank_at(session, engine, free_address()?, None)
     }
 
     /// Starts it at an address, ready for the given number of connections, with the threads that
     /// they need.
-    pub(super) fn wavetank_at(
+    pub(crate) fn wavetank_at(
         session: &Session,
         engine: Engine,
         address: SocketAddr,
@@ -65,7 +71,7 @@ impl Server {
     }
 
     /// Starts it with TLS only.
-    pub(super) fn wavetank_tls(session: &Session, engine: Engine, tls: &TlsTarget) -> Result<Self> {
+    pub(crate) fn wavetank_tls(session: &Session, engine: Engine, tls: &TlsTarget) -> Result<Self> {
         let mut command = serve_command(session, engine, tls.address, 1);
         command.args(["--tls", "--tls-versions", "1.3", "--tls-groups", GROUP, "--tls-ciphers", CIPHER]);
         command.arg("--tls-cert").arg(&tls.certificate).arg("--tls-key").arg(&tls.key);
@@ -76,13 +82,13 @@ impl Server {
     }
 
     /// Starts nginx with one worker on the target's CPU. It responds from memory and writes no log.
-    pub(super) fn nginx(session: &Session) -> Result<Self> {
+    pub(crate) fn nginx(session: &Session) -> Result<Self> {
         Self::nginx_at(session, free_address()?, None)
     }
 
     /// Starts nginx at an address, and with TLS at another.
-    pub(super) fn nginx_at(session: &Session, address: SocketAddr, tls: Option<TlsTarget>) -> Result<Self> {
-        let nginx = ci::find_program("nginx").context("nginx is not installed")?;
+    pub(crate) fn nginx_at(session: &Session, address: SocketAddr, tls: Option<TlsTarget>) -> Result<Self> {
+        let nginx = programs::find("nginx").context("nginx is not installed")?;
         let folder = folder(session)?;
         let file = folder.path().join("nginx.conf");
         let files_max = getrlimit(Resource::Nofile).maximum.unwrap_or(FILES_MAX).min(FILES_MAX);
@@ -94,11 +100,11 @@ impl Server {
     }
 
     /// Returns its listen address.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         match self.tls_address {
             Some(address) => format!("https://{address}/"),
             None => format!("http://{}/", self.address),
@@ -107,12 +113,12 @@ impl Server {
 
     /// Returns the requests since `earlier` (a result of [`Self::count`]), without the request for
     /// the count.
-    pub(super) fn count_since(&self, earlier: u64) -> Result<u64> {
+    pub(crate) fn count_since(&self, earlier: u64) -> Result<u64> {
         Ok(self.count()?.saturating_sub(earlier).saturating_sub(self.per_question))
     }
 
     /// Returns its own count so far.
-    pub(super) fn count(&self) -> Result<u64> {
+    pub(crate) fn count(&self) -> Result<u64> {
         match self.kind {
             Kind::Wavetank => counts::truth(&self.truth()?),
             Kind::Nginx => counts::stub_status(&counts::get(self.address, "/count")?),
@@ -120,7 +126,7 @@ impl Server {
     }
 
     /// Returns the number of connections that resumed a TLS session so far.
-    pub(super) fn resumed(&self) -> Result<u64> {
+    pub(crate) fn resumed(&self) -> Result<u64> {
         match self.kind {
             Kind::Wavetank => counts::truth_resumed(&self.truth()?),
             Kind::Nginx => {
@@ -131,7 +137,7 @@ impl Server {
     }
 
     /// Returns the server and the processes that it started.
-    pub(super) fn processes(&self) -> Vec<u32> {
+    pub(crate) fn processes(&self) -> Vec<u32> {
         process::family(self.child.id())
     }
 
@@ -204,7 +210,7 @@ fn folder(session: &Session) -> Result<TempDir> {
 }
 
 /// Returns an address with a port that was free a moment ago.
-pub(super) fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
     listener.local_addr().context("no free port")
 }

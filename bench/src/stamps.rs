@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 
-use super::cpus;
+use crate::cpus;
 use crate::stopwatch::Stopwatch;
 
 /// Most bytes to keep of an incomplete request head.
@@ -19,14 +19,14 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n";
 
 /// A thread on the target's CPU that spins over its connections, so that its timestamps do not wait
 /// for a wake-up.
-pub(super) struct StampServer {
+pub(crate) struct StampServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Result<Vec<Duration>>>,
 }
 
 impl StampServer {
-    pub(super) fn start(cpu: usize) -> Result<Self> {
+    pub(crate) fn start(cpu: usize) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?;
         listener.set_nonblocking(true).context("the listener")?;
         let address = listener.local_addr().context("the listener")?;
@@ -39,12 +39,12 @@ impl StampServer {
         Ok(Self { address, stop, thread })
     }
 
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
     /// Stops it and returns the times of all arrivals, in order.
-    pub(super) fn into_stamps(self) -> Result<Vec<Duration>> {
+    pub(crate) fn into_stamps(self) -> Result<Vec<Duration>> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().map_err(|_| anyhow!("the stamping target panicked"))?
     }
@@ -89,7 +89,7 @@ fn turn(stream: &mut TcpStream, head: &mut Vec<u8>, watch: Stopwatch, stamps: &m
 /// Returns how late each arrival was against an even schedule of `period`. The schedule starts such
 /// that the relatively earliest arrival is punctual, so that the latency of the network does not
 /// count.
-pub(super) fn against_schedule(stamps: &[Duration], period: Duration) -> Vec<Duration> {
+pub(crate) fn against_schedule(stamps: &[Duration], period: Duration) -> Vec<Duration> {
     let off = |(index, stamp): (usize, &Duration)| {
         stamp.as_nanos() as i128 - period.as_nanos() as i128 * index as i128
     };

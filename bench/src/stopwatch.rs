@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 /// Time since a beginning.
 #[derive(Clone, Copy)]
-pub(crate) struct Stopwatch(Instant);
+pub struct Stopwatch(Instant);
 
 impl Stopwatch {
     /// Starts now.
     #[expect(clippy::disallowed_methods, reason = "the task runner may not depend on the driver's clock")]
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Self(Instant::now())
     }
 
     /// Time since the start.
     #[expect(clippy::disallowed_methods, reason = "the task runner may not depend on the driver's clock")]
-    pub(crate) fn elapsed(self) -> Duration {
+    pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
 }

@@ -12,12 +12,14 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
-use super::goal::Goal;
-use super::load_generator::{Amount, LoadGenerator, Pins, Work, shown};
-use super::paired_rounds::{PairedRounds, Turn};
-use super::server::{Server, free_address};
-use super::tls_target::{TlsTarget, make_certificate};
-use super::{Engine, Session};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::goal::Goal;
+use crate::load_generator::{Amount, LoadGenerator, Pins, Work};
+use crate::paired_rounds::{PairedRounds, Turn};
+use crate::server::{Server, free_address};
+use crate::session::Session;
+use crate::tls_target::{TlsTarget, make_certificate};
 
 /// Number of simultaneous connections.
 const CONNECTIONS: usize = 64;
@@ -33,26 +35,26 @@ const CONTESTANTS: [LoadGenerator; 3] = [LoadGenerator::Wavetank, LoadGenerator:
 
 /// `cargo xtask bench tls`.
 #[derive(Args)]
-pub(super) struct TlsArguments {
+pub(crate) struct TlsArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
-    pub(super) engine: Engine,
+    pub(crate) engine: Engine,
     /// The target: nginx, which the judged numbers use, or `wavetank serve --tls` with the same
     /// driver.
     #[arg(long, default_value = "nginx")]
-    pub(super) target: TlsServer,
+    pub(crate) target: TlsServer,
 }
 
 impl TlsArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, target: TlsServer::Nginx }
     }
 }
 
 /// The server program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum TlsServer {
+pub(crate) enum TlsServer {
     Nginx,
     Serve,
 }
@@ -68,7 +70,7 @@ struct Row {
 }
 
 /// Runs four rows: kept and new connections, each with resumption off and on.
-pub(super) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &TlsArguments) -> Result<()> {
     let server = if arguments.target == TlsServer::Nginx { "nginx" } else { "curl" };
     let here = session.has(server, "tls") && session.has("openssl", "tls");
     if !here || !arguments.engine.usable(session, "tls")? {

@@ -8,17 +8,17 @@ use anyhow::{Context, Result, bail};
 
 /// TLS settings of a target: version 1.3, one group, one cipher suite, and this certificate.
 #[derive(Clone)]
-pub(super) struct TlsTarget {
-    pub(super) address: SocketAddr,
-    pub(super) certificate: PathBuf,
-    pub(super) key: PathBuf,
+pub(crate) struct TlsTarget {
+    pub(crate) address: SocketAddr,
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
     /// Whether it issues tickets for session resumption.
-    pub(super) tickets: bool,
+    pub(crate) tickets: bool,
 }
 
 /// Makes a self-signed certificate on a P-256 key for 127.0.0.1 in `folder`. Returns its path and
 /// the path of the key.
-pub(super) fn make_certificate(folder: &Path) -> Result<(PathBuf, PathBuf)> {
+pub(crate) fn make_certificate(folder: &Path) -> Result<(PathBuf, PathBuf)> {
     let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name));
     let mut command = Command::new("openssl");
     command.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]);

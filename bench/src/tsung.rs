@@ -4,13 +4,18 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use super::Session;
-use super::claims::ReportedResult;
-use super::journey::{Party, STEPS, WANTED};
-use super::server::Server;
+use crate::claims::ReportedResult;
+use crate::journey_contestant::{JourneyContestant, STEPS, WANTED};
+use crate::server::Server;
+use crate::session::Session;
 
 /// Returns the command for `sessions` sessions that arrive at `per_second`, against `server`.
-pub(super) fn party(session: &Session, server: &Server, sessions: u64, per_second: u64) -> Result<Party> {
+pub(crate) fn party(
+    session: &Session,
+    server: &Server,
+    sessions: u64,
+    per_second: u64,
+) -> Result<JourneyContestant> {
     let folder = session.folder.path().join(format!("tsung-{sessions}"));
     std::fs::create_dir_all(&folder).context("tsung's folder")?;
     let file = folder.join("tsung.xml");
@@ -24,7 +29,7 @@ pub(super) fn party(session: &Session, server: &Server, sessions: u64, per_secon
         file.display(),
         logs.display()
     );
-    Ok(Party {
+    Ok(JourneyContestant {
         name: "tsung",
         words: line.split(' ').map(str::to_owned).collect(),
         fine: &[],

@@ -6,9 +6,15 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
-use super::load_generator::{file_words, shown};
-use super::server::Server;
-use super::{Engine, Session, child, cpus, median, process};
+use crate::child;
+use crate::command_text::shown;
+use crate::cpus;
+use crate::engine::Engine;
+use crate::load_generator::file_words;
+use crate::process;
+use crate::server::Server;
+use crate::session::Session;
+use crate::stats::median;
 
 /// Most bytes of user memory per user.
 const BYTES_MAX: f64 = 512.0;
@@ -21,7 +27,7 @@ const RAMP_SECONDS: usize = 20;
 
 /// `cargo xtask bench users`.
 #[derive(Args)]
-pub(super) struct UsersArguments {
+pub(crate) struct UsersArguments {
     /// Our driver.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -35,13 +41,13 @@ pub(super) struct UsersArguments {
 
 impl UsersArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, few: None, many: None }
     }
 }
 
 /// Measures at both numbers, once per round.
-pub(super) fn run(session: &mut Session, arguments: &UsersArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &UsersArguments) -> Result<()> {
     if !arguments.engine.usable(session, "users")? {
         return Ok(());
     }

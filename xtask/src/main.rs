@@ -8,12 +8,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-mod bench;
 mod ci;
 mod dist;
 mod instructions;
 mod pictures;
-mod stopwatch;
 mod targets;
 mod tidy;
 
@@ -40,7 +38,7 @@ enum Task {
     /// The pictures of README, from runs made now.
     Pictures(pictures::PicturesArguments),
     /// Run benchmarks next to peers, in paired rounds
-    Bench(bench::BenchArguments),
+    Bench(wavetank_bench::BenchArguments),
     /// Helper of `bench`: runs a program and writes what it used to a file.
     #[command(hide = true)]
     Child {
@@ -69,9 +67,9 @@ fn main() -> ExitCode {
         Task::Instructions(arguments) => instructions::run(&root(), &arguments),
         Task::Dist(arguments) => dist::run(&root(), &arguments),
         Task::Pictures(arguments) => pictures::run(&root(), &arguments),
-        Task::Bench(arguments) => bench::run(&root(), &arguments),
-        Task::Child { usage, seconds_max, words } => bench::child::run(&usage, seconds_max, &words),
-        Task::Probe { rate, seconds } => bench::probe::run(rate, seconds),
+        Task::Bench(arguments) => wavetank_bench::run(&root(), &arguments),
+        Task::Child { usage, seconds_max, words } => wavetank_bench::child::run(&usage, seconds_max, &words),
+        Task::Probe { rate, seconds } => wavetank_bench::probe::run(rate, seconds),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -95,9 +93,4 @@ fn tidy() -> anyhow::Result<()> {
 /// The repository's root: the folder above this crate's.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the repository").to_owned()
-}
-
-/// Where cargo puts what it builds.
-fn target_folder(root: &Path) -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder))
 }

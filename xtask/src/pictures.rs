@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde_json::Value;
 
-use crate::stopwatch::Stopwatch;
-use crate::{ci, target_folder};
+use wavetank_bench::programs::{self, target_folder};
+use wavetank_bench::stopwatch::Stopwatch;
 
 /// Two workers of 4 ms: 500 requests a second.
 const STATED: f64 = 500.0;
@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path, arguments: &PicturesArguments) -> Result<()> {
     let own = || target_folder(root).join("release/wavetank");
     let wavetank = arguments.wavetank.clone().unwrap_or_else(own);
     ensure!(wavetank.exists(), "{} is missing: cargo build --release -p wavetank", wavetank.display());
-    let chromium = ci::find_program("chromium").context("chromium is not installed")?;
+    let chromium = programs::find("chromium").context("chromium is not installed")?;
     let docs = arguments.out.clone().unwrap_or_else(|| root.join("docs"));
     let folder = tempfile::tempdir().context("a place for pages")?;
     let server = Server::start(&wavetank)?;

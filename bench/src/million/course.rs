@@ -2,7 +2,7 @@
 //! kernel and the target alone.
 
 use super::snapshot::{Snapshot, Used};
-use crate::bench::median;
+use crate::stats::median;
 
 /// Width in seconds of the windows that are compared with the first one.
 const WINDOW_S: usize = 5;
@@ -148,7 +148,7 @@ fn left_by_second(looks: &[Snapshot]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::million::target_poller::Standing;
+    use crate::million::target_poller::Standing;
 
     /// Samples every half second, from (kernel, target, answers).
     fn looks(counts: &[(u64, u64, u64)]) -> Vec<Snapshot> {

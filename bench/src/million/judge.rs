@@ -8,7 +8,8 @@ use super::memory::Added;
 use super::part::{BURST_S, Part, Scene};
 use super::size_estimate::SizeEstimate;
 use super::watch::Watched;
-use crate::bench::{Session, on};
+use crate::session::Session;
+use crate::stats::threads_suffix;
 
 /// Fewest connections opened per second.
 const OPENED_MIN: f64 = 20_000.0;
@@ -268,7 +269,7 @@ impl Judge<'_> {
 
     fn score(&mut self, what: &str, asked: String, measured: String, met: bool) {
         let threads = self.scene.engine.threads_for(self.scene.connections);
-        let number = format!("{}{}: {what}", self.scene.title(), on(threads));
+        let number = format!("{}{}: {what}", self.scene.title(), threads_suffix(threads));
         self.session.score(number, asked, measured, Some(met));
     }
 }

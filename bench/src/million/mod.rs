@@ -15,9 +15,12 @@ use self::judge::Judge;
 use self::memory::Memory;
 use self::part::{Part, SOURCE, Scene};
 use self::watch::Watch;
-use super::load_generator::{file_words_on, shown};
-use super::server::Server;
-use super::{Engine, Session, namespace};
+use crate::command_text::shown;
+use crate::engine::Engine;
+use crate::load_generator::file_words_on;
+use crate::namespace;
+use crate::server::Server;
+use crate::session::Session;
 
 mod course;
 mod judge;
@@ -41,7 +44,7 @@ const PORTS: RangeInclusive<u16> = 1_024..=65_535;
 
 /// `cargo xtask bench million`.
 #[derive(Args)]
-pub(super) struct MillionArguments {
+pub(crate) struct MillionArguments {
     /// Our driver, also used by the target `wavetank serve`.
     #[arg(long, default_value = "uring")]
     engine: Engine,
@@ -62,7 +65,7 @@ pub(super) struct MillionArguments {
 
 impl MillionArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(super) fn for_engine(engine: Engine) -> Self {
+    pub(crate) fn for_engine(engine: Engine) -> Self {
         Self { engine, connections: None, open_rate: None, hold: None, part: Vec::new() }
     }
 
@@ -85,9 +88,9 @@ impl MillionArguments {
 }
 
 /// Runs the parts one after the other. A part that fails does not stop the next ones.
-pub(super) fn run(session: &mut Session, arguments: &MillionArguments) -> Result<()> {
+pub(crate) fn run(session: &mut Session, arguments: &MillionArguments) -> Result<()> {
     let engine = arguments.engine;
-    if !namespace::usable(session, "million") || !engine.usable(session, "million")? {
+    if !session.has_namespaces("million") || !engine.usable(session, "million")? {
         return Ok(());
     }
     let parts: &[Part] = if arguments.part.is_empty() { &Part::ALL } else { &arguments.part };

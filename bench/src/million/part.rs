@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use clap::ValueEnum;
 
-use crate::bench::Engine;
+use crate::engine::Engine;
 
 /// First bytes of the source addresses, which no other socket in the namespace uses.
 pub(super) const SOURCES: [u8; 2] = [127, 1];

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::part::Scene;
-use crate::bench::Session;
+use crate::session::Session;
 
 /// The estimate for one connection.
 #[derive(Clone, Copy, Debug, PartialEq)]

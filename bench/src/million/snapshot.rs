@@ -1,6 +1,6 @@
 //! [`Snapshot`]: the counts of the kernel, the target and `/proc` at one instant.
 
-use crate::bench::process;
+use crate::process;
 
 use super::target_poller::Standing;
 

@@ -10,9 +10,12 @@ use super::part::{SOURCES, Scene};
 use super::run_report::RunReport;
 use super::snapshot::{Snapshot, Used};
 use super::target_poller::TargetPoller;
-use crate::bench::namespace::{Namespace, SocketCounts};
-use crate::bench::server::Server;
-use crate::bench::{Session, child, cpus, process};
+use crate::child;
+use crate::cpus;
+use crate::namespace::{Namespace, SocketCounts};
+use crate::process;
+use crate::server::Server;
+use crate::session::Session;
 use crate::stopwatch::Stopwatch;
 
 /// Milliseconds between two samples.

@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use super::Ci;
-use super::packages::find;
+use wavetank_bench::programs::find;
 
 /// The version that is known to be content with the pages; a later one may know more rules.
 const VERSION: &str = "4.14.1";
@@ -17,7 +17,7 @@ const VERSION: &str = "4.14.1";
 /// Fetches axe-core with npm unless it is present. Without npm or a network, the tests run without
 /// it and the summary lists that.
 pub(super) fn fetch(ci: &mut Ci<'_>) -> Result<()> {
-    let folder = crate::target_folder(ci.root).join("axe-core");
+    let folder = wavetank_bench::programs::target_folder(ci.root).join("axe-core");
     if is_there(&folder) {
         println!("axe-core {VERSION} is here");
         return Ok(());

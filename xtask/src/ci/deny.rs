@@ -42,7 +42,7 @@ fn is_unreachable(talk: &str) -> bool {
 }
 
 fn installed(ci: &Ci<'_>) -> Result<PathBuf> {
-    let tools = crate::target_folder(ci.root).join("tools");
+    let tools = wavetank_bench::programs::target_folder(ci.root).join("tools");
     let deny = tools.join("bin").join("cargo-deny");
     if !deny.is_file() {
         println!("building cargo-deny {VERSION} (once)");

@@ -12,16 +12,14 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::stopwatch::Stopwatch;
 use test_run::Tally;
+use wavetank_bench::stopwatch::Stopwatch;
 
 mod axe;
 mod deny;
 mod other_systems;
 mod packages;
 mod test_run;
-
-pub(crate) use packages::find as find_program;
 
 /// Names the file to which tests that cannot run here append `name: reason`.
 const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
@@ -42,7 +40,7 @@ pub(crate) struct CiArguments {
 
 /// Runs all steps; an error names the step that failed.
 pub(crate) fn run(root: &Path, arguments: &CiArguments) -> Result<()> {
-    let folder = crate::target_folder(root);
+    let folder = wavetank_bench::programs::target_folder(root);
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let skips = folder.join("skipped-tests.txt");
     std::fs::write(&skips, "").with_context(|| skips.display().to_string())?;
@@ -93,7 +91,7 @@ impl Ci<'_> {
             return self.long_steps();
         }
         self.step("bench", |ci| {
-            ci.skipped.extend(crate::bench::smoke_one(ci.root)?);
+            ci.skipped.extend(wavetank_bench::smoke_one(ci.root)?);
             Ok(())
         })?;
         Ok(())
@@ -112,7 +110,7 @@ impl Ci<'_> {
             Ok(())
         })?;
         self.step("bench", |ci| {
-            ci.skipped.extend(crate::bench::smoke(ci.root)?);
+            ci.skipped.extend(wavetank_bench::smoke(ci.root)?);
             Ok(())
         })
     }

@@ -3,10 +3,11 @@
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use wavetank_bench::programs::find;
 
 use super::Ci;
 
@@ -119,22 +120,9 @@ fn apt(arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Finds a program in PATH, or where Debian installs servers and network tools.
-pub(crate) fn find(program: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
-    places.map(|place| place.join(program)).find(|file| Path::is_file(file))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_program_is_found_and_its_absence_too() {
-        assert!(find("sh").is_some());
-        assert!(find("no-such-program-anywhere").is_none());
-    }
 
     #[test]
     fn only_what_is_missing_is_installed() {

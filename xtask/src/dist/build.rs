@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use wavetank_bench::programs;
 
 use super::arch::Arch;
 use super::{elf, program};
-use crate::{ci, targets};
+use crate::targets;
 
 /// What a build is for; each has a profile in Cargo.toml.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +44,13 @@ struct Compiler {
 /// missing and the package that provides it.
 pub(super) fn possible(root: &Path, arch: Arch) -> Result<()> {
     targets::ensure(root, &arch.triple())?;
-    compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some()).map(drop)
+    compiler(arch, arch.is_native(), |name| programs::find(name).is_some()).map(drop)
 }
 
 /// Builds for `arch`; the path of the binary, found to be static and of that architecture.
 pub(super) fn build(root: &Path, arch: Arch, purpose: Purpose) -> Result<PathBuf> {
     targets::ensure(root, &arch.triple())?;
-    let compiler = compiler(arch, arch.is_native(), |name| ci::find_program(name).is_some())?;
+    let compiler = compiler(arch, arch.is_native(), |name| programs::find(name).is_some())?;
     println!("building for {}, its C with {}", arch.triple(), compiler.program);
     let mut command = program::cargo(root);
     command.args(["build", "--locked", "--package", "wavetank", "--profile", purpose.profile(), "--target"]);
@@ -57,7 +58,10 @@ pub(super) fn build(root: &Path, arch: Arch, purpose: Purpose) -> Result<PathBuf
     set_environment(&mut command, root, arch, &compiler)?;
     let status = command.status().context("cargo cannot be started")?;
     ensure!(status.success(), "building for {} ended with {status}", arch.triple());
-    let binary = crate::target_folder(root).join(arch.triple()).join(purpose.profile()).join("wavetank");
+    let binary = wavetank_bench::programs::target_folder(root)
+        .join(arch.triple())
+        .join(purpose.profile())
+        .join("wavetank");
     let bytes = std::fs::read(&binary).with_context(|| binary.display().to_string())?;
     elf::check_static(&bytes, arch.elf_machine()).with_context(|| binary.display().to_string())?;
     Ok(binary)

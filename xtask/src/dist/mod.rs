@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::stopwatch::Stopwatch;
 use arch::Arch;
 use build::Purpose;
 use release::Release;
+use wavetank_bench::stopwatch::Stopwatch;
 
 mod arch;
 mod build;

@@ -8,10 +8,10 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use wavetank_bench::programs;
 
 use super::arch::Arch;
 use super::program;
-use crate::ci;
 
 /// No command here is meant to last as long, not even under an emulator.
 const LIMIT_S: &str = "120";
@@ -42,7 +42,7 @@ pub(super) fn plainly(arch: Arch, binary: &Path) -> Option<Vec<String>> {
     if arch.is_native() {
         return Some(vec![binary]);
     }
-    let emulator = ci::find_program(&emulator(arch))?;
+    let emulator = programs::find(&emulator(arch))?;
     Some(vec![emulator.display().to_string(), binary])
 }
 

@@ -5,8 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-
-use crate::ci;
+use wavetank_bench::programs;
 
 /// Requests of a short and of a long run. The difference of their counts is the cost of the
 /// requests between, without start and end.
@@ -39,7 +38,7 @@ pub(super) struct Counter {
 impl Counter {
     /// Builds the bench; `None` without valgrind.
     pub(super) fn build(root: &Path) -> Result<Option<Self>> {
-        let Some(valgrind) = ci::find_program("valgrind") else { return Ok(None) };
+        let Some(valgrind) = programs::find("valgrind") else { return Ok(None) };
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args([
             "build",

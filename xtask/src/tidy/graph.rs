@@ -98,6 +98,7 @@ fn may_depend(from: &str, to: &str, dev: bool) -> bool {
         ("core" | "io" | "bin" | "testkit", "core") | ("io" | "bin" | "testkit", "io") => true,
         // The tests of io and bin run against scripted targets; core is tested without any system.
         ("io" | "bin", "testkit") => dev,
+        ("xtask", "bench") => true,
         _ => false,
     }
 }
@@ -157,6 +158,8 @@ mod tests {
             &[("core/pace", &["wavetank-driver"]), io, core],
             &["core/pace must not depend on io/driver"],
         );
+        check_graph(&[("xtask", &["wavetank-bench"]), ("bench", &[])], &[]);
+        check_graph(&[core, io, ("bench", &["wavetank-plan"])], &["bench must not depend on core/plan"]);
         check_graph(&[core, io, ("xtask", &["wavetank-plan"])], &["xtask must not depend on core/plan"]);
         check_graph(
             &[("io/link", &["wavetank-wavetank"]), ("bin/wavetank", &[])],
