@@ -18,6 +18,7 @@ mod holds;
 mod hostile_numbers;
 mod html;
 mod install;
+mod kept_formats;
 mod lab;
 mod lab_check;
 mod lab_hosts;

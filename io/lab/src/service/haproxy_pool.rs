@@ -7,8 +7,8 @@ use wavetank_plan::sanitize;
 use wavetank_topology::render::{HAPROXY_BACKEND, HAPROXY_SOCKET, haproxy_servers};
 use wavetank_topology::{Haproxy, Host, ServerMode};
 
-use super::status_socket::query_socket;
 use super::pools::PoolServer;
+use super::status_socket::query_socket;
 
 /// Returns the state of each server, in order. Connections are summed over all copies. A server is
 /// alive if every copy says so. The rest is as in the first copy.
