@@ -1,67 +1,10 @@
-//! [`CredentialsCache`]: the answers to challenges that one user keeps.
+//! Answers challenges: the part of a [`Session`] that sends credentials.
 
-use wavetank_plan::{AuthPlan, Expr, Plan, Step, Template};
-
-use super::challenge::{Challenge, ChallengeFault, next_nonce};
-use super::digest::Digest;
+use super::render_context::RenderContext;
+use crate::auth::{Challenge, ChallengeFault, Digest, next_nonce};
+use crate::compiled::Credentials;
 use crate::extract::ResponseView;
-use crate::render_context::RenderContext;
-use crate::session::Session;
-
-/// The name and password with which a step answers a challenge.
-#[derive(Clone, Debug)]
-pub(crate) struct Credentials {
-    /// The first step with the same credentials for the same target, and the target. All such steps
-    /// share this key.
-    key: (usize, usize),
-    user: Template,
-    password: Template,
-    /// Whether the credentials differ between sessions.
-    varies: bool,
-}
-
-impl Credentials {
-    /// Returns the credentials of `step` if it sends them only after a challenge.
-    pub(crate) fn for_step(step: &Step, plan: &Plan) -> Option<Self> {
-        let Some(AuthPlan::Digest(user, password)) = &step.auth else { return None };
-        let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(AsRef::as_ref);
-        let mut all = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
-        let first = all.position(|other| other.auth == step.auth);
-        let varies = |template: &Template| {
-            template.holes().any(|hole| !matches!(hole.value, Expr::Secret { .. } | Expr::Text(_)))
-        };
-        let varies = varies(user) || varies(password);
-        let key = (first.unwrap_or(usize::MAX), step.target);
-        Some(Self { key, user: user.clone(), password: password.clone(), varies })
-    }
-}
-
-/// A user's answers to challenges, one for each key. There are at most as many as the plan has
-/// steps.
-#[derive(Debug, Default)]
-pub(crate) struct CredentialsCache(Vec<Login>);
-
-#[derive(Debug)]
-struct Login {
-    key: (usize, usize),
-    /// The number of the session that created it.
-    session: u64,
-    /// Whether a request was accepted with it.
-    worked: bool,
-    digest: Digest,
-}
-
-impl CredentialsCache {
-    fn find(&mut self, by: &Credentials, session: u64) -> Option<&mut Login> {
-        let fits = |login: &&mut Login| login.key == by.key && !(by.varies && login.session != session);
-        self.0.iter_mut().find(fits)
-    }
-
-    fn put(&mut self, by: &Credentials, session: u64, digest: Digest) {
-        self.0.retain(|login| login.key != by.key);
-        self.0.push(Login { key: by.key, session, worked: false, digest });
-    }
-}
+use crate::state::{Login, Session};
 
 impl Session {
     /// Whether a request can be authenticated without a new challenge.

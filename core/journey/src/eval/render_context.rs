@@ -3,13 +3,13 @@
 use wavetank_pace::Partition;
 use wavetank_plan::{DataPlan, Escape, Expr, Nanos, RowChoice, Template, TemplatePart, Think};
 
+use super::render_error::RenderError;
 use crate::auth::{base64_text, hmac_sha256_hex, uuid_v4};
 use crate::body::{address_text, form_text, json_text, path_text};
-use crate::compiled_check::CompiledCheck;
 use crate::data::{Table, row};
-use crate::extract::{ParseCache, ResponseView};
+use crate::extract::ParseCache;
 use crate::number::push_decimal;
-use crate::session::Session;
+use crate::state::Session;
 use crate::think::sample;
 use crate::value::{JsonType, ValueRef, Values};
 
@@ -36,19 +36,6 @@ pub struct RenderContext<'a> {
     pub reading: &'a mut ParseCache,
     /// Memory for the values found in it.
     pub finds: &'a mut Values,
-}
-
-/// The reason why a text could not be rendered. The step that needs it is not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RenderError {
-    /// A variable has no value.
-    Variable(u16),
-    /// All rows are used up.
-    Row(u16),
-    /// A value for a header contains a line break.
-    Header,
-    /// A value for the whole path of a request is not a path.
-    Address,
 }
 
 impl RenderContext<'_> {
@@ -106,12 +93,6 @@ impl RenderContext<'_> {
             value.push(JsonType::Text, &self.text(session, template));
         }
         *session.variable_mut(slot) = value;
-    }
-
-    /// Evaluates a check that uses no response, except the last one's status and time.
-    pub(crate) fn holds(&mut self, session: &mut Session, check: &CompiledCheck) -> bool {
-        let (status, time) = (session.status, session.time);
-        check.eval(self, session, &ResponseView { status, time, size: 0, fields: b"", body: b"", jar: None })
     }
 
     /// Draws the length of a pause.

@@ -1,7 +1,8 @@
 //! [`FollowUp`]: another message that a request needs before it is over.
 
+use super::rejection::Rejection;
+use crate::compiled::{Retain, is_idempotent};
 use crate::extract::ResponseView;
-use crate::step::{Rejection, Retain};
 
 /// The consequence of a response.
 #[derive(Debug)]
@@ -49,11 +50,6 @@ impl FollowUp {
     pub(crate) fn new(kind: FollowUpKind, target: u16, method: &str, keeps: Retain) -> Self {
         Self { kind, target, head: method == "HEAD", idempotent: is_idempotent(method), keeps }
     }
-}
-
-/// Whether a request of `method` may be sent again on another connection (RFC 9110 §9.2.2).
-pub(crate) fn is_idempotent(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
 }
 
 /// Whether a response is a page.

@@ -3,7 +3,10 @@
 
 use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
 
-use crate::compiled_check::CompiledCheck;
+use super::check::CompiledCheck;
+
+/// Maximum nesting depth of loops and groups. Deeper ones are rejected when the file is read.
+pub const DEPTH_MAX: usize = 32;
 
 /// One operation. Places are indices into [`Program::ops`].
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::memchr;
 
 use crate::cookies::{Jar, Site};
-use crate::session::Session;
+use crate::state::Session;
 
 const NAME: &[u8] = b"Cookie:";
 

@@ -1,11 +1,13 @@
 //! Whether a response is the expected one, and the values extracted from it.
 
-use super::{CompiledStep, Observation, Rejection};
+use super::follow_up_sink::Observation;
+use super::rejection::Rejection;
+use super::render_context::RenderContext;
+use crate::compiled::CompiledStep;
 use crate::content::decode_body;
 use crate::cookies::Site;
 use crate::extract::ResponseView;
-use crate::render_context::RenderContext;
-use crate::session::Session;
+use crate::state::Session;
 
 /// Receives every observation.
 pub(super) type ObservationSink<'a> = dyn FnMut(Observation<'_>) + 'a;

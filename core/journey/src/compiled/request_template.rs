@@ -5,38 +5,30 @@ use std::sync::Arc;
 use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
 use wavetank_wire::h1::{RequestParts, render_request};
 
-use crate::number::push_decimal;
-use crate::render_context::{RenderContext, RenderError};
-use crate::session::Session;
-use crate::step::target_of;
-
 /// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug)]
 pub struct RequestTemplate {
     /// The whole request, if it has no holes.
-    fixed: Option<Fixed>,
+    pub(crate) fixed: Option<Fixed>,
     /// Request line and fields, without the empty line.
-    head: Template,
+    pub(crate) head: Template,
     /// A body of unknown length. Its `Content-Length` is written for each request.
-    measured: Option<Template>,
+    pub(crate) measured: Option<Template>,
     /// A body of known length, with its `Content-Length` in `head`.
-    body: Template,
+    pub(crate) body: Template,
     /// The request target, if it is always the same.
-    target: Option<String>,
+    pub(crate) target: Option<String>,
     /// Whether it has a `Cookie` field.
-    sets_cookies: bool,
+    pub(crate) sets_cookies: bool,
     /// Whether the bytes are sent unchanged, without added fields.
-    raw: bool,
+    pub(crate) raw: bool,
 }
 
-/// Writes field lines. It gets the path and query of the request.
-pub(crate) type ExtraFields<'a> = dyn FnMut(&mut Session, &str, &mut Vec<u8>) + 'a;
-
 #[derive(Clone, Debug)]
-struct Fixed {
-    bytes: Arc<[u8]>,
+pub(crate) struct Fixed {
+    pub(crate) bytes: Arc<[u8]>,
     /// Where more fields may be inserted.
-    fields_end: usize,
+    pub(crate) fields_end: usize,
 }
 
 impl RequestTemplate {
@@ -88,49 +80,6 @@ impl RequestTemplate {
     /// Returns the fixed bytes, if the request has no holes.
     pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
         self.fixed.as_ref().map(|fixed| &fixed.bytes)
-    }
-
-    /// Writes the request into `out`, which is empty. `more` gets the path and query, and writes
-    /// whole field lines (cookies, credentials) after the request's own fields. Raw bytes get no
-    /// such fields.
-    pub(crate) fn render(
-        &self,
-        scene: &mut RenderContext<'_>,
-        session: &mut Session,
-        more: Option<&mut ExtraFields<'_>>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), RenderError> {
-        let more = more.filter(|_| !self.raw);
-        if let Some(Fixed { bytes, fields_end }) = &self.fixed {
-            out.extend_from_slice(&bytes[..*fields_end]);
-            if let Some(more) = more {
-                more(session, self.target.as_deref().unwrap_or("/"), out);
-            }
-            out.extend_from_slice(&bytes[*fields_end..]);
-            return Ok(());
-        }
-        scene.render(session, &self.head, out)?;
-        if self.raw {
-            return Ok(());
-        }
-        if let Some(more) = more {
-            let target = String::from_utf8_lossy(target_of(out)).into_owned();
-            more(session, &target, out);
-        }
-        let Some(body) = &self.measured else {
-            out.extend_from_slice(b"\r\n");
-            return scene.render(session, &self.body, out);
-        };
-        // The length precedes the body that it measures: the body is written first, then the field,
-        // and then the two are swapped.
-        let at = out.len();
-        scene.render(session, body, out)?;
-        let length = out.len() - at;
-        out.extend_from_slice(b"Content-Length: ");
-        push_decimal(out, length as u64);
-        out.extend_from_slice(b"\r\n\r\n");
-        out[at..].rotate_left(length);
-        Ok(())
     }
 
     fn of_fixed(bytes: &[u8]) -> Self {

@@ -1,43 +1,26 @@
-//! [`FollowUpState`]: the state of one request with several messages: a challenge is answered,
-//! redirects are followed, embedded resources are fetched.
+//! Requests with several messages: a challenge is answered, redirects are followed, embedded
+//! resources are fetched.
 //!
 //! It knows no connections. From the bytes sent and the response it makes the next message.
 
 use wavetank_plan::StatusSet;
 
 use super::cookie_field::push_cookies;
-use super::embedded::{PendingPage, resources_to_fetch};
+use super::embedded::resources_to_fetch;
+use super::follow_up::{FollowUp, FollowUpKind, NextMessage, is_page};
 use super::follow_up_sink::FollowUpSink;
 use super::referrer::referrer;
+use super::rejection::Rejection;
+use super::render_context::RenderContext;
 use super::rewrite::{Rewrite, host_of, line_target_of, method_of, target_of};
-use super::{CompiledStep, FollowUpConfig, Rejection, Retain};
+use super::session_event::SessionEvent;
 use crate::auth::ChallengeFault;
+use crate::compiled::{CompiledStep, FollowUpConfig, Retain};
 use crate::content::decode_body;
 use crate::extract::ResponseView;
-use crate::follow_up::{FollowUp, FollowUpKind, NextMessage, is_page};
 use crate::follow_up_error::FollowUpError;
-use crate::redirect::{Hop, HttpUrl};
-use crate::render_context::RenderContext;
-use crate::session::{Session, SessionEvent};
-
-/// The state of a request in progress after its first message.
-#[derive(Debug)]
-pub(crate) struct FollowUpState {
-    /// The address of the current message.
-    place: HttpUrl,
-    /// Index into the plan's targets.
-    target: u16,
-    /// Redirects followed since the start of the step or of the embedded resource.
-    hops: u8,
-    /// Whether a challenge was answered.
-    challenged: bool,
-    /// A challenge was not answered, or its answer was refused.
-    unanswered: Option<ChallengeFault>,
-    /// The cookies that the step itself set, if they go to the current place.
-    cookies: Vec<u8>,
-    /// The page that waits for its resources.
-    page: Option<PendingPage>,
-}
+use crate::redirect::Hop;
+use crate::state::{FollowUpState, PendingPage, Session};
 
 /// A response and the request that it belongs to.
 struct ReceivedResponse<'a, 'b> {

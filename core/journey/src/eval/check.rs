@@ -1,68 +1,14 @@
-//! [`CompiledCheck`]: a check that is ready to be evaluated.
+//! Evaluates a [`CompiledCheck`] on a response and on the data of a session.
 
-use wavetank_plan::{Check, CheckSubject, Number, Op, Operand, Quantity, Template, Test, UserError};
+use wavetank_plan::{Number, Op, Operand, Quantity};
 
-use crate::extract::{Extractor, Pattern, ResponseView};
-use crate::render_context::RenderContext;
-use crate::session::Session;
+use super::render_context::RenderContext;
+use crate::compiled::{CompiledCheck, CompiledTest, Subject};
+use crate::extract::ResponseView;
+use crate::state::Session;
 use crate::value::{JsonType, ValueRef, Values};
 
-/// A check with its compiled expressions.
-#[derive(Clone, Debug)]
-pub struct CompiledCheck {
-    text: String,
-    subject: Subject,
-    test: CompiledTest,
-}
-
-#[derive(Clone, Debug)]
-enum Subject {
-    Answer(Extractor),
-    Value(Template),
-}
-
-#[derive(Clone, Debug)]
-enum CompiledTest {
-    Compare(Op, Vec<Operand>),
-    Contains(Vec<Template>),
-    Matches(Vec<Pattern>),
-}
-
 impl CompiledCheck {
-    /// Compiles `check`.
-    ///
-    /// # Errors
-    /// If a path, selector or expression in it is invalid.
-    pub fn new(check: &Check) -> Result<Self, UserError> {
-        let subject = match &check.subject {
-            CheckSubject::Answer(part) => Subject::Answer(Extractor::parse(part)?),
-            CheckSubject::Value(template) => Subject::Value(template.clone()),
-        };
-        let test = match &check.test {
-            Test::Compare(op, operands) => CompiledTest::Compare(*op, operands.clone()),
-            Test::Contains(texts) => CompiledTest::Contains(texts.clone()),
-            Test::Matches(expressions) => CompiledTest::Matches(
-                expressions.iter().map(|text| Pattern::parse(text)).collect::<Result<_, _>>()?,
-            ),
-        };
-        Ok(Self { text: check.text.clone(), subject, test })
-    }
-
-    /// Returns the text as the user wrote it.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Whether it checks the status of the response.
-    pub(crate) fn checks_status(&self) -> bool {
-        matches!(&self.subject, Subject::Answer(extractor) if extractor.text() == "status")
-    }
-
-    /// Whether it needs the body of the response.
-    pub fn needs_body(&self) -> bool {
-        matches!(&self.subject, Subject::Answer(extractor) if extractor.needs_body())
-    }
-
     /// Evaluates the check on a response and on the data of `session`. A missing subject passes
     /// only `!=`.
     pub fn eval(
@@ -174,5 +120,13 @@ const fn in_unit(value: Number, quantity: Quantity) -> Number {
     match quantity {
         Quantity::Bare | Quantity::Size => value,
         Quantity::Time => Number::Real(value.as_f64() / 1e9),
+    }
+}
+
+impl RenderContext<'_> {
+    /// Evaluates a check that uses no response, except the last one's status and time.
+    pub(crate) fn holds(&mut self, session: &mut Session, check: &CompiledCheck) -> bool {
+        let (status, time) = (session.status, session.time);
+        check.eval(self, session, &ResponseView { status, time, size: 0, fields: b"", body: b"", jar: None })
     }
 }

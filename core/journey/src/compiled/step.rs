@@ -1,14 +1,66 @@
-//! Compiles a [`CompiledStep`] from a step of the plan.
+//! [`CompiledStep`]: everything that one step needs: its request, and the checks and extractions
+//! for its response.
 
-use wavetank_plan::{AuthPlan, Plan, StatusSet, Step, UserError};
+use std::sync::Arc;
 
-use super::{CompiledExtract, CompiledStep, FollowUpConfig, Retain};
-use crate::auth::Credentials;
-use crate::compiled_check::CompiledCheck;
+use wavetank_plan::{AuthPlan, Nanos, Plan, StatusSet, Step, UserError};
+
+use super::check::CompiledCheck;
+use super::credentials::Credentials;
+use super::request_template::RequestTemplate;
+use super::retain::Retain;
+use super::target_matcher::TargetMatcher;
 use crate::extract::Extractor;
-use crate::follow_up::is_idempotent;
-use crate::request_template::RequestTemplate;
-use crate::target_matcher::TargetMatcher;
+
+/// A compiled step. Each load thread has its own clone.
+#[derive(Clone, Debug)]
+pub struct CompiledStep {
+    /// The name in reports.
+    pub name: String,
+    /// Index into the plan's targets.
+    pub target: u16,
+    /// From *begun* to *complete*.
+    pub timeout: Nanos,
+    /// Whether the response has no body.
+    pub head: bool,
+    /// Whether the request may be sent again on another connection (RFC 9110 §9.2.2).
+    pub idempotent: bool,
+    /// The method and the target's host, for answers to challenges and for cookies.
+    pub(crate) method: String,
+    pub(crate) host: String,
+    pub(crate) secure: bool,
+    pub(crate) shape: RequestTemplate,
+    /// The credentials for a challenge.
+    pub(crate) credentials: Option<Credentials>,
+    /// Set if a request may need more than one message.
+    pub(crate) afield: Option<Box<FollowUpConfig>>,
+    pub(crate) expect: StatusSet,
+    pub(crate) extract: Vec<CompiledExtract>,
+    pub(crate) checks: Vec<CompiledCheck>,
+    pub(crate) counts: Vec<(u16, CompiledCheck)>,
+    pub(crate) keeps: Retain,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledExtract {
+    pub(crate) variable: u16,
+    pub(crate) extractor: Extractor,
+    pub(crate) all: bool,
+}
+
+/// The settings for further messages of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct FollowUpConfig {
+    pub(crate) places: TargetMatcher,
+    /// Maximum number of redirects to follow.
+    pub(crate) follow: u8,
+    /// Whether embedded resources are fetched.
+    pub(crate) resources: bool,
+    /// Statuses that embedded resources may have.
+    pub(crate) expect_resource: StatusSet,
+    /// Names of headers (lower case) that stay with their origin.
+    pub(crate) secrets: Vec<String>,
+}
 
 impl CompiledStep {
     /// Compiles `step`. `cookies`: whether the users of its scenario keep cookies.
@@ -65,6 +117,26 @@ impl CompiledStep {
             counts,
         })
     }
+
+    /// Returns the fixed bytes, if no session changes them.
+    pub fn as_fixed(&self) -> Option<&Arc<[u8]>> {
+        self.shape.as_fixed().filter(|_| self.credentials.is_none())
+    }
+
+    /// The parts of the response that must be kept.
+    pub const fn retention(&self) -> Retain {
+        self.keeps
+    }
+
+    /// The texts of the step's checks, in order.
+    pub fn checks(&self) -> impl Iterator<Item = &str> {
+        self.checks.iter().map(CompiledCheck::text)
+    }
+
+    /// Whether an extraction sets variable `slot`.
+    pub(crate) fn extracts(&self, slot: u16) -> bool {
+        self.extract.iter().any(|taken| taken.variable == slot)
+    }
 }
 
 impl FollowUpConfig {
@@ -95,4 +167,9 @@ fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     }
+}
+
+/// Whether a request of `method` may be sent again on another connection (RFC 9110 §9.2.2).
+pub(crate) fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE")
 }
