@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use wavetank_grammar::Grammar as _;
 use wavetank_grammar::markdown_docs::{heading, section, table};
 
-use crate::grammar::{FORMS, Grammar as _, MapName};
+use crate::grammar::{FORMS, MapName};
 
 /// Returns the page as Markdown.
 pub fn page() -> String {

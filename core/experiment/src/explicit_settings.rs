@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::Experiment;
+use crate::model::Experiment;
 
 impl Experiment {
     /// Returns the names of settings that the file or an option sets; all others have their

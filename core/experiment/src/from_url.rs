@@ -3,16 +3,18 @@
 //! Its templates have the grammar and the functions of a file, and it takes the path of a file:
 //! overrides, validation, lowering.
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
 use wavetank_plan::{TargetUrl, UserError, resolve};
 
 use crate::input::override_with;
 use crate::model::{
-    Body, DataContent, DataFile, DataSource, Http, Part, PartContent, Request, RequestHead, RowOrder, Step,
-    Target, TargetAddress, Template, Value, Verb,
+    Body, DataContent, DataFile, DataSource, Experiment, Http, Part, PartContent, Request, RequestHead,
+    RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
 };
 use crate::parse::{Variables, normal_path};
+use crate::parse_input::ParseInput;
 use crate::validate::verify;
-use crate::{Diagnostic, Diagnostics, Experiment, ParseInput, Parsed, Scenario, Span, Spanned};
+use crate::{Parsed, Scenario};
 
 /// The name under which templates find the columns of `--rows`.
 pub const ROWS: &str = "rows";

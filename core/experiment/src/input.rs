@@ -1,28 +1,14 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
-use wavetank_grammar::{parse_yaml, text_of};
-use wavetank_plan::{RunOptions, UserError};
+use wavetank_grammar::{Diagnostic, Diagnostics, Grammar as _, Span, parse_yaml, text_of};
+use wavetank_plan::UserError;
 
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
+use crate::model::Experiment;
+use crate::other_formats;
 use crate::parse::{Variables, read_experiment};
+use crate::parse_input::ParseInput;
 use crate::validate::{verify, verify_references};
-use crate::{Diagnostic, Diagnostics, Experiment, Span, other_formats};
-
-/// The input of [`read`]. It includes everything that is needed from outside the file.
-pub struct ParseInput<'a> {
-    /// The file's name, which helps to recognise files of other tools.
-    pub name: &'a str,
-    /// The bytes of the file.
-    pub bytes: &'a [u8],
-    /// `--set NAME=VALUE`, in order; the last one of a name takes effect.
-    pub set: &'a [(String, String)],
-    /// Returns a variable of the environment.
-    pub env: &'a dyn Fn(&str) -> Option<String>,
-    /// Returns whether a secret of that name exists. Its value is resolved when a request is sent.
-    pub has_secret: &'a dyn Fn(&str) -> bool,
-    /// Options of the command line, which override values of the file.
-    pub options: &'a RunOptions,
-}
 
 /// The result of parsing.
 pub struct Parsed {

@@ -15,6 +15,7 @@ mod model;
 mod other_formats;
 mod overrides;
 mod parse;
+mod parse_input;
 mod rehearsal;
 mod schema;
 mod search_level;
@@ -24,13 +25,12 @@ mod walk;
 
 pub use doc_page::page;
 pub use from_url::{ROWS, UrlBody, UrlPart, UrlRequest, has_template, read_url};
-pub use input::{ParseInput, Parsed, read};
+pub use input::{Parsed, read};
 pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table, verify_traces};
 pub use model::*;
+pub use parse_input::ParseInput;
 pub use rehearsal::Factor;
 pub use schema::schema;
 pub use search_level::Level;
 pub use starter::starter;
 pub use validate::{DataFacts, verify_data};
-
-use wavetank_grammar::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};

@@ -1,11 +1,10 @@
 //! Recognises files of other tools by their content. The error names the tool and the equivalent
 //! here.
 
-use wavetank_grammar::{FormatSignature, detect_format, foreign};
+use wavetank_grammar::{Diagnostic, FormatSignature, Grammar as _, Node, detect_format, foreign};
 use wavetank_plan::did_you_mean;
 
-use crate::grammar::{Grammar as _, MapName};
-use crate::{Diagnostic, Node};
+use crate::grammar::MapName;
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 /// Number of bytes that suffice to recognise a tool.

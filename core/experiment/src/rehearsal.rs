@@ -1,9 +1,10 @@
 //! `--scale`, `--speed`, `--target`: the same experiment smaller, faster, or with another target.
 
+use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::{Nanos, Rate, TargetUrl, UserError, did_you_mean};
 
-use crate::model::{FromTo, PhaseLoad, Sessions, StairHeight, Verb};
-use crate::{Experiment, Phase, Span, Spanned, Step, Target, TargetAddress};
+use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Sessions, StairHeight, Verb};
+use crate::{Step, Target, TargetAddress};
 
 /// A factor: `1/1000`, `0.5`, `20x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

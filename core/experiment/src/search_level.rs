@@ -1,10 +1,10 @@
 //! [`Experiment::with_load_level`]: one phase of the file at one load level, for a search.
 
+use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
 
-use crate::model::{Connection, FromTo, PhaseLoad};
-use crate::{Experiment, Phase, Span, Spanned};
+use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
 
 /// A level of load and its kind.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use wavetank_plan::{Plan, Scenario, UserError};
 
+use crate::compiled::{CompiledStep, Program};
 use crate::data::Table;
 use crate::per_target_steps::PerTargetStep;
-use crate::program::Program;
-use crate::session::{Identity, Session};
-use crate::step::CompiledStep;
+use crate::state::{Identity, Session};
 use crate::value::Values;
 
 /// One compiled scenario. Each load thread has its own clone.

@@ -16,25 +16,20 @@
 
 pub mod auth;
 pub mod body;
-mod compiled_check;
+mod compiled;
 pub mod content;
 pub mod cookies;
 pub mod data;
 pub mod embedded_resources;
+mod eval;
 pub mod extract;
-mod follow_up;
 mod follow_up_error;
 mod html_cost;
 mod journeys;
 mod number;
 mod per_target_steps;
-mod program;
 pub mod redirect;
-mod render_context;
-mod request_template;
-mod session;
-mod step;
-mod target_matcher;
+mod state;
 pub mod think;
 pub mod value;
 pub mod xpath;
@@ -42,14 +37,12 @@ pub mod xpath;
 #[doc(hidden)]
 pub mod fuzzing;
 
-pub use compiled_check::CompiledCheck;
-pub use follow_up::{FollowUp, FollowUpKind, NextMessage, is_html_media_type};
+pub use compiled::{CompiledCheck, CompiledStep, DEPTH_MAX, Program, RequestTemplate, Retain};
+pub use eval::{
+    FollowUp, FollowUpKind, FollowUpSink, NextMessage, Observation, Rejection, RenderContext, RenderError,
+    SessionAction, SessionEvent, is_html_media_type,
+};
+pub use extract::RESOURCES_MAX;
 pub use follow_up_error::FollowUpError;
 pub use journeys::{Journey, Journeys};
-pub use program::Program;
-pub use render_context::{RenderContext, RenderError};
-pub use request_template::RequestTemplate;
-pub use session::{DEPTH_MAX, Identity, Session, SessionAction, SessionEvent};
-pub use step::{
-    CompiledStep, FollowUpSink, Observation, RESOURCE_BYTES_MAX, RESOURCES_MAX, Rejection, Retain,
-};
+pub use state::{Identity, RESOURCE_BYTES_MAX, Session};

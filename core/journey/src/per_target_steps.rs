@@ -3,8 +3,8 @@
 use wavetank_pace::Philox;
 use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, UserError};
 
-use crate::session::Identity;
-use crate::step::CompiledStep;
+use crate::compiled::CompiledStep;
+use crate::state::Identity;
 
 /// Above all other uses of [`Philox`], so that its streams are separate from them.
 const DOMAIN: u64 = 0x7a_67_e7_00_00_00_00;

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use wavetank_plan::{Condition, HostGauge, Nanos, Value, matches_host};
 
 use crate::HostSample;
+use crate::condition_outcome::{ConditionOutcome, record_worst};
 use crate::host_sample::{GaugeSource, highest};
 use crate::outcome::ConditionResult;
-use crate::tracker::{ConditionOutcome, record_worst};
 
 /// Samples arrive about once per second, so a window may be shorter than its length by less than
 /// this.

@@ -3,9 +3,7 @@
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_plan::{Key, Nanos};
 
-use crate::{
-    Bytes, ConnCounts, Handshakes, Histogram, JourneyCounters, RequestCounters, StatusCounts, WireCounters,
-};
+use crate::{Bytes, ConnCounts, JourneyCounters, PhaseSeries, StepSeries, TargetSeries};
 
 /// What happened in [`from`, `from + len`), on one load thread, or merged over threads and agents.
 /// Counters are differences; gauges are the values at the seal.
@@ -134,89 +132,6 @@ impl Interval {
         self.phases.sort_by_key(|series| series.phase);
         self.targets.sort_by_key(|series| (series.phase, series.target));
         self.threads.sort_unstable();
-    }
-}
-
-/// Requests of one key.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepSeries {
-    /// The key under which they are counted.
-    pub key: Key,
-    /// Counts.
-    pub counters: RequestCounters,
-    /// Gauge at the seal: offered and unresolved.
-    pub open: u64,
-    /// Answers by status.
-    pub status: StatusCounts,
-    /// Requests on the wire.
-    pub wire: WireCounters,
-    /// complete − intended of done requests, and the time waited of censored ones.
-    pub response: Histogram,
-    /// complete − sent of done requests.
-    pub service: Histogram,
-}
-
-impl StepSeries {
-    /// Adds the counts and times of `other`. The gauge `open` is left unchanged: it adds up over
-    /// threads, not over time.
-    pub fn merge(&mut self, other: &Self) {
-        self.counters.merge(&other.counters);
-        self.status.merge(&other.status);
-        self.wire.merge(&other.wire);
-        self.response.merge(&other.response);
-        self.service.merge(&other.service);
-    }
-}
-
-/// Times of one phase. Response and service are kept per step.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PhaseSeries {
-    /// Index into the plan's phases.
-    pub phase: u16,
-    /// Begun − intended, of every begun request.
-    pub lag: Histogram,
-    /// Sent − begun, of every sent request.
-    pub wait: Histogram,
-    /// first byte − sent.
-    pub ttfb: Histogram,
-    /// complete − first byte.
-    pub transfer: Histogram,
-    /// End − intended of failed requests that are not censored.
-    pub failed: Histogram,
-}
-
-impl PhaseSeries {
-    /// Adds the times of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        self.lag.merge(&other.lag);
-        self.wait.merge(&other.wait);
-        self.ttfb.merge(&other.ttfb);
-        self.transfer.merge(&other.transfer);
-        self.failed.merge(&other.failed);
-    }
-}
-
-/// Connection set-up towards one target, by the phase of the connection's planned instant.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TargetSeries {
-    /// Index into the plan's phases.
-    pub phase: u16,
-    /// Index into the plan's targets.
-    pub target: u16,
-    /// TCP connect times of connections that got that far.
-    pub connect: Histogram,
-    /// TLS handshake, of complete ones: from the end of the connect on.
-    pub tls: Histogram,
-    /// Negotiated parameters of TLS handshakes.
-    pub handshakes: Handshakes,
-}
-
-impl TargetSeries {
-    /// Adds the times of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        self.connect.merge(&other.connect);
-        self.tls.merge(&other.tls);
-        self.handshakes.merge(&other.handshakes);
     }
 }
 

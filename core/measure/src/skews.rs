@@ -3,8 +3,8 @@
 
 use wavetank_plan::{Condition, Nanos};
 
+use crate::condition_outcome::record_worst;
 use crate::outcome::{ConditionResult, Scope};
-use crate::tracker::record_worst;
 use crate::{Interval, RendezvousRelease};
 
 /// Most releases that still wait for requests; older ones are judged with the requests seen so far.

@@ -2,6 +2,7 @@
 
 use wavetank_plan::{Condition, Key, LatencyPart, Nanos, Plan, RequestCounter, Subject, Value};
 
+use crate::condition_outcome::{ConditionOutcome, record_worst};
 use crate::condition_scope::ConditionScope;
 use crate::generator_excuses::GeneratorExcuses;
 use crate::host_gauges::HostGauges;
@@ -40,13 +41,6 @@ struct Gauge {
     /// How long the condition has been violated, without a break.
     broken_for: Nanos,
     seals: u64,
-}
-
-/// The result of a threshold.
-pub(crate) struct ConditionOutcome {
-    pub(crate) outcome: ConditionResult,
-    /// Begin of the worst window, or the worst seal.
-    pub(crate) at: Option<Nanos>,
 }
 
 impl ConditionTracker {
@@ -362,17 +356,6 @@ impl ConditionTracker {
 
     fn wants(&self, key: Key, spans: &PhaseWindows) -> bool {
         self.phase.map_or(!spans.is_warmup(key.phase), |phase| phase == key.phase) && self.named.includes(key)
-    }
-}
-
-pub(crate) fn record_worst(
-    worst: &mut Option<(Nanos, ConditionResult)>,
-    at: Nanos,
-    outcome: ConditionResult,
-    condition: &Condition,
-) {
-    if worst.as_ref().is_none_or(|(_, known)| outcome.is_worse_than(known, condition.op)) {
-        *worst = Some((at, outcome));
     }
 }
 

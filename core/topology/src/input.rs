@@ -1,8 +1,10 @@
 //! [`read`]: from the topology file's bytes to a [`Lab`].
 
-use wavetank_grammar::{Diagnostic, Diagnostics, FormatSignature, Node, detect_format, parse_yaml, text_of};
+use wavetank_grammar::{
+    Diagnostic, Diagnostics, FormatSignature, Grammar as _, Node, detect_format, parse_yaml, text_of,
+};
 
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
 use crate::parse::{Reader, read_lab};
 use crate::resolve::{resolve, resolve_names};
 use crate::{Lab, MachineFacts};

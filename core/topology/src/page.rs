@@ -1,8 +1,9 @@
 //! [`page`]: the grammar as a page for readers, `docs/lab-file.md`.
 
+use wavetank_grammar::Grammar as _;
 use wavetank_grammar::markdown_docs::section;
 
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
 
 /// Returns the page as Markdown.
 pub fn page() -> String {

@@ -34,7 +34,7 @@ impl Client {
                 );
                 Err(UserError::usage("lab_not_up", message, hint))
             }
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(crate::up::no_root()),
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(crate::refusals::no_root()),
             Err(error) => Err(system(&format!("the keeper of lab `{name}` cannot be reached"), &error)),
         }
     }

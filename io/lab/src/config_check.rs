@@ -22,8 +22,8 @@ use wavetank_plan::UserError;
 use wavetank_topology::{CustomConfig, Host, Lab, ServiceKind};
 
 use crate::json_socket::JsonSocket;
+use crate::refusals::interrupted;
 use crate::response::{self, system};
-use crate::up::interrupted;
 use crate::{LabFolder, LabSpec, namespaces, net, service};
 
 /// Number of simultaneous trials; each is a process with namespaces.

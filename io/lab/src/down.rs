@@ -30,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Missing rights, processes that do not end, or another process at work on the lab. Another `down`
 /// can remove what is left then.
 pub fn down(folder: &LabFolder) -> Result<(), UserError> {
-    crate::up::privileged()?;
+    crate::refusals::privileged()?;
     let (mut clock, mut ended) = (Clock::starting_now(), 0);
     while !clear_leftovers(folder)? {
         match keeper(folder)? {

@@ -184,7 +184,7 @@ impl LabFolder {
     pub fn order(&self) -> Result<LabSpec, UserError> {
         let path = self.path.join(ORDER_FILE);
         let text = std::fs::read_to_string(&path).map_err(|error| match error.kind() {
-            ErrorKind::PermissionDenied => crate::up::no_root(),
+            ErrorKind::PermissionDenied => crate::refusals::no_root(),
             _ => system(&format!("`{}` cannot be read", path.display()), &error),
         })?;
         LabSpec::read(&text)

@@ -77,7 +77,7 @@ impl HostHandle {
     /// then. A missing program is reported on standard error and by the exit code.
     pub fn run(&self, words: &[OsString]) -> Result<u8, UserError> {
         let host = &self.host;
-        crate::up::privileged()?;
+        crate::refusals::privileged()?;
         if words.is_empty() {
             return Err(command_not_found(host));
         }
@@ -121,7 +121,7 @@ impl HostHandle {
         }
         let here = std::env::current_dir();
         namespaces::enter(&self.handle).map_err(|errno| match errno {
-            nix::errno::Errno::EPERM => crate::up::no_root(),
+            nix::errno::Errno::EPERM => crate::refusals::no_root(),
             _ => system(&format!("host {host} cannot be entered"), &errno),
         })?;
         // The host has the same files, except for its own ones.

@@ -7,15 +7,15 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rustix::thread::{CapabilitySet, capabilities};
 use wavetank_driver::Signals;
 use wavetank_plan::quantity::show_size;
 use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{HostAction, Lab};
 
 use crate::json_socket::{JsonSocket, LINE_BYTES_MAX};
+use crate::refusals::interrupted;
 use crate::response::{self, system};
-use crate::{LabFolder, LabSpec, LabState, config_check, crash, down, net, service};
+use crate::{LabFolder, LabSpec, LabState, config_check, crash, down, net, privileged, service};
 
 /// Polling interval for signals.
 const LOOK_UP: Duration = Duration::from_millis(200);
@@ -151,35 +151,4 @@ fn told(line: &mut JsonSocket, signals: Signals) -> std::io::Result<Option<serde
             other => return other,
         }
     }
-}
-
-/// Returns an error unless this process may create namespaces and networks.
-pub fn privileged() -> Result<(), UserError> {
-    let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
-    match capabilities(None) {
-        Ok(own) if own.effective.contains(needed) => Ok(()),
-        _ => Err(no_root()),
-    }
-}
-
-/// The requester does not wait for the lab any more.
-pub(crate) fn interrupted() -> UserError {
-    UserError {
-        exit: ExitCode::Signal,
-        ..UserError::refused(
-            "lab_interrupted",
-            "interrupted before the lab was complete; nothing of it is left",
-            "",
-        )
-    }
-}
-
-/// The error for users without the right.
-pub(crate) fn no_root() -> UserError {
-    let message = "a lab needs root: it is made of namespaces, virtual links and control groups";
-    UserError::refused(
-        "lab_root",
-        message,
-        "use `sudo wavetank lab …`, or a container with CAP_SYS_ADMIN and CAP_NET_ADMIN",
-    )
 }

@@ -1,7 +1,5 @@
 //! [`CpuTimes`]: how the host's CPUs spent their time, from `/proc/stat`.
 
-use crate::{parse, read};
-
 /// Ticks of one CPU per second. The kernel reports in units of `USER_HZ`, which is 100 on every
 /// current Linux architecture except Alpha.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -19,11 +17,6 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// Reads the ticks now; `None` if `/proc/stat` cannot be read.
-    pub fn read() -> Option<Self> {
-        parse::cpu_times(&read::text("/proc/stat")?)
-    }
-
     /// Returns the busy CPU time since `before`, of all CPUs together, in seconds.
     pub fn busy_s_since(&self, before: &Self) -> f64 {
         let busy = |times: &Self| times.total.saturating_sub(times.idle + times.steal);

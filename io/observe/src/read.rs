@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::parse;
+use crate::{CpuTimes, parse};
 
 /// Returns the text of a file; `None` if it is missing, unreadable or not text.
 pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
@@ -13,4 +13,11 @@ pub(crate) fn text(path: impl AsRef<Path>) -> Option<String> {
 /// Returns the single number in a file; `None` if there is none.
 pub(crate) fn number(path: impl AsRef<Path>) -> Option<u64> {
     parse::number(&text(path)?)
+}
+
+impl CpuTimes {
+    /// Reads the ticks now; `None` if `/proc/stat` cannot be read.
+    pub fn read() -> Option<Self> {
+        parse::cpu_times(&text("/proc/stat")?)
+    }
 }

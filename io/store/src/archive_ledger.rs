@@ -12,7 +12,8 @@ use wavetank_measure::{Interval, Ledger, Totals};
 use wavetank_plan::{Plan, UserError};
 use wavetank_record::{IntervalLine, OverflowGuard, TargetLine};
 
-use crate::opened_run::{for_each_line, for_each_line_from, open_file};
+use crate::file_access::open_file;
+use crate::opened_run::{for_each_line, for_each_line_from};
 use crate::over_time::line_files;
 use crate::read_ahead::{LITTLE_HANDED_ON, for_each_decoded};
 use crate::replay_events::replay_events;

@@ -12,8 +12,9 @@ use wavetank_record::{
 
 use crate::contents::SERVICES_FOLDER;
 use crate::cumulative::Cumulative;
+use crate::file_access::{sync_dir, write_atomic};
+use crate::folder_name::{file_stem, sanitized};
 use crate::line_file::LineFile;
-use crate::runs_dir::{file_stem, sanitized};
 use crate::{RunsDir, StoreProblem};
 
 /// Data of a run that is known before its first packet.
@@ -258,19 +259,4 @@ fn write_held(path: &Path, text: &str) -> Result<File, StoreProblem> {
         Ok(file)
     };
     write().map_err(|error| StoreProblem::new(path, error))
-}
-
-/// Writes and syncs a small file.
-pub(crate) fn write_atomic(path: &Path, text: &str) -> Result<(), StoreProblem> {
-    let write = || -> io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
-    };
-    write().map_err(|error| StoreProblem::new(path, error))
-}
-
-/// Syncs a folder. The names of new files are safe only after that.
-pub(crate) fn sync_dir(path: &Path) -> Result<(), StoreProblem> {
-    File::open(path).and_then(|dir| dir.sync_all()).map_err(|error| StoreProblem::new(path, error))
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wavetank_plan::UserError;
 use wavetank_record::{CalibrationDoc, CalibrationsDoc};
 
-use crate::archive_writer::{sync_dir, write_atomic};
+use crate::file_access::{sync_dir, write_atomic};
 use crate::store_problem::plain;
 
 /// Longest file that is read. A file with the maximum number of calibrations is far shorter.

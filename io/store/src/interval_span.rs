@@ -7,7 +7,7 @@ use std::path::Path;
 use wavetank_plan::Nanos;
 use wavetank_record::IntervalLine;
 
-use crate::opened_run::open_file;
+use crate::file_access::open_file;
 
 /// Longest line in bytes that is read here. The range of a file with longer lines is found by
 /// reading all of it.

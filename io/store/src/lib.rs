@@ -7,12 +7,15 @@
 //! The control thread does the writing, so load threads never wait for a disk. A disk error is
 //! reported once and does not stop the run.
 
+mod archive_error;
 mod archive_gaps;
 mod archive_ledger;
 mod archive_writer;
 mod calibration_file;
 mod contents;
 mod cumulative;
+mod file_access;
+mod folder_name;
 mod host_lines;
 mod interval_span;
 mod interval_windows;
@@ -28,18 +31,20 @@ mod run_lookup;
 mod runs_dir;
 mod search_entry;
 mod search_folder;
+mod search_marker;
 mod store_problem;
 mod summaries;
 
 pub use archive_gaps::{ArchiveGaps, answered};
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
+pub use folder_name::new_id;
 pub use opened_run::{ArchiveItem, OpenedRun, ReadReport, open};
 pub use over_time::HostSeries;
 pub use pack::{Packed, Unpacked, pack};
 pub use prune::{PruneOptions, PrunePlan, Pruned, PrunedSearch};
 pub use run_entry::RunEntry;
-pub use runs_dir::{Listing, PACK_SUFFIX, RunsDir, new_id};
+pub use runs_dir::{Listing, PACK_SUFFIX, RunsDir};
 pub use search_folder::SearchFolder;
 pub use store_problem::StoreProblem;
 pub use summaries::{inspect, summarize};

@@ -1,6 +1,6 @@
 //! [`OpenedRun`]: an archive read back, finished or not.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,11 @@ use wavetank_record::{
     DecodeError, EnvironmentDoc, EventLine, IntervalLine, OverflowGuard, PlanDoc, RunRecord, SampleLine,
 };
 
+use crate::archive_error::{newer, not_an_archive, unread};
 use crate::contents::unreadable;
+use crate::file_access::{LINE_BYTES_MAX, is_locked, open_file, read_text};
 use crate::pack::Unpacked;
 use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
-use crate::run_entry::{is_dir_locked, is_locked};
-use crate::search_folder::{ANSWER, has_no_result};
-use crate::summaries::TEXT_BYTES_MAX;
-
-/// Bytes of one line at most: 4,096 series with all their histograms stay well below it.
-pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
 
 /// An archive, with everything small already read.
 #[derive(Clone, Debug, PartialEq)]
@@ -246,92 +242,6 @@ impl AgentReader {
             self.report.intervals += u64::from(taken);
             self.report.damaged += u64::from(!taken);
         }
-    }
-}
-
-pub(crate) fn not_an_archive(path: &Path) -> UserError {
-    let answer = path.join(ANSWER);
-    let is_search = answer.is_file();
-    if !is_search && answer.exists() {
-        return unreadable(&answer, &io::Error::other("it is not a regular file"));
-    }
-    let unanswered = has_no_result(path);
-    let under_way = unanswered && is_dir_locked(path);
-    let path = sanitize(&path.to_string_lossy()).into_owned();
-    if unanswered {
-        let how = if under_way {
-            "is in progress and has no answer yet"
-        } else {
-            "was interrupted before its first answer"
-        };
-        return UserError::usage(
-            "not_an_archive",
-            format!("`{path}` is a search that {how}"),
-            format!(
-                "its runs: wavetank runs --runs-dir '{path}/runs'; one of them: wavetank report '{path}/runs/NAME'"
-            ),
-        );
-    }
-    if is_search {
-        return UserError::usage(
-            "not_an_archive",
-            format!("`{path}` is a search, not a run"),
-            format!("wavetank report '{path}' shows it; its runs: wavetank runs --runs-dir '{path}/runs'"),
-        );
-    }
-    UserError::usage(
-        "not_an_archive",
-        format!("`{path}` is not an archive of a run: it has no `run.json` and no `plan.yaml`"),
-        "name a run by its folder, the start of its id, or `latest`",
-    )
-}
-
-/// The error for the unreadable file `name` of the archive at `told`, with a hint on how to do
-/// without it.
-fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
-    let told = sanitize(&told.to_string_lossy()).into_owned();
-    if error.is_newer() {
-        return newer(&told, name, error);
-    }
-    let hint = if packed {
-        "unpack it with `wavetank runs unpack`, and move `run.json` out of its folder: the run then opens as incomplete"
-            .to_owned()
-    } else {
-        let path = format!("{told}/{name}");
-        format!("without it the run opens as incomplete: mv '{path}' '{path}.damaged'")
-    };
-    UserError::usage("archive_damaged", format!("cannot read `{name}` of `{told}`: {error}"), hint)
-}
-
-/// The error for a file written by a later version, which is not damage.
-pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
-    UserError::usage(
-        "archive_newer",
-        format!("`{name}` of `{told}` was written by a later version of wavetank: {error}"),
-        "use the version that made it, or a later one; nothing here is damaged",
-    )
-}
-
-/// Opens a file of an archive. Pipes are rejected, since opening one blocks until a process writes
-/// to it.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
-    if fs::metadata(path)?.is_file() {
-        File::open(path)
-    } else {
-        Err(io::Error::other("it is not a regular file"))
-    }
-}
-
-/// The text of a small file; `None` if there is no such file.
-pub(crate) fn read_text(path: &Path) -> Result<Option<String>, UserError> {
-    let read = open_file(path).and_then(|file| {
-        let mut bytes = Vec::new();
-        file.take(TEXT_BYTES_MAX).read_to_end(&mut bytes).map(|_| bytes)
-    });
-    match read {
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unreadable(path, &error)),
     }
 }
 

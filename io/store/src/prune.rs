@@ -1,17 +1,15 @@
 //! [`PrunePlan`]: which runs and searches may be removed, and their removal.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use std::{fs, io};
 
 use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_record::{ForeignEntryKind, RunLine, RunState, Status, WallTime};
 
-use crate::archive_writer::sync_dir;
 use crate::contents::{Contents, unreadable};
-use crate::opened_run::open_file;
-use crate::run_entry::{environment, is_locked};
+use crate::file_access::{is_locked, open_file, sync_dir};
+use crate::run_entry::environment;
 use crate::runs_dir::REMOVED_PREFIX;
 use crate::search_entry::SearchEntry;
 use crate::store_problem::plain;

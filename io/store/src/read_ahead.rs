@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
-use crate::opened_run::LINE_BYTES_MAX;
+use crate::file_access::LINE_BYTES_MAX;
 
 /// Bytes of lines in one batch if everything in them is passed on. The batch is small so that the
 /// data is still in a cache when it is used.

@@ -1,14 +1,14 @@
 //! [`RunEntry`]: one archive in the runs directory, as far as its folder shows it.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io::Read;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use wavetank_record::{EnvironmentDoc, WallTime};
 
-use crate::opened_run::open_file;
+use crate::file_access::open_file;
+use crate::folder_name::timestamp;
 
 /// `environment.json` is far smaller; a longer one is not read for its id.
 const ENVIRONMENT_BYTES_MAX: u64 = 16 << 20;
@@ -79,39 +79,12 @@ impl RunEntry {
     }
 }
 
-/// Returns whether a process is writing to the archive at `dir`. Its writer holds a lock on the
-/// plan, which ends with the process in any case. On a file system without locks, the archive
-/// counts as not being written.
-pub(crate) fn is_locked(dir: &Path) -> bool {
-    let Ok(plan) = open_file(&dir.join("plan.yaml")) else { return false };
-    // The lock taken here is released with the file, at the end of this function.
-    matches!(plan.try_lock_shared(), Err(TryLockError::WouldBlock))
-}
-
-/// Like [`is_locked`] for the folder of a search, where the writer locks the folder itself.
-pub(crate) fn is_dir_locked(dir: &Path) -> bool {
-    // If a folder cannot be opened, no search can write to it either.
-    File::open(dir).is_ok_and(|dir| matches!(dir.try_lock_shared(), Err(TryLockError::WouldBlock)))
-}
-
 /// `environment.json` of the archive at `dir`, if it can be read.
 pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
     let mut text = String::new();
     let file = open_file(&dir.join("environment.json")).ok()?;
     file.take(ENVIRONMENT_BYTES_MAX).read_to_string(&mut text).ok()?;
     EnvironmentDoc::from_json(&text).ok()
-}
-
-/// Returns the time at the start of an archive's name: `20261121T190000Z` of
-/// `20261121T190000Z-shop-7f3a21`.
-pub(crate) fn timestamp(folder: &str) -> Option<&str> {
-    let (stamp, rest) = folder.split_at_checked(16)?;
-    let kind = |(at, letter): (usize, u8)| match at {
-        8 => letter == b'T',
-        15 => letter == b'Z',
-        _ => letter.is_ascii_digit(),
-    };
-    (rest.len() > 1 && rest.starts_with('-') && stamp.bytes().enumerate().all(kind)).then_some(stamp)
 }
 
 /// Like [`timestamp`] for a folder without one in its name: the stored start, or else the time of

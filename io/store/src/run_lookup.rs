@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind};
 
-use crate::run_entry::timestamp;
-use crate::search_folder::ANSWER;
+use crate::folder_name::timestamp;
+use crate::search_marker::ANSWER;
 use crate::{Listing, RunEntry, RunsDir};
 
 /// Maximum number of runs, and of searches, listed for an ambiguous name.

@@ -1,18 +1,16 @@
 //! [`RunsDir`]: the folder that holds the archives of all runs.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind, WallTime};
 
 use crate::RunEntry;
-use crate::search_folder::{ANSWER, has_no_result};
+use crate::folder_name::sanitized;
+use crate::search_marker::{ANSWER, has_no_result};
 use crate::store_problem::plain;
 
-/// Maximum number of characters of a run's name in the name of its folder.
-const NAME_CHARS_MAX: usize = 48;
 /// File name extension of a packed run.
 pub const PACK_SUFFIX: &str = "wtrun";
 /// Name prefix of a run that is being removed.
@@ -125,76 +123,4 @@ fn beside(path: &Path) -> ForeignEntryDoc {
 /// Returns whether a folder is a run with an interrupted removal.
 pub(crate) fn is_removed(folder: &str) -> bool {
     folder.starts_with(REMOVED_PREFIX)
-}
-
-/// Returns six random hexadecimal digits. Ids only need to differ within one runs directory, and
-/// creating a folder that exists already fails.
-pub fn new_id() -> String {
-    let mut bytes = [0; 3];
-    // If a sandbox forbids even this, ids of processes are different enough.
-    if getrandom::fill(&mut bytes).is_err() {
-        bytes.copy_from_slice(&std::process::id().to_le_bytes()[..3]);
-    }
-    let [a, b, c] = bytes;
-    format!("{a:02x}{b:02x}{c:02x}")
-}
-
-/// Returns the name of a host as a file name. The name is read back from there, so it is unchanged
-/// if every system accepts it.
-pub(crate) fn file_stem(name: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    let kept =
-        name.chars().all(plain) && (1..=NAME_CHARS_MAX).contains(&name.len()) && !name.starts_with('-');
-    if kept { name.to_owned() } else { sanitized(name) }
-}
-
-/// Returns `name` as part of a folder's name. Letters, digits, `.` and `_` stay; each run of other
-/// characters becomes one `-`.
-pub(crate) fn sanitized(name: &str) -> String {
-    let mut clean = String::new();
-    for letter in name.chars() {
-        match letter {
-            letter if letter.is_ascii_alphanumeric() || letter == '_' => clean.push(letter),
-            '.' if !clean.is_empty() && !clean.ends_with('.') => clean.push('.'),
-            _ if clean.ends_with('-') || clean.is_empty() => {}
-            _ => clean.push('-'),
-        }
-        if clean.len() >= NAME_CHARS_MAX {
-            break;
-        }
-    }
-    let clean = clean.trim_matches(['-', '.']);
-    if clean.is_empty() { "run".to_owned() } else { clean.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(name: &str, folder: &str) {
-        assert_eq!(sanitized(name), folder, "{name:?}");
-    }
-
-    #[test]
-    fn hosts_keep_their_names_where_they_can() {
-        for name in ["lb1", "app-1", "app--1", "7"] {
-            assert_eq!(file_stem(name), name);
-        }
-        for (name, stem) in [("../x", "x"), ("", "run"), ("-x", "x"), ("a/b", "a-b"), ("App 1", "App-1")] {
-            assert_eq!(file_stem(name), stem, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn names_become_safe_parts_of_a_path() {
-        check("lb-million", "lb-million");
-        check("localhost:8080/api/users", "localhost-8080-api-users");
-        check("../../etc/passwd", "etc-passwd");
-        check("..", "run");
-        check("", "run");
-        check("ä ö\0/ü", "run");
-        check("a…b", "a-b");
-        check(&"x".repeat(500), &"x".repeat(NAME_CHARS_MAX));
-        check("[::1]:80", "1-80");
-    }
 }

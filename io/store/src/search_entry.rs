@@ -7,10 +7,11 @@ use wavetank_plan::sanitize;
 use wavetank_record::{ForeignEntryKind, WallTime};
 
 use crate::contents::Contents;
-use crate::opened_run::open_file;
+use crate::file_access::{is_dir_locked, open_file};
+use crate::folder_name::timestamp;
 use crate::prune::{QUIET_NS, protected_reason, unreadable_reason, written};
-use crate::run_entry::{is_dir_locked, timestamp};
-use crate::search_folder::{ANSWER, PARTIAL, RUNS};
+use crate::search_folder::PARTIAL;
+use crate::search_marker::{ANSWER, RUNS};
 use crate::{RunEntry, RunsDir, SearchFolder};
 
 /// Value of `answer.end` for a search that has not ended.

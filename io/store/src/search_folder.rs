@@ -6,17 +6,13 @@ use std::path::{Path, PathBuf};
 use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{SearchDoc, WallTime};
 
-use crate::archive_writer::{sync_dir, write_atomic};
-use crate::opened_run::{newer, read_text};
-use crate::run_entry::timestamp;
+use crate::archive_error::newer;
+use crate::file_access::{read_text, sync_dir, write_atomic};
+use crate::search_marker::{ANSWER, RUNS};
 use crate::{RunsDir, StoreProblem};
 
-/// File with the answer.
-pub(crate) const ANSWER: &str = "search.json";
 /// Its name while it is being written.
 pub(crate) const PARTIAL: &str = "search.json.partial";
-/// Folder with the archives of its runs.
-pub(crate) const RUNS: &str = "runs";
 
 /// The folder of a search in the runs directory, named like that of an archive. It contains
 /// `search.json` and a runs directory.
@@ -108,15 +104,4 @@ impl SearchFolder {
             damaged(error.to_string())
         })
     }
-}
-
-/// Returns whether the folder at `dir` is a search without an answer. Before its first answer, a
-/// search has only its runs.
-pub(crate) fn has_no_result(dir: &Path) -> bool {
-    // `.` and `..` have a name only once they are resolved.
-    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    let named = dir.file_name().or_else(|| whole.file_name()).unwrap_or_default().to_string_lossy();
-    timestamp(&named).is_some()
-        && dir.join(RUNS).is_dir()
-        && [ANSWER, "run.json", "plan.yaml"].iter().all(|name| dir.join(name).symlink_metadata().is_err())
 }

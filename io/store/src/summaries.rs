@@ -7,13 +7,12 @@ use std::path::Path;
 use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ARCHIVE_SCHEMA, ArchiveDoc, EnvironmentDoc, PlanDoc, RunLine, RunRecord, RunState};
 
+use crate::archive_error::not_an_archive;
 use crate::contents::Contents;
-use crate::opened_run::{not_an_archive, open_file};
-use crate::run_entry::{environment, is_locked, timestamp};
+use crate::file_access::{TEXT_BYTES_MAX, is_locked, open_file};
+use crate::folder_name::timestamp;
+use crate::run_entry::environment;
 use crate::{ArchiveGaps, OpenedRun, RunEntry, Unpacked, answered};
-
-/// Maximum length read of `run.json` and `plan.yaml`, in bytes.
-pub(crate) const TEXT_BYTES_MAX: u64 = 256 << 20;
 
 /// Returns the summary of the archive of `entry`. Damage is noted in the summary and is not an
 /// error: one damaged run must not hide the others.

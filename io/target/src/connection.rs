@@ -5,6 +5,8 @@ use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
 
 use crate::answer::Echo;
+use crate::handshake::Handshake;
+use crate::method::Method;
 use crate::pending_responses::PendingResponses;
 use crate::route::Route;
 
@@ -36,16 +38,6 @@ pub(crate) struct Connection {
     pub(crate) kind: CountedAs,
     /// The state of its TLS handshake.
     pub(crate) handshake: Handshake,
-}
-
-/// The TLS handshake of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Handshake {
-    /// Not complete, or no TLS.
-    None,
-    Full,
-    /// With a resumed session.
-    Resumed,
 }
 
 /// Whether received bytes are read.
@@ -92,17 +84,6 @@ pub(crate) struct CurrentRequest {
     pub(crate) too_large: bool,
     /// The client may be waiting for `100 Continue`.
     pub(crate) expects_continue: bool,
-}
-
-/// The request methods that are distinguished.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// GET or HEAD.
-    Get,
-    Post,
-    /// PUT, DELETE, PATCH or OPTIONS.
-    Known,
-    Unknown,
 }
 
 impl Connection {

@@ -45,6 +45,6 @@ pub fn cookie(data: &[u8]) {
 /// The query of a tier: equal parameters always lead to the same pool.
 pub fn tier(data: &[u8]) {
     let pools = Pools::default();
-    let route = pools.route(TierKind::Query, data);
-    assert_eq!(pools.route(TierKind::Query, data), route);
+    let tier = pools.tier(TierKind::Query, data);
+    assert_eq!(pools.tier(TierKind::Query, data), tier);
 }

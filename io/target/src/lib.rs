@@ -47,7 +47,10 @@
 mod answer;
 mod connection;
 mod connections;
+mod filler;
 mod freeze;
+mod handshake;
+mod method;
 mod outbox;
 mod paths;
 mod pending_responses;
@@ -58,6 +61,7 @@ mod serve_options;
 mod server;
 mod shared;
 mod shop;
+mod startup_error;
 mod truth;
 mod worker;
 

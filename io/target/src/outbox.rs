@@ -1,12 +1,11 @@
 //! [`Outbox`]: responses as bytes.
 
-use std::sync::LazyLock;
-
 use wavetank_driver::{Clock, WallClock};
 use wavetank_plan::Nanos;
 use wavetank_wire::h1::{ResponseParts, http_date, push_decimal, reason_phrase, render_response_head};
 
 use crate::answer::{Keep, Response, ScheduledResponse};
+use crate::filler::filler;
 use crate::shop::ShopResponse;
 use crate::truth::Counts;
 
@@ -223,16 +222,4 @@ const fn extra(status: u16, answer: &Response) -> Option<(&'static str, &'static
         (405, _) => Some(("Allow", "")),
         _ => None,
     }
-}
-
-/// Length of [`filler`].
-pub(crate) const FILLER_BYTES: usize = 256 * 1024;
-
-/// Content of the bodies of `/bytes`: lines of readable text.
-pub(crate) fn filler() -> &'static [u8] {
-    static FILLER: LazyLock<Vec<u8>> = LazyLock::new(|| {
-        let letter = |at: usize| if at % 64 == 63 { b'\n' } else { b'0' + (at % 64 + at / 64 % 10) as u8 };
-        (0..FILLER_BYTES).map(letter).collect()
-    });
-    &FILLER
 }

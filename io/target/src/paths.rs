@@ -41,7 +41,7 @@ impl PathCache {
     fn find_anew(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         let path = path(target);
         let route = match TierKind::from_path(path) {
-            Some(kind) => self.pools.route(kind, query(target)),
+            Some(kind) => self.pools.tier(kind, query(target)).map_or_else(Route::Malformed, Route::Tier),
             None => Route::from_path(path, self.any),
         };
         if route.is_control() {

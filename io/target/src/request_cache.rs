@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use wavetank_wire::h1::RequestEnd;
 
-use crate::connection::Method;
+use crate::method::Method;
 
 /// Longer requests are parsed each time.
 const BYTES_MAX: usize = 1_024;

@@ -7,10 +7,10 @@ use wavetank_plan::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 
 use crate::answer::{Echo, Keep, Response, ScheduledResponse};
-use crate::connection::{
-    AfterLast, Connection, CountedAs, CurrentRequest, Handshake, Method, OWED_MAX, ReadMode,
-};
+use crate::connection::{AfterLast, Connection, CountedAs, CurrentRequest, OWED_MAX, ReadMode};
 use crate::freeze::Freeze;
+use crate::handshake::Handshake;
+use crate::method::Method;
 use crate::outbox::Outbox;
 use crate::paths::PathCache;
 use crate::request_cache::RequestCache;

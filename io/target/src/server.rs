@@ -9,9 +9,10 @@ use wavetank_driver::{
 };
 use wavetank_plan::{EngineChoice, Nanos, SPREAD, UserError};
 
-use crate::outbox::filler;
+use crate::filler::filler;
 use crate::shared::Shared;
 use crate::shop::Shop;
+use crate::startup_error::cannot_start;
 use crate::worker::Worker;
 use crate::{ServeOptions, Truth};
 
@@ -287,13 +288,4 @@ fn no_thread(fault: StartFault<UserError>) -> UserError {
         StartFault::Crashed(crash) => crash.to_string(),
     };
     cannot_start(&why)
-}
-
-/// The error for a thread of the server that could not be started.
-pub(crate) fn cannot_start(why: &str) -> UserError {
-    UserError::refused(
-        "no_threads",
-        format!("cannot start a thread: {why}"),
-        "use fewer --threads, or raise `ulimit -u`",
-    )
 }

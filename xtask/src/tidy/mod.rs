@@ -20,7 +20,7 @@ mod source;
 
 use allow::{ALLOW_FILE, AllowList};
 use finding::Finding;
-use source::Source;
+use source::{Source, is_rust};
 
 /// Checks the repository at `root`; the breaches in order of rule and place.
 pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
@@ -76,10 +76,6 @@ pub(crate) fn record_goldens(root: &Path) -> Result<()> {
     }
     let text = golden::record(&texts, recorded(root).as_deref())?;
     std::fs::write(root.join(golden::HASHES), text).context(golden::HASHES)
-}
-
-fn is_rust(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 fn recorded(root: &Path) -> Option<String> {

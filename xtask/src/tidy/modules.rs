@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::Finding;
-use super::source::{Next, Source};
+use super::source::{Next, Source, is_rust};
 
 /// Most files that may import each other in a circle.
 const CIRCLE_FILES_MAX: usize = 2;
@@ -12,7 +12,7 @@ const CIRCLE_FILES_MAX: usize = 2;
 pub(crate) fn check_style(paths: &[String]) -> Vec<Finding> {
     let folders: BTreeSet<&str> = paths
         .iter()
-        .filter(|path| super::is_rust(path))
+        .filter(|path| is_rust(path))
         .filter_map(|path| path.rsplit_once('/').map(|(folder, _)| folder))
         .collect();
     let doubled =

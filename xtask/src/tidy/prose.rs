@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 
 use super::comments::{Kind, passages};
 use super::finding::Finding;
+use super::source::is_rust;
 
 /// Records how often each counted term may still appear.
 pub(crate) const COUNTS_FILE: &str = "xtask/prose-counts.txt";
@@ -64,7 +65,7 @@ pub(crate) fn concerns(path: &str) -> bool {
 /// Checks one file and adds its counted terms to `counts`.
 pub(crate) fn check(path: &str, text: &str, counts: &mut Counts) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if !super::is_rust(path) {
+    if !is_rust(path) {
         for (index, line) in text.lines().enumerate() {
             check_line(path, index + 1, line, counts, &mut findings);
         }

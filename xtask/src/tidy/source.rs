@@ -4,6 +4,7 @@
 //! The token tree is enough for every rule, so no grammar is needed and code inside macros is seen
 //! as well.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow};
@@ -238,6 +239,11 @@ fn next_of(tokens: &[TokenTree], at: usize) -> Next {
         }
         _ => Next::Other,
     }
+}
+
+/// Whether `path` names a Rust file.
+pub(super) fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 
 #[cfg(test)]

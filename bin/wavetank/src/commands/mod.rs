@@ -19,6 +19,8 @@ mod once;
 mod plan;
 #[cfg(target_os = "linux")]
 mod planned_lab;
+#[cfg(target_os = "linux")]
+mod planned_load;
 mod report;
 #[cfg(target_os = "linux")]
 mod run;
@@ -31,6 +33,8 @@ mod search;
 #[cfg(target_os = "linux")]
 mod serve;
 mod size;
+#[cfg(target_os = "linux")]
+mod source_addresses;
 mod terminal_width;
 #[cfg(target_os = "linux")]
 mod try_file;

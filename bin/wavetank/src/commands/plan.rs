@@ -9,7 +9,7 @@ use wavetank_plan::{
 };
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
 
-use super::run::local_source_addresses;
+use super::source_addresses::local_source_addresses;
 use super::terminal_width::terminal_width;
 use crate::calibrate::calibrated_load;
 use crate::cli::{CheckArgs, FileArgs, FileFormat};

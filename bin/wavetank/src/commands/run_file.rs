@@ -16,7 +16,8 @@ use wavetank_store::RunsDir;
 
 use super::baseline::Baseline;
 use super::planned_lab::PlannedLab;
-use super::run::{OutputPlan, announce, check_sources, execute_and_report, source_addresses};
+use super::planned_load::{OutputPlan, announce, execute_and_report};
+use super::source_addresses::{check_sources, source_addresses};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};

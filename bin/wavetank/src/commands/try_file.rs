@@ -10,8 +10,8 @@ use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, Secret, UserError, did_you_mean};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 
-use super::run::{check_sources_bindable, local_source_addresses};
 use super::run_file::{all_tables, sources};
+use super::source_addresses::{check_sources_bindable, local_source_addresses};
 use crate::cli::{FileFormat, TryArgs};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::{Host, host_error, output, tls_client};

@@ -7,7 +7,7 @@ use wavetank_record::HostLine;
 use wavetank_report::HostRows;
 use wavetank_store::OpenedRun;
 
-use super::result_writer::WriteError;
+use super::write_error::WriteError;
 
 /// The name of the host that the run's clock is of, as its file in the archive has it.
 const LOCAL: &str = "local";

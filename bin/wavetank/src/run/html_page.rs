@@ -7,7 +7,7 @@ use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 use wavetank_store::{ArchiveGaps, OpenedRun};
 
-use super::output;
+use super::gap_warning::warn_of_gaps;
 
 /// Columns of time in the page: as many as a chart can show on a wide screen.
 const COLUMNS_MAX: usize = 360;
@@ -22,7 +22,7 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
         let (course, read) = readable(opened.time_series(plan, COLUMNS_MAX))?;
         let dir = format!("{}/intervals", opened.display_path());
         let told = course.counters.done + course.counters.failed();
-        output::warn_of_gaps(&ArchiveGaps { dir, read, told }, record);
+        warn_of_gaps(&ArchiveGaps { dir, read, told }, record);
         Some(course)
     });
     let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();

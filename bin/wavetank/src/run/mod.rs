@@ -14,6 +14,7 @@ mod dns_refresh;
 mod event_runner;
 #[cfg(target_os = "linux")]
 mod execute;
+mod gap_warning;
 #[cfg(target_os = "linux")]
 mod hooks;
 #[cfg(target_os = "linux")]
@@ -45,6 +46,7 @@ mod server_counts;
 mod service_logs;
 #[cfg(target_os = "linux")]
 mod tls;
+mod write_error;
 
 #[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;

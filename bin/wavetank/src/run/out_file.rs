@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_plan::UserError;
 
-use super::output::os_error_text;
+use super::write_error::os_error_text;
 use crate::cli::{OutFile, OutputFormat};
 
 /// A writable `--out` file. It stays unchanged until there is a result. A file that did not exist

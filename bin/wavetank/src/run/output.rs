@@ -3,12 +3,13 @@
 use std::io::{self, BufWriter, Write};
 
 use wavetank_plan::{ExitCode, UserError};
-use wavetank_record::{RunRecord, SearchDoc};
+use wavetank_record::SearchDoc;
 use wavetank_report::Language;
-use wavetank_store::ArchiveGaps;
 
 use super::out_file::{OpenFile, overwrite};
-use super::result_writer::{ResultWriter, WriteError};
+use super::result_writer::ResultWriter;
+use super::write_error::WriteError;
+pub(crate) use super::write_error::os_error_text;
 use crate::cli::{OutFile, OutputFormat};
 
 /// Code of the error that there is a result but no place for it, or not everywhere.
@@ -34,13 +35,6 @@ pub(crate) fn deliver_error(error: &UserError, out: &[OutFile]) {
     }
     for OutFile { path, format } in out.iter().filter(|out| out.format.can_hold_errors()) {
         overwrite(path, &render_error(error, *format));
-    }
-}
-
-/// Prints on stderr what the archive of the run lacks. If stderr is closed, the warning is dropped.
-pub(super) fn warn_of_gaps(gaps: &ArchiveGaps, record: &RunRecord) {
-    for sentence in gaps.sentences(Some(record)) {
-        let _ = writeln!(io::stderr(), "warning: {sentence}");
     }
 }
 
@@ -99,12 +93,6 @@ fn deliver_as(write: &Written<'_>, format: OutputFormat, files: Vec<OpenFile>) -
         Err(unwritten) => failures.push(into_user_error("stdout", unwritten)),
     }
     UserError::combine(failures).map_or(Ok(()), Err)
-}
-
-/// Returns the system's message without its number.
-pub(crate) fn os_error_text(error: &io::Error) -> String {
-    let said = error.to_string();
-    said.split(" (os error").next().unwrap_or(&said).to_owned()
 }
 
 fn into_user_error(place: &str, unwritten: WriteError) -> UserError {

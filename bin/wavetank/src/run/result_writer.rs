@@ -9,9 +9,10 @@ use wavetank_record::{CompareDoc, RunRecord};
 use wavetank_report::{CsvExport, IntervalLog, Language, LatencySeries, StepSelector, percentile_text};
 use wavetank_store::{ArchiveGaps, OpenedRun, ReadReport, answered};
 
+use super::gap_warning::warn_of_gaps;
 use super::host_rows::host_rows;
 use super::html_page::html_page;
-use super::output;
+use super::write_error::WriteError;
 use crate::cli::{OutputFormat, ReportOptions};
 
 /// A run that is over.
@@ -32,20 +33,6 @@ struct Archive<'a> {
     opened: &'a OpenedRun,
     plan: Plan,
     step: Option<StepSelector>,
-}
-
-/// Why a format could not be written.
-pub(crate) enum WriteError {
-    /// There is no place for it.
-    Io(io::Error),
-    /// It cannot be made.
-    Unmade(UserError),
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
 }
 
 impl<'a> ResultWriter<'a> {
@@ -175,7 +162,7 @@ impl<'a> ResultWriter<'a> {
             let hint = "use .txt, .json, .xml or .md, which need only run.json";
             return Err(WriteError::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
-        output::warn_of_gaps(&ArchiveGaps { dir, read, told }, self.record);
+        warn_of_gaps(&ArchiveGaps { dir, read, told }, self.record);
         Ok(())
     }
 }

@@ -1,7 +1,9 @@
 //! Rows of data.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::Value;
-use super::{Key, Kind, Section, key, required};
+use super::{Key, Kind, Section};
 
 const ROW: Key = key(
     "row",

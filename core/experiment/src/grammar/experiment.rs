@@ -1,7 +1,9 @@
 //! The top of the file, and events.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::{Condition, Rate, Steps, Url, Value};
-use super::{Key, Kind, MapName, Section, key, required};
+use super::{Key, Kind, MapName, Section};
 
 /// The whole file.
 pub(crate) static EXPERIMENT: Section = Section {

@@ -1,7 +1,9 @@
 //! HTTP settings: `http`, targets, TLS.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::{Auth, Statuses, Template, Url};
-use super::{Kind, MapName, Section, key, required};
+use super::{Kind, MapName, Section};
 
 /// `http:`.
 pub(crate) static HTTP: Section = Section {

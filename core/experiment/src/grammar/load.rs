@@ -1,7 +1,9 @@
 //! Scenarios and phases.
 
+use wavetank_grammar::key;
+
 use super::CustomKind::{CountOrRate, CountRange, Rate, RateRange, Sessions, Spike, Steps, Think};
-use super::{Kind, MapName, Section, key};
+use super::{Kind, MapName, Section};
 
 /// A scenario.
 pub(crate) static SCENARIO: Section = Section {

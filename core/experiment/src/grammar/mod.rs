@@ -5,12 +5,14 @@ mod data;
 mod experiment;
 mod http;
 mod load;
+mod map_name;
 mod step;
 mod synonyms;
 
 pub(crate) use custom_kind::CustomKind;
-pub(crate) use step::{FORMS, METHODS};
-pub(crate) use wavetank_grammar::{Grammar, key, required};
+pub(crate) use map_name::{Key, Kind, MapName, Section};
+pub(crate) use step::{FORMS, METHODS, StepForm};
+pub(crate) use wavetank_grammar::Grammar;
 
 use data::{DATA_FILE, DATA_ROWS};
 use experiment::{EVENT, EXPERIMENT};
@@ -19,30 +21,6 @@ use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
 use step::{CHOICE, MULTIPART_FILE};
 use wavetank_grammar::{ErrorHints, maps_with_key};
-
-/// A key of an experiment.
-pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
-/// The kind of value of a key.
-pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
-/// A map with fixed keys.
-pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
-
-/// The maps with fixed keys, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MapName {
-    Experiment,
-    Http,
-    Tls,
-    Target,
-    TargetUrl,
-    DataFile,
-    DataRows,
-    Scenario,
-    Phase,
-    Event,
-    MultipartFile,
-    Choice,
-}
 
 impl Grammar for MapName {
     type Own = CustomKind;
@@ -122,15 +100,3 @@ const HOMES: [MapName; 7] = [
     MapName::Event,
     MapName::DataFile,
 ];
-
-/// A step: its verbs, of which exactly one is given, and the keys that belong to them.
-pub(crate) struct StepForm {
-    /// Its heading on the page.
-    pub(crate) title: &'static str,
-    /// Its name in the schema.
-    pub(crate) name: &'static str,
-    /// What it does.
-    pub(crate) about: &'static str,
-    pub(crate) verbs: &'static [Key],
-    pub(crate) keys: &'static [Key],
-}

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_plan::{self as plan, Action, Escape, Rendezvous};
 
-use super::scenario::{ScenarioScope, set_value, think};
+use super::scope::ScenarioScope;
 use super::shared::{add, index, too_many};
 use super::target::Targets;
+use super::template::set_value;
 use super::{LowerError, request};
-use crate::model::{EndScope, ForEachItems, Step, Verb};
-use crate::{Diagnostic, Spanned};
+use crate::model::{EndScope, ForEachItems, Step, Think, Verb};
 
 /// Maximum number of actions of one scenario, with blocks and fixed lists expanded.
 const ACTIONS_MAX: usize = 500_000;
@@ -186,7 +187,7 @@ impl<'e, 't> StepLowering<'e, 't> {
         })
     }
 
-    fn request(&mut self, own: &'e crate::Request, step: &Step) -> Result<u16, LowerError> {
+    fn request(&mut self, own: &'e crate::model::Request, step: &Step) -> Result<u16, LowerError> {
         let key = std::ptr::from_ref(own).addr();
         if let Some(known) = self.known.get(&key) {
             return Ok(*known);
@@ -197,5 +198,15 @@ impl<'e, 't> StepLowering<'e, 't> {
         self.steps.push(lowered);
         self.known.insert(key, number);
         Ok(number)
+    }
+}
+
+pub(super) const fn think(think: Think) -> plan::Think {
+    match think {
+        Think::Fixed(length) => plan::Think::Fixed(length),
+        Think::Even(from, to) => plan::Think::Even { from, to },
+        Think::Exponential(mean) => plan::Think::Exponential { mean },
+        Think::Normal { mean, deviation } => plan::Think::Normal { mean, deviation },
+        Think::Lognormal { median, p95 } => plan::Think::Lognormal { median, p95 },
     }
 }

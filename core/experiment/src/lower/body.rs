@@ -1,13 +1,13 @@
 //! Bodies and queries as templates.
 
+use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_journey::body::Multipart;
 use wavetank_plan::{self as plan, Escape, Hole, TemplatePart};
 
 use super::LowerError;
-use super::scenario::ScenarioScope;
-use super::template::push_text;
+use super::escape::push_text;
+use super::scope::ScenarioScope;
 use crate::model::{Body, Part, PartContent, Template, Value};
-use crate::{Diagnostic, Spanned};
 
 /// A body and its content type.
 pub(super) struct BodyTemplate {
@@ -181,7 +181,7 @@ fn multipart(
 ) -> Result<String, LowerError> {
     // The same file gives the same bytes. A part containing the boundary is as unlikely as with
     // random ones.
-    let seed = names.shared.experiment.seed.unwrap_or(super::SEED);
+    let seed = names.shared.experiment.seed.unwrap_or(super::context::SEED);
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (number as u64 + 1);
     let writer = Multipart::new([
         mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9),

@@ -1,10 +1,10 @@
 //! Checks: `check`, `count`, `if`, `while`.
 
+use wavetank_grammar::Diagnostic;
 use wavetank_plan::{self as plan, Escape, Number, Op, Quantity};
 
 use super::LowerError;
-use super::scenario::ScenarioScope;
-use crate::Diagnostic;
+use super::scope::ScenarioScope;
 use crate::model::{Alternative, Check, CheckOp, CheckSubject, Operand};
 
 impl ScenarioScope<'_> {

@@ -1,5 +1,6 @@
 //! Lowers HTTP and TLS settings.
 
+use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use wavetank_plan::{
     Action, AuthPlan, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan,
@@ -8,8 +9,7 @@ use wavetank_plan::{
 
 use super::target::{ResolvedTarget, Targets};
 use super::{LowerContext, LowerError};
-use crate::model::{PhaseLoad, TlsSettings};
-use crate::{Diagnostic, Experiment, Spanned};
+use crate::model::{Experiment, PhaseLoad, TlsSettings};
 
 /// Lowers HTTP settings. Defaults are those of a URL run, except that users keep cookies if they
 /// can send them back.

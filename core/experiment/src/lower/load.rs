@@ -1,5 +1,6 @@
 //! Lowers sequential and parallel phases, and computes what they need of the host.
 
+use wavetank_grammar::Diagnostic;
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::resolve::{self, HostCapacity, ThreadLayout};
 use wavetank_plan::{
@@ -11,9 +12,8 @@ use super::phase::{LoweredLoad, lower_load};
 use super::session::SessionFacts;
 use super::shared::too_many;
 use super::{LowerContext, LowerError};
-use crate::model::Phase;
+use crate::model::{Experiment, Phase};
 use crate::overrides::default_phases;
-use crate::{Diagnostic, Experiment};
 
 /// All phases, and how their connections are held.
 pub(super) struct LoweredPhases {

@@ -7,13 +7,17 @@
 mod action;
 mod body;
 mod check;
+mod context;
 mod data;
+mod error;
+mod escape;
 mod http;
 mod load;
 mod phase;
 mod proxy;
 mod request;
 mod scenario;
+mod scope;
 mod session;
 mod shared;
 mod target;
@@ -21,47 +25,25 @@ mod template;
 mod trace;
 mod wording;
 
-use std::net::SocketAddr;
-
-use wavetank_journey::data::Table;
 use wavetank_plan::{
-    EngineChoice, HooksPlan, HostFacts, HttpPlan, Nanos, Plan, PlannedEvent, Secret, SharedPlan, SourcesPlan,
-    TargetUrl, Unsupported, UserError, forecast, resolve,
+    HooksPlan, HttpPlan, Nanos, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, UserError, forecast,
+    resolve,
 };
 
+pub use context::LowerContext;
 pub use data::rows_table;
+pub use error::LowerError;
 use load::LoweredPhases;
 use scenario::Scenarios;
 use shared::GlobalScope;
 use target::Targets;
 pub use trace::verify_traces;
 
-use crate::{Diagnostic, Experiment};
+use crate::model::Experiment;
+use context::SEED;
 
-/// Seed of a run without a seed: the same file gives the same load.
-const SEED: u64 = 1;
 /// Maximum length of a run's name: a folder's name also contains time and id.
 const NAME_MAX: usize = 64;
-
-/// Inputs from outside the file.
-pub struct LowerContext<'a> {
-    /// Known facts about this host.
-    pub host: &'a HostFacts,
-    /// The rows of each source under `data`, in order; `None` if they are not read yet.
-    pub tables: &'a [Option<Table>],
-    /// Returns the addresses of a URL's name with the port, after [`Experiment::connect_point`].
-    pub addresses: &'a dyn Fn(&TargetUrl) -> Result<Vec<SocketAddr>, UserError>,
-    /// Returns the bytes of a file that the experiment names.
-    pub file: &'a dyn Fn(&str) -> Result<Vec<u8>, UserError>,
-    /// Returns the value of `${secret:NAME}`.
-    pub secret: &'a dyn Fn(&str) -> Option<Secret>,
-    /// Source addresses, with `auto` resolved.
-    pub sources: SourcesPlan,
-    /// Number of load threads, if requested.
-    pub threads: Option<u32>,
-    /// The requested driver.
-    pub engine: EngineChoice,
-}
 
 /// The plan, and notes about how it was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,43 +56,6 @@ pub struct LoweredPlan {
     pub remarks: Vec<String>,
     /// Why the engine is not the best one available.
     pub engine_why: Option<Unsupported>,
-}
-
-/// The reason why there is no plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LowerError {
-    /// A mistake in the file.
-    File(Diagnostic),
-    /// A problem outside the file.
-    Outside(UserError),
-}
-
-impl From<Diagnostic> for LowerError {
-    fn from(diagnostic: Diagnostic) -> Self {
-        Self::File(diagnostic)
-    }
-}
-
-impl From<UserError> for LowerError {
-    fn from(error: UserError) -> Self {
-        Self::Outside(error)
-    }
-}
-
-impl LowerError {
-    /// Returns the error as one line that starts with the position in the file.
-    pub fn into_user_error(self, file: &str) -> UserError {
-        match self {
-            Self::Outside(error) => error,
-            Self::File(one) => {
-                let message = match one.place {
-                    Some(place) => format!("{file}:{}:{}: {}", place.line, place.column, one.message),
-                    None => format!("{file}: {}", one.message),
-                };
-                UserError::usage(one.code, message, one.hint)
-            }
-        }
-    }
 }
 
 /// Returns the plan of an experiment that was read without errors.

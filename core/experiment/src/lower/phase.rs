@@ -1,11 +1,11 @@
 //! One phase of the file as a load with a length.
 
+use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::shape::{ShapeError, climb_length, rise_length};
 use wavetank_plan::{Arrivals, Load, Nanos, PopulationCurve, Rate, RateCurve};
 
 use super::{LowerContext, LowerError, trace};
 use crate::model::{FromTo, Phase, PhaseLoad, Sessions, StairHeight};
-use crate::{Diagnostic, Span};
 
 /// The load of a phase and its length.
 pub(super) struct LoweredLoad {

@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 
+use wavetank_grammar::Diagnostic;
 use wavetank_plan::{ProxyPlan, ProxyUrl, RunOptions, Secret, resolve};
 
 use super::LowerError;
 use super::shared::GlobalScope;
 use super::target::Targets;
-use crate::Diagnostic;
 use crate::model::{Part, Proxy, Template, Value};
 
 /// Maximum nesting of variables in variables.

@@ -1,15 +1,15 @@
 //! Lowers requests to steps of the plan.
 
+use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
 
 use super::LowerError;
 use super::body::{self, BodyTemplate};
-use super::scenario::ScenarioScope;
+use super::scope::ScenarioScope;
 use super::target::Targets;
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
-use crate::{Diagnostic, Span};
 
 /// Lowers a request to a step of the plan. `number` is its index among the scenario's steps.
 pub(super) fn step(

@@ -1,31 +1,15 @@
 //! Scenarios of the plan, and the names that are valid in one of them.
 
-use wavetank_plan::{self as plan, Action, ConnectionOwner, Escape, Hole, TemplatePart};
+use wavetank_plan::{self as plan, Action, ConnectionOwner};
 
 use super::LowerError;
-use super::action::StepLowering;
+use super::action::{StepLowering, think};
 use super::request::on_failure;
-use super::shared::{GlobalScope, add, index};
+use super::scope::ScenarioScope;
+use super::shared::{GlobalScope, add};
 use super::target::Targets;
-use crate::model::{Connection, PhaseLoad, Scenario, Step, Think, Value};
-use crate::{Experiment, Phase, Spanned};
-
-/// Names of one scenario, in addition to the shared ones.
-pub(super) struct ScenarioScope<'e> {
-    pub(super) shared: &'e GlobalScope<'e>,
-    /// Variables that its sessions set, or have from the run's `before`. All other variables of the
-    /// file are filled in here.
-    pub(super) variables: Vec<String>,
-    /// Target of its requests that name no other.
-    pub(super) target: Option<&'e Spanned<String>>,
-}
-
-impl ScenarioScope<'_> {
-    /// Returns the number of a variable that sessions set.
-    pub(super) fn slot(&self, name: &str) -> Option<u16> {
-        index(&self.variables, name)
-    }
-}
+use super::template::set_value;
+use crate::model::{Connection, Experiment, Phase, PhaseLoad, Scenario, Step};
 
 /// All scenarios of the plan.
 pub(super) struct Scenarios {
@@ -146,31 +130,5 @@ fn owner(
         ConnectionOwner::Shared
     } else {
         ConnectionOwner::User
-    }
-}
-
-/// Returns a value for the variable `name`: a single hole keeps its type, everything else is text.
-/// A variable listed in `redact:` becomes a secret of the plan.
-pub(super) fn set_value(
-    names: &ScenarioScope<'_>,
-    name: &str,
-    value: &Value,
-) -> Result<plan::Template, LowerError> {
-    let mut out = plan::Template::default();
-    if let Some(value) = names.redacted_as(name, value) {
-        out.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::Plain }));
-        return Ok(out);
-    }
-    names.append_value(value, Escape::Plain, &mut out)?;
-    Ok(out)
-}
-
-pub(super) const fn think(think: Think) -> plan::Think {
-    match think {
-        Think::Fixed(length) => plan::Think::Fixed(length),
-        Think::Even(from, to) => plan::Think::Even { from, to },
-        Think::Exponential(mean) => plan::Think::Exponential { mean },
-        Think::Normal { mean, deviation } => plan::Think::Normal { mean, deviation },
-        Think::Lognormal { median, p95 } => plan::Think::Lognormal { median, p95 },
     }
 }

@@ -3,8 +3,7 @@
 use wavetank_plan::{Secret, UserError};
 
 use super::{LowerContext, LowerError};
-use crate::Experiment;
-use crate::model::{DataContent, Part, Step, Template, Value, Verb};
+use crate::model::{DataContent, Experiment, Part, Step, Template, Value, Verb};
 use crate::walk::templates_in_value;
 
 /// See the module's description. Indices in these lists are the plan's numbers.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{
     DnsRefreshPlan, PickOrder, RefreshedName, RunOptions, ScenarioMix, TargetSelection, TargetUrl, TlsPlan,
     resolve,
@@ -9,8 +10,7 @@ use wavetank_plan::{
 
 use super::shared::too_many;
 use super::{LowerContext, LowerError};
-use crate::model::{Pick, Target, TargetAddress, TlsSettings};
-use crate::{Diagnostic, Experiment, Span, Spanned};
+use crate::model::{Experiment, Pick, Target, TargetAddress, TlsSettings};
 
 /// See the module's description.
 pub(super) struct Targets<'e> {

@@ -1,15 +1,15 @@
 //! Lowers templates: names become numbers, the file's variables are filled in, and fixed text is
 //! escaped for its position.
 
-use wavetank_journey::body::{form_text, json_text};
+use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::redact::REDACTED;
 use wavetank_plan::{self as plan, Escape, Expr, Hole, Secret, TemplatePart};
 
-use super::scenario::ScenarioScope;
+use super::escape::push_text;
+use super::scope::ScenarioScope;
 use super::shared::index;
 use super::{LowerError, body};
 use crate::model::{Function, Part, Template, Value};
-use crate::{Diagnostic, Span};
 
 impl ScenarioScope<'_> {
     /// Lowers `template` for a position with this escape.
@@ -178,13 +178,18 @@ fn joined(mut template: plan::Template) -> Expr {
     }
 }
 
-/// Appends fixed text with the escape of its position. A path is sent as the user wrote it.
-pub(super) fn push_text(text: &[u8], escape: Escape, out: &mut plan::Template) {
-    let mut escaped = Vec::new();
-    match escape {
-        Escape::Plain | Escape::Path | Escape::Address | Escape::Header => return out.push_fixed(text),
-        Escape::JsonText | Escape::JsonValue => json_text(&mut escaped, text),
-        Escape::Form => form_text(&mut escaped, text),
+/// Returns a value for the variable `name`: a single hole keeps its type, everything else is text.
+/// A variable listed in `redact:` becomes a secret of the plan.
+pub(super) fn set_value(
+    names: &ScenarioScope<'_>,
+    name: &str,
+    value: &Value,
+) -> Result<plan::Template, LowerError> {
+    let mut out = plan::Template::default();
+    if let Some(value) = names.redacted_as(name, value) {
+        out.pieces.push(TemplatePart::Hole(Hole { value, escape: Escape::Plain }));
+        return Ok(out);
     }
-    out.push_fixed(&escaped);
+    names.append_value(value, Escape::Plain, &mut out)?;
+    Ok(out)
 }

@@ -1,11 +1,11 @@
 //! `trace: FILE`: times of arrivals, or rates that start at given times.
 
+use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::quantity::{parse_duration, parse_rate};
 use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
 
 use super::{LowerContext, LowerError};
-use crate::model::{Phase, PhaseLoad};
-use crate::{Diagnostic, Diagnostics, Experiment};
+use crate::model::{Experiment, Phase, PhaseLoad};
 
 /// Maximum number of lines of a trace.
 const LINES_MAX: usize = 50_000_000;

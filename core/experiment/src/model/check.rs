@@ -1,9 +1,9 @@
 //! [`Check`]: a condition on a response or on variables.
 
+use wavetank_grammar::Span;
 use wavetank_plan::{Nanos, Number};
 
 use super::Template;
-use crate::Span;
 
 /// `SUBJECT OP VALUE [or VALUE …]`.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,8 @@
 //! [`DataSource`]: rows of data.
 
+use wavetank_grammar::{Span, Spanned};
+
 use super::Value;
-use crate::{Span, Spanned};
 
 /// An entry under `data`.
 #[derive(Clone, Debug, PartialEq)]

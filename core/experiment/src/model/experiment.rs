@@ -1,9 +1,9 @@
 //! [`Experiment`]: the whole file.
 
+use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::{Condition, Nanos, Rate, SourcesPlan};
 
 use super::{Connection, DataSource, Http, Phase, Scenario, Step, Target, Value};
-use crate::{Span, Spanned};
 
 /// The whole file as it was read. Every quantity is a total of the run.
 #[derive(Clone, Debug, Default, PartialEq)]

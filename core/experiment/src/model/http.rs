@@ -1,12 +1,12 @@
 //! [`Http`]: HTTP settings.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::{
     Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
     TlsVersions,
 };
 
 use super::Template;
-use crate::Spanned;
 
 /// `http:`.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use wavetank_plan::{Arrivals, Nanos, Rate};
 
-use crate::{Span, Spanned};
+use wavetank_grammar::{Span, Spanned};
 
 /// A phase as written: one load, its length, and further settings.
 #[derive(Clone, Debug, PartialEq)]

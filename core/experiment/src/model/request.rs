@@ -1,9 +1,9 @@
 //! [`Request`]: a step that sends a request.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::Nanos;
 
 use super::{AnswerSource, Auth, Check, Header, OnFailure, Template, Value};
-use crate::Spanned;
 
 /// One request with the checks of its response.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,10 @@
 //! [`Scenario`]: the journey of one virtual user.
 
+use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::Nanos;
 
+use super::on_failure::OnFailure;
 use super::{Phase, Step, Think};
-use crate::{Span, Spanned};
 
 /// A scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,16 +47,4 @@ pub enum Connection {
     Request,
     /// The run: a pool.
     Shared,
-}
-
-/// The reaction to a failed request.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The session continues.
-    #[default]
-    Continue,
-    /// The session ends, failed.
-    EndSession,
-    /// The run ends, failed.
-    EndRun,
 }

@@ -1,9 +1,9 @@
 //! [`Step`]: one action of a user.
 
+use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::Nanos;
 
 use super::{Check, Request, Template, Value};
-use crate::{Span, Spanned};
 
 /// A step: one verb with its keys.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! [`Target`]: the destination of requests.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::TargetUrl;
 
 use super::TlsSettings;
-use crate::Spanned;
 
 /// A destination of requests.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! [`Template`]: text with `${…}`.
 
-use crate::Span;
+use wavetank_grammar::Span;
 
 /// Text with holes, as parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

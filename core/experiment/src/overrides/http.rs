@@ -3,8 +3,7 @@
 use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
 
 use super::{PLACE, TemplateParser, conflict, without_span};
-use crate::Experiment;
-use crate::model::{Auth, Header, Http, Proxy, Template};
+use crate::model::{Auth, Experiment, Header, Http, Proxy, Template};
 
 impl Experiment {
     /// Applies the options for keys of `http:`.

@@ -4,8 +4,7 @@ use wavetank_plan::constants::{CONNECTIONS, DURATION};
 use wavetank_plan::{Nanos, Rate, RunOptions, StageLoad, UserError};
 
 use super::{conflict, without_span};
-use crate::model::{Connection, FromTo, PhaseLoad};
-use crate::{Experiment, Phase};
+use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
 
 impl Experiment {
     /// Creates the phase that the options describe, or refuses them if the file has phases.

@@ -9,10 +9,10 @@ mod load;
 mod tls;
 
 pub(crate) use load::default_phases;
+use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{RunOptions, UserError, resolve};
 
-use crate::model::Template;
-use crate::{Diagnostic, Experiment, Phase, Span, Spanned};
+use crate::model::{Experiment, Phase, Template};
 
 /// Parses a text with templates. The error is about the text alone.
 pub(crate) type TemplateParser<'a> = dyn FnMut(&str) -> Result<Template, Diagnostic> + 'a;

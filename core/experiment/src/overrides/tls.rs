@@ -1,10 +1,10 @@
 //! Options for keys of every `tls:` of the file, such as `--insecure` and `--cacert`.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::{PemFile, TlsOptions};
 
 use super::without_span;
-use crate::model::TlsSettings;
-use crate::{Experiment, Spanned};
+use crate::model::{Experiment, TlsSettings};
 
 impl Experiment {
     /// Applies the TLS options to the file's own; files keep the names by which they were read.

@@ -1,9 +1,10 @@
 //! Bodies of requests: exactly one of `json`, `form`, `multipart`, `body`, `file`.
 
+use wavetank_grammar::{Node, NodeKind};
+
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Body, PartContent};
-use crate::{Node, NodeKind};
 
 const BODIES: [&str; 5] = ["json", "form", "multipart", "body", "file"];
 
@@ -20,7 +21,7 @@ impl Parser<'_> {
             let hint = format!(
                 "post: for a request with a body, query: for parameters in the URL ({method} has none)"
             );
-            self.out.push(crate::Diagnostic::warning(
+            self.out.push(wavetank_grammar::Diagnostic::warning(
                 "body_unusual",
                 entry.place,
                 format!("{method} with a body: most servers ignore it"),

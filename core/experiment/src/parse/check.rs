@@ -1,6 +1,7 @@
 //! Checks of a response, such as `status = 200 or 409`, `${left} > 0` or
 //! `header cache-control contains no-store`.
 
+use wavetank_grammar::{Diagnostic, Node, Span};
 use wavetank_journey::extract::Pattern;
 use wavetank_plan::quantity::{parse_count, parse_duration, parse_size};
 use wavetank_plan::{Number, did_you_mean};
@@ -8,7 +9,6 @@ use wavetank_plan::{Number, did_you_mean};
 use super::value::is_number;
 use super::{Parser, TreeReader as _};
 use crate::model::{Alternative, AnswerSource, Check, CheckOp, CheckSubject, Operand};
-use crate::{Diagnostic, Node, Span};
 
 /// The comparisons, longest first.
 pub(crate) const OPERATORS: [(&str, CheckOp); 6] = [

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use wavetank_grammar::{Entry, Node, NodeKind};
+
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{DataContent, DataFile, DataSource, RowOrder, Value};
-use crate::{Entry, Node, NodeKind};
 
 const ROWS: [(&str, RowOrder); 4] = [
     ("in_order", RowOrder::InOrder),

@@ -1,11 +1,11 @@
 //! The top of the file.
 
+use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::{Nanos, PlannedEvent, SourcesPlan, parse_sources};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Block, Event, Experiment, Scenario, Sources, Variable};
-use crate::{Node, Span, Spanned};
 
 /// Parses the whole file, with its variables in `reader`.
 pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Experiment> {
@@ -116,7 +116,7 @@ impl Parser<'_> {
                 Some(Spanned::new(Sources::These(plan), place))
             }
             Err(error) => {
-                self.out.push(crate::Diagnostic::from_error(
+                self.out.push(wavetank_grammar::Diagnostic::from_error(
                     error,
                     words.first().map_or(place, |word| word.place),
                 ));

@@ -1,10 +1,10 @@
 //! Parses the inside of `${…}`: names, columns, and functions with arguments.
 
+use wavetank_grammar::Span;
 use wavetank_plan::did_you_mean;
 use wavetank_plan::quantity::parse_count;
 
 use super::{Parser, TreeReader as _, is_identifier, unquoted_chars};
-use crate::Span;
 use crate::model::{Function, Part, Template};
 
 const FUNCTIONS: [(&str, &str); 7] = [

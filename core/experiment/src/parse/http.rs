@@ -1,5 +1,6 @@
 //! `http`, `tls`, headers, auth.
 
+use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::{
     Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
 };
@@ -7,7 +8,6 @@ use wavetank_plan::{
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Auth, Header, Http, Part, Template, TlsSettings};
-use crate::{Node, Span, Spanned};
 
 impl Parser<'_> {
     /// `http:`.
@@ -194,7 +194,7 @@ impl Parser<'_> {
         let user = self.template_text(user, node.place)?;
         let password = self.template_text(password, node.place)?;
         if password.as_fixed().is_some_and(|password| !password.is_empty()) {
-            self.out.push(crate::Diagnostic::warning(
+            self.out.push(wavetank_grammar::Diagnostic::warning(
                 "password_written",
                 node.place,
                 "the file contains a password",

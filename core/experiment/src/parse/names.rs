@@ -1,7 +1,8 @@
 //! Names.
 
+use wavetank_grammar::{Entry, Node, Spanned};
+
 use super::{Parser, TreeReader as _};
-use crate::{Entry, Node, Spanned};
 
 /// Whether `text` has only letters, digits, `_`, `-`, `.`, so it can be used after `in`, between
 /// parentheses and in file names.

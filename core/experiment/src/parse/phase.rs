@@ -1,12 +1,12 @@
 //! `phases`.
 
+use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 use wavetank_plan::{Arrivals, UserError};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase};
-use crate::{Node, Span, Spanned};
 
 const LOADS: [&str; 5] = ["rate", "users", "hold", "trace", "pause"];
 const EXAMPLE: &str =

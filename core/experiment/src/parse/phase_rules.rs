@@ -1,9 +1,9 @@
 //! Keys of a phase that can be combined.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::Rate;
 
 use super::{Keys, Parser};
-use crate::Spanned;
 use crate::model::PhaseLoad;
 
 /// The key of a load, whether it goes from one value to another, and the keys that it can have.

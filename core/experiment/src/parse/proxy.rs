@@ -1,11 +1,11 @@
 //! `http: {proxy: URL}`.
 
+use wavetank_grammar::{Diagnostic, Node, Spanned};
 use wavetank_plan::ProxyUrl;
 
 use super::http::user_and_password;
 use super::{Parser, TreeReader as _};
 use crate::model::{Part, Proxy};
-use crate::{Diagnostic, Node, Spanned};
 
 /// The form of a proxy with a user and password.
 const USER_HINT: &str = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";

@@ -1,10 +1,10 @@
 //! Quantities that occur only in experiments.
 
+use wavetank_grammar::{Node, Spanned};
 use wavetank_plan::quantity::parse_rate_positive;
 use wavetank_plan::{Condition, Rate, UserError};
 
 use super::{Parser, TreeReader as _};
-use crate::{Node, Spanned};
 
 impl Parser<'_> {
     /// Reads a small count, such as the number of pipelined requests.

@@ -1,12 +1,12 @@
 //! Requests.
 
+use wavetank_grammar::{Entry, Node, NodeKind, Span, Spanned};
 use wavetank_plan::PART_NAMES;
 
 use super::http::starts_with;
 use super::{Keys, Parser, TreeReader as _, is_identifier, normal_path};
 use crate::grammar::METHODS;
 use crate::model::{Check, Extraction, NamedCheck, OnFailure, Part, Request, RequestHead, Template};
-use crate::{Entry, Node, NodeKind, Span, Spanned};
 
 const FAILURES: [(&str, OnFailure); 3] = [
     ("continue", OnFailure::Continue),

@@ -1,9 +1,10 @@
 //! `scenarios`.
 
+use wavetank_grammar::{Entry, Node, Span, Spanned};
+
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Connection, Scenario};
-use crate::{Entry, Node, Span, Spanned};
 
 const CONNECTIONS: [(&str, Connection); 4] = [
     ("user", Connection::User),

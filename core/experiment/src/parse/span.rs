@@ -1,11 +1,11 @@
 //! Ranges `A to B`.
 
+use wavetank_grammar::{Diagnostic, Node, Spanned};
 use wavetank_plan::quantity::{parse_count, parse_rate};
 use wavetank_plan::{Rate, UserError};
 
 use super::{Parser, TreeReader as _};
 use crate::model::FromTo;
-use crate::{Diagnostic, Node, Spanned};
 
 impl Parser<'_> {
     /// Reads `N` or `N to N`.

@@ -1,12 +1,11 @@
 //! Steps: exactly one verb, and the keys that belong to it.
 
-use wavetank_grammar::suggest_key;
+use wavetank_grammar::{Entry, Node, NodeKind, suggest_key};
 use wavetank_plan::did_you_mean;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
-use crate::{Entry, Node, NodeKind};
 
 /// Namespaces of protocols that this version does not support yet.
 const LATER: [&str; 9] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp", "grpc"];
@@ -177,7 +176,7 @@ impl Parser<'_> {
         let name = scalar.text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')).map(str::trim);
         match name {
             Some(name) if super::is_identifier(name) && self.vars.get(name).is_none() => {
-                Some(ForEachItems::Variable(crate::Spanned::new(name.to_owned(), node.place)))
+                Some(ForEachItems::Variable(wavetank_grammar::Spanned::new(name.to_owned(), node.place)))
             }
             _ => {
                 let message = format!("`{}` is not a list", scalar.text);

@@ -1,11 +1,11 @@
 //! FROM, and the subject of a check: the part of a response to use.
 
+use wavetank_grammar::{Diagnostic, Node, Span, Spanned};
 use wavetank_journey::extract::Extractor;
 use wavetank_plan::did_you_mean;
 
 use super::{OPERATORS, Parser, TreeReader as _, unquoted_chars};
 use crate::model::{AnswerSource, CheckSubject};
-use crate::{Diagnostic, Node, Span, Spanned};
 
 const PARTS: [&str; 10] =
     ["status", "time", "size", "body", "header", "cookie", "json", "xml", "css", "regex"];

@@ -1,11 +1,11 @@
 //! `target`, `targets`.
 
+use wavetank_grammar::{Node, NodeKind, Spanned};
 use wavetank_plan::TargetUrl;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
 use crate::model::{Pick, Target, TargetAddress};
-use crate::{Node, NodeKind, Spanned};
 
 /// Maximum number of URLs of one target.
 const URLS_MAX: usize = 4_096;
@@ -108,7 +108,7 @@ impl Parser<'_> {
                 if error.code == "url_user" {
                     "http: {auth: basic USER:${secret:PASSWORD}}".clone_into(&mut error.hint);
                 }
-                self.out.push(crate::Diagnostic::from_error(error, place));
+                self.out.push(wavetank_grammar::Diagnostic::from_error(error, place));
                 None
             }
         }

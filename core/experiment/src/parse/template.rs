@@ -1,8 +1,9 @@
 //! Parses text with `${…}` into parts.
 
+use wavetank_grammar::{Node, Span};
+
 use super::{Parser, TreeReader as _, unquoted_chars};
 use crate::model::{Part, Template};
-use crate::{Node, Span};
 
 impl Parser<'_> {
     /// Reads a single value as a template.

@@ -1,10 +1,10 @@
 //! Single values with text that is fixed before the run. `${VAR}` and `${env:X}` are filled in
 //! here.
 
+use wavetank_grammar::{Diagnostics, Span};
 use wavetank_plan::did_you_mean;
 
 use super::{Parser, TreeReader};
-use crate::{Diagnostics, Span};
 
 impl TreeReader for Parser<'_> {
     fn out(&mut self) -> &mut Diagnostics {

@@ -1,10 +1,10 @@
 //! Typed values: JSON bodies, forms, variables.
 
+use wavetank_grammar::{Node, NodeKind};
 use wavetank_plan::quantity::parse_count;
 
 use super::{Parser, TreeReader as _};
 use crate::model::Value;
-use crate::{Node, NodeKind};
 
 impl Parser<'_> {
     /// Parses any value, with templates inside. Unquoted `true`, `null` and JSON numbers have their

@@ -1,11 +1,12 @@
 //! [`Variables`]: the variables of the file, which are read before everything else.
 
-use std::collections::BTreeMap;
-
-use super::{ExpansionBudget, Parser, TreeReader as _, is_identifier};
-use crate::grammar::{Grammar as _, MapName};
-use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, ParseInput, Scalar, Span};
+use wavetank_grammar::{Diagnostic, Diagnostics, Entry, Grammar as _, Node, NodeKind, Scalar, Span};
 use wavetank_plan::did_you_mean;
+
+use super::parser::ExpansionBudget;
+use super::{Parser, TreeReader as _, Variables, is_identifier};
+use crate::grammar::MapName;
+use crate::parse_input::ParseInput;
 
 /// Maximum nesting that results from variables.
 const DEPTH_MAX: usize = 64;
@@ -14,13 +15,6 @@ const VARS_MAX: usize = 10_000;
 
 /// Names that are reserved in templates.
 const TAKEN: [&str; 4] = ["user", "session", "count", "env"];
-
-/// The variables in the order of the file.
-#[derive(Default)]
-pub(crate) struct Variables {
-    pub(crate) all: Vec<(String, Span, Node)>,
-    index: BTreeMap<String, usize>,
-}
 
 impl Variables {
     /// Reads the variables under `vars`, with the values of `--set`.
@@ -72,14 +66,6 @@ impl Variables {
             out: Diagnostics::default(),
             budget: ExpansionBudget::WHOLE,
         }
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Option<&Node> {
-        self.index.get(name).map(|at| &self.all[*at].2)
-    }
-
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.all.iter().map(|(name, ..)| name.as_str())
     }
 }
 

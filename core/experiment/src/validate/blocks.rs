@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::unknown;
-use crate::model::{Step, Verb};
-use crate::{Diagnostic, Diagnostics, Experiment, Scenario, Spanned};
+use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
+
+use super::messages::unknown;
+use crate::Scenario;
+use crate::model::{Experiment, Step, Verb};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     let known: BTreeSet<&str> = experiment.blocks.iter().map(|block| block.name.value.as_str()).collect();

@@ -1,8 +1,11 @@
 //! [`verify_data`]: checks that need the rows themselves, before anything is sent.
 
-use super::{digits, totals, unknown};
-use crate::model::{DataContent, DataSource, Part, RowOrder, Step};
-use crate::{Diagnostic, Diagnostics, Experiment, Scenario};
+use wavetank_grammar::{Diagnostic, Diagnostics};
+
+use super::messages::{digits, unknown};
+use super::totals;
+use crate::Scenario;
+use crate::model::{DataContent, DataSource, Experiment, Part, RowOrder, Step};
 
 /// Facts about a file of rows after it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! Paths that contain the response time, such as `/delay/100` and `/sleep100`.
 
+use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::Nanos;
 
-use crate::model::RequestHead;
-use crate::{Diagnostic, Diagnostics, Experiment, Request, Step};
+use crate::Step;
+use crate::model::{Experiment, Request, RequestHead};
 
 const WORDS: [&str; 4] = ["delay", "sleep", "wait", "slow"];
 /// Longer than a day is not a delay.

@@ -1,8 +1,9 @@
 //! Conditions that say the opposite of the intended one.
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::{Condition, Op, RequestCounter, Subject};
 
-use crate::{Diagnostic, Diagnostics, Experiment, Spanned};
+use crate::model::Experiment;
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     for condition in &experiment.thresholds {

@@ -1,7 +1,8 @@
 //! Limits on the number of entries, because later checks compare entries with each other.
 
-use crate::model::DataContent;
-use crate::{Diagnostic, Diagnostics, Experiment, Span};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+
+use crate::model::{DataContent, Experiment};
 
 const SCENARIOS_MAX: usize = 1_000;
 const PHASES_MAX: usize = 10_000;

@@ -1,10 +1,11 @@
 //! Loads that take an unintended amount of time.
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Nanos, Rate};
 
-use crate::model::{FromTo, PhaseLoad, Verb};
-use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Span};
+use crate::Scenario;
+use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Verb};
 
 /// Default rate at which connections are opened before a phase.
 const OPEN_RATE: Rate = Rate::per_second(5_000);

@@ -1,9 +1,9 @@
 //! Rendezvous with users that can never all be present.
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::quantity::format_grouped;
 
-use crate::model::{PhaseLoad, Verb};
-use crate::{Diagnostic, Diagnostics, Experiment, Phase, Span};
+use crate::model::{Experiment, Phase, PhaseLoad, Verb};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     for scenario in &experiment.scenarios {

@@ -7,6 +7,7 @@ mod inverted_conditions;
 mod limits;
 mod load;
 mod meeting;
+mod messages;
 mod names;
 mod reachability;
 mod scenarios;
@@ -15,10 +16,9 @@ mod variables;
 
 pub use data::{DataFacts, verify_data};
 
-use wavetank_plan::did_you_mean;
-use wavetank_plan::quantity::format_grouped;
+use wavetank_grammar::Diagnostics;
 
-use crate::{Diagnostic, Diagnostics, Experiment, Span};
+use crate::model::Experiment;
 
 /// Runs all checks.
 pub(crate) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
@@ -65,38 +65,4 @@ fn is_defined_in(text: &str, name: &str) -> bool {
         let is_whole = !before.ends_with(inside) && !after.starts_with(inside);
         is_whole && !before.ends_with("${") && !before.ends_with('(')
     })
-}
-
-/// Whether `short` is `long` without one of its letters.
-fn one_letter_short(short: &str, long: &str) -> bool {
-    let mut rest = long.chars();
-    short.len() >= 2
-        && long.chars().count() == short.chars().count() + 1
-        && short.chars().all(|letter| rest.any(|own| own == letter))
-}
-
-/// Formats a number with all digits, in groups of three, so that it can be compared with a file's
-/// rows.
-fn digits(count: f64) -> String {
-    format_grouped(count.round() as u64)
-}
-
-/// Reports a name that is not defined.
-fn unknown<'k>(
-    code: &'static str,
-    what: &str,
-    name: &str,
-    place: Span,
-    known: impl Iterator<Item = &'k str> + Clone,
-) -> Diagnostic {
-    // A term of two letters resembles nothing by its letters alone: `by` for buy.
-    let near =
-        did_you_mean(name, known.clone()).or_else(|| known.clone().find(|own| one_letter_short(name, own)));
-    let some: Vec<&str> = known.take(20).collect();
-    let hint = match near {
-        Some(near) => format!("did you mean {near}?"),
-        None if some.is_empty() => format!("the file has no {what}"),
-        None => format!("there is: {}", some.join(", ")),
-    };
-    Diagnostic::error(code, place, format!("no {what} \"{name}\""), hint)
 }

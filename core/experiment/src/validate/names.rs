@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::{Condition, Subject};
 
-use super::unknown;
-use crate::model::{RequestHead, Verb};
-use crate::{Diagnostic, Diagnostics, Experiment, Phase, Spanned, Step};
+use super::messages::unknown;
+use crate::Step;
+use crate::model::{Experiment, Phase, RequestHead, Verb};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     targets(experiment, out);

@@ -1,11 +1,13 @@
 //! Conditions that the load cannot reach or decide, and rates that a session multiplies.
 
+use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::{Condition, Nanos, Op, RequestCounter, Subject, Value};
 
-use super::{delay_paths, digits, totals};
-use crate::model::PhaseLoad;
-use crate::{Diagnostic, Diagnostics, Experiment, Phase, Scenario, Spanned};
+use super::messages::digits;
+use super::{delay_paths, totals};
+use crate::Scenario;
+use crate::model::{Experiment, Phase, PhaseLoad};
 
 /// Default timeout of a request.
 const TIMEOUT: Nanos = Nanos::from_secs(60);

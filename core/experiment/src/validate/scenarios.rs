@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::model::{Connection, PhaseLoad, Scenario};
-use crate::{Diagnostic, Diagnostics, Experiment, Phase};
+use wavetank_grammar::{Diagnostic, Diagnostics};
+
+use crate::model::{Connection, Experiment, Phase, PhaseLoad, Scenario};
 
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     shares(experiment, out);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use wavetank_plan::Nanos;
 
-use crate::model::{PhaseLoad, Sessions, StairHeight, Step, Verb};
-use crate::{Experiment, Phase, Scenario};
+use crate::Scenario;
+use crate::model::{Experiment, Phase, PhaseLoad, Sessions, StairHeight, Step, Verb};
 
 /// Returns the sessions that a scenario starts in the phase called `only`, or in the whole run;
 /// `None` if that depends on responses.
@@ -113,7 +113,7 @@ impl<'e> RequestCounter<'e> {
                 self.within(steps)? + f64::from(u8::from(name == Some(&group.value)))
             }
             Verb::Repeat(times, steps) => times.value as f64 * self.within(steps)?,
-            Verb::Each { list: crate::ForEachItems::Items(items), steps, .. } => {
+            Verb::Each { list: crate::model::ForEachItems::Items(items), steps, .. } => {
                 items.len() as f64 * self.within(steps)?
             }
             Verb::Use(block) => self.of_block(&block.value)?,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::unknown;
-use crate::model::{DataContent, ForEachItems, Function, Part, Step, Template, Verb};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+
+use super::messages::unknown;
+use crate::model::{DataContent, Experiment, ForEachItems, Function, Part, Step, Template, Verb};
 use crate::walk::templates_in_value;
-use crate::{Diagnostic, Diagnostics, Experiment, Span};
 
 /// The position of a template, which determines the names that it can use.
 #[derive(Clone, Copy, PartialEq, Eq)]

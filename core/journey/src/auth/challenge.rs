@@ -195,7 +195,7 @@ impl Challenge {
 }
 
 /// Returns the nonce for the next request from the value of Authentication-Info (RFC 7616 §3.5).
-pub(super) fn next_nonce(header: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn next_nonce(header: &[u8]) -> Option<Vec<u8>> {
     let header = header.get(..CHALLENGE_BYTES_MAX.min(header.len()))?;
     let mut words = ChallengeParser { rest: header, is_after_comma: true, is_first: true };
     loop {

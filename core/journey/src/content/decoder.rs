@@ -2,22 +2,10 @@
 
 use super::brotli::Unbrotli;
 use super::coding::Coding;
+use super::fault::ContentFault;
 use super::inflate::Inflate;
 use super::sink::LimitedBuffer;
 use super::zstd::Unzstd;
-
-/// The reason why a body could not be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContentFault {
-    /// The bytes are not valid in this coding.
-    Broken,
-    /// The body ended too early.
-    Truncated,
-    /// The decoded body does not match its checksum.
-    Checksum,
-    /// The decoded body is longer than the limit.
-    TooLarge,
-}
 
 /// Decodes one body piece by piece into the caller's buffer.
 ///

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use flate2::write::{DeflateDecoder, GzDecoder, ZlibDecoder};
 
-use super::decoder::ContentFault;
+use super::fault::ContentFault;
 use super::sink::LimitedBuffer;
 
 /// Decoder state of a gzip, zlib or raw deflate body.

@@ -1,7 +1,8 @@
 //! [`decode_body`]: returns the body of a response without its content coding.
 
 use super::coding::Coding;
-use super::decoder::{ContentFault, Decoder};
+use super::decoder::Decoder;
+use super::fault::ContentFault;
 use crate::extract::ResponseView;
 use crate::follow_up_error::FollowUpError;
 

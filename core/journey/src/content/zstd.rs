@@ -2,7 +2,7 @@
 
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::decoder::ContentFault;
+use super::fault::ContentFault;
 use super::sink::LimitedBuffer;
 
 /// Maximum window of a frame: the limit of RFC 9659 §3 for content codings.

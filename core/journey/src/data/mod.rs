@@ -3,6 +3,7 @@
 mod csv_quotes;
 mod csv_rows;
 mod json_rows;
+mod read;
 mod remark;
 mod row_selection;
 mod source;

@@ -1,11 +1,5 @@
 //! [`RowsConfig`]: the format of a data file.
 
-use wavetank_plan::UserError;
-
-use super::remark::DataNote;
-use super::table::Table;
-use super::{csv_rows, json_rows, text};
-
 /// The form of a data file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowsFormat {
@@ -38,16 +32,5 @@ impl<'a> RowsConfig<'a> {
         let is = |wanted: &str| ending.eq_ignore_ascii_case(wanted);
         let format = if is("jsonl") || is("ndjson") { RowsFormat::JsonLines } else { RowsFormat::Csv };
         Self { name, format, columns: None, separator: is("tsv").then_some('\t'), encoding: None }
-    }
-
-    /// Reads the bytes of the file. Suspicious but readable contents give a note.
-    pub fn read(&self, bytes: &[u8]) -> Result<(Table, Vec<DataNote>), UserError> {
-        let mut remarks = Vec::new();
-        let text = text::decode(self.name, bytes, self.encoding, &mut remarks)?;
-        let table = match self.format {
-            RowsFormat::Csv => csv_rows::read(self, &text, &mut remarks)?,
-            RowsFormat::JsonLines => json_rows::read(self, &text, &mut remarks)?,
-        };
-        Ok((table, remarks))
     }
 }

@@ -3,7 +3,7 @@
 use scraper::{Html, Selector};
 use wavetank_plan::UserError;
 
-use super::parse_cache::ExtractError;
+use super::error::ExtractError;
 use crate::value::{JsonType, Values};
 
 /// Maximum length of a selector, in bytes.

@@ -6,8 +6,9 @@ use wavetank_plan::{UserError, did_you_mean};
 
 use super::answer::ResponseView;
 use super::css::Css;
+use super::error::ExtractError;
 use super::json::JsonQuery;
-use super::parse_cache::{ExtractError, ParseCache};
+use super::parse_cache::ParseCache;
 use super::pattern::Pattern;
 use crate::value::{JsonType, Values};
 use crate::xpath::XPath;

@@ -5,8 +5,9 @@ use serde_json_path::JsonPath;
 use wavetank_plan::UserError;
 
 use super::answer::ResponseView;
+use super::error::ExtractError;
 use super::json_scan::{self, Segment};
-use super::parse_cache::{ExtractError, ParseCache};
+use super::parse_cache::ParseCache;
 use crate::value::{JsonType, Values};
 
 /// Maximum length of a path, in bytes.

@@ -5,7 +5,7 @@
 
 use memchr::memchr2;
 
-use super::parse_cache::ExtractError;
+use super::error::ExtractError;
 use crate::value::{JsonType, Values};
 
 /// Maximum nesting depth of arrays and objects, as in `serde_json`.

@@ -9,14 +9,19 @@
 mod answer;
 mod body_text;
 mod css;
+mod error;
 mod extractor;
 mod json;
 mod json_scan;
+mod page_cache;
 mod parse_cache;
 mod pattern;
 
 pub use answer::ResponseView;
+pub use error::ExtractError;
 pub use extractor::Extractor;
 pub use json_scan::json_items;
-pub use parse_cache::{ExtractError, ParseCache};
+pub(crate) use page_cache::PageCache;
+pub use page_cache::RESOURCES_MAX;
+pub use parse_cache::ParseCache;
 pub use pattern::Pattern;

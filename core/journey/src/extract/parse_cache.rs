@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::answer::ResponseView;
 use super::body_text::{BodyText, is_html};
+use super::error::ExtractError;
+use super::page_cache::PageCache;
 use crate::html_cost::{PAGE_BYTES_MAX, is_too_costly_to_parse};
-use crate::step::PageCache;
 use crate::xpath::Tree;
 
 /// A JSON document longer than this is not parsed into a tree.
@@ -16,34 +17,6 @@ const JSON_BYTES_MAX: usize = 32 << 20;
 
 /// Maximum capacity that is kept for the next encoded body.
 const IDLE_BYTES_MAX: usize = 1 << 20;
-
-/// The reason why nothing was extracted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExtractError {
-    /// The response does not contain the value.
-    NotFound,
-    /// The body is not JSON.
-    NotJson,
-    /// The body is not XML or HTML.
-    NotXml,
-    /// The body or the value is longer than the limit.
-    TooLarge,
-    /// The search would take more work than is allowed.
-    TooMuchWork,
-}
-
-impl ExtractError {
-    /// Returns the reason as part of a sentence: "`sku`: the body is not JSON".
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotFound => "not found in the response",
-            Self::NotJson => "the body is not JSON",
-            Self::NotXml => "the body is not XML or HTML",
-            Self::TooLarge => "longer than the limit",
-            Self::TooMuchWork => "the search needs more work than is allowed",
-        }
-    }
-}
 
 /// The parsed forms of one response, shared by its extractions. Each load thread has one; call
 /// [`ParseCache::clear`] before each response.

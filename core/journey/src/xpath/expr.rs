@@ -1,6 +1,6 @@
 //! An expression as a tree (XPath 1.0 §2 and §3).
 
-use super::functions::Function;
+use super::function::Function;
 
 /// Operators between two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@
 mod axis;
 mod eval;
 mod expr;
+mod function;
 mod functions;
 mod number;
 mod parse;

@@ -1,7 +1,7 @@
 //! Parser from text to an expression. An error is the reason, as part of a sentence.
 
 use super::expr::{Axis, Expr, Op, Step, Test};
-use super::functions::Function;
+use super::function::Function;
 use super::token::{Token, tokens};
 
 /// Maximum nesting depth of expressions.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use wavetank_plan::{DnsPolicy, DnsRefreshPlan, IpFamily, RefreshedName};
 
 use super::exact_quantity::exact_duration;
-use super::one_of;
+use super::names::one_of;
 use crate::DecodeError;
 
 const FAMILIES: [(&str, IpFamily); 2] = [("4", IpFamily::V4), ("6", IpFamily::V6)];
@@ -45,7 +45,7 @@ impl DnsYaml {
                 DnsPolicy::EachSession => "each_session".to_owned(),
                 DnsPolicy::Every(time) => exact_duration(*time),
             },
-            ip: ip.map(|family| super::name_of(family, &FAMILIES).to_owned()),
+            ip: ip.map(|family| super::names::name_of(family, &FAMILIES).to_owned()),
             targets: ways.iter().map(way).collect(),
         }
     }

@@ -7,6 +7,8 @@
 mod constants;
 mod dns;
 mod exact_quantity;
+mod hash;
+mod names;
 mod phase;
 mod pick;
 mod proxy;
@@ -21,7 +23,6 @@ mod tls;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use wavetank_plan::{
     Close, Condition, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Plan, Scenario,
     SourceOrder, SourceRange, SourcesPlan,
@@ -31,6 +32,8 @@ use crate::DecodeError;
 pub use constants::all_constants;
 use dns::DnsYaml;
 use exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
+use hash::sha256_hex;
+use names::{name_of, one_of};
 use phase::PhaseYaml;
 use proxy::{PROXY_PROTOCOLS, ProxyYaml};
 use scenario::ScenarioYaml;
@@ -362,30 +365,11 @@ pub fn engine_name(engine: EngineChoice) -> &'static str {
     name_of(engine, &ENGINES)
 }
 
-/// The name of `value` in a table that has all values.
-fn name_of<T: Copy + PartialEq>(value: T, table: &[(&'static str, T)]) -> &'static str {
-    table.iter().find(|(_, known)| *known == value).map_or("", |&(name, _)| name)
-}
-
-/// The value called `name`.
-fn one_of<T: Copy>(name: &str, table: &[(&str, T)]) -> Result<T, DecodeError> {
-    let found = table.iter().find(|&&(known, _)| known == name);
-    found.map(|&(_, value)| value).ok_or_else(|| DecodeError::new(format!("`{name}` is unknown")))
-}
-
 fn read_source(text: &str) -> Result<SourceRange, DecodeError> {
     let bounds = text.split_once(" to ").and_then(|(first, last)| first.parse().ok().zip(last.parse().ok()));
     let (first, last) =
         bounds.ok_or_else(|| DecodeError::new(format!("`{text}` is not a range of addresses")))?;
     Ok(SourceRange { first, last })
-}
-
-fn sha256_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    Sha256::digest(bytes).iter().fold(String::new(), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("a string takes all text");
-        hex
-    })
 }
 
 /// Returns the version in the text's first line. A later version may have other keys below it.

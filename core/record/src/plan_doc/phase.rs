@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use wavetank_plan::{Arrivals, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, RateCurve, ScenarioMix};
 
 use super::exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
+use super::names::{name_of, one_of};
 use super::shape::{CurveYaml, is_flat, levels_text, read_levels, read_times, times_text};
-use super::{name_of, one_of};
 use crate::DecodeError;
 
 const ARRIVALS: [(&str, Arrivals); 2] = [("even", Arrivals::Even), ("poisson", Arrivals::Poisson)];

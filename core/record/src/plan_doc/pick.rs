@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{PickOrder, ScenarioMix, TargetSelection};
 
-use super::{name_of, one_of};
+use super::names::{name_of, one_of};
 use crate::DecodeError;
 
 const ORDERS: [(&str, PickOrder); 2] = [("in_turn", PickOrder::InTurn), ("random", PickOrder::Random)];

@@ -8,9 +8,11 @@ use wavetank_plan::{
 };
 
 use super::exact_quantity::{exact_duration, read_duration};
+use super::hash::sha256_hex;
+use super::is_default;
+use super::names::{name_of, one_of};
 use super::status_ranges::{read_statuses, statuses};
 use super::text::{ON_FAILURES, PlanText, auth_kind};
-use super::{is_default, name_of, one_of, sha256_hex};
 use crate::DecodeError;
 
 /// A printable body up to this size is written out.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use wavetank_plan::{DataPlan, PlannedEvent, SharedPlan};
 
 use super::exact_quantity::{exact_duration, read_duration};
+use super::names::{name_of, one_of};
 use super::text::ROW_CHOICES;
-use super::{name_of, one_of};
 use crate::DecodeError;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,8 @@
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{TlsIdentity, TlsPlan, TlsResume, TlsVersions, pem};
 
-use super::{name_of, one_of, sha256_hex};
+use super::hash::sha256_hex;
+use super::names::{name_of, one_of};
 use crate::DecodeError;
 
 const RESUMES: [(&str, TlsResume); 3] =

@@ -6,39 +6,20 @@ use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
 
 use super::headline::{answer_in, headline_in, is_single_pair};
 use super::html_charts::{forest, over_time, spectrum};
+use super::html_page::ComparisonPage;
 use super::sample_size::more_runs;
-use super::side_time_series::SideTimeSeries;
 use super::strings::CompareStrings;
 use super::values::{change_in, interval_in, judgement_in, ratio, value};
-use crate::format;
 use crate::html::{
-    Cell, Document, Language, Section, Strings, Table, command_line, harmless, is_sentence,
-    isolate_untrusted, translated, with_nonbreaking_units,
+    Cell, Document, Language, Section, Table, command_line, harmless, is_sentence, isolate_untrusted,
+    translated, with_nonbreaking_units,
 };
+use crate::{CompareSource, format};
 
 /// Values shown in large numbers, if they are known.
 const LARGE: [&str; 4] = ["done_rate", "failed", "p50", "p99"];
 /// Most targets of a side shown above the answer. All of them are next to their runs.
 const TARGETS_MAX: usize = 3;
-
-/// Input of the page.
-#[derive(Clone, Copy, Debug)]
-pub struct CompareSource<'a> {
-    /// The comparison.
-    pub doc: &'a CompareDoc,
-    /// Sides A and B over time; an empty side has no charts.
-    pub courses: [&'a SideTimeSeries; 2],
-    /// The command that compares the same again.
-    pub command: &'a str,
-}
-
-/// A page of a comparison under construction.
-pub(super) struct ComparisonPage<'a> {
-    pub(super) source: CompareSource<'a>,
-    pub(super) own: &'static CompareStrings,
-    pub(super) words: &'static Strings,
-    language: Language,
-}
 
 /// Returns the whole file. It starts with the answer, how certain it is and whether more runs are
 /// needed. All values, the sides over time, the runs, and how to repeat the comparison follow.
@@ -367,10 +348,4 @@ fn repeat(page: &ComparisonPage) -> Markup {
     html! {
         pre.command tabindex="0" role="region" aria-label=(page.own.page.command) { (command_line(page.source.command)) }
     }
-}
-
-/// The change of the ratio as text, for the right side of the forest plot.
-pub(super) fn short(page: &ComparisonPage, metric: &MetricDoc) -> String {
-    let of = metric.ratio.map(ratio).unwrap_or_default();
-    format!("{} {of} · {}", page.own.page.ratio, change_in(metric, page.own))
 }

@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::show_rate;
 use wavetank_record::{MetricDoc, Spread};
 
-use super::html::{ComparisonPage, short};
+use super::html_page::{ComparisonPage, short};
 use super::side_time_series::SideTimeSeries;
 use super::values::format_limit;
 use crate::chart::{

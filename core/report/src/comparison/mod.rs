@@ -3,6 +3,7 @@
 mod headline;
 mod html;
 mod html_charts;
+mod html_page;
 mod junit;
 mod markdown;
 mod sample_size;
@@ -11,7 +12,8 @@ mod strings;
 mod text;
 mod values;
 
-pub use html::{CompareSource, comparison_html};
+pub use html::comparison_html;
+pub use html_page::CompareSource;
 pub use junit::comparison_junit;
 pub(crate) use junit::comparison_suite;
 pub use markdown::comparison_markdown;

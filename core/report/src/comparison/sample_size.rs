@@ -3,7 +3,7 @@
 use wavetank_record::{CompareAnswer, MetricDoc};
 
 use super::headline::{NAMED_MAX, is_single_pair, possible_regressions};
-use super::html::ComparisonPage;
+use super::html_page::ComparisonPage;
 use super::values::{change_in, format_limit};
 
 /// Number of runs per side that is enough on most machines.

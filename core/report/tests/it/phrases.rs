@@ -47,7 +47,7 @@ const MAKERS: [&str; 45] = [
     "bin/wavetank/src/run/dns_refresh/mod.rs",
     "bin/wavetank/src/run/server_counts.rs: fn uncountable_since(",
     "bin/wavetank/src/run/server_counts.rs: fn full_text(",
-    "core/journey/src/extract/parse_cache.rs: fn as_str(",
+    "core/journey/src/extract/error.rs: fn as_str(",
     "core/journey/src/follow_up_error.rs: fn message(",
     "io/engine/src/failure/mod.rs",
     "io/engine/src/failure/session_failures.rs",

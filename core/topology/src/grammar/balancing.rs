@@ -1,9 +1,11 @@
 //! In-kernel balancers and the servers behind a balancer.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::{Address, Never, Path, Servers};
 use super::service::{BINARY, CHECK_ABOUT, CONFIG, CONNECTIONS, LISTEN, NAME, SERVERS_ABOUT};
-use super::{Key, Kind, MapName, Section, key, required};
-use crate::Ipvs;
+use super::{Key, Kind, MapName, Section};
+use crate::model::Ipvs;
 
 const SERVERS: Key = required(
     "servers",

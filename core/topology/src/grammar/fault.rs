@@ -1,7 +1,9 @@
 //! Faults.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::Share;
-use super::{Kind, Section, key, required};
+use super::{Kind, Section};
 
 /// A fault.
 pub(crate) static FAULT: Section = Section {

@@ -1,7 +1,9 @@
 //! Hosts and what belongs to them.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::{Address, Addresses, Cpus, Destination, Link, Mode, Scalar, Share};
-use super::{Kind, MapName, Section, key, required};
+use super::{Kind, MapName, Section};
 
 /// A host.
 pub(crate) static HOST: Section = Section {

@@ -1,7 +1,9 @@
 //! The top of the file, and networks.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::Subnet;
-use super::{Kind, MapName, Section, key, required};
+use super::{Kind, MapName, Section};
 
 /// The whole file.
 pub(crate) static LAB: Section = Section {

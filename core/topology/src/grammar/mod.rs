@@ -4,11 +4,13 @@ mod balancing;
 mod fault;
 mod host;
 mod lab;
+mod map_name;
 mod own;
 mod service;
 
+pub(crate) use map_name::{Key, Kind, MapName, Section};
 pub(crate) use own::CustomKind;
-pub(crate) use wavetank_grammar::{Grammar, key, required};
+pub(crate) use wavetank_grammar::Grammar;
 
 use balancing::{CHECK, DIRECT_ROUTING, IPVS, NAT, SERVER};
 use fault::FAULT;
@@ -18,39 +20,6 @@ use serde_json::Value;
 use service::{COMMAND, HAPROXY, HEALTH, NGINX, SERVE, SERVICE, TIMEOUTS};
 use wavetank_grammar::ErrorHints;
 use wavetank_grammar::json_schema_values::pattern_or_variable;
-
-/// A key of a topology file.
-pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
-/// The kind of value of a key.
-pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
-/// A map with fixed keys.
-pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
-
-/// The maps with fixed keys, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MapName {
-    Lab,
-    Network,
-    Host,
-    Interface,
-    Limits,
-    Route,
-    Virtual,
-    HostFile,
-    Service,
-    Nginx,
-    Haproxy,
-    Timeouts,
-    Serve,
-    DirectRouting,
-    Nat,
-    Ipvs,
-    Command,
-    Server,
-    Check,
-    Health,
-    Fault,
-}
 
 impl Grammar for MapName {
     type Own = CustomKind;

@@ -1,8 +1,10 @@
 //! Services that are programs.
 
+use wavetank_grammar::{key, required};
+
 use super::CustomKind::{Cpus, Never, Path, Ports, Scalar, Servers};
-use super::{Key, Kind, MapName, Section, key, required};
-use crate::Haproxy;
+use super::{Key, Kind, MapName, Section};
+use crate::model::Haproxy;
 
 /// A service.
 pub(crate) static SERVICE: Section = Section {

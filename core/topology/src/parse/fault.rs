@@ -1,10 +1,10 @@
 //! Faults.
 
-use wavetank_grammar::{Node, Spanned};
+use wavetank_grammar::{Grammar as _, Node, Spanned};
 
 use super::{Reader, TreeReader as _};
 use crate::ast::{FileFault, FileFaultKind};
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
 
 /// Maximum number of faults of a lab.
 const FAULTS_MAX: usize = 256;

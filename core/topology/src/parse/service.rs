@@ -1,10 +1,10 @@
 //! Services: the parts that all kinds have in common.
 
-use wavetank_grammar::{Node, Spanned};
+use wavetank_grammar::{Grammar as _, Node, Spanned};
 
 use super::{Keys, Reader, TreeReader as _};
 use crate::ast::{FileServer, FileService};
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
 use crate::{CustomConfig, CustomProgram, Health, KeySpan, Service, ServiceKind};
 
 /// Maximum number of services of a host.

@@ -1,9 +1,9 @@
 //! Opens a map and checks its verbs.
 
-use wavetank_grammar::Node;
+use wavetank_grammar::{Grammar as _, Node};
 
 use super::{Keys, Reader, TreeReader as _};
-use crate::grammar::{Grammar as _, MapName};
+use crate::grammar::MapName;
 
 impl Reader<'_> {
     /// Opens `node` as a map of the kind `room`. Unknown keys are reported, and so are missing,

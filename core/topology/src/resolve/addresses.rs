@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
-use super::Draft;
+use super::draft::Draft;
 use super::hosts::UnassignedInterface;
 use crate::parse::ADDRESSES_MAX;
 use crate::{ServiceKind, Subnet};

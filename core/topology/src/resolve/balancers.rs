@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::ast::{FileServer, FileService};
 use crate::{Backend, IpvsForward, NginxWork, Service, ServiceKind};
 

@@ -4,7 +4,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::quantity::format_grouped;
 
-use super::Draft;
+use super::draft::Draft;
 use crate::own::read_haproxy;
 use crate::render::{HostResources, haproxy, nginx};
 use crate::{CustomConfig, Host, MachineFacts, Service, ServiceKind};

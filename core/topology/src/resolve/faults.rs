@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
-use super::{Draft, unknown};
+use super::draft::{Draft, unknown};
 use crate::ast::{FileFault, FileFaultKind, FileLab};
 use crate::{Fault, FaultKind, ServiceKind};
 

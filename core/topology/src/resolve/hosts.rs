@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
-use super::unknown;
+use super::draft::unknown;
 use crate::ast::{FileHost, FileInterface, FileLab};
 use crate::{Host, Interface, Network};
 

@@ -10,6 +10,7 @@ mod addresses;
 mod balancers;
 mod configurations;
 mod conflicts;
+mod draft;
 mod faults;
 mod hosts;
 mod networks;
@@ -19,11 +20,11 @@ mod sysctls;
 mod total_size;
 mod virtual_addresses;
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::did_you_mean;
+use wavetank_grammar::Diagnostics;
 
-use crate::ast::{FileHost, FileLab};
-use crate::{Host, Lab, MachineFacts, Network};
+use crate::ast::FileLab;
+use crate::{Lab, MachineFacts};
+use draft::{Draft, unknown};
 
 /// Returns the lab of a file, or `None` after at least one error.
 pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnostics) -> Option<Lab> {
@@ -86,48 +87,4 @@ fn server_names(file: &FileLab, out: &mut Diagnostics) {
             out.push(unknown("lab_host_unknown", "no host", name, server.place, known.clone()));
         }
     }
-}
-
-/// The lab while it is being resolved.
-struct Draft<'f> {
-    networks: Vec<Network>,
-    hosts: Vec<Host>,
-    /// The entry in the file of each host.
-    origins: Vec<&'f FileHost>,
-}
-
-impl Draft<'_> {
-    /// Returns the index of the host with this name. An unknown name is reported.
-    fn host_named(&self, name: &str, place: Span, out: &mut Diagnostics) -> Option<usize> {
-        let found = self.hosts.iter().position(|host| host.name == name);
-        if found.is_none() {
-            let known = self.hosts.iter().map(|host| host.name.as_str());
-            out.push(unknown("lab_host_unknown", "no host", name, place, known));
-        }
-        found
-    }
-
-    /// Returns the interfaces of `from` and `to` on the first network that both share.
-    fn shared(&self, from: usize, to: usize) -> Option<(usize, usize)> {
-        let (from, to) = (&self.hosts[from].interfaces, &self.hosts[to].interfaces);
-        let there = |network: usize| to.iter().position(|other| other.network == network);
-        from.iter().enumerate().find_map(|(own, interface)| Some((own, there(interface.network)?)))
-    }
-}
-
-/// Returns the error for an unknown name. `lacks` is the start of the message, such as "no host".
-fn unknown<'k>(
-    code: &'static str,
-    lacks: &str,
-    name: &str,
-    place: Span,
-    known: impl Iterator<Item = &'k str> + Clone,
-) -> Diagnostic {
-    let hint = if let Some(near) = did_you_mean(name, known.clone()) {
-        format!("did you mean {near}?")
-    } else {
-        let some: Vec<&str> = known.take(8).collect();
-        if some.is_empty() { "none is defined".to_owned() } else { format!("there are: {}", some.join(", ")) }
-    };
-    Diagnostic::error(code, place, format!("{lacks} `{name}`"), hint)
 }

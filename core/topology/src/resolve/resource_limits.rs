@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::quantity::format_grouped;
 
-use super::Draft;
+use super::draft::Draft;
 use crate::{Host, Limits, MachineFacts, Role, ServiceKind};
 
 /// Reports limits that the machine cannot provide.

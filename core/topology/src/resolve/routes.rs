@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::ast::FileRoute;
 use crate::{IpvsForward, Route, ServiceKind, Subnet};
 

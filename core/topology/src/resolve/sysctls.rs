@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
-use super::Draft;
+use super::draft::Draft;
 use crate::{Host, IpvsForward, Role, ServiceKind, Sysctl, VirtualAddress, VirtualPlace};
 
 const OF_EVERYBODY: [(&str, &str, &str); 4] = [

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
 use super::balancers::put;
-use super::{Draft, unknown};
+use super::draft::{Draft, unknown};
 use crate::{IpvsForward, ServiceKind, VirtualAddress, VirtualPlace};
 
 /// The forwarding of an in-kernel balancer, which determines what its address requires.

@@ -1,71 +1,25 @@
-//! [`Listeners`]: accepts a bounded number of peers at a time, into slots chosen by this driver.
+//! Accepts a bounded number of peers at a time, into slots chosen by this driver.
 //!
 //! It does not use a multishot accept, which takes a connection first and then looks for a slot. If
 //! the table is full, that kind drops the connection.
 
-use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 use io_uring::types::Fd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wavetank_plan::Nanos;
 
-use super::Uring;
 use super::ring::Completion;
 use super::slots::Phase;
-use super::sqe;
+use super::{Uring, sqe};
+use crate::Errno;
 use crate::driver::{ConnId, Event, ListenerId};
 use crate::token::{Operation, Token};
-use crate::{Errno, socket};
 
 /// Accepts armed for each listener.
 const ACCEPTS: u32 = 64;
 /// Length of the pause after accepting failed: there may be room again by then.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(100);
-
-/// See the module's description.
-pub(super) struct Listeners {
-    list: Vec<Listener>,
-    /// Some listener has fewer armed accepts than it should have.
-    short: bool,
-    /// When failed listeners are tried again; [`Nanos::MAX`] if none has failed.
-    pub(super) resume_at: Nanos,
-    /// Accepting has ended permanently.
-    shut: bool,
-}
-
-struct Listener {
-    fd: OwnedFd,
-    armed: u32,
-    paused: bool,
-}
-
-impl Listeners {
-    pub(super) const fn new() -> Self {
-        Self { list: Vec::new(), short: false, resume_at: Nanos::MAX, shut: false }
-    }
-
-    pub(super) fn add(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
-        let (fd, bound) = socket::listening(at)?;
-        // A non-blocking listener would end every accept immediately.
-        rustix::io::ioctl_fionbio(&fd, false).map_err(|errno| Errno(errno.raw_os_error()))?;
-        let id = ListenerId(u32::try_from(self.list.len()).expect("a handful of listeners"));
-        self.list.push(Listener { fd, armed: 0, paused: false });
-        self.short = true;
-        Ok((id, bound))
-    }
-
-    /// Stops accepting: waiting peers are reset, new ones are refused, and other sockets may listen
-    /// on the port. Closing a listener is not enough, because armed accepts hold it; shutting it
-    /// down ends them.
-    pub(super) fn shut_down(&mut self) {
-        self.shut = true;
-        self.resume_at = Nanos::MAX;
-        for listener in &self.list {
-            let _ = rustix::net::shutdown(&listener.fd, rustix::net::Shutdown::Both);
-        }
-    }
-}
 
 impl Uring {
     /// Retries listeners after their pause, and arms the missing accepts.

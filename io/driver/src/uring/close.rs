@@ -8,7 +8,7 @@ use wavetank_plan::{Close, Nanos};
 
 use super::ring::in_table;
 use super::slots::Phase;
-use super::{Uring, sqe};
+use super::{ClosingConn, Uring, sqe};
 use crate::driver::ConnId;
 use crate::token::{Operation, Token};
 
@@ -25,17 +25,6 @@ const LOOKS_DIALED: u32 = 1;
 /// The same for an accepted peer. It may read its response slowly, and its kernel asks for more
 /// only now and then.
 const LOOKS_ACCEPTED: u32 = 60;
-
-/// A closed connection with unsent bytes.
-pub(super) struct ClosingConn {
-    conn: ConnId,
-    /// The time of the next check.
-    pub(super) at: Nanos,
-    /// Number of unsent bytes at the last check.
-    left: usize,
-    /// Number of checks since the peer took some bytes.
-    looks: u32,
-}
 
 impl Uring {
     pub(super) fn close_connection(&mut self, conn: ConnId, how: Close) {

@@ -10,8 +10,11 @@ mod addresses;
 mod addresses_of_conn;
 mod buffers;
 mod close;
+mod closing_conn;
 mod connect;
+mod eventfd;
 mod events;
+mod listeners;
 mod probe;
 mod ring;
 mod send;
@@ -33,9 +36,9 @@ use crate::send_buffer::SendBuffer;
 use crate::sockets::ahead;
 use crate::{Clock, Errno, Feature, Waker, socket};
 
-use accept::Listeners;
 use addresses::Addresses;
-use close::ClosingConn;
+use closing_conn::ClosingConn;
+use listeners::Listeners;
 use ring::{Completion, Ring, SUBMISSIONS};
 use send_batch::SendBatch;
 use slots::Slots;
@@ -327,7 +330,7 @@ impl Uring {
         let ring = Ring::new(self.slots.per_ring(), witness.end())?;
         if self.rings.len() == 1 {
             // A wait in the kernel is for one ring only, so several rings share an eventfd.
-            let eventfd = wait::eventfd()?;
+            let eventfd = eventfd::eventfd()?;
             self.rings[0].register_eventfd(eventfd.as_fd())?;
             self.eventfd = Some(eventfd);
         }

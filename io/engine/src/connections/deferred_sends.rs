@@ -4,16 +4,9 @@
 use wavetank_driver::{ConnId, Driver};
 use wavetank_plan::Nanos;
 
-use super::{ConnectionOutcome, Connections};
+use super::events::ConnectionOutcome;
+use super::{Connections, DeferredSend};
 use crate::slab::Id;
-
-/// A request that was handed to the driver.
-pub(crate) struct DeferredSend {
-    link: ConnId,
-    pub(crate) exchange: Id,
-    /// When it was handed over.
-    pub(crate) at: Nanos,
-}
 
 impl<D: Driver> Connections<D> {
     /// Records that the driver has accepted a request.

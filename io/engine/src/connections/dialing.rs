@@ -6,7 +6,8 @@ use wavetank_driver::{CloseReason, Dial, DialTls, Driver, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, Nanos};
 
-use super::{ConnectionOutcome, Connections};
+use super::Connections;
+use super::events::ConnectionOutcome;
 use crate::conn_io::ConnIo;
 use crate::conn_slot::{ConnSlot, ConnState};
 use crate::failure::{self, Failure};

@@ -3,18 +3,9 @@
 use wavetank_driver::Driver;
 use wavetank_plan::{Close, Nanos};
 
-use super::{Connections, Tuple};
+use super::{Connections, HoldEvent, Tuple};
 use crate::conn_slot::{ConnState, LastUse, SlotIntent};
 use crate::recorder::Recorder;
-
-/// A change of a slot's held connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HoldEvent {
-    pub(crate) seat: u32,
-    pub(crate) at: Nanos,
-    /// Whether it can carry requests. Otherwise it has ended, or could not be opened.
-    pub(crate) open: bool,
-}
 
 impl<D: Driver> Connections<D> {
     /// Holds this slot's connection from now on.

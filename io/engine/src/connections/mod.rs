@@ -3,14 +3,17 @@
 //! It accepts [`QueuedRequest`]s and returns [`ConnectionOutcome`]s; pacing and users are above it.
 //! A connection that is lost under a request is reopened only when the next request needs it.
 
+mod deferred_send;
 mod deferred_sends;
 mod dialing;
 mod establish;
+mod events;
 mod held;
 mod pooled;
 mod receiving;
 mod stamps;
 mod timeouts;
+mod timer;
 mod transient;
 
 use std::collections::VecDeque;
@@ -19,7 +22,7 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
 use wavetank_plan::{ConnectionOwner, Nanos, Plan};
-use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseEnd, ResponseReader};
+use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseReader};
 
 use crate::conn_io::ConnIoPool;
 use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
@@ -31,28 +34,14 @@ use crate::preface::Preface;
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 use crate::requests::Requests;
-use crate::slab::Id;
 use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
-use deferred_sends::DeferredSend;
-pub(crate) use held::HoldEvent;
-use timeouts::Timer;
+use deferred_send::DeferredSend;
+pub(crate) use events::{ConnectionOutcome, HoldEvent};
+use timer::Timer;
 
 /// The maximum number of connections for which tables reserve space.
 const ROOM_MAX: usize = 1 << 20;
-
-/// An event of a request on its connection.
-pub(crate) enum ConnectionOutcome {
-    /// It was handed to the driver at that instant, which was read just before. The `io_uring`
-    /// driver passes it to the kernel with the next wait.
-    Sent(Id, Nanos),
-    /// It was answered: instants of the first byte and of completion.
-    Answered(Id, ResponseEnd, Nanos, Nanos),
-    /// It was not answered.
-    Broken(Id, Box<Failure>, Nanos),
-    /// It cannot be sent because every source address is in use or resting.
-    Dropped(Id, Nanos),
-}
 
 /// All connections of one load thread; see the module documentation.
 pub(crate) struct Connections<D> {

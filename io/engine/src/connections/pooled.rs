@@ -5,7 +5,7 @@ use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 
 use super::Connections;
-use super::timeouts::Timer;
+use super::timer::Timer;
 use crate::conn_slot::{NOT_IDLE, NOT_POOLED};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;

@@ -4,7 +4,8 @@ use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Nanos;
 
-use super::{ConnectionOutcome, Connections};
+use super::Connections;
+use super::events::ConnectionOutcome;
 use crate::conn_slot::ConnState;
 use crate::failure::{self, Failure};
 use crate::recorder::Recorder;

@@ -8,19 +8,11 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 
-use super::{ConnectionOutcome, Connections};
+use super::events::ConnectionOutcome;
+use super::{Connections, Timer};
 use crate::conn_slot::ConnState;
 use crate::failure::Failure;
 use crate::recorder::Recorder;
-
-/// The subject of a timer.
-#[derive(Clone, Copy)]
-pub(super) enum Timer {
-    /// A deadline of this slot.
-    Seat(u32),
-    /// The requests waiting for any connection to this target.
-    Waiting(u16),
-}
 
 impl<D: Driver> Connections<D> {
     /// Returns when the next timer fires.

@@ -1,62 +1,17 @@
-//! [`HoldManager`]: connections that users hold, and users above the target number.
-
-use std::collections::VecDeque;
+//! Connections that users hold, and users above the target number.
 
 use wavetank_driver::Driver;
-use wavetank_pace::Partition;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Close, Nanos, Plan};
+use wavetank_plan::{Close, Nanos};
 
 use super::Worker;
+use super::hold_manager::ToOpen;
 use crate::connections::HoldEvent;
 use crate::offered::Owner;
-use crate::reconnect::ReconnectQueue;
 
 /// The minimum time between two openings of a held connection. A target that ends or refuses every
 /// connection must not be flooded by reconnects.
 const REOPEN: Nanos = Nanos::SECOND;
-
-/// The pending work for users that hold connections, done in limited steps per turn. No list is
-/// longer than the number of users.
-pub(crate) struct HoldManager {
-    /// Users with a connection to be opened, in planned order.
-    opening: VecDeque<ToOpen>,
-    /// Users that may be above the target number, the last to start first.
-    leaving: VecDeque<u32>,
-    /// Users with a connection to be reopened.
-    reopening: ReconnectQueue,
-    /// The load was ended early, and all users were notified.
-    ended: bool,
-}
-
-/// A user with a connection to be opened.
-struct ToOpen {
-    user: u32,
-    /// When the plan intended the opening; `None`: it is a reconnect, which happens as soon as
-    /// possible.
-    planned: Option<Nanos>,
-}
-
-impl HoldManager {
-    /// Creates the manager for the `share` of `plan` that belongs to this thread. No connection is
-    /// held yet.
-    pub(crate) fn new(plan: &Plan, share: Partition) -> Self {
-        let (opening, leaving) = (VecDeque::new(), VecDeque::new());
-        Self { opening, leaving, reopening: ReconnectQueue::new(plan, share), ended: false }
-    }
-
-    /// Whether there is work for the next turn. Openings count only if they are possible now.
-    #[inline]
-    pub(super) fn has_work(&self, may_open: bool) -> bool {
-        !self.leaving.is_empty() || (may_open && !self.opening.is_empty())
-    }
-
-    /// Returns when the next connection is to be reopened.
-    #[inline]
-    pub(super) fn next(&mut self) -> Option<Nanos> {
-        self.reopening.next_deadline()
-    }
-}
 
 impl<D: Driver> Worker<D> {
     /// Adds a user that starts to hold a connection, which the plan intends at `planned`.

@@ -1,6 +1,8 @@
 //! [`Worker`]: one load thread. Each turn handles due timers and ready events, then sleeps.
 
+mod assigned_slots;
 mod commands;
+mod hold_manager;
 mod holding;
 mod journeys;
 mod own_work;
@@ -31,9 +33,9 @@ use crate::rendezvous_waiters::RendezvousWaiters;
 use crate::sessions::Sessions;
 use crate::sleeper::HybridSleep;
 use crate::users::Users;
-use holding::HoldManager;
+use assigned_slots::SlotAssignments;
+use hold_manager::HoldManager;
 use own_work::OwnWork;
-use slot_assignment::SlotAssignments;
 
 /// The maximum number of events that share one clock reading, if all of them were there when the
 /// wait ended. Messages sent in response to them have the same time stamp (see ARCHITECTURE.md,

@@ -1,4 +1,4 @@
-//! [`SlotAssignments`]: which connection slot a session uses.
+//! Which connection slot a session uses.
 //!
 //! A user has one slot for as long as it is present. Sessions of the open model, and users that
 //! turn to a further target, get slots on first use and release them when they leave.
@@ -7,67 +7,10 @@ use wavetank_driver::Driver;
 use wavetank_plan::{ConnectionOwner, Key, Nanos};
 
 use super::Worker;
+use super::assigned_slots::AssignedSlots;
 use crate::offered::{OfferedRequest, Owner};
 use crate::sessions::{Ended, SessionOwner};
 use crate::slab::Id;
-
-/// Assigned slots, by owner.
-#[derive(Default)]
-pub(crate) struct SlotAssignments {
-    /// Slots of sessions of the open model, by index.
-    arrivals: Vec<AssignedSlots>,
-    /// Further slots of users, in addition to their first one; empty if no user has any.
-    users: Vec<AssignedSlots>,
-}
-
-/// Slots of one session or user, each with its target.
-#[derive(Default)]
-enum AssignedSlots {
-    #[default]
-    None,
-    One(u16, u32),
-    More(Vec<(u16, u32)>),
-}
-
-impl AssignedSlots {
-    fn to(&self, target: u16) -> Option<u32> {
-        match self {
-            Self::None => None,
-            Self::One(to, seat) => (*to == target).then_some(*seat),
-            Self::More(all) => all.iter().find(|(to, _)| *to == target).map(|(_, seat)| *seat),
-        }
-    }
-
-    fn add(&mut self, target: u16, seat: u32) {
-        *self = match std::mem::take(self) {
-            Self::None => Self::One(target, seat),
-            Self::One(to, first) => Self::More(vec![(to, first), (target, seat)]),
-            Self::More(mut all) => {
-                all.push((target, seat));
-                Self::More(all)
-            }
-        };
-    }
-
-    /// Removes all of them, one at a time.
-    fn pop(&mut self) -> Option<u32> {
-        match self {
-            Self::None => None,
-            Self::One(_, seat) => {
-                let seat = *seat;
-                *self = Self::None;
-                Some(seat)
-            }
-            Self::More(all) => {
-                let last = all.pop().map(|(_, seat)| seat);
-                if all.is_empty() {
-                    *self = Self::None;
-                }
-                last
-            }
-        }
-    }
-}
 
 impl<D: Driver> Worker<D> {
     /// Starts a session that is one request and nothing else, with its own connection.

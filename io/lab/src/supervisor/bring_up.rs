@@ -10,8 +10,8 @@ use crate::host::HostCommand;
 use crate::json_socket::JsonSocket;
 use crate::lab_spec::LabSpec;
 use crate::lock::Lock;
+use crate::refusals::interrupted;
 use crate::response::system;
-use crate::up::interrupted;
 use crate::{HostState, LabFolder, Phase, TaggedProcess, cleanup, crash, namespaces, net};
 
 /// Makes the lab, and the socket for its clients. Nothing is left if it fails, or if `up` closes

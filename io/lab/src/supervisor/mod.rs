@@ -20,7 +20,7 @@ use wavetank_plan::UserError;
 
 use crate::json_socket::JsonSocket;
 use crate::lab_spec::LabSpec;
-use crate::up::interrupted;
+use crate::refusals::interrupted;
 use crate::{LabFolder, response};
 
 use running_lab::RunningLab;

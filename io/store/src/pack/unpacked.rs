@@ -13,8 +13,8 @@ use wavetank_record::{PackDoc, PackedFile};
 use super::writing::hex;
 use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};
 use crate::RunsDir;
+use crate::archive_error::newer;
 use crate::contents::unreadable;
-use crate::opened_run::newer;
 use crate::store_problem::{is_full, plain};
 
 /// First bytes of a gzip file.

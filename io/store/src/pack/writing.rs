@@ -12,10 +12,10 @@ use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
 
 use super::{PACK_JSON, faults, is_name, is_path};
+use crate::archive_error::not_an_archive;
 use crate::contents::{Contents, unreadable};
-use crate::opened_run::not_an_archive;
-use crate::run_entry::is_locked;
-use crate::runs_dir::{new_id, sanitized};
+use crate::file_access::is_locked;
+use crate::folder_name::{new_id, sanitized};
 use crate::store_problem::{is_full, plain};
 
 /// Attempts to find an unused name for the partial file.

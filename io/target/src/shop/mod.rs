@@ -7,6 +7,7 @@
 //! `docs/serve.md` describes the requests.
 
 mod accounts;
+mod ask;
 mod bodies;
 mod capacity;
 mod database;
@@ -29,9 +30,10 @@ use rusqlite::Connection;
 use wavetank_driver::{Clock, Errno, WallClock};
 use wavetank_plan::{Nanos, UserError};
 
-use crate::server::cannot_start;
+use crate::startup_error::cannot_start;
 
 pub use accounts::Accounts;
+pub(crate) use ask::Ask;
 pub(crate) use bodies::{BODY_BYTES_MAX, Login, NewSale, Order};
 use database::Database;
 use job_queues::{DbThread, JobQueues};
@@ -53,19 +55,6 @@ pub struct ShopOptions {
     pub database: Option<PathBuf>,
     /// The users that may log in.
     pub accounts: Arc<Accounts>,
-}
-
-/// The kind of a request to the flash sale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
-    /// The state of the sale.
-    Show,
-    /// A new session.
-    Login,
-    /// A new sale.
-    Begin,
-    /// An order.
-    Order,
 }
 
 /// The state of the shop shared by all threads. See the module's description.

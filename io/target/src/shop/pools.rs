@@ -8,17 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::capacity::{Capacity, DeclaredCapacity};
-use super::tier::{POOLS_FULL, Tier, TierKind, stated};
-use crate::route::Route;
+use super::tier::{POOLS_FULL, PoolIx, Tier, TierKind, stated};
 
 /// Maximum number of pools. Requests for further capacities get an error response.
 const POOLS_MAX: usize = 64;
 /// Number of checks for a pool that another thread is making, before it is given up.
 const LOOKS_MAX: u32 = 10_000;
-
-/// Identifies a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PoolIx(u16);
 
 /// See the module's description.
 #[derive(Debug)]
@@ -39,17 +34,13 @@ impl Default for Pools {
 }
 
 impl Pools {
-    /// Returns the route for a tier's path and query.
-    pub(crate) fn route(&self, kind: TierKind, query: &[u8]) -> Route {
-        let pool = match stated(query) {
-            Ok(None) => None,
-            Ok(Some(stated)) => match self.find(kind, stated) {
-                Some(pool) => Some(pool),
-                None => return Route::Malformed(POOLS_FULL),
-            },
-            Err(wanted) => return Route::Malformed(wanted),
+    /// Returns the tier with the capacity in a query. The error describes the valid parameters.
+    pub(crate) fn tier(&self, kind: TierKind, query: &[u8]) -> Result<Tier, &'static str> {
+        let pool = match stated(query)? {
+            None => None,
+            Some(stated) => Some(self.find(kind, stated).ok_or(POOLS_FULL)?),
         };
-        Route::Tier(Tier { kind, pool })
+        Ok(Tier { kind, pool })
     }
 
     /// Returns the pool of this tier with this capacity, shared by all requests for the same one;

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use wavetank_driver::ConnId;
 use wavetank_plan::Nanos;
 
+use super::Shop;
+use super::ask::Ask;
 use super::bodies::{Login, NewSale, Order};
 use super::job::{Done, Job, Task};
 use super::job_queues::DbThread;
 use super::page::ShopResponse;
 use super::tier::{Tier, TierKind};
-use super::{Ask, Shop};
 use crate::answer::{Echo, Response};
-use crate::connection::Method;
-use crate::outbox::filler;
+use crate::filler::filler;
+use crate::method::Method;
 
 /// Maximum number of outstanding jobs of one thread. Further requests get 503 with `Retry-After`.
 const OUTSTANDING_MAX: usize = 100_000;

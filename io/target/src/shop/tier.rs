@@ -5,7 +5,6 @@ use wavetank_plan::Nanos;
 use wavetank_plan::quantity::{parse_count, parse_duration_positive};
 
 use super::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
-use super::pools::PoolIx;
 
 /// Default length of the queue.
 const QUEUE: u64 = 1_000;
@@ -23,6 +22,10 @@ pub(crate) enum TierKind {
     /// Changes rows in a separate transaction.
     Transaction,
 }
+
+/// Identifies a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolIx(pub(super) u16);
 
 /// A tier, as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

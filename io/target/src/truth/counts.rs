@@ -11,7 +11,7 @@ use super::counter::Counter;
 use super::gauge::Gauge;
 use super::path_counts::{PathCounts, PathSlot};
 use super::{ConnectionCounts, HandshakeCounts};
-use crate::connection::Handshake;
+use crate::handshake::Handshake;
 
 /// Responses are counted by status for statuses below this.
 const STATUSES: usize = 600;

@@ -11,9 +11,11 @@ use wavetank_pace::Timers;
 use wavetank_plan::{Close, Nanos};
 
 use crate::answer::Response;
-use crate::connection::{AfterLast, Connection, CountedAs, Handshake, ReadMode};
+use crate::connection::{AfterLast, Connection, CountedAs, ReadMode};
 use crate::connections::Connections;
-use crate::outbox::{FILLER_BYTES, Outbox, filler};
+use crate::filler::{FILLER_BYTES, filler};
+use crate::handshake::Handshake;
+use crate::outbox::Outbox;
 use crate::paths::PathCache;
 use crate::request_cache::RequestCache;
 use crate::request_handler::RequestHandler;

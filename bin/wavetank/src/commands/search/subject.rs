@@ -13,8 +13,8 @@ use wavetank_plan::{
 use wavetank_record::LoadDoc;
 use wavetank_report::load_doc;
 
-use super::super::run::{check_sources_bindable, local_source_addresses};
 use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
+use super::super::source_addresses::{check_sources_bindable, local_source_addresses};
 use super::level::level_rate;
 use crate::cli::{FileArgs, SearchArgs, SearchVariable, check_searchable, no_threshold};
 use crate::experiment::{ExperimentFile, TargetAddresses};

@@ -12,13 +12,6 @@ const KEPT_MAX: u64 = 1_000;
 /// Of them, those that are said while the run goes on.
 const SAID_MAX: u64 = 20;
 
-/// How many lines journeys have logged.
-#[derive(Default)]
-pub(super) struct LogLineCount {
-    kept: u64,
-    untold: u64,
-}
-
 impl RunController<'_> {
     /// A journey wants the run to end; the first one is heard.
     pub(super) fn on_end_run_requested(&mut self, wish: EndOfRun) {

@@ -32,9 +32,7 @@ use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
 use super::sample::{SampleStore, note_fault};
-use journeys::LogLineCount;
-use names::AddressChanges;
-use run_log::RunLog;
+use run_log::{AddressChanges, LogLineCount, RunLog};
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);

@@ -8,13 +8,6 @@ const KEPT_MAX: u64 = 1_000;
 /// Of them, those that are said while the run goes on.
 const SAID_MAX: u64 = 20;
 
-/// How many changes of addresses there were.
-#[derive(Default)]
-pub(super) struct AddressChanges {
-    kept: u64,
-    untold: u64,
-}
-
 impl RunController<'_> {
     /// This is new of names.
     pub(super) fn names(&mut self, news: Vec<DnsUpdate>) {

@@ -6,8 +6,6 @@ use wavetank_plan::Nanos;
 use wavetank_record::{ConnectionMemory, EventLine, Setup};
 use wavetank_store::{ArchiveWriter, StoreProblem};
 
-use super::journeys::LogLineCount;
-use super::names::AddressChanges;
 use crate::run::console::Console;
 use crate::run::sample::SampleStore;
 
@@ -43,4 +41,18 @@ impl RunLog<'_> {
             self.events.push(problem.event(now));
         }
     }
+}
+
+/// How many lines journeys have logged.
+#[derive(Default)]
+pub(super) struct LogLineCount {
+    pub(super) kept: u64,
+    pub(super) untold: u64,
+}
+
+/// How many changes of addresses there were.
+#[derive(Default)]
+pub(super) struct AddressChanges {
+    pub(super) kept: u64,
+    pub(super) untold: u64,
 }

@@ -9,12 +9,14 @@ mod fact_words;
 mod front_words;
 mod glossary_en;
 mod glossary_zh;
+mod sentence;
 mod verdict_words;
 mod zh;
 
 pub(crate) use en::WORDS as EN;
 pub(crate) use fact_words::EnvironmentStrings;
 pub(crate) use front_words::SummaryStrings;
+pub(crate) use sentence::{Of1, Of2};
 pub(crate) use verdict_words::VerdictStrings;
 pub(crate) use zh::WORDS as ZH;
 
@@ -23,11 +25,6 @@ pub(crate) fn glossary(word: &str) -> &'static str {
     let said = glossary_en::GLOSSARY.iter().find(|(own, _)| *own == word);
     said.map_or("", |&(_, meaning)| meaning)
 }
-
-/// A sentence with one placeholder.
-pub(crate) type Of1 = fn(&str) -> String;
-/// A sentence with two placeholders.
-pub(crate) type Of2 = fn(&str, &str) -> String;
 
 /// All texts, by where they are shown.
 pub(crate) struct Strings {

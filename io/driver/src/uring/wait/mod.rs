@@ -1,6 +1,6 @@
 //! Waiting: the call of a turn that submits entries, waits and collects completions.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 
 use io_uring::types::Fd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -179,12 +179,6 @@ impl Uring {
         self.queue(0, entry, Token::new(Operation::Wake, ConnId { slot: 0, generation: 0 }));
         self.waker_watched = true;
     }
-}
-
-/// Makes the eventfd that counts the signals of rings.
-pub(super) fn eventfd() -> Result<OwnedFd, Errno> {
-    rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK | rustix::event::EventfdFlags::CLOEXEC)
-        .map_err(|errno| Errno(errno.raw_os_error()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Rare timing of the kernel, reproduced deliberately.
 
-use std::os::fd::{FromRawFd, RawFd};
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;

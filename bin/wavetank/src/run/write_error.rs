@@ -1,0 +1,25 @@
+//! [`WriteError`]: why a result could not be written.
+
+use std::io;
+
+use wavetank_plan::UserError;
+
+/// Why a format could not be written.
+pub(crate) enum WriteError {
+    /// There is no place for it.
+    Io(io::Error),
+    /// It cannot be made.
+    Unmade(UserError),
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Returns the system's message without its number.
+pub(crate) fn os_error_text(error: &io::Error) -> String {
+    let said = error.to_string();
+    said.split(" (os error").next().unwrap_or(&said).to_owned()
+}

@@ -1,0 +1,36 @@
+//! [`MapName`]: the maps with fixed keys, by name.
+
+/// A key of a topology file.
+pub(crate) type Key = wavetank_grammar::KeySchema<MapName>;
+
+/// The kind of value of a key.
+pub(crate) type Kind = wavetank_grammar::ValueKind<MapName>;
+
+/// A map with fixed keys.
+pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
+
+/// The maps with fixed keys, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MapName {
+    Lab,
+    Network,
+    Host,
+    Interface,
+    Limits,
+    Route,
+    Virtual,
+    HostFile,
+    Service,
+    Nginx,
+    Haproxy,
+    Timeouts,
+    Serve,
+    DirectRouting,
+    Nat,
+    Ipvs,
+    Command,
+    Server,
+    Check,
+    Health,
+    Fault,
+}

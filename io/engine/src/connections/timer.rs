@@ -1,0 +1,10 @@
+//! [`Timer`]: the subject of a timer.
+
+/// The subject of a timer.
+#[derive(Clone, Copy)]
+pub(super) enum Timer {
+    /// A deadline of this slot.
+    Seat(u32),
+    /// The requests waiting for any connection to this target.
+    Waiting(u16),
+}
