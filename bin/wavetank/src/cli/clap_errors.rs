@@ -8,34 +8,53 @@ use clap::{CommandFactory, FromArgMatches};
 use wavetank_plan::{UserError, did_you_mean};
 
 use super::clap_text::{example, name_of, text};
+use super::errors::Errors;
 use super::foreign_flags::{hint_for_foreign_flag, unsupported};
+use super::output_formats::OutFile;
 use super::parser::Cli;
 use super::short_help;
+use super::wrong_value::wrong_value;
 
-/// Parses `typed` with clap. An unknown option is reported and left out, so that all of them are
-/// reported together, and whatever else is wrong. Without a command line, at least one error is
-/// returned.
-pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<(Option<Cli>, Vec<UserError>), String> {
-    let mut errors = Vec::new();
+/// A command line with its errors.
+pub(super) struct Parsed {
+    /// The command; `None` if it cannot be known, and then there is at least one error.
+    pub(super) cli: Option<Cli>,
+    /// Unknown options, and errors after which clap does not go on.
+    pub(super) errors: Vec<UserError>,
+    /// Values that their option does not take.
+    pub(super) wrong_values: Errors,
+}
+
+/// Parses `typed` with clap, which stops at the first error. An unknown option, or one with a wrong
+/// value, is reported and left out, so that all of them are reported together, and whatever else is
+/// wrong. `Err` is the text of the help.
+pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<Parsed, String> {
+    let mut parsed = Parsed { cli: None, errors: Vec::new(), wrong_values: Errors::default() };
     loop {
         let error = match parse(&typed) {
-            Ok(cli) => return Ok((Some(cli), errors)),
+            Ok(cli) => return Ok(Parsed { cli: Some(cli), ..parsed }),
             Err(error) => error,
         };
+        let errors = &mut parsed.errors;
         if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
             // Help does not hide an error.
-            return if errors.is_empty() { Err(error.render().to_string()) } else { Ok((None, errors)) };
+            return if errors.is_empty() { Err(error.render().to_string()) } else { Ok(parsed) };
         }
-        let rest = without_unknown(&error, &typed);
-        // What is missing may have been the value of an option that is not known.
-        if errors.is_empty() || error.kind() != ErrorKind::MissingRequiredArgument {
-            errors.push(user_error(&error, &typed));
-        }
-        // A negative number is the value of an option, which would have none without it.
-        let is_negative = errors.last().is_some_and(|error| error.code == "negative");
-        match rest.filter(|_| !is_negative) {
+        let rest = if let Some(wrong) = wrong_value(&error, &typed) {
+            parsed.wrong_values.push(wrong.error);
+            wrong.rest
+        } else {
+            let rest = without_unknown(&error, &typed);
+            // What is missing may have been the value of an option that is not known.
+            if errors.is_empty() || error.kind() != ErrorKind::MissingRequiredArgument {
+                errors.push(user_error(&error, &typed));
+            }
+            // A negative number is the value of an option, which would have none without it.
+            rest.filter(|_| errors.last().is_none_or(|error| error.code != "negative"))
+        };
+        match rest {
             Some(rest) => typed = rest,
-            None => return Ok((None, errors)),
+            None => return Ok(parsed),
         }
     }
 }
@@ -71,12 +90,13 @@ fn takes_value(option: &str) -> bool {
     short_help::command().get_subcommands().any(|command| command.get_arguments().any(takes))
 }
 
-/// Returns the paths after `--out` of a command line that clap could not parse.
-pub(super) fn outs(typed: &[OsString]) -> Vec<PathBuf> {
+/// Returns the files of `--out` with a known suffix, of a command line that may have an error
+/// elsewhere.
+pub(super) fn outputs_with_known_suffix(typed: &[OsString]) -> Vec<OutFile> {
     let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
     let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
     let apart = words.windows(2).filter(|two| two[0] == "--out").map(|two| two[1].as_ref());
-    apart.chain(joined).map(PathBuf::from).collect()
+    apart.chain(joined).filter_map(|path| OutFile::new(PathBuf::from(path)).ok()).collect()
 }
 
 fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
