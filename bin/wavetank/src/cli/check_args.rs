@@ -1,5 +1,5 @@
-//! Arguments of `wavetank check` and `wavetank plan`: [`CheckFlags`] as typed, [`CheckArgs`] with the
-//! named files read.
+//! Arguments of `wavetank check` and `wavetank plan`: [`CheckFlags`] as typed, [`CheckArgs`] with
+//! the named files read.
 
 use std::path::PathBuf;
 

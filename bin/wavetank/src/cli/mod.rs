@@ -31,6 +31,7 @@ mod load_source;
 mod output_args;
 mod output_formats;
 mod override_args;
+mod parse_all;
 mod parser;
 mod report_args;
 mod report_options;
@@ -75,6 +76,7 @@ pub(crate) use lab_args::LabCommand;
 pub(crate) use lab_args::{FaultCommand, PoolCommand};
 pub(crate) use load_source::LoadSource;
 pub(crate) use output_formats::{FileFormat, OutFile, OutputFormat};
+use parse_all::Parsed;
 pub(crate) use report_args::ReportArgs;
 pub(crate) use report_options::ReportOptions;
 pub(crate) use run_args::RunArgs;
@@ -104,9 +106,8 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     }
     let command_text = command_text::command_text(&argv);
     let typed = shorthand::insert_run_subcommand(argv);
-    let out = clap_errors::outputs_with_known_suffix(&typed);
-    let clap_errors::Parsed { cli, mut errors, wrong_values } =
-        clap_errors::parse_all(typed).map_err(ParseExit::Help)?;
+    let out = parse_all::outputs_with_known_suffix(&typed);
+    let Parsed { cli, mut errors, wrong_values } = parse_all::parse_all(typed).map_err(ParseExit::Help)?;
     let parsed = match cli {
         Some(cli) => Command::new(cli.command, command_text, wrong_values).map(Some),
         None => wrong_values.none().map(|_| None),
@@ -114,7 +115,7 @@ pub(crate) fn parse(argv: Vec<OsString>) -> Result<Command, ParseExit> {
     match parsed {
         Ok(Some(command)) if errors.is_empty() => return Ok(command),
         Ok(_) => {}
-        Err(error) => errors.push(error),
+        Err(error) => errors.extend(error.one_by_one()),
     }
     let error = UserError::combine(errors).expect("without a command there is an error");
     Err(ParseExit::Error { error, json, out })

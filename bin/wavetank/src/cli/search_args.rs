@@ -1,4 +1,5 @@
-//! Arguments of `wavetank search`: [`SearchFlags`] as typed, [`SearchArgs`] with the named files read.
+//! Arguments of `wavetank search`: [`SearchFlags`] as typed, [`SearchArgs`] with the named files
+//! read.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
