@@ -21,10 +21,7 @@ use std::process::ExitCode;
 
 use wavetank_plan::{UserError, sanitize_lines};
 
-use cli::{
-    Command, ExplainArgs, FileFormat, LabArgs, LabCommand, OutFile, OutputFormat, ParseExit, RunsArgs,
-    RunsCommand,
-};
+use cli::{Command, FileFormat, LabCommand, OutFile, OutputFormat, ParseExit};
 
 fn main() -> ExitCode {
     let argv: Vec<std::ffi::OsString> = std::env::args_os().collect();
@@ -54,7 +51,7 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Report(args) => commands::report(&args),
-        Command::Runs(args) => commands::runs(args),
+        Command::Runs(args) => commands::runs(*args),
         Command::Compare(args) => commands::compare(&args),
         Command::Explain(args) => commands::explain(&args),
         Command::Demo(args) => commands::demo(&args),
@@ -63,6 +60,7 @@ fn main() -> ExitCode {
         Command::Plan(args) => commands::plan(*args),
         Command::Try(args) => commands::try_file(*args),
         Command::Calibrate(args) => commands::calibrate(*args),
+        Command::CalibrationTarget(args) => commands::calibration_target(&args),
         Command::Size(args) => commands::size(*args),
         Command::Schema(of) => commands::schema(of),
         Command::Lab(args) => commands::lab(args),
@@ -80,47 +78,28 @@ fn main() -> ExitCode {
 
 /// Returns the format of errors, and the files to write them to as well.
 fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
-    match command {
-        Command::Run(args) | Command::Lab(LabArgs { deed: LabCommand::Run { args, .. }, .. }) => {
-            (args.format, args.out.clone())
-        }
-        Command::Search(args) => (args.format, args.out.clone()),
-        Command::Report(args) => (args.format, args.out.clone()),
-        Command::Compare(args) => (args.format, args.out.clone()),
-        Command::Check(args) | Command::Plan(args) if args.file.format == FileFormat::Json => {
-            (OutputFormat::Json, Vec::new())
-        }
-        Command::Size(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Try(args) if args.file.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Calibrate(args) if args.format == FileFormat::Json => (OutputFormat::Json, Vec::new()),
-        Command::Lab(LabArgs {
-            deed:
-                LabCommand::Status { format: FileFormat::Json }
-                | LabCommand::Check { format: FileFormat::Json, .. },
-            ..
-        })
-        | Command::Explain(ExplainArgs { format: FileFormat::Json, .. })
-        | Command::Runs(RunsArgs {
-            deed:
-                RunsCommand::List { format: FileFormat::Json, .. }
-                | RunsCommand::Show { format: FileFormat::Json, .. },
-            ..
-        }) => (OutputFormat::Json, Vec::new()),
+    let is_json = match command {
+        Command::Run(args) => return (args.format, args.out.clone()),
+        Command::Search(args) => return (args.format, args.out.clone()),
+        Command::Report(args) => return (args.format, args.out.clone()),
+        Command::Compare(args) => return (args.format, args.out.clone()),
+        Command::Lab(LabCommand::Run(args)) => return (args.run.format, args.run.out.clone()),
+        Command::Lab(command) => command.is_json(),
+        Command::Runs(args) => args.is_json(),
+        Command::Check(args) | Command::Plan(args) => args.file.format == FileFormat::Json,
+        Command::Try(args) => args.file.format == FileFormat::Json,
+        Command::Size(args) => args.format == FileFormat::Json,
+        Command::Calibrate(args) => args.format == FileFormat::Json,
+        Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
-        | Command::Explain(_)
-        | Command::Runs(_)
-        | Command::Calibrate(_)
+        | Command::CalibrationTarget(_)
         | Command::Demo(_)
         | Command::New(_)
-        | Command::Check(_)
-        | Command::Plan(_)
-        | Command::Try(_)
-        | Command::Size(_)
         | Command::Schema(_)
-        | Command::Lab(_)
         | Command::Completions(_)
-        | Command::Man(_) => (OutputFormat::Text, Vec::new()),
-    }
+        | Command::Man(_) => false,
+    };
+    (if is_json { OutputFormat::Json } else { OutputFormat::Text }, Vec::new())
 }
 
 /// Prints one clear message: as an object on stdout if JSON was requested, else as text on stderr.

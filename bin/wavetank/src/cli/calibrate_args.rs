@@ -1,4 +1,4 @@
-//! [`CalibrateWords`]: arguments of `wavetank calibrate`.
+//! [`CalibrateArgs`]: arguments of `wavetank calibrate`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,104 +6,111 @@ use std::path::PathBuf;
 use clap::Args;
 use wavetank_plan::calibration::CalibrationSchedule;
 use wavetank_plan::quantity::parse_duration_positive;
-use wavetank_plan::{AllowTarget, EngineChoice, TargetUrl, UserError};
+use wavetank_plan::{AllowTarget, EngineChoice, Nanos, TargetUrl, UserError};
 
-use super::args::{CalibrateArgs, CalibrateCommand, FileFormat};
-use super::value_parsers::{engine, parse_choice, parse_optional, with_flag};
+use super::output_formats::FileFormat;
+use super::value_parsers::ENGINES;
 
 /// `wavetank calibrate`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, PartialEq)]
 #[command(after_help = "\
 Measures on loopback against the built-in server in a separate process. Stores the result for `wavetank plan` in
 $XDG_STATE_HOME/wavetank/calibration.json, or in ~/.local/state/wavetank. Run nothing else meanwhile.")]
-pub(super) struct CalibrateWords {
+pub(crate) struct CalibrateArgs {
     /// Quick calibration (about 15 s): fewer and shorter rounds
     #[arg(long)]
-    pub(super) quick: bool,
+    quick: bool,
     /// Time limit for the whole calibration [default: 60s]
-    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true)]
-    pub(super) duration: Option<String>,
+    #[arg(short, long, value_name = "DURATION", allow_negative_numbers = true, value_parser = parse_duration_positive)]
+    duration: Option<Nanos>,
     /// Socket driver [default: auto, the best one available]
-    #[arg(long, value_name = "auto|uring|epoll")]
-    pub(super) engine: Option<String>,
+    #[arg(long, value_name = "auto|uring|epoll", value_parser = ENGINES)]
+    engine: Option<EngineChoice>,
     /// Server to load instead of the built-in one, without TLS; TLS and memory are still measured
     /// on this host
-    #[arg(long, value_name = "URL")]
-    pub(super) target: Option<String>,
+    #[arg(long, value_name = "URL", value_parser = target)]
+    pub(crate) target: Option<TargetUrl>,
     /// Allow a public target that you are permitted to load (repeatable)
-    #[arg(long, value_name = "CIDR|NAME")]
-    pub(super) allow_target: Vec<String>,
+    #[arg(long, value_name = "CIDR|NAME", value_parser = AllowTarget::parse)]
+    pub(crate) allow_target: Vec<AllowTarget>,
     /// Show the stored calibration and measure nothing
     #[arg(long)]
-    pub(super) show: bool,
+    pub(crate) show: bool,
     /// File to store the result in [default: the one `plan` reads]
     #[arg(long, value_name = "FILE")]
-    pub(super) out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Output format
-    #[arg(long, value_name = "text|json", default_value = "text")]
-    pub(super) format: String,
+    #[arg(long, default_value = "text")]
+    pub(crate) format: FileFormat,
     /// Print nothing on stderr
     #[arg(long)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
+    /// The command as typed.
+    #[arg(skip)]
+    pub(crate) command: String,
 }
 
-/// Converts all arguments; `command` is the command line as typed.
-pub(super) fn calibrate(words: CalibrateWords, command: String) -> Result<CalibrateArgs, UserError> {
-    let format = with_flag(
-        "--format",
-        parse_choice(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
-    )?;
-    let asked = [
-        ("--quick", words.quick),
-        ("--duration", words.duration.is_some()),
-        ("--engine", words.engine.is_some()),
-        ("--target", words.target.is_some()),
-        ("--allow-target", !words.allow_target.is_empty()),
-        ("--quiet", words.quiet),
-    ];
-    let engine = parse_optional("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto);
-    if words.show {
-        if let Some((option, _)) = asked.iter().find(|(_, given)| *given) {
+impl CalibrateArgs {
+    /// Refuses options that exclude each other; `command` is the command line as typed.
+    pub(super) fn checked(self, command: String) -> Result<Self, UserError> {
+        self.check()?;
+        Ok(Self { command, ..self })
+    }
+
+    fn check(&self) -> Result<(), UserError> {
+        let given = [
+            ("--quick", self.quick),
+            ("--duration", self.duration.is_some()),
+            ("--engine", self.engine.is_some()),
+            ("--target", self.target.is_some()),
+            ("--allow-target", !self.allow_target.is_empty()),
+            ("--quiet", self.quiet),
+        ];
+        if self.show {
+            let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
             let message = format!("--show and {option} exclude each other: --show measures nothing");
             return Err(UserError::usage("conflict", message, "use one of the two"));
         }
-        return Ok(CalibrateArgs { what: CalibrateCommand::Show, format, out: words.out });
+        if self.quick && self.duration.is_some() {
+            let message = "--quick and --duration exclude each other";
+            let hint = "use one of the two; --quick is --duration 15s";
+            return Err(UserError::usage("conflict", message, hint));
+        }
+        if self.target.is_none() && !self.allow_target.is_empty() {
+            let hint = "the built-in server is on loopback, which is always allowed";
+            return Err(UserError::usage("conflict", "--allow-target needs --target", hint));
+        }
+        self.schedule().map(drop)
     }
-    let total = parse_optional("--duration", words.duration.as_ref(), parse_duration_positive)?;
-    if words.quick && total.is_some() {
-        let message = "--quick and --duration exclude each other";
-        return Err(UserError::usage("conflict", message, "use one of the two; --quick is --duration 15s"));
+
+    /// Returns number and length of the rounds.
+    pub(crate) fn schedule(&self) -> Result<CalibrationSchedule, UserError> {
+        let whole = if self.quick { CalibrationSchedule::QUICK } else { CalibrationSchedule::WHOLE };
+        CalibrationSchedule::with_total(self.duration.unwrap_or(whole))
     }
-    let whole = if words.quick { CalibrationSchedule::QUICK } else { CalibrationSchedule::WHOLE };
-    let target = words.target.as_deref().map(|url| with_flag("--target", target(url))).transpose()?;
-    let allow = |word: &String| AllowTarget::parse(word);
-    let allow_target = words.allow_target.iter().map(allow).collect::<Result<Vec<_>, _>>()?;
-    if target.is_none() && !allow_target.is_empty() {
-        let message = "--allow-target needs --target";
-        return Err(UserError::usage(
-            "conflict",
-            message,
-            "the built-in server is on loopback, which is always allowed",
-        ));
+
+    /// Returns the socket driver.
+    pub(crate) fn engine(&self) -> EngineChoice {
+        self.engine.unwrap_or(EngineChoice::Auto)
     }
-    let course = CalibrationSchedule::with_total(total.unwrap_or(whole))?;
-    let what =
-        CalibrateCommand::Measure { course, engine, target, allow_target, quiet: words.quiet, command };
-    Ok(CalibrateArgs { what, format, out: words.out })
 }
 
-/// Parses what a calibration passes to its server process: `calibrate --as-target CPU,… --engine
-/// NAME`. The process runs until its standard input ends. Help, completions and the manual do not
-/// list these arguments.
-pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrateArgs, UserError>> {
+/// What a calibration passes to its server process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CalibrationTargetArgs {
+    /// The CPUs to run on.
+    pub(crate) cpus: Vec<u32>,
+    /// Socket driver.
+    pub(crate) engine: EngineChoice,
+}
+
+/// Parses `calibrate --as-target CPU,… --engine NAME`. The process runs until its standard input
+/// ends. Help, completions and the manual do not list these arguments.
+pub(super) fn as_target(argv: &[OsString]) -> Option<Result<CalibrationTargetArgs, UserError>> {
     let words: Vec<&str> = argv.iter().skip(1).map(|word| word.to_str()).collect::<Option<_>>()?;
-    let ["calibrate", "--as-target", cpus, "--engine", name] = words[..] else { return None };
-    let args = || {
-        let what =
-            CalibrateCommand::Target { cpus: cpu_list(cpus)?, engine: with_flag("--engine", engine(name))? };
-        Ok(CalibrateArgs { what, format: FileFormat::Text, out: None })
-    };
-    Some(args())
+    let ["calibrate", "--as-target", cpus, "--engine", engine] = words[..] else { return None };
+    let engine = ENGINES.parse(engine);
+    Some(engine.and_then(|engine| Ok(CalibrationTargetArgs { cpus: cpu_list(cpus)?, engine })))
 }
 
 /// Parses a URL without TLS, because the cost of TLS is measured separately.

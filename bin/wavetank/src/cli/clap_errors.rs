@@ -1,85 +1,17 @@
 //! Converts clap's errors to [`UserError`]s: one line and a hint.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches};
 use wavetank_plan::{UserError, did_you_mean};
 
-use super::clap_text::{example, name_of, text};
+use super::clap_text::{example, is_called, name_of, text};
 use super::foreign_flags::{hint_for_foreign_flag, unsupported};
 use super::parser::Cli;
-use super::short_help;
 
-/// Parses `typed` with clap. An unknown option is reported and left out, so that all of them are
-/// reported together, and whatever else is wrong. Without a command line, at least one error is
-/// returned.
-pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<(Option<Cli>, Vec<UserError>), String> {
-    let mut errors = Vec::new();
-    loop {
-        let error = match parse(&typed) {
-            Ok(cli) => return Ok((Some(cli), errors)),
-            Err(error) => error,
-        };
-        if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-            // Help does not hide an error.
-            return if errors.is_empty() { Err(error.render().to_string()) } else { Ok((None, errors)) };
-        }
-        let rest = without_unknown(&error, &typed);
-        // What is missing may have been the value of an option that is not known.
-        if errors.is_empty() || error.kind() != ErrorKind::MissingRequiredArgument {
-            errors.push(user_error(&error, &typed));
-        }
-        // A negative number is the value of an option, which would have none without it.
-        let is_negative = errors.last().is_some_and(|error| error.code == "negative");
-        match rest.filter(|_| !is_negative) {
-            Some(rest) => typed = rest,
-            None => return Ok((None, errors)),
-        }
-    }
-}
-
-fn parse(typed: &[OsString]) -> Result<Cli, clap::Error> {
-    let short = typed.iter().any(|word| word == "-h");
-    let command = if short { short_help::short_command() } else { short_help::command() };
-    let matches = command.try_get_matches_from(typed)?;
-    Cli::from_arg_matches(&matches)
-}
-
-/// Returns the command line without the unknown option of `error`, and without its value.
-fn without_unknown(error: &clap::Error, typed: &[OsString]) -> Option<Vec<OsString>> {
-    let argument = text(error, ContextKind::InvalidArg);
-    if error.kind() != ErrorKind::UnknownArgument || !argument.starts_with('-') {
-        return None;
-    }
-    let at = typed.iter().position(|word| word.to_string_lossy().starts_with(&argument))?;
-    let left_out = |many: usize| [&typed[..at], &typed[at + many..]].concat();
-    let has_value = typed.get(at + 1).is_some_and(|next| !next.to_string_lossy().starts_with('-'));
-    let alone = left_out(1);
-    // With its value left, the command line has an argument or a command too many.
-    let surplus = parse(&alone).err().is_some_and(|error| match error.kind() {
-        ErrorKind::UnknownArgument => !text(&error, ContextKind::InvalidArg).starts_with('-'),
-        kind => kind == ErrorKind::InvalidSubcommand,
-    });
-    Some(if has_value && (surplus || takes_value(&argument)) { left_out(2) } else { alone })
-}
-
-/// Whether `option` takes a value in another command.
-fn takes_value(option: &str) -> bool {
-    let takes = |arg: &clap::Arg| is_called(arg, option) && arg.get_action().takes_values();
-    short_help::command().get_subcommands().any(|command| command.get_arguments().any(takes))
-}
-
-/// Returns the paths after `--out` of a command line that clap could not parse.
-pub(super) fn outs(typed: &[OsString]) -> Vec<PathBuf> {
-    let words: Vec<_> = typed.iter().map(|word| word.to_string_lossy()).collect();
-    let joined = words.iter().filter_map(|word| word.strip_prefix("--out="));
-    let apart = words.windows(2).filter(|two| two[0] == "--out").map(|two| two[1].as_ref());
-    apart.chain(joined).map(PathBuf::from).collect()
-}
-
-fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
+/// Converts an error of `typed`, other than a wrong value.
+pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
     let argument = text(error, ContextKind::InvalidArg);
     match error.kind() {
         ErrorKind::UnknownArgument => unknown_option(error, &argument, typed),
@@ -369,12 +301,6 @@ fn is_for(of: &str, hint: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     ours.map(|(_, word)| word.trim_matches(|letter| !is_of_name(letter)))
         .any(|word| command.get_arguments().any(|own| is_called(own, word)))
-}
-
-/// Whether `word` is this option, by its long or its short name.
-fn is_called(own: &clap::Arg, word: &str) -> bool {
-    let long = own.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
-    long || own.get_short().is_some_and(|short| word == format!("-{short}"))
 }
 
 /// Returns the long options of the command `of` and of its subcommands, without dashes. If there is

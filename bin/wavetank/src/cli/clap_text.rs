@@ -1,4 +1,4 @@
-//! Parts of the errors of the command-line library.
+//! Parts of options and errors of the command-line library.
 
 use clap::error::{ContextKind, ContextValue};
 
@@ -31,4 +31,10 @@ pub(super) fn text(error: &clap::Error, kind: ContextKind) -> String {
         Some(ContextValue::Strings(texts)) => texts.join(" "),
         _ => String::new(),
     }
+}
+
+/// Whether `word` is this option, by its long or its short name.
+pub(super) fn is_called(own: &clap::Arg, word: &str) -> bool {
+    let long = own.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+    long || own.get_short().is_some_and(|short| word == format!("-{short}"))
 }

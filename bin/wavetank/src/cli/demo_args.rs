@@ -1,10 +1,15 @@
-//! Arguments of `demo`.
+//! [`DemoArgs`]: arguments of `wavetank demo`.
 
 use std::path::PathBuf;
 
+use clap::Args;
+
+use super::value_parsers::default_runs_dir;
+
 /// `wavetank demo`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DemoArgs {
-    /// Directory of stored runs.
+    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(crate) runs_dir: PathBuf,
 }

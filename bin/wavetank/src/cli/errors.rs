@@ -7,6 +7,16 @@ use wavetank_plan::UserError;
 pub(super) struct Errors(Vec<UserError>);
 
 impl Errors {
+    /// Adds an error.
+    pub(super) fn push(&mut self, error: UserError) {
+        self.0.push(error);
+    }
+
+    /// Returns all errors as one if there is any.
+    pub(super) fn none(self) -> Result<Self, UserError> {
+        self.finish(Ok(())).map(|()| Self::default())
+    }
+
     /// Returns the value, or a default in place of an error, which is kept.
     pub(super) fn keep<T: Default>(&mut self, result: Result<T, UserError>) -> T {
         result.unwrap_or_else(|error| {
@@ -26,4 +36,9 @@ impl Errors {
             }
         }
     }
+}
+
+/// Puts the option before the message of an error in its value.
+pub(super) fn with_flag<T>(option: &str, result: Result<T, UserError>) -> Result<T, UserError> {
+    result.map_err(|error| UserError { message: format!("{option} {}", error.message), ..error })
 }

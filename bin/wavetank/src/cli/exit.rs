@@ -2,7 +2,7 @@
 
 use wavetank_plan::UserError;
 
-use super::args::OutFile;
+use super::output_formats::OutFile;
 
 /// Why there is no command.
 #[derive(Clone, Debug, PartialEq, Eq)]

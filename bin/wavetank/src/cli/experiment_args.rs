@@ -1,31 +1,47 @@
-//! Arguments of `check`, `plan`, `new` and `run FILE` for an experiment file.
+//! [`ExperimentArgs`]: options of every command that reads an experiment file, and [`FileArgs`],
+//! the file with them.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_experiment::Factor;
-use wavetank_plan::{Secret, UserError};
+use wavetank_experiment::{Factor, UrlRequest};
+use wavetank_plan::{PemFile, Secret, UserError};
 
-use super::args::{CheckArgs, ExperimentSource, FileArgs, FileFormat};
-use super::errors::Errors;
 use super::files::InputFiles;
-use super::run_args::OverrideArgs;
-use super::run_options::{ParsedOptions, options};
-use super::value_parsers::{parse_choice, with_flag};
+use super::output_formats::FileFormat;
+use super::value_parsers::parse_pair;
 
-/// `wavetank check`, `wavetank plan`.
-#[derive(Args, Debug)]
-pub(super) struct FileWords {
-    /// Experiment file
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-    #[command(flatten)]
-    pub(super) variation: ExperimentArgs,
-    #[command(flatten)]
-    pub(super) options: OverrideArgs,
-    /// Output format
-    #[arg(long, value_name = "text|json", default_value = "text")]
-    pub(super) format: String,
+/// Where an experiment comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ExperimentSource {
+    /// A file.
+    File(PathBuf),
+    /// The request of a URL on the command line.
+    Url {
+        /// The request.
+        request: Box<UrlRequest>,
+        /// Files that options name, read already.
+        files: Vec<PemFile>,
+    },
+}
+
+/// An experiment with the options that change how it is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FileArgs {
+    /// The file, or the request that takes its place.
+    pub(crate) source: ExperimentSource,
+    /// `--set`, in order.
+    pub(crate) set: Vec<(String, String)>,
+    /// `--target`, in order, not yet parsed: only the file knows the names of its targets.
+    pub(crate) target: Vec<String>,
+    /// `--scale`.
+    pub(crate) scale: Option<Factor>,
+    /// `--speed`.
+    pub(crate) speed: Option<Factor>,
+    /// `--secret`, in order.
+    pub(crate) secrets: Vec<(String, Secret)>,
+    /// Output format on stdout.
+    pub(crate) format: FileFormat,
 }
 
 /// Options of every command that reads an experiment file.
@@ -33,20 +49,20 @@ pub(super) struct FileWords {
 #[command(next_help_heading = "With an experiment file")]
 pub(super) struct ExperimentArgs {
     /// Set a variable of the file (repeatable)
-    #[arg(long, value_name = "NAME=VALUE")]
-    pub(super) set: Vec<String>,
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(super) set: Vec<(String, String)>,
     /// Replace the file's target, or its target NAME (repeatable)
     #[arg(long, value_name = "URL|NAME=URL")]
     pub(super) target: Vec<String>,
     /// Scale every rate and count by this factor
-    #[arg(long, value_name = "1/1000", allow_negative_numbers = true)]
-    pub(super) scale: Option<String>,
+    #[arg(long, value_name = "1/1000", allow_negative_numbers = true, value_parser = |text: &str| Factor::parse("--scale", text))]
+    pub(super) scale: Option<Factor>,
     /// Speed up: divide the length of every phase by this factor
-    #[arg(long, value_name = "20x", allow_negative_numbers = true)]
-    pub(super) speed: Option<String>,
+    #[arg(long, value_name = "20x", allow_negative_numbers = true, value_parser = |text: &str| Factor::parse("--speed", text))]
+    pub(super) speed: Option<Factor>,
     /// Value of ${secret:NAME} from a file [default: `$WAVETANK_SECRET_NAME`] (repeatable)
-    #[arg(long, value_name = "NAME=@FILE")]
-    pub(super) secret: Vec<String>,
+    #[arg(long, value_name = "NAME=@FILE", value_parser = secret_file)]
+    pub(super) secret: Vec<SecretFile>,
 }
 
 impl ExperimentArgs {
@@ -66,73 +82,43 @@ impl ExperimentArgs {
         ];
         given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
-}
 
-/// `wavetank new`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-For example: wavetank new shop.yaml; wavetank check shop.yaml; wavetank plan shop.yaml")]
-pub(super) struct NewArgs {
-    /// Output file; an existing file is not overwritten
-    #[arg(value_name = "FILE")]
-    pub(super) file: PathBuf,
-}
-
-/// Converts all arguments.
-pub(super) fn file(words: FileWords) -> Result<CheckArgs, UserError> {
-    let format = with_flag(
-        "--format",
-        parse_choice(&words.format, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]),
-    )?;
-    if words.options.request.curl.is_some() {
-        let hint = "wavetank run --curl FILE runs it";
-        return Err(UserError::usage("conflict", "--curl applies only to run and search", hint));
+    /// Describes the file to read. The files of `--secret` are read.
+    pub(super) fn resolve(self, source: ExperimentSource, format: FileFormat) -> Result<FileArgs, UserError> {
+        let mut files = InputFiles::default();
+        let secret = |SecretFile { name, path }| Ok((name, files.secret("--secret", &path)?));
+        Ok(FileArgs {
+            source,
+            set: self.set,
+            target: self.target,
+            scale: self.scale,
+            speed: self.speed,
+            secrets: self.secret.into_iter().map(secret).collect::<Result<_, UserError>>()?,
+            format,
+        })
     }
-    let mut errors = Errors::default();
-    let ParsedOptions { options, source_auto, request } = options(words.options, &mut errors);
-    errors.keep(request.check_unused());
-    let file = errors.finish(experiment_args(words.file, words.variation))?;
-    Ok(CheckArgs { file: FileArgs { format, ..file }, options, source_auto })
 }
 
-/// Describes the file to read and how it is reported.
-pub(super) fn experiment_args(file: PathBuf, words: ExperimentArgs) -> Result<FileArgs, UserError> {
-    let mut files = InputFiles::default();
-    let factor = |option: &str, word: &Option<String>| {
-        word.as_ref().map(|word| Factor::parse(option, word)).transpose()
-    };
-    Ok(FileArgs {
-        source: ExperimentSource::File(file),
-        set: pairs("--set", &words.set, "--set users=200")?,
-        target: words.target,
-        scale: factor("--scale", &words.scale)?,
-        speed: factor("--speed", &words.speed)?,
-        secrets: pairs("--secret", &words.secret, "--secret KEY=@FILE")?
-            .into_iter()
-            .map(|(name, word)| Ok((name, secret(&word, &mut files)?)))
-            .collect::<Result<_, UserError>>()?,
-        format: FileFormat::Text,
-    })
+/// `--secret NAME=@FILE`.
+#[derive(Clone, Debug)]
+pub(super) struct SecretFile {
+    name: String,
+    path: String,
 }
 
-/// Parses a secret. Every process of the host can read a command line, so only files are accepted.
-fn secret(word: &str, files: &mut InputFiles) -> Result<Secret, UserError> {
-    let Some(path) = word.strip_prefix('@') else {
-        let message = "--secret needs a file: other processes can read command-line arguments";
+/// Parses `--set`.
+pub(super) fn assignment(text: &str) -> Result<(String, String), UserError> {
+    parse_pair(text).ok_or_else(|| UserError::usage("bad_pair", "has no name and value", "--set users=200"))
+}
+
+/// Parses `--secret`. Every process of the host can read a command line, so only files are
+/// accepted. Errors leave the text out, because it may be a secret.
+pub(super) fn secret_file(text: &str) -> Result<SecretFile, UserError> {
+    let (name, value) = parse_pair(text)
+        .ok_or_else(|| UserError::usage("bad_pair", "has no name and value", "--secret KEY=@FILE"))?;
+    let Some(path) = value.strip_prefix('@') else {
+        let message = "needs a file: other processes can read command-line arguments";
         return Err(UserError::usage("bad_secret", message, "--secret NAME=@FILE"));
     };
-    Ok(Secret::new(files.text("--secret", path)?.trim_end_matches(['\r', '\n'])))
-}
-
-/// Parses arguments of the form `NAME=VALUE`.
-fn pairs(option: &str, words: &[String], example: &str) -> Result<Vec<(String, String)>, UserError> {
-    let pair = |word: &String| {
-        let pair = word.split_once('=').filter(|(name, _)| !name.trim().is_empty());
-        pair.map(|(name, value)| (name.trim().to_owned(), value.to_owned())).ok_or_else(|| {
-            // The text may be a secret without its name, so it is not printed.
-            let message = format!("{option} has no name and value");
-            UserError::usage("bad_pair", message, example)
-        })
-    };
-    words.iter().map(pair).collect()
+    Ok(SecretFile { name, path: path.to_owned() })
 }

@@ -1,12 +1,13 @@
 //! Reads files that options name: `-H @FILE`, `--basic @FILE`, `--body-file FILE`, `--cacert FILE`,
 //! and `-` for stdin.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use wavetank_plan::UserError;
 use wavetank_plan::quantity::show_size;
+use wavetank_plan::{Secret, UserError};
 
 /// Largest body: every load thread keeps the rendered request in memory.
 const BODY_MAX: u64 = 256 << 20;
@@ -15,6 +16,38 @@ const TEXT_MAX: u64 = 256 << 10;
 
 /// Largest file of certificates: a host's whole store is some hundred kilobytes.
 const PEM_MAX: u64 = 4 << 20;
+
+/// A value that is given as `TEXT` or in a file, as `@FILE`.
+#[derive(Clone)]
+pub(super) enum TextOrFile {
+    Text(String),
+    File(String),
+}
+
+/// The text may be a secret.
+impl fmt::Debug for TextOrFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl TextOrFile {
+    /// Distinguishes the two.
+    pub(super) fn new(text: &str) -> Self {
+        match text.strip_prefix('@') {
+            Some(path) => Self::File(path.to_owned()),
+            None => Self::Text(text.to_owned()),
+        }
+    }
+
+    /// Returns the text, read from the file if there is one. Errors name `option`.
+    pub(super) fn read(self, option: &'static str, files: &mut InputFiles) -> Result<String, UserError> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::File(path) => files.text(option, &path),
+        }
+    }
+}
 
 /// Reads files that options name. Stdin is read at most once, because it is empty the second time.
 #[derive(Debug, Default)]
@@ -53,6 +86,11 @@ impl InputFiles {
             let message = format!("{option} @{path} is not text in UTF-8");
             UserError::usage("bad_file", message, "write one per line, as on the command line")
         })
+    }
+
+    /// Reads a secret, without the end of its line. Errors name `option`.
+    pub(super) fn secret(&mut self, option: &'static str, path: &str) -> Result<Secret, UserError> {
+        Ok(Secret::new(self.text(option, path)?.trim_end_matches(['\r', '\n'])))
     }
 
     /// Reads a file of certificates or keys. Errors name `option`.

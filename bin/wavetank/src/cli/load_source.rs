@@ -7,8 +7,17 @@ use std::path::{Path, PathBuf};
 use wavetank_experiment::{UrlBody, UrlRequest, has_template};
 use wavetank_plan::{PemFile, RunOptions, TargetUrl, UserError};
 
-use super::args::{ExperimentSource, FileArgs, LoadSource};
-use super::experiment_args::{ExperimentArgs, experiment_args};
+use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};
+use super::output_formats::FileFormat;
+
+/// What `run` is given to load.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum LoadSource {
+    /// One request, repeated.
+    Url(TargetUrl),
+    /// An experiment file, or one request that needs an experiment: with templates, for example.
+    File(FileArgs),
+}
 
 /// What the options say of the request of a URL beyond [`RunOptions`]. None of it applies to an
 /// experiment file.
@@ -93,7 +102,8 @@ pub(super) fn parse_load_source(
 ) -> Result<LoadSource, UserError> {
     if is_file(word) {
         request.check_unused()?;
-        return Ok(LoadSource::File(experiment_args(PathBuf::from(word), variation)?));
+        let source = ExperimentSource::File(PathBuf::from(word));
+        return Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?));
     }
     let Some(text) = word.to_str() else {
         let message = format!("`{}` is not a file and not a URL", word.display());
@@ -107,7 +117,7 @@ pub(super) fn parse_load_source(
     // Secrets have their place in templates; a URL has no variables and no phases of its own.
     refuse_file_options(variation.first_given_but_secret().or(other), text)?;
     let source = request.into_source(text, options);
-    Ok(LoadSource::File(FileArgs { source, ..experiment_args(PathBuf::new(), variation)? }))
+    Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?))
 }
 
 fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), UserError> {

@@ -1,41 +1,96 @@
-//! Arguments of `report`, and output formats and files of all commands.
+//! [`OutputArgs`]: output formats, output files and the archive, for `run` and `search`.
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use wavetank_plan::UserError;
-use wavetank_report::{Language, LatencySeries};
+use wavetank_report::Language;
 
-use super::args::{OutFile, OutputFormat, ReportArgs, RunRef};
-use super::parser::ReportWords;
-use super::report_options::ReportOptions;
-use super::value_parsers::{parse_choice, with_flag};
-
-/// All formats by name. Of several names for one format, messages use the first.
-const FORMATS: [(&str, OutputFormat); 9] = [
-    ("text", OutputFormat::Text),
-    ("json", OutputFormat::Json),
-    ("junit", OutputFormat::Junit),
-    ("csv", OutputFormat::Csv),
-    ("markdown", OutputFormat::Markdown),
-    ("hgrm", OutputFormat::Hgrm),
-    ("hlog", OutputFormat::Hlog),
-    ("html", OutputFormat::Html),
-    ("oneline", OutputFormat::Oneline),
-];
+use super::choice::Choice;
+use super::output_formats::{OutFile, OutputFormat};
 
 /// `--lang`.
-const LANGUAGES: [(&str, Language); 2] = [("en", Language::English), ("zh", Language::Chinese)];
+pub(super) const LANGUAGES: Choice<Language> =
+    Choice::new(&[("en", Language::English), ("zh", Language::Chinese)]);
 
-/// Parses `--lang`, if it is given. Only a page has a language, so one of `formats` (of stdout or
-/// files) must be HTML.
-pub(super) fn language(word: Option<&str>, formats: &[OutputFormat]) -> Result<Option<Language>, UserError> {
-    let Some(word) = word else { return Ok(None) };
-    let language = with_flag("--lang", parse_choice(word, &LANGUAGES, &[]))?;
-    if !formats.contains(&OutputFormat::Html) {
+/// Output and archive.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Result")]
+pub(super) struct OutputArgs {
+    /// Output format on stdout [default: text]
+    #[arg(long)]
+    pub(super) format: Option<OutputFormat>,
+    /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
+    /// .md .csv .hgrm .hlog (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Vec<OutFile>,
+    /// html: language of the page [default: en]
+    #[arg(long, value_parser = LANGUAGES)]
+    pub(super) lang: Option<Language>,
+    /// Directory for the archive [default: $`WAVETANK_RUNS`, or runs]
+    #[arg(long, value_name = "DIR")]
+    pub(super) runs_dir: Option<PathBuf>,
+    /// Store no archive of the run
+    #[arg(long)]
+    pub(super) no_archive: bool,
+    /// Print no progress or messages on stderr
+    #[arg(long)]
+    pub(super) quiet: bool,
+}
+
+impl OutputArgs {
+    /// Returns the format on stdout.
+    pub(super) fn format(&self) -> OutputFormat {
+        self.format.unwrap_or_default()
+    }
+
+    /// Returns the formats of stdout and of all files.
+    pub(super) fn formats(&self) -> Vec<OutputFormat> {
+        all_formats(self.format(), &self.out)
+    }
+
+    /// Refuses options that exclude each other. The pairs of the load itself are in
+    /// `wavetank_plan::resolve::EXCLUSIVE`.
+    pub(super) fn check_conflicts(&self, once: bool) -> Result<(), UserError> {
+        let given = [
+            ("--out", !self.out.is_empty()),
+            ("--lang", self.lang.is_some()),
+            ("--format", self.format() != OutputFormat::Text),
+            ("--runs-dir", self.runs_dir.is_some()),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| once && *given) {
+            let hint = "--once is not a run: it stores no archive and prints one response as text on stdout";
+            return Err(UserError::usage("conflict", format!("--once and {name} exclude each other"), hint));
+        }
+        if self.no_archive && self.runs_dir.is_some() {
+            let hint = "--runs-dir is the directory of the archive, and --no-archive stores none";
+            return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));
+        }
+        Ok(())
+    }
+
+    /// Refuses `--no-archive` with formats that are made from the intervals of the archive.
+    pub(super) fn check_archive(&self) -> Result<(), UserError> {
+        let needing = self.out.iter().find(|out| out.format.needs_intervals());
+        let word = match needing {
+            _ if !self.no_archive => return Ok(()),
+            Some(out) => format!("--out {}", out.path.display()),
+            None if self.format().needs_intervals() => "this --format".to_owned(),
+            None => return Ok(()),
+        };
+        let hint = "csv, hgrm and hlog are made from the archive's intervals: leave out --no-archive, or use .json or .md";
+        Err(UserError::usage("conflict", format!("--no-archive and {word} exclude each other"), hint))
+    }
+}
+
+/// Refuses `--lang` unless one of `formats` (of stdout or files) is HTML: only a page has a
+/// language.
+pub(super) fn check_language(language: Option<Language>, formats: &[OutputFormat]) -> Result<(), UserError> {
+    if language.is_some() && !formats.contains(&OutputFormat::Html) {
         let hint = "use it with --format html or --out FILE.html";
         return Err(UserError::usage("conflict", "--lang applies only to html", hint));
     }
-    Ok(Some(language))
+    Ok(())
 }
 
 /// Returns the formats of stdout and of all files.
@@ -43,30 +98,19 @@ pub(super) fn all_formats(format: OutputFormat, out: &[OutFile]) -> Vec<OutputFo
     out.iter().map(|out| out.format).chain([format]).collect()
 }
 
-/// Parses `--format`.
-pub(super) fn format(text: &str) -> Result<OutputFormat, UserError> {
-    match text {
-        "md" => Ok(OutputFormat::Markdown),
-        _ => with_flag("--format", parse_choice(text, &FORMATS, &[])),
-    }
-}
-
-/// Parses `--out FILE`; the suffix decides the format.
-pub(super) fn out_files(paths: Vec<PathBuf>) -> Result<Vec<OutFile>, UserError> {
-    let mut files: Vec<OutFile> = Vec::new();
-    for path in paths {
-        let format = format_of(&path)?;
-        if let Some(same) = files.iter().find(|file| is_one_file(&file.path, &path)) {
-            let message = if same.path == path {
+/// Refuses one file by two names.
+pub(super) fn check_files(files: &[OutFile]) -> Result<(), UserError> {
+    for (index, OutFile { path, .. }) in files.iter().enumerate() {
+        if let Some(same) = files[..index].iter().find(|file| is_one_file(&file.path, path)) {
+            let message = if same.path == *path {
                 format!("--out {} is given twice", path.display())
             } else {
                 format!("--out {} and --out {} are the same file", same.path.display(), path.display())
             };
             return Err(UserError::usage("conflict", message, "use a separate file for each"));
         }
-        files.push(OutFile { path, format });
     }
-    Ok(files)
+    Ok(())
 }
 
 /// Whether both paths name the same file, through links or another spelling.
@@ -103,98 +147,6 @@ const fn have_one_inode(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Returns those of `paths` with a suffix that names a format, for a command line with an error
-/// elsewhere.
-pub(super) fn outputs_with_known_suffix(paths: &[PathBuf]) -> Vec<OutFile> {
-    let known = |path: &PathBuf| Some(OutFile { path: path.clone(), format: format_of(path).ok()? });
-    paths.iter().filter_map(known).collect()
-}
-
-fn format_of(path: &Path) -> Result<OutputFormat, UserError> {
-    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
-    match suffix.as_deref() {
-        Some("txt") => Ok(OutputFormat::Text),
-        Some("json") => Ok(OutputFormat::Json),
-        Some("xml" | "junit") => Ok(OutputFormat::Junit),
-        Some("csv") => Ok(OutputFormat::Csv),
-        Some("md" | "markdown") => Ok(OutputFormat::Markdown),
-        Some("hgrm") => Ok(OutputFormat::Hgrm),
-        Some("hlog") => Ok(OutputFormat::Hlog),
-        Some("html" | "htm") => Ok(OutputFormat::Html),
-        _ => {
-            let message = format!("--out {}: the suffix is not a known format", path.display());
-            let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and \
-                        .hlog are the formats of these names: --out result.json";
-            Err(UserError::usage("out_suffix", message, hint))
-        }
-    }
-}
-
-/// Converts the arguments of `wavetank report`.
-pub(super) fn report(words: ReportWords) -> Result<ReportArgs, UserError> {
-    if words.run.is_empty() {
-        return Err(UserError::usage("no_run", "the run's name is empty", "wavetank report latest"));
-    }
-    let run = if words.run == "latest" { RunRef::Latest } else { RunRef::Named(words.run) };
-    let of = words
-        .of
-        .as_deref()
-        .map(|of| with_flag("--of", parse_choice(of, &LatencySeries::ALL, &[])))
-        .transpose()?;
-    let (format, out) = (format(&words.format)?, out_files(words.out)?);
-    let language = language(words.lang.as_deref(), &all_formats(format, &out))?;
-    let wants = ReportOptions {
-        times: of,
-        step: words.step,
-        by_step: words.by_step,
-        by_host: words.by_host,
-        language,
-    };
-    let args = ReportArgs { run, format, out, wants, runs_dir: words.runs_dir };
-    unheard(&args)?;
-    Ok(args)
-}
-
-/// Refuses options of formats that are not requested, and steps of times that have none.
-fn unheard(args: &ReportArgs) -> Result<(), UserError> {
-    let ReportOptions { times: of, step, by_step, by_host, language: _ } = &args.wants;
-    let is = |formats: &[OutputFormat]| {
-        formats.contains(&args.format) || args.out.iter().any(|out| formats.contains(&out.format))
-    };
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
-    let histograms = [OutputFormat::Hgrm, OutputFormat::Hlog];
-    if of.is_some() && !is(&histograms) {
-        return conflict(
-            "--of applies only to histograms",
-            "use it with --format hgrm or hlog, or --out FILE.hgrm or .hlog",
-        );
-    }
-    if step.is_some() && !is(&histograms) {
-        return conflict(
-            "--step applies only to histograms",
-            "use it with --format hgrm or hlog; csv lists all steps with --by-step",
-        );
-    }
-    if *by_step && !is(&[OutputFormat::Csv, OutputFormat::Hlog]) {
-        return conflict(
-            "--by-step applies only to csv and hlog",
-            "use it with --format csv or hlog, or --out FILE.csv or .hlog",
-        );
-    }
-    if *by_host && (*by_step || !is(&[OutputFormat::Csv])) {
-        return conflict(
-            "--by-host applies only to csv without --by-step",
-            "use it with --format csv or --out FILE.csv: one row per host and second",
-        );
-    }
-    let of = of.unwrap_or_default();
-    if (step.is_some() || *by_step && is(&[OutputFormat::Hlog])) && !of.is_per_step() {
-        let message = format!("{} times are not stored per step", of.name());
-        return conflict(&message, "--of response and --of service are; the others are stored per phase");
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,8 +162,9 @@ mod tests {
         symlink("later.json", at("c.txt")).expect("the folder is writable");
         std::fs::hard_link(at("a.json"), at("d.md")).expect("the folder is writable");
         std::fs::create_dir(at("sub")).expect("the folder is writable");
+        let files = |paths: [PathBuf; 2]| paths.map(|path| OutFile::new(path).expect("a known suffix"));
         let check = |a: &str, b: &str, code: Option<&str>| {
-            let refused = out_files(vec![at(a), at(b)]).err();
+            let refused = check_files(&files([at(a), at(b)])).err();
             assert_eq!(refused.as_ref().map(|error| error.code), code, "{a} {b}: {refused:?}");
         };
         check("a.json", "b.txt", Some("conflict"));
@@ -222,7 +175,7 @@ mod tests {
         check("a.json", "sub/a.json", None);
         check("a.json", "c.txt", None);
         check("nowhere/a.json", "nowhere/b.txt", None);
-        let told = out_files(vec!["x.txt".into(), "./x.txt".into()]).expect_err("they are one");
-        assert_eq!(told.message, "--out x.txt and --out ./x.txt are the same file");
+        let same = check_files(&files(["x.txt".into(), "./x.txt".into()])).expect_err("they are one");
+        assert_eq!(same.message, "--out x.txt and --out ./x.txt are the same file");
     }
 }

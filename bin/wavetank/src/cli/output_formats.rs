@@ -1,6 +1,11 @@
 //! Formats of output.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PathBufValueParser, TypedValueParser as _, ValueParser, ValueParserFactory};
+use wavetank_plan::UserError;
+
+use super::choice::Choice;
 
 /// Output format of commands that read a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,6 +15,14 @@ pub(crate) enum FileFormat {
     Text,
     /// One JSON object.
     Json,
+}
+
+impl ValueParserFactory for FileFormat {
+    type Parser = Choice<Self>;
+
+    fn value_parser() -> Choice<Self> {
+        Choice::new(&[("text", Self::Text), ("json", Self::Json)])
+    }
 }
 
 /// Output format of a result.
@@ -36,6 +49,25 @@ pub(crate) enum OutputFormat {
     Html,
 }
 
+impl ValueParserFactory for OutputFormat {
+    type Parser = Choice<Self>;
+
+    fn value_parser() -> Choice<Self> {
+        Choice::new(&[
+            ("text", Self::Text),
+            ("json", Self::Json),
+            ("junit", Self::Junit),
+            ("csv", Self::Csv),
+            ("markdown", Self::Markdown),
+            ("hgrm", Self::Hgrm),
+            ("hlog", Self::Hlog),
+            ("html", Self::Html),
+            ("oneline", Self::Oneline),
+        ])
+        .or(|text| (text == "md").then_some(Ok(Self::Markdown)))
+    }
+}
+
 impl OutputFormat {
     /// Whether the format is made from the intervals of the archive. The others need only
     /// `run.json`.
@@ -53,6 +85,20 @@ impl OutputFormat {
     pub(crate) const fn can_hold_errors(self) -> bool {
         matches!(self, Self::Text | Self::Json | Self::Junit)
     }
+
+    fn of_suffix(path: &Path) -> Option<Self> {
+        match path.extension()?.to_string_lossy().to_ascii_lowercase().as_str() {
+            "txt" => Some(Self::Text),
+            "json" => Some(Self::Json),
+            "xml" | "junit" => Some(Self::Junit),
+            "csv" => Some(Self::Csv),
+            "md" | "markdown" => Some(Self::Markdown),
+            "hgrm" => Some(Self::Hgrm),
+            "hlog" => Some(Self::Hlog),
+            "html" | "htm" => Some(Self::Html),
+            _ => None,
+        }
+    }
 }
 
 /// One `--out FILE`.
@@ -62,4 +108,25 @@ pub(crate) struct OutFile {
     pub(crate) path: PathBuf,
     /// Format, chosen by the suffix.
     pub(crate) format: OutputFormat,
+}
+
+impl ValueParserFactory for OutFile {
+    type Parser = ValueParser;
+
+    fn value_parser() -> ValueParser {
+        ValueParser::new(PathBufValueParser::new().try_map(Self::new))
+    }
+}
+
+impl OutFile {
+    /// Chooses the format by the suffix.
+    pub(super) fn new(path: PathBuf) -> Result<Self, UserError> {
+        if let Some(format) = OutputFormat::of_suffix(&path) {
+            return Ok(Self { path, format });
+        }
+        let message = format!("{}: the suffix is not a known format", path.display());
+        let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and .hlog \
+                    are the formats of these names: --out result.json";
+        Err(UserError::usage("out_suffix", message, hint))
+    }
 }

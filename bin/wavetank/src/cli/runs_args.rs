@@ -1,18 +1,20 @@
-//! [`RunsWords`]: arguments of `wavetank runs`.
+//! [`RunsArgs`]: arguments of `wavetank runs`.
 
 use std::path::PathBuf;
 
+use clap::builder::ValueParserFactory;
 use clap::{Args, Subcommand};
+use wavetank_plan::Nanos;
+use wavetank_plan::UserError;
 use wavetank_plan::quantity::{parse_count, parse_count_positive, parse_duration_positive, parse_size};
-use wavetank_plan::{UserError, sanitize};
 use wavetank_store::PruneOptions;
 
-use super::args::{FileFormat, RunFilter, RunStatus, RunsArgs, RunsCommand};
-use super::run_options::default_runs_dir;
-use super::value_parsers::{parse_choice, parse_optional, with_flag};
+use super::choice::Choice;
+use super::output_formats::FileFormat;
+use super::value_parsers::{default_runs_dir, parse_run, parse_tag};
 
 /// `wavetank runs`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
@@ -22,192 +24,207 @@ Without a subcommand, lists runs, newest last. For example: wavetank runs -n 10
              wavetank runs prune --keep 20 --older-than 30d        lists what it would remove; --yes removes it
              wavetank runs pack 7f3a21; wavetank report 20261121T190000Z-shop-7f3a21.wtrun"
 )]
-pub(super) struct RunsWords {
+pub(crate) struct RunsArgs {
     #[command(subcommand)]
-    what: Option<RunsSubcommand>,
+    what: Option<RunsCommand>,
     #[command(flatten)]
-    list: ListWords,
+    list: RunFilter,
 }
 
-#[derive(Debug, Subcommand)]
-enum RunsSubcommand {
+/// A subcommand of `runs`.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum RunsCommand {
     /// List the runs of the runs directory, one per line, newest last
-    List(ListWords),
+    List(RunFilter),
     /// Show the contents of one archive: command, host, plan, notes, files
-    Show(ShowWords),
+    Show(ShowArgs),
     /// Remove old or failed runs; without --yes only list them
-    Prune(PruneWords),
+    Prune(PruneArgs),
     /// Pack a whole run into one file, which report, compare and runs show can read
-    Pack(PackWords),
+    Pack(PackArgs),
     /// Unpack a packed run into the runs directory
-    Unpack(UnpackWords),
+    Unpack(UnpackArgs),
 }
 
-#[derive(Args, Debug)]
-struct ListWords {
+/// `runs list`: which runs to list. An empty field does not filter.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RunFilter {
     /// Only runs with this text in their name
     #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Only runs with this result (repeatable)
-    #[arg(long, value_name = "pass|fail|invalid|incomplete|running|unfinished|damaged")]
-    status: Vec<String>,
+    #[arg(long)]
+    pub(crate) status: Vec<RunStatus>,
     /// Only runs with this label (repeatable; all must match)
-    #[arg(long, value_name = "KEY=VALUE")]
-    tag: Vec<String>,
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_tag)]
+    pub(crate) tag: Vec<(String, String)>,
     /// Only the newest N of them
-    #[arg(short = 'n', long = "newest", value_name = "N", allow_negative_numbers = true)]
-    newest: Option<String>,
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count_positive)]
+    pub(crate) newest: Option<u64>,
     /// Output format
-    #[arg(long, value_name = "text|json", default_value = "text")]
-    format: String,
+    #[arg(long, default_value = "text")]
+    pub(crate) format: FileFormat,
     /// Directory of stored runs [default: runs]
     #[arg(long, value_name = "DIR")]
-    runs_dir: Option<PathBuf>,
+    pub(crate) runs_dir: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
-struct ShowWords {
+/// `runs show`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ShowArgs {
     /// Folder, name or id of a run, `latest`, or a packed run
-    #[arg(value_name = "RUN|latest")]
-    run: String,
+    #[arg(value_name = "RUN|latest", value_parser = |text: &str| parse_run(text, "wavetank runs show latest"))]
+    pub(crate) run: String,
     /// Output format
-    #[arg(long, value_name = "text|json", default_value = "text")]
-    format: String,
+    #[arg(long, default_value = "text")]
+    pub(crate) format: FileFormat,
     /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
-    runs_dir: PathBuf,
+    pub(crate) runs_dir: PathBuf,
 }
 
-#[derive(Args, Debug)]
+/// `runs prune`: which runs to remove.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
 Options combine: --failed --older-than 30d removes runs that are both. A search counts as one run and is removed with all
 of its runs. Runs in progress, unreadable runs, linked runs, and folders that are not archives or hold other files are
 never removed.")]
-struct PruneWords {
+pub(crate) struct PruneArgs {
     /// Keep the newest N runs and searches, whatever other options say
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    keep: Option<String>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count)]
+    pub(crate) keep: Option<u64>,
     /// Only runs that started longer ago than this
-    #[arg(long, value_name = "DURATION", allow_negative_numbers = true)]
-    older_than: Option<String>,
+    #[arg(long, value_name = "DURATION", allow_negative_numbers = true, value_parser = parse_duration_positive)]
+    pub(crate) older_than: Option<Nanos>,
     /// Only runs that did not pass: failed, invalid, incomplete, unfinished or damaged
     #[arg(long)]
-    failed: bool,
+    pub(crate) failed: bool,
     /// Remove the oldest runs until the total size is at most this
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
-    size_max: Option<String>,
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
+    pub(crate) size_max: Option<u64>,
     /// Remove the runs instead of listing them
     #[arg(long)]
-    yes: bool,
+    pub(crate) yes: bool,
     /// Directory of stored runs [default: runs]
     #[arg(long, value_name = "DIR")]
-    runs_dir: Option<PathBuf>,
+    pub(crate) runs_dir: Option<PathBuf>,
 }
 
-#[derive(Args, Debug)]
-struct PackWords {
+/// `runs pack`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PackArgs {
     /// Folder, name or id of a run, or `latest`
-    #[arg(value_name = "RUN|latest")]
-    run: String,
+    #[arg(value_name = "RUN|latest", value_parser = |text: &str| parse_run(text, "wavetank runs show latest"))]
+    pub(crate) run: String,
     /// Output file, which must not exist yet [default: FOLDER.wtrun in the current directory]
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
-    runs_dir: PathBuf,
+    pub(crate) runs_dir: PathBuf,
 }
 
-#[derive(Args, Debug)]
-struct UnpackWords {
+/// `runs unpack`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnpackArgs {
     /// The packed run
     #[arg(value_name = "FILE")]
-    pack: PathBuf,
+    pub(crate) pack: PathBuf,
     /// Directory of stored runs, in which the run becomes a folder
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
-    runs_dir: PathBuf,
+    pub(crate) runs_dir: PathBuf,
 }
 
-/// Converts all arguments.
-pub(super) fn runs(words: RunsWords) -> Result<RunsArgs, UserError> {
-    match words.what.unwrap_or(RunsSubcommand::List(words.list)) {
-        RunsSubcommand::List(words) => list(words),
-        RunsSubcommand::Show(words) => {
-            let deed = RunsCommand::Show { run: run(words.run)?, format: format(&words.format)? };
-            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
+impl RunsArgs {
+    /// Returns the subcommand.
+    pub(crate) fn command(self) -> RunsCommand {
+        self.what.unwrap_or(RunsCommand::List(self.list))
+    }
+
+    /// Refuses to prune without a selection.
+    pub(super) fn check(&self) -> Result<(), UserError> {
+        match &self.what {
+            Some(RunsCommand::Prune(args)) if args.selection() == PruneOptions::default() => {
+                Err(UserError::usage(
+                    "prune_what",
+                    "no option selects the runs to remove",
+                    "wavetank runs prune --keep 20, or --older-than 30d, --failed, --size-max 10GB",
+                ))
+            }
+            _ => Ok(()),
         }
-        RunsSubcommand::Prune(words) => prune(&words),
-        RunsSubcommand::Pack(words) => {
-            let deed = RunsCommand::Pack { run: run(words.run)?, out: words.out };
-            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
-        }
-        RunsSubcommand::Unpack(words) => {
-            let deed = RunsCommand::Unpack { pack: words.pack };
-            Ok(RunsArgs { runs_dir: words.runs_dir, is_expected: false, deed })
+    }
+
+    /// Whether the output is JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        let format = match &self.what {
+            None => self.list.format,
+            Some(RunsCommand::List(args)) => args.format,
+            Some(RunsCommand::Show(args)) => args.format,
+            Some(_) => FileFormat::Text,
+        };
+        format == FileFormat::Json
+    }
+}
+
+impl RunsCommand {
+    /// Returns the runs directory, and whether it must exist: the default directory of a command
+    /// for all runs may be missing before the first run.
+    pub(crate) fn runs_dir(&self) -> (PathBuf, bool) {
+        match self {
+            Self::List(RunFilter { runs_dir, .. }) | Self::Prune(PruneArgs { runs_dir, .. }) => {
+                (runs_dir.clone().unwrap_or_else(default_runs_dir), runs_dir.is_some())
+            }
+            Self::Show(ShowArgs { runs_dir, .. })
+            | Self::Pack(PackArgs { runs_dir, .. })
+            | Self::Unpack(UnpackArgs { runs_dir, .. }) => (runs_dir.clone(), false),
         }
     }
 }
 
-fn list(words: ListWords) -> Result<RunsArgs, UserError> {
-    let outcomes = [
-        ("pass", RunStatus::Pass),
-        ("fail", RunStatus::Fail),
-        ("invalid", RunStatus::Invalid),
-        ("incomplete", RunStatus::Incomplete),
-        ("running", RunStatus::Running),
-        ("unfinished", RunStatus::Unfinished),
-        ("damaged", RunStatus::Damaged),
-    ];
-    let status = words.status.iter().map(|word| with_flag("--status", parse_choice(word, &outcomes, &[])));
-    let asked = RunFilter {
-        name: words.name,
-        status: status.collect::<Result<_, _>>()?,
-        tags: words.tag.iter().map(|word| tag(word)).collect::<Result<_, _>>()?,
-        newest: parse_optional("-n", words.newest.as_ref(), parse_count_positive)?,
-    };
-    Ok(all_of(words.runs_dir, RunsCommand::List { asked, format: format(&words.format)? }))
-}
-
-fn prune(words: &PruneWords) -> Result<RunsArgs, UserError> {
-    let wishes = PruneOptions {
-        keep: parse_optional("--keep", words.keep.as_ref(), parse_count)?,
-        older_than: parse_optional("--older-than", words.older_than.as_ref(), parse_duration_positive)?,
-        failed: words.failed,
-        size_max: parse_optional("--size-max", words.size_max.as_ref(), parse_size)?,
-    };
-    if wishes == PruneOptions::default() {
-        return Err(UserError::usage(
-            "prune_what",
-            "no option selects the runs to remove",
-            "wavetank runs prune --keep 20, or --older-than 30d, --failed, --size-max 10GB",
-        ));
-    }
-    Ok(all_of(words.runs_dir.clone(), RunsCommand::Prune { wishes, yes: words.yes }))
-}
-
-/// Applies `deed` to all runs of a directory. The default directory may be missing before the first
-/// run; a named one must exist.
-fn all_of(named: Option<PathBuf>, deed: RunsCommand) -> RunsArgs {
-    let is_expected = named.is_some();
-    RunsArgs { runs_dir: named.unwrap_or_else(default_runs_dir), is_expected, deed }
-}
-
-fn run(word: String) -> Result<String, UserError> {
-    if word.is_empty() {
-        return Err(UserError::usage("no_run", "the run's name is empty", "wavetank runs show latest"));
-    }
-    Ok(word)
-}
-
-fn format(word: &str) -> Result<FileFormat, UserError> {
-    with_flag("--format", parse_choice(word, &[("text", FileFormat::Text), ("json", FileFormat::Json)], &[]))
-}
-
-fn tag(word: &str) -> Result<(String, String), UserError> {
-    match word.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), value.to_owned())),
-        _ => {
-            let message = format!("--tag `{}` has no key and value", sanitize(word));
-            Err(UserError::usage("bad_tag", message, "--tag build=1234"))
+impl PruneArgs {
+    /// Returns which runs to remove.
+    pub(crate) fn selection(&self) -> PruneOptions {
+        PruneOptions {
+            keep: self.keep,
+            older_than: self.older_than,
+            failed: self.failed,
+            size_max: self.size_max,
         }
+    }
+}
+
+/// Status of a run in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunStatus {
+    /// All thresholds and checks passed.
+    Pass,
+    /// A threshold or check failed.
+    Fail,
+    /// The load generator was in doubt.
+    Invalid,
+    /// The run ended early.
+    Incomplete,
+    /// The run is in progress.
+    Running,
+    /// The run was killed.
+    Unfinished,
+    /// The archive cannot be read, or a later version wrote it.
+    Damaged,
+}
+
+impl ValueParserFactory for RunStatus {
+    type Parser = Choice<Self>;
+
+    fn value_parser() -> Choice<Self> {
+        Choice::new(&[
+            ("pass", Self::Pass),
+            ("fail", Self::Fail),
+            ("invalid", Self::Invalid),
+            ("incomplete", Self::Incomplete),
+            ("running", Self::Running),
+            ("unfinished", Self::Unfinished),
+            ("damaged", Self::Damaged),
+        ])
     }
 }

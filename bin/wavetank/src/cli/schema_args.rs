@@ -1,20 +1,20 @@
 //! [`SchemaArgs`]: arguments of `wavetank schema`.
 
 use clap::Args;
-use wavetank_plan::UserError;
+use clap::builder::ValueParserFactory;
 
-use super::value_parsers::parse_choice;
+use super::choice::Choice;
 
 /// `wavetank schema`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
 For example: wavetank schema > experiment.schema.json; wavetank schema lab > lab.schema.json
 Editors find the schema through the first line of a file:
   # yaml-language-server: $schema=experiment.schema.json")]
-pub(super) struct SchemaArgs {
+pub(crate) struct SchemaArgs {
     /// File format to print the schema of
-    #[arg(value_name = "experiment|lab", default_value = "experiment")]
-    of: String,
+    #[arg(default_value = "experiment")]
+    pub(crate) of: SchemaKind,
 }
 
 /// File formats that have a schema.
@@ -26,7 +26,10 @@ pub(crate) enum SchemaKind {
     Lab,
 }
 
-/// Parses the name of a file format.
-pub(super) fn schema(words: &SchemaArgs) -> Result<SchemaKind, UserError> {
-    parse_choice(&words.of, &[("experiment", SchemaKind::Experiment), ("lab", SchemaKind::Lab)], &["fleet"])
+impl ValueParserFactory for SchemaKind {
+    type Parser = Choice<Self>;
+
+    fn value_parser() -> Choice<Self> {
+        Choice::new(&[("experiment", Self::Experiment), ("lab", Self::Lab)]).later(&["fleet"])
+    }
 }

@@ -1,5 +1,6 @@
 //! [`command`]: the command line with a short help (`-h`) and with examples in the long one.
 
+use clap::builder::PossibleValue;
 use clap::{Arg, Command, CommandFactory};
 
 use super::parser::Cli;
@@ -57,6 +58,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("lab", "wavetank lab up examples/labs/one-server.yaml; wavetank lab status; wavetank lab down"),
 ];
 
+/// Most values that are listed in place of the name of a value.
+const LISTED_MAX: usize = 7;
+
 /// Returns the definition of the command line, with examples in the help of every command.
 pub(super) fn command() -> Command {
     each_command(|command| {
@@ -85,9 +89,25 @@ pub(super) fn short_command() -> Command {
     })
 }
 
+/// Shows the names of a closed set in place of the name of the value, unless they are many or have
+/// a better order there.
+fn with_listed_values(command: Command) -> Command {
+    let list = |option: Arg| {
+        let values = option.get_possible_values();
+        let names: Vec<&str> = values.iter().map(PossibleValue::get_name).collect();
+        if !option.get_action().takes_values() || !(1..=LISTED_MAX).contains(&names.len()) {
+            return option;
+        }
+        let is_listed = option.get_value_names().is_some_and(|own| own[0].contains('|'));
+        let option = if is_listed { option } else { option.value_name(names.join("|")) };
+        option.hide_possible_values(true)
+    };
+    command.mut_args(list).mut_subcommands(with_listed_values)
+}
+
 fn each_command(change: impl Fn(Command) -> Command) -> Command {
     let names: Vec<String> = Cli::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
-    names.iter().fold(Cli::command(), |all, name| all.mut_subcommand(name, &change))
+    names.iter().fold(with_listed_values(Cli::command()), |all, name| all.mut_subcommand(name, &change))
 }
 
 /// Returns the text behind the options: examples first, unless the command's own text has some.

@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, CommandFactory};
+use clap::CommandFactory;
 
+use super::clap_text::is_called;
 use super::parser::Cli;
 
 /// Inserts `run` as the first argument if `argv` has a URL, a file or an option of `run` in its
@@ -34,14 +35,8 @@ fn needs_run(words: &[String]) -> bool {
 fn positional(words: &[String]) -> Option<&str> {
     let command = Cli::command();
     let run = command.find_subcommand("run").expect("run is a command");
-    let takes_value = |word: &str| {
-        let takes = |arg: &&clap::Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
-        run.get_arguments().filter(takes).any(|arg| {
-            let long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
-            let short = arg.get_short().is_some_and(|short| word == format!("-{short}"));
-            long || short
-        })
-    };
+    let takes_value =
+        |word: &str| run.get_arguments().any(|own| is_called(own, word) && own.get_action().takes_values());
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         if !word.starts_with('-') || word == "-" {

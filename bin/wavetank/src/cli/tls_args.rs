@@ -1,10 +1,15 @@
-//! [`TlsArgs`]: TLS arguments of `wavetank run`.
+//! [`TlsArgs`]: TLS options of clients, for `run`, `search`, `check`, `plan` and `try`.
 
 use clap::Args;
 use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions, UserError};
 
+use super::choice::Choice;
 use super::files::InputFiles;
-use super::value_parsers::{parse_choice, parse_optional};
+use super::value_parsers::{NameList, TLS_VERSIONS, parse_names, parse_tls_names};
+
+/// `--tls-resume`.
+const RESUMPTIONS: Choice<TlsResume> =
+    Choice::new(&[("never", TlsResume::Never), ("user", TlsResume::User), ("shared", TlsResume::Shared)]);
 
 /// TLS options of the client.
 #[derive(Args, Debug)]
@@ -26,20 +31,20 @@ pub(super) struct TlsArgs {
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
     /// Use only this TLS version [default: 1.3 or 1.2, as the target prefers]
-    #[arg(long, value_name = "1.2|1.3")]
-    tls: Option<String>,
+    #[arg(long, value_name = "1.2|1.3", value_parser = TLS_VERSIONS)]
+    tls: Option<TlsVersions>,
     /// Key exchange groups, best first: X25519,secp256r1 [default: the library's choice]
-    #[arg(long, value_name = "NAME,…")]
-    tls_groups: Option<String>,
+    #[arg(long, value_name = "NAME,…", value_parser = parse_tls_names)]
+    tls_groups: Option<NameList>,
     /// Cipher suites by TLS or OpenSSL names, best first [default: the library's choice]
-    #[arg(long, value_name = "NAME,…")]
-    tls_ciphers: Option<String>,
+    #[arg(long, value_name = "NAME,…", value_parser = parse_tls_names)]
+    tls_ciphers: Option<NameList>,
     /// ALPN protocols to offer, or `none` [default: http/1.1]
-    #[arg(long, value_name = "NAME,…|none")]
-    alpn: Option<String>,
+    #[arg(long, value_name = "NAME,…|none", value_parser = protocols)]
+    alpn: Option<NameList>,
     /// TLS session resumption: never, per user, or shared by a load thread [default: never]
-    #[arg(long, value_name = "never|user|shared")]
-    tls_resume: Option<String>,
+    #[arg(long, value_parser = RESUMPTIONS)]
+    tls_resume: Option<TlsResume>,
 }
 
 impl TlsArgs {
@@ -50,66 +55,30 @@ impl TlsArgs {
         self.cert = self.cert.take().or(cert);
         self.key = self.key.take().or(key);
     }
+
+    /// Returns all options, with the named files read.
+    pub(super) fn read(self) -> Result<TlsOptions, UserError> {
+        let mut files = InputFiles::default();
+        let mut pem = |option, name: Option<String>| {
+            let read = |name: String| Ok(PemFile { bytes: files.pem(option, &name)?, name });
+            name.map(read).transpose()
+        };
+        Ok(TlsOptions {
+            insecure: self.insecure,
+            ca: pem("--cacert", self.cacert)?,
+            cert: pem("--cert", self.cert)?,
+            key: pem("--key", self.key)?,
+            sni: self.sni,
+            version: self.tls,
+            groups: self.tls_groups.unwrap_or_default(),
+            ciphers: self.tls_ciphers.unwrap_or_default(),
+            alpn: self.alpn,
+            resume: self.tls_resume,
+        })
+    }
 }
 
-/// Converts all arguments and reads the named files.
-pub(super) fn tls(words: &TlsArgs) -> Result<TlsOptions, UserError> {
-    let mut files = InputFiles::default();
-    let mut pem = |option, name: &Option<String>| {
-        let read = |name: &String| files.pem(option, name).map(|bytes| PemFile { name: name.clone(), bytes });
-        name.as_ref().map(read).transpose()
-    };
-    let resumes = [("never", TlsResume::Never), ("user", TlsResume::User), ("shared", TlsResume::Shared)];
-    Ok(TlsOptions {
-        insecure: words.insecure,
-        ca: pem("--cacert", &words.cacert)?,
-        cert: pem("--cert", &words.cert)?,
-        key: pem("--key", &words.key)?,
-        sni: words.sni.clone(),
-        version: parse_optional("--tls", words.tls.as_ref(), version)?,
-        groups: list("--tls-groups", words.tls_groups.as_ref(), &COMMA_OR_COLON)?,
-        ciphers: list("--tls-ciphers", words.tls_ciphers.as_ref(), &COMMA_OR_COLON)?,
-        alpn: match words.alpn.as_deref() {
-            Some("none") => Some(Vec::new()),
-            Some(_) => Some(list("--alpn", words.alpn.as_ref(), &[','])?),
-            None => None,
-        },
-        resume: parse_optional("--tls-resume", words.tls_resume.as_ref(), |text| {
-            parse_choice(text, &resumes, &[])
-        })?,
-    })
-}
-
-/// Parses a single TLS version.
-pub(super) fn version(text: &str) -> Result<TlsVersions, UserError> {
-    let versions = [("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)];
-    // Servers and other clients write this prefix.
-    let bare = text.trim_start_matches("TLSv").trim_start_matches("tlsv");
-    if ["1", "1.0", "1.1"].contains(&bare) {
-        let hint = "1.2 or 1.3; both when left out";
-        return Err(UserError::usage(
-            "value_unknown",
-            format!("`{text}` is insecure and not supported"),
-            hint,
-        ));
-    }
-    parse_choice(bare, &versions, &[])
-}
-
-/// curl, nginx and OpenSSL join groups and ciphers by colons, which no name contains.
-pub(super) const COMMA_OR_COLON: [char; 2] = [',', ':'];
-
-/// Splits names at any of `joints`.
-pub(super) fn list(option: &str, text: Option<&String>, joints: &[char]) -> Result<Vec<String>, UserError> {
-    let Some(text) = text else { return Ok(Vec::new()) };
-    let names: Vec<String> = text.split(joints).map(|name| name.trim().to_owned()).collect();
-    if names.iter().any(String::is_empty) {
-        let hint = "names joined by commas";
-        return Err(UserError::usage("value_missing", format!("{option} `{text}`: a name is empty"), hint));
-    }
-    let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
-    if let Some((_, name)) = twice {
-        return Err(UserError::usage("conflict", format!("{option} names {name} twice"), "give it once"));
-    }
-    Ok(names)
+/// Parses `--alpn`.
+fn protocols(text: &str) -> Result<NameList, UserError> {
+    if text == "none" { Ok(NameList::new()) } else { parse_names(text) }
 }

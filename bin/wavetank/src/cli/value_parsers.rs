@@ -1,28 +1,48 @@
-//! Converts the arguments of `serve` and `demo`, and values that they share with `run`.
+//! Values that several commands take: their parsers and defaults.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
-use clap_complete::Shell;
-use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
-use wavetank_plan::{EngineChoice, UserError, did_you_mean};
+use wavetank_plan::quantity::parse_count_positive;
+use wavetank_plan::{Close, EngineChoice, TlsVersions, UserError};
 
-use super::args::{Freeze, ServeArgs};
-use super::demo_args::DemoArgs;
-use super::parser::{DemoWords, ServeWords};
-use super::serve_tls_args::serve_tls;
+use super::choice::Choice;
 
-/// Puts the option before the message of an error in its value.
-pub(super) fn with_flag<T>(option: &str, read: Result<T, UserError>) -> Result<T, UserError> {
-    read.map_err(|error| UserError { message: format!("{option} {}", error.message), ..error })
+/// `--seed`, if it is not given.
+pub(super) const SEED: u64 = 1;
+
+/// `--engine`.
+pub(super) const ENGINES: Choice<EngineChoice> = Choice::new(&[
+    ("auto", EngineChoice::Auto),
+    ("epoll", EngineChoice::Epoll),
+    ("uring", EngineChoice::Uring),
+])
+.later(&["xdp", "af_xdp"])
+.or(|text| (text == "io_uring").then_some(Ok(EngineChoice::Uring)));
+
+/// `--close`.
+pub(super) const CLOSES: Choice<Close> = Choice::new(&[("fin", Close::Fin), ("rst", Close::Rst)]);
+
+/// `--tls` and `--tls-versions`: a single version.
+pub(super) const TLS_VERSIONS: Choice<TlsVersions> =
+    Choice::new(&[("1.3", TlsVersions::Tls13), ("1.2", TlsVersions::Tls12)]).or(other_tls_version);
+
+/// Servers and other clients write a prefix.
+fn other_tls_version(text: &str) -> Option<Result<TlsVersions, UserError>> {
+    match text.trim_start_matches("TLSv").trim_start_matches("tlsv") {
+        "1.3" => Some(Ok(TlsVersions::Tls13)),
+        "1.2" => Some(Ok(TlsVersions::Tls12)),
+        "1" | "1.0" | "1.1" => {
+            let message = format!("`{text}` is insecure and not supported");
+            Some(Err(UserError::usage("value_unknown", message, "1.2 or 1.3; both when left out")))
+        }
+        _ => None,
+    }
 }
 
-/// Parses an optional value.
-pub(super) fn parse_optional<T>(
-    option: &str,
-    word: Option<&String>,
-    read: impl FnOnce(&str) -> Result<T, UserError>,
-) -> Result<Option<T>, UserError> {
-    word.map(|word| with_flag(option, read(word))).transpose()
+/// Returns the default directory of archives: that of the environment, or `runs` in the current
+/// directory.
+pub(crate) fn default_runs_dir() -> PathBuf {
+    std::env::var_os("WAVETANK_RUNS").filter(|dir| !dir.is_empty()).unwrap_or_else(|| "runs".into()).into()
 }
 
 /// Parses a count above zero that fits 32 bits.
@@ -33,95 +53,62 @@ pub(super) fn parse_u32(text: &str) -> Result<u32, UserError> {
     })
 }
 
-/// Parses one of a few names. `later` lists names that only later versions support.
-pub(super) fn parse_choice<T: Copy>(text: &str, known: &[(&str, T)], later: &[&str]) -> Result<T, UserError> {
-    if let Some((_, value)) = known.iter().find(|(word, _)| *word == text) {
-        return Ok(*value);
-    }
-    let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-    if later.contains(&text) {
-        let hint = format!("supported: {}", words.join(", "));
-        return Err(UserError::usage(
-            "value_later",
-            format!("`{text}` is not supported in this version"),
-            hint,
-        ));
-    }
-    let hint = match did_you_mean(text, words.iter().copied()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => words.join(" or "),
-    };
-    Err(UserError::usage("value_unknown", format!("`{text}` is not one of {}", words.join(", ")), hint))
-}
-
-/// Parses the shell of `completions`.
-pub(super) fn shell(text: &str) -> Result<Shell, UserError> {
-    with_flag(
-        "completions",
-        parse_choice(text, &[("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish)], &[]),
-    )
-}
-
-/// Parses `--engine`.
-pub(super) fn engine(text: &str) -> Result<EngineChoice, UserError> {
-    let known =
-        [("auto", EngineChoice::Auto), ("epoll", EngineChoice::Epoll), ("uring", EngineChoice::Uring)];
-    match text {
-        "io_uring" => Ok(EngineChoice::Uring),
-        _ => parse_choice(text, &known, &["xdp", "af_xdp"]),
-    }
-}
-
-/// Converts the arguments of `wavetank serve`.
-pub(super) fn serve(words: &ServeWords) -> Result<ServeArgs, UserError> {
-    let listen = words.listen.split(',').map(|word| listen(word.trim())).collect::<Result<Vec<_>, _>>()?;
-    let doubled = listen.iter().enumerate().find(|(index, one)| listen[..*index].contains(one));
-    if let Some((_, address)) = doubled {
-        let message = format!("--listen {address} is given twice");
-        return Err(UserError::usage("conflict", message, "one address for each; --threads adds threads"));
-    }
-    let length = parse_optional("--freeze", words.freeze.as_ref(), parse_duration_positive)?;
-    let start = parse_optional("--freeze-at", words.freeze_at.as_ref(), parse_duration)?;
-    let freeze = match (length, start) {
-        (Some(length), Some(at)) => Some(Freeze { at, length }),
-        (None, None) => None,
-        _ => {
-            let hint = "--freeze is the duration, --freeze-at the start: --freeze 300ms --freeze-at 5s";
-            return Err(UserError::usage("conflict", "--freeze and --freeze-at go together", hint));
+/// Parses `--seed`.
+pub(super) fn parse_seed(text: &str) -> Result<u64, UserError> {
+    text.parse().map_err(|_| {
+        let hint = "a whole number from 0 to 18446744073709551615, for example --seed 7";
+        if text.starts_with('-') {
+            return UserError::usage("negative", format!("`{text}` is negative"), hint);
         }
-    };
-    Ok(ServeArgs {
-        listen,
-        threads: parse_optional("--threads", words.threads.as_ref(), parse_u32)?,
-        engine: parse_optional("--engine", words.engine.as_ref(), engine)?.unwrap_or(EngineChoice::Auto),
-        connections: parse_optional("--connections", words.connections.as_ref(), parse_count_positive)?,
-        any: words.any,
-        freeze,
-        database: words.database.clone(),
-        accounts: words.accounts.clone(),
-        tls: serve_tls(&words.tls)?,
+        UserError::usage("not_a_number", format!("`{text}` is not a seed"), hint)
     })
 }
 
-/// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080` or `8080`. The last three are
-/// loopback.
-fn listen(word: &str) -> Result<SocketAddr, UserError> {
-    let on_loopback = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let port = word.strip_prefix("localhost:").or_else(|| word.strip_prefix(':')).unwrap_or(word);
-    if let Ok(port) = port.parse::<u16>() {
-        return Ok(on_loopback(port));
+/// Parses the name of a run; `example` is a valid command.
+pub(super) fn parse_run(text: &str, example: &str) -> Result<String, UserError> {
+    if text.is_empty() {
+        return Err(UserError::usage("no_run", "the run's name is empty", example));
     }
-    word.parse().map_err(|_| {
-        let hint = if word.parse::<IpAddr>().is_ok() {
-            format!("add a port: {word}:8080")
-        } else {
-            "use an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens on all interfaces".to_owned()
-        };
-        UserError::usage("bad_listen", format!("--listen `{word}` is not an address"), hint)
+    Ok(text.to_owned())
+}
+
+/// Parses `--tag KEY=VALUE`.
+pub(super) fn parse_tag(text: &str) -> Result<(String, String), UserError> {
+    parse_pair(text).ok_or_else(|| {
+        let message = format!("`{}` has no key and value", wavetank_plan::sanitize(text));
+        UserError::usage("bad_tag", message, "--tag build=1234")
     })
 }
 
-/// Converts the arguments of `wavetank demo`.
-pub(super) fn demo(words: DemoWords) -> DemoArgs {
-    DemoArgs { runs_dir: words.runs_dir }
+/// Splits `NAME=VALUE`; `None` without a name.
+pub(super) fn parse_pair(text: &str) -> Option<(String, String)> {
+    let (name, value) = text.split_once('=').filter(|(name, _)| !name.trim().is_empty())?;
+    Some((name.trim().to_owned(), value.to_owned()))
+}
+
+/// Names in one argument. The alias keeps clap from reading them as a repeatable option.
+pub(super) type NameList = Vec<String>;
+
+/// Parses names joined by commas.
+pub(super) fn parse_names(text: &str) -> Result<NameList, UserError> {
+    split_names(text, &[','])
+}
+
+/// Parses names joined by commas or, as curl, nginx and OpenSSL join groups and ciphers, by colons,
+/// which no name contains.
+pub(super) fn parse_tls_names(text: &str) -> Result<NameList, UserError> {
+    split_names(text, &[',', ':'])
+}
+
+fn split_names(text: &str, joints: &[char]) -> Result<NameList, UserError> {
+    let names: NameList = text.split(joints).map(|name| name.trim().to_owned()).collect();
+    if names.iter().any(String::is_empty) {
+        let message = format!("`{text}`: a name is empty");
+        return Err(UserError::usage("value_missing", message, "names joined by commas"));
+    }
+    let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
+    if let Some((_, name)) = twice {
+        return Err(UserError::usage("conflict", format!("names {name} twice"), "give it once"));
+    }
+    Ok(names)
 }

@@ -19,7 +19,7 @@ use crate::calibrate::{
     Bench, BenchError, FULL_LOAD, InterferenceProbe, RoundStats, TargetProcess, as_target, calibration_file,
     hold, lag_doc, max_holdable, rounded, sent,
 };
-use crate::cli::{CalibrateArgs, CalibrateCommand, FileFormat};
+use crate::cli::{CalibrateArgs, CalibrationTargetArgs, FileFormat};
 use crate::run::{Console, Host, engine_line, host_error, output};
 
 /// Spread of rounds (a share) above which it is reported.
@@ -34,14 +34,11 @@ const FIGURES: [&str; 4] = ["requests", "connections", "TLS handshakes, full", "
 /// Measures and stores, or shows the stored calibration. Exit 0; 1 if the target does not respond
 /// or its counts differ from ours; 130 if interrupted, and then nothing is stored.
 pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
-    let CalibrateArgs { what, format, out } = args;
-    let (course, engine, target, allow_target, quiet, command) = match what {
-        CalibrateCommand::Target { cpus, engine } => return as_target(&cpus, engine),
-        CalibrateCommand::Show => return show(out, format),
-        CalibrateCommand::Measure { course, engine, target, allow_target, quiet, command } => {
-            (course, engine, target, allow_target, quiet, command)
-        }
-    };
+    let (course, engine) = (args.schedule()?, args.engine());
+    let CalibrateArgs { target, allow_target, show: is_shown, out, format, quiet, command, .. } = args;
+    if is_shown {
+        return show(out, format);
+    }
     let file = calibration_file(out)?;
     // Report this now, not after a minute of measuring.
     file.check_writable()?;
@@ -70,6 +67,11 @@ pub(crate) fn calibrate(args: CalibrateArgs) -> Result<u8, UserError> {
         }
         Err(BenchError::Fault(error)) => Err(error),
     }
+}
+
+/// Serves another calibration until its standard input ends.
+pub(crate) fn calibration_target(args: &CalibrationTargetArgs) -> Result<u8, UserError> {
+    as_target(&args.cpus, args.engine)
 }
 
 fn deliver(

@@ -14,8 +14,9 @@ use crate::run::output;
 /// runs cannot decide.
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
-    let (a, b) = (load_all(&runs, &args.a)?, load_all(&runs, &args.b)?);
-    let doc = compare_sides(&a, &b, &args.wishes)?;
+    let (a, b) = args.sides()?;
+    let (a, b) = (load_all(&runs, &a)?, load_all(&runs, &b)?);
+    let doc = compare_sides(&a, &b, &args.settings())?;
     let told = |format| match format {
         OutputFormat::Html => page(&doc, [&a, &b], args),
         format => render(&doc, format),

@@ -42,7 +42,7 @@ mod try_file;
 mod unsupported_os;
 
 #[cfg(target_os = "linux")]
-pub(crate) use calibrate::calibrate;
+pub(crate) use calibrate::{calibrate, calibration_target};
 pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::completions;
@@ -68,4 +68,6 @@ pub(crate) use size::size;
 #[cfg(target_os = "linux")]
 pub(crate) use try_file::try_file;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use unsupported_os::{calibrate, demo, lab, plan, run, search, serve, try_file};
+pub(crate) use unsupported_os::{
+    calibrate, calibration_target, demo, lab, plan, run, search, serve, try_file,
+};

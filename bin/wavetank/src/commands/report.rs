@@ -6,7 +6,7 @@ use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
 
-use crate::cli::{OutputFormat, ReportArgs, ReportOptions, RunRef};
+use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
 use crate::run::out_file::open_all;
 use crate::run::result_writer::ResultWriter;
 use crate::run::{RunFacts, build_record, output};
@@ -14,11 +14,7 @@ use crate::run::{RunFacts, build_record, output};
 /// Prints a stored run again. Exit 0 if that succeeds, whatever the verdict.
 pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
-    let word = match &args.run {
-        RunRef::Latest => "latest",
-        RunRef::Named(word) => word,
-    };
-    let found = runs.find(word)?;
+    let found = runs.find(&args.run)?;
     if let Some(folder) = SearchFolder::open(&found) {
         return report_search(&folder, args);
     }

@@ -37,7 +37,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         files: holding.files,
         connections: args.connections.unwrap_or(defaults.connections),
         any: args.any,
-        freeze: args.freeze.map(|freeze| (freeze.at, freeze.length)),
+        freeze: args.freeze().map(|freeze| (freeze.at, freeze.length)),
         tls: tls.clone(),
         shop: ShopOptions { database: args.database.clone(), accounts: Arc::new(accounts) },
     })?;

@@ -4,7 +4,8 @@
 use wavetank_plan::UserError;
 
 use crate::cli::{
-    CalibrateArgs, CheckArgs, DemoArgs, LabArgs, LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs,
+    CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, LabCommand, RunArgs, SearchArgs, ServeArgs,
+    TryArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -43,12 +44,18 @@ pub(crate) fn calibrate(_: CalibrateArgs) -> Result<u8, UserError> {
     Err(linux_only("calibrate"))
 }
 
+/// The server process of `wavetank calibrate` on an unsupported system.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn calibration_target(_: &CalibrationTargetArgs) -> Result<u8, UserError> {
+    Err(linux_only("calibrate"))
+}
+
 /// `wavetank lab`, where it is not possible: a lab consists of Linux namespaces. Errors in its file
 /// are reported on every system.
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
-pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
-    match args.deed {
-        LabCommand::Check { file, format } => super::lab::check(&file, format),
+pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
+    match command {
+        LabCommand::Check(args) => super::lab::check(&args.file, args.format),
         _ => Err(linux_only("lab")),
     }
 }

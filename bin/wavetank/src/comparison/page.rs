@@ -18,10 +18,10 @@ const COLUMNS_MAX: usize = 180;
 /// with unreadable intervals is missing in the charts, which the page says.
 pub(crate) fn page(doc: &CompareDoc, [a, b]: [&[LoadedRun]; 2], args: &CompareArgs) -> String {
     let courses = [course(a), course(b)];
-    let command = command(doc, &args.wishes, &args.runs_dir);
+    let command = command(doc, &args.settings(), &args.runs_dir);
     comparison_html(
         CompareSource { doc, courses: [&courses[0], &courses[1]], command: &command },
-        args.language,
+        args.language.unwrap_or_default(),
     )
 }
 

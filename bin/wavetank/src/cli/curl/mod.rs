@@ -4,19 +4,34 @@ mod options;
 mod request;
 mod shell;
 
+use std::ffi::OsString;
+
 use wavetank_plan::UserError;
 
 use super::files::InputFiles;
-use super::run_args::OverrideArgs;
+use super::override_args::OverrideArgs;
 
 use request::CurlRequest;
 
-/// Reads the command and puts what it says into `words`, where they say nothing themselves. Returns
+/// Returns the URL or file to load: the argument, or the URL of the curl command, which is merged
+/// into `flags`.
+pub(super) fn url_or(word: Option<OsString>, flags: &mut OverrideArgs) -> Result<OsString, UserError> {
+    match (word, flags.request.curl.take()) {
+        (Some(_), Some(_)) => {
+            let hint = "the curl command has the URL; leave the other one out";
+            Err(UserError::usage("conflict", "--curl and a URL or file exclude each other", hint))
+        }
+        (Some(word), None) => Ok(word),
+        (None, path) => Ok(read(&path.unwrap_or_default(), flags)?.into()),
+    }
+}
+
+/// Reads the command and puts what it says into `flags`, where they say nothing themselves. Returns
 /// its URL.
 ///
 /// # Errors
 /// Everything that cannot be done, as one error.
-pub(super) fn read(path: &str, words: &mut OverrideArgs) -> Result<String, UserError> {
+fn read(path: &str, flags: &mut OverrideArgs) -> Result<String, UserError> {
     let mut files = InputFiles::default();
     let text = files.curl(path)?;
     let (found, mut errors) = options::parse(&shell::split(&text)?);
@@ -24,5 +39,5 @@ pub(super) fn read(path: &str, words: &mut OverrideArgs) -> Result<String, UserE
     if let Some(error) = UserError::combine(errors) {
         return Err(error);
     }
-    Ok(request.apply(words))
+    request.apply(flags)
 }

@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use wavetank_plan::{TargetUrl, UserError};
+use wavetank_plan::quantity::parse_duration_positive;
+use wavetank_plan::{ConnectTo, HttpVersion, IpFamily, Nanos, Secret, TargetUrl, UserError};
 
 use super::options::Meaning;
-use crate::cli::files::InputFiles;
-use crate::cli::run_args::OverrideArgs;
+use crate::cli::connection_args::ProxyArg;
+use crate::cli::errors::with_flag;
+use crate::cli::files::{InputFiles, TextOrFile};
+use crate::cli::override_args::OverrideArgs;
+use crate::cli::request_args::{HeaderArg, credentials, header};
 
 /// Redirects that `-L` follows (curl's default is 50).
 const FOLLOW: u32 = 50;
@@ -19,11 +23,11 @@ const CODINGS: &str = "deflate, gzip, br, zstd";
 pub(super) struct CurlRequest {
     urls: Vec<String>,
     method: Option<String>,
-    headers: Vec<String>,
+    headers: Vec<(String, Secret)>,
     data: Option<Vec<u8>>,
     form: Vec<(String, String)>,
     is_json: bool,
-    user: Option<String>,
+    user: Option<TextOrFile>,
     head: bool,
     get: bool,
     insecure: bool,
@@ -31,10 +35,10 @@ pub(super) struct CurlRequest {
     compressed: bool,
     /// `HOST:PORT:ADDRESS:PORT`, the address in brackets if it is IPv6.
     connect_to: Vec<String>,
-    proxy: Option<String>,
-    timeouts: [Option<String>; 2],
+    proxy: Option<ProxyArg>,
+    timeouts: [Option<Nanos>; 2],
     pem: [Option<String>; 3],
-    ip: Option<&'static str>,
+    ip: Option<IpFamily>,
     http10: bool,
 }
 
@@ -76,12 +80,13 @@ impl CurlRequest {
         }
         let text = String::from_utf8(value)
             .map_err(|_| bad("an argument is not UTF-8".to_owned(), "only a body may have other bytes"))?;
-        let seconds = |text: &str| format!("{text}s");
+        let seconds =
+            |option: &str| with_flag(option, parse_duration_positive(&format!("{text}s"))).map(Some);
         match meaning {
             Meaning::Url => self.urls.push(text),
             Meaning::Method => self.method = Some(text),
-            Meaning::Header => self.header(&text),
-            Meaning::Cookie if text.contains('=') => self.headers.push(format!("Cookie: {text}")),
+            Meaning::Header => self.header(&text)?,
+            Meaning::Cookie if text.contains('=') => self.set("Cookie", &text),
             Meaning::Cookie => {
                 let hint = "-b 'name=value', or leave it out";
                 return Err(bad(format!("-b `{text}` is a file of cookies"), hint));
@@ -91,8 +96,11 @@ impl CurlRequest {
                 self.append(&bytes, b"&");
             }
             Meaning::Form | Meaning::FormString => self.field(meaning, &text, files)?,
-            Meaning::User => self.user = Some(text),
-            Meaning::Bearer => self.headers.push(format!("Authorization: Bearer {text}")),
+            Meaning::User => {
+                let user = if text.contains(':') { text } else { format!("{text}:") };
+                self.user = Some(credentials(&user)?);
+            }
+            Meaning::Bearer => self.set("Authorization", &format!("Bearer {text}")),
             Meaning::Insecure => self.insecure = true,
             Meaning::Location => self.follow = self.follow.or(Some(FOLLOW)),
             Meaning::MaxRedirs => self.follow = Some(text.parse().unwrap_or(FOLLOW)),
@@ -101,18 +109,18 @@ impl CurlRequest {
             Meaning::ConnectTo => self.connect_to.push(text),
             Meaning::UnixSocket => self.connect_to.push(format!("unix:{text}")),
             Meaning::AbstractUnixSocket => self.connect_to.push(format!("unix:@{text}")),
-            Meaning::Proxy => self.proxy = Some(text),
-            Meaning::UserAgent => self.headers.push(format!("User-Agent: {text}")),
-            Meaning::Referer => self.headers.push(format!("Referer: {text}")),
+            Meaning::Proxy => self.proxy = Some(with_flag("--proxy", ProxyArg::parse(&text))?),
+            Meaning::UserAgent => self.set("User-Agent", &text),
+            Meaning::Referer => self.set("Referer", &text),
             Meaning::Head => self.head = true,
             Meaning::Get => self.get = true,
-            Meaning::MaxTime => self.timeouts[0] = Some(seconds(&text)),
-            Meaning::ConnectTimeout => self.timeouts[1] = Some(seconds(&text)),
+            Meaning::MaxTime => self.timeouts[0] = seconds("--timeout")?,
+            Meaning::ConnectTimeout => self.timeouts[1] = seconds("--connect-timeout")?,
             Meaning::CaCert => self.pem[0] = Some(text),
             Meaning::Cert => self.pem[1] = Some(text),
             Meaning::Key => self.pem[2] = Some(text),
-            Meaning::Ipv4 => self.ip = Some("4"),
-            Meaning::Ipv6 => self.ip = Some("6"),
+            Meaning::Ipv4 => self.ip = Some(IpFamily::V4),
+            Meaning::Ipv6 => self.ip = Some(IpFamily::V6),
             Meaning::Http10 => self.http10 = true,
             _ => {}
         }
@@ -121,18 +129,26 @@ impl CurlRequest {
 
     /// Adds a header. `X;` is an empty header, and `X:` removes one that curl would add. Headers
     /// that are computed here are left out.
-    fn header(&mut self, text: &str) {
+    fn header(&mut self, text: &str) -> Result<(), UserError> {
         let (name, value) = match (text.split_once(':'), text.strip_suffix(';')) {
             (Some((name, value)), _) => (name.trim(), Some(value.trim()).filter(|value| !value.is_empty())),
             (None, Some(name)) => (name.trim(), Some("")),
-            (None, None) => return self.headers.push(text.to_owned()),
+            (None, None) => return header(text, "-H").map(drop),
         };
         let computed =
             ["content-length", "connection", "keep-alive", "proxy-connection", "transfer-encoding"];
-        let Some(value) = value.filter(|_| !computed.contains(&name.to_ascii_lowercase().as_str())) else {
-            return;
-        };
-        self.headers.push(format!("{name}: {value}"));
+        if let Some(value) = value.filter(|_| !computed.contains(&name.to_ascii_lowercase().as_str())) {
+            self.set(name, value);
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.headers.push((name.to_owned(), Secret::new(value)));
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
     fn append(&mut self, bytes: &[u8], joint: &[u8]) {
@@ -171,18 +187,12 @@ impl CurlRequest {
         Ok(())
     }
 
-    /// Puts everything into `words`, unless they have it already. Returns the URL.
-    pub(super) fn apply(mut self, words: &mut OverrideArgs) -> String {
+    /// Puts everything into `flags`, unless they have it already. Returns the URL.
+    pub(super) fn apply(mut self, flags: &mut OverrideArgs) -> Result<String, UserError> {
         let mut url = self.urls.pop().unwrap_or_default();
-        let request = &mut words.request;
-        let typed = |headers: &[String], name: &str| {
-            headers
-                .iter()
-                .any(|own| own.split(':').next().is_some_and(|own| own.trim().eq_ignore_ascii_case(name)))
-        };
-        let mut own = std::mem::take(&mut self.headers);
-        if self.compressed && !typed(&own, "accept-encoding") {
-            own.push(format!("Accept-Encoding: {CODINGS}"));
+        let request = &mut flags.request;
+        if self.compressed && !self.has("accept-encoding") {
+            self.set("Accept-Encoding", CODINGS);
         }
         let mut method = None;
         if let Some(data) = self.data.take() {
@@ -190,12 +200,12 @@ impl CurlRequest {
                 let joint = if url.contains('?') { '&' } else { '?' };
                 url = format!("{url}{joint}{}", String::from_utf8_lossy(&data));
             } else {
-                if !typed(&own, "content-type") {
+                if !self.has("content-type") {
                     let kind = if self.is_json { "json" } else { "x-www-form-urlencoded" };
-                    own.push(format!("Content-Type: application/{kind}"));
+                    self.set("Content-Type", &format!("application/{kind}"));
                 }
-                if self.is_json && !typed(&own, "accept") {
-                    own.push("Accept: application/json".to_owned());
+                if self.is_json && !self.has("accept") {
+                    self.set("Accept", "application/json");
                 }
                 if !request.has_body() {
                     request.raw_body = Some(data);
@@ -204,46 +214,47 @@ impl CurlRequest {
             }
         }
         if !self.form.is_empty() && !request.has_body() {
-            request.form = self.form.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            request.form = std::mem::take(&mut self.form);
             request.multipart = true;
             method = Some("POST");
         }
         method = if self.head { Some("HEAD") } else { method };
         let method = self.method.take().or(method.map(str::to_owned));
-        request.method = request.method.take().or(method);
-        own.retain(|header| {
-            let name = header.split(':').next().unwrap_or_default().trim().to_owned();
-            !typed(&request.header, &name)
-        });
-        request.header.splice(0..0, own);
-        request.basic = request
-            .basic
-            .take()
-            .or(self.user.take().map(|user| if user.contains(':') { user } else { format!("{user}:") }));
+        let message = &mut request.message;
+        message.method = message.method.take().or(method);
+        let typed = &message.header;
+        let own = std::mem::take(&mut self.headers).into_iter();
+        let own = own.filter(|(name, _)| !typed.iter().any(|header| header.is(name)));
+        let own: Vec<_> = own.map(|(name, value)| HeaderArg::Line(name, value)).collect();
+        message.header.splice(0..0, own);
+        request.basic = request.basic.take().or(self.user.take());
         request.follow = self.follow;
-        self.connect(&url, words);
-        url
+        self.connect(&url, flags)?;
+        Ok(url)
     }
 
     /// The options of connections and TLS.
-    fn connect(self, url: &str, words: &mut OverrideArgs) {
+    fn connect(self, url: &str, flags: &mut OverrideArgs) -> Result<(), UserError> {
         let target = url.split("${").next().unwrap_or_default();
         let target = TargetUrl::parse(target).ok();
-        let connection = &mut words.connection;
+        let connection = &mut flags.connection;
         let applies = |rule: &&String| target.as_ref().is_some_and(|url| is_about(rule, url));
         let rule = self.connect_to.iter().find(applies).map(|rule| completed(rule, target.as_ref()));
-        connection.connect_to = connection.connect_to.take().or(rule);
+        if connection.connect_to.is_none() {
+            let rule = rule.map(|rule| ConnectTo::parse(&rule)).transpose();
+            connection.connect_to = with_flag("--connect-to", rule)?;
+        }
         connection.proxy = connection.proxy.take().or(self.proxy);
-        connection.ip = connection.ip.take().or(self.ip.map(str::to_owned));
-        let version = self.http10.then(|| "1.0".to_owned());
-        connection.http = connection.http.take().or(version);
+        connection.ip = connection.ip.or(self.ip);
+        connection.http = connection.http.or(self.http10.then_some(HttpVersion::Http10));
         let [timeout, connect_timeout] = self.timeouts;
-        words.load.timeout = words.load.timeout.take().or(timeout);
-        words.load.connect_timeout = words.load.connect_timeout.take().or(connect_timeout);
+        flags.load.timeout = flags.load.timeout.or(timeout);
+        flags.load.connect_timeout = flags.load.connect_timeout.or(connect_timeout);
         // curl ignores the options of TLS where there is none.
         if target.is_some_and(|url| url.tls) {
-            words.tls.add(self.insecure, self.pem);
+            flags.tls.add(self.insecure, self.pem);
         }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Valid command lines and their conversion.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use wavetank_plan::{
@@ -8,9 +9,9 @@ use wavetank_plan::{
 };
 
 use super::{argv, command, plan, run};
-use crate::cli::args::Freeze;
+use crate::cli::serve_args::Freeze;
 use crate::cli::{
-    Command, DemoArgs, LoadSource, OutFile, OutputFormat, ReportArgs, ReportOptions, RunRef, ServeArgs, parse,
+    Command, DemoArgs, LoadSource, OutFile, OutputFormat, ReportArgs, ReportOptions, ServeArgs, parse,
 };
 
 /// Both command lines mean the same, except for the stored command.
@@ -156,40 +157,28 @@ fn a_plan_comes_out() {
 
 #[test]
 fn other_commands() {
-    let serve = |listen: &[&str], threads, any, freeze| {
-        let listen = listen.iter().map(|address| address.parse().unwrap()).collect();
-        let engine = EngineChoice::Auto;
-        Command::Serve(Box::new(ServeArgs {
-            listen,
-            threads,
-            engine,
-            connections: None,
-            any,
-            freeze,
-            database: None,
-            accounts: None,
-            tls: None,
-        }))
-    };
-    assert_eq!(command("serve"), serve(&["127.0.0.1:8080"], None, false, None));
-    assert_eq!(
-        command("serve --listen :9000,localhost:9001,9002,[::1]:9003,0.0.0.0:0 --threads 2 --any"),
-        serve(
-            &["127.0.0.1:9000", "127.0.0.1:9001", "127.0.0.1:9002", "[::1]:9003", "0.0.0.0:0"],
-            Some(2),
-            true,
-            None
-        )
-    );
-    let freeze = Freeze { at: Nanos::from_secs(5), length: Nanos::from_millis(300) };
-    assert_eq!(
-        command("serve --freeze 300ms --freeze-at 5s"),
-        serve(&["127.0.0.1:8080"], None, false, Some(freeze))
-    );
-    let served = |words| match command(words) {
+    let served = |line: &str| match command(line) {
         Command::Serve(args) => *args,
         other => panic!("{other:?}"),
     };
+    let check = |line: &str, listen: &[&str], threads, any, freeze: Option<Freeze>| {
+        let args = served(line);
+        let listen: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
+        assert_eq!((&args.listen, args.threads, args.any), (&listen, threads, any), "{line}");
+        assert_eq!((args.freeze(), args.engine), (freeze, EngineChoice::Auto), "{line}");
+        let ServeArgs { connections, database, accounts, tls, .. } = args;
+        assert_eq!((connections, database, accounts, tls), (None, None, None, None), "{line}");
+    };
+    check("serve", &["127.0.0.1:8080"], None, false, None);
+    check(
+        "serve --listen :9000,localhost:9001,9002,[::1]:9003,0.0.0.0:0 --threads 2 --any",
+        &["127.0.0.1:9000", "127.0.0.1:9001", "127.0.0.1:9002", "[::1]:9003", "0.0.0.0:0"],
+        Some(2),
+        true,
+        None,
+    );
+    let freeze = Freeze { at: Nanos::from_secs(5), length: Nanos::from_millis(300) };
+    check("serve --freeze 300ms --freeze-at 5s", &["127.0.0.1:8080"], None, false, Some(freeze));
     let shop = served("serve --database sale.db --accounts accounts.csv");
     assert_eq!((shop.database, shop.accounts), (Some("sale.db".into()), Some("accounts.csv".into())));
     let tls =
@@ -198,19 +187,16 @@ fn other_commands() {
     assert_eq!((tls.identity, tls.cert_out), (None, Some("ca.pem".into())));
     assert_eq!((tls.options.versions, tls.options.tickets), (TlsVersions::Tls13, false));
     assert_eq!((tls.options.groups, tls.options.client_ca_pem), (vec!["X25519".to_owned()], None));
-    let report = |run, format, runs_dir: &str| {
+    let report = |run: &str, format, runs_dir: &str| {
         Command::Report(ReportArgs {
-            run,
+            run: run.to_owned(),
             format,
             out: vec![],
             wants: ReportOptions::default(),
             runs_dir: runs_dir.into(),
         })
     };
-    assert_eq!(command("report latest"), report(RunRef::Latest, OutputFormat::Text, "runs"));
-    assert_eq!(
-        command("report 7f3a --format json --runs-dir d"),
-        report(RunRef::Named("7f3a".into()), OutputFormat::Json, "d")
-    );
+    assert_eq!(command("report latest"), report("latest", OutputFormat::Text, "runs"));
+    assert_eq!(command("report 7f3a --format json --runs-dir d"), report("7f3a", OutputFormat::Json, "d"));
     assert_eq!(command("demo --runs-dir d"), Command::Demo(DemoArgs { runs_dir: "d".into() }));
 }

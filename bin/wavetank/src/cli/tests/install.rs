@@ -7,7 +7,7 @@ use wavetank_plan::EngineChoice;
 
 use super::argv;
 use crate::cli::parser::Cli;
-use crate::cli::{CalibrateCommand, Command, completions, man_pages, parse};
+use crate::cli::{Command, completions, man_pages, parse};
 
 /// Returns all commands and the long options of each.
 fn every_word() -> Vec<String> {
@@ -31,6 +31,39 @@ fn every_shell_learns_every_word() {
         for word in every_word() {
             assert!(script.contains(&word), "{shell}: {word}");
         }
+    }
+}
+
+/// The names of each closed set follow the option, and those of an argument its command.
+#[test]
+fn shells_and_pages_learn_the_values_of_closed_sets() {
+    let script = completions(Shell::Bash);
+    let check = |option: &str, names: &str| {
+        let case = format!("{option})\n                    COMPREPLY=($(compgen -W \"{names}\"");
+        assert!(script.contains(&case), "{option}: {names}");
+    };
+    check("--arrivals", "even poisson");
+    check("--http", "1.1 1.0");
+    check("--close", "fin rst");
+    check("--engine", "auto epoll uring");
+    check("--proxy-protocol", "v1 v2");
+    check("--ip", "4 6");
+    check("--tls", "1.3 1.2");
+    check("--tls-resume", "never user shared");
+    check("--format", "text json");
+    check("--format", "text json junit csv markdown hgrm hlog html oneline");
+    check("--format", "text json junit markdown html");
+    check("--lang", "en zh");
+    check("--status", "pass fail invalid incomplete running unfinished damaged");
+    check("--balancer", "none proxy direct");
+    check("--vary", "rate users connections");
+    for names in ["bash zsh fish", "experiment lab"] {
+        assert!(script.contains(names), "{names}");
+    }
+    let pages = man_pages();
+    let run = pages.iter().find(|(file, _)| file == "wavetank-run.1").expect("run has a page");
+    for names in ["even|poisson", "1.0|1.1", "\nhgrm\n"] {
+        assert!(run.1.contains(names), "{names}: {}", run.1);
     }
 }
 
@@ -71,13 +104,11 @@ fn what_the_program_says_to_itself_is_offered_to_nobody() {
         }
         assert!(man_pages().iter().all(|(_, text)| !text.replace("\\-", "-").contains(word)), "{word}");
     }
-    let calibrate = |words: &str| match parse(argv(words)) {
-        Ok(Command::Calibrate(args)) => Ok(args.what),
-        Ok(other) => panic!("{other:?}"),
-        Err(exit) => Err(exit),
+    let Command::CalibrationTarget(target) = super::command("calibrate --as-target 0,3 --engine epoll")
+    else {
+        panic!("a calibration says so");
     };
-    let what = calibrate("calibrate --as-target 0,3 --engine epoll").expect("a calibration says so");
-    assert!(matches!(what, CalibrateCommand::Target { cpus, engine: EngineChoice::Epoll } if cpus == [0, 3]));
-    assert!(calibrate("calibrate --as-target x --engine epoll").is_err());
-    assert!(calibrate("calibrate --as-target 0,3").is_err(), "no word of the command line");
+    assert_eq!((target.cpus, target.engine), (vec![0, 3], EngineChoice::Epoll));
+    assert!(parse(argv("calibrate --as-target x --engine epoll")).is_err());
+    assert!(parse(argv("calibrate --as-target 0,3")).is_err(), "no word of the command line");
 }

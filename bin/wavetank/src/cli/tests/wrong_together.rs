@@ -13,6 +13,11 @@ fn all_wrong_options_are_reported_together() {
     for (line, messages) in [
         ("localhost --vus 10 -k -d 5", &["`--vus`", "`-k`", "-d `5`"][..]),
         ("--foo 10 localhost --bar", &["`--foo`", "`--bar`"]),
+        ("--vus 10 -d 5 localhost -cten", &["`--vus`", "-d `5`", "-c `ten`"]),
+        ("--duration=5 --requests ten", &["no URL", "-d `5`", "-n `ten`"]),
+        ("report latest --of x --format y", &["--of `x`", "--format `y`"]),
+        ("size --spare x --hosts y", &["--spare `x`", "--hosts `y`"]),
+        ("runs prune --older-than 30", &["--older-than `30`"]),
         (
             "localhost -c ten -r 5 --timeout 1 --http 2",
             &["-c `ten`", "-r `5`", "--timeout `1`", "--http `2`"],

@@ -34,29 +34,38 @@ use wavetank_plan::UserError;
 pub(super) use check::check;
 
 #[cfg(target_os = "linux")]
-use crate::cli::{LabArgs, LabCommand};
+use crate::cli::LabCommand;
 
 /// Runs the subcommand. Returns the command's exit code for `exec`, else 0.
 #[cfg(target_os = "linux")]
-pub(crate) fn lab(args: LabArgs) -> Result<u8, UserError> {
+pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
     let labs = LabsFolder::system();
-    let name = args.lab.as_deref();
-    match args.deed {
-        LabCommand::Check { file, format } => check::check(&file, format),
-        LabCommand::Up { file } => up::up(&labs, name, &file),
-        LabCommand::Run { file, args } => run::run(&labs, name, &file, *args),
-        LabCommand::Status { format } => status::status(&labs, name, format),
-        LabCommand::Exec { host, words } => exec::exec(&labs.choose_with(name, &host, None)?, &host, &words),
-        LabCommand::Logs { host, service, follow } => {
-            let folder = labs.choose_with(name, &host, service.as_deref())?;
-            logs::logs(&folder, &host, service.as_deref(), follow)
+    match command {
+        LabCommand::Check(args) => check::check(&args.file, args.format),
+        LabCommand::Up(args) => up::up(&labs, args.lab.as_deref(), &args.file),
+        LabCommand::Run(args) => run::run(&labs, args.lab.as_deref(), &args.file, args.run),
+        LabCommand::Status(args) => status::status(&labs, args.which.lab.as_deref(), args.format),
+        LabCommand::Exec(args) => {
+            let folder = labs.choose_with(args.which.lab.as_deref(), &args.host, None)?;
+            exec::exec(&folder, &args.host, &args.words)
         }
-        LabCommand::Pool { host, ask, format } => {
-            pool::pool(&labs.choose_with(name, &host, ask.service())?, &host, &ask, format)
+        LabCommand::Logs(args) => {
+            let service = args.service.as_deref();
+            let folder = labs.choose_with(args.which.lab.as_deref(), &args.host, service)?;
+            logs::logs(&folder, &args.host, service, args.follow)
         }
-        LabCommand::Fault { host, what } => {
-            fault::fault(&labs.choose_with(name, &host, what.service())?, &host, &what)
+        LabCommand::Pool(args) => {
+            let command = args.command();
+            let folder = labs.choose_with(args.which.lab.as_deref(), &args.host, command.service())?;
+            pool::pool(&folder, &args.host, &command, args.format)
         }
-        LabCommand::Down => down::down(&labs.choose(name).inspect_err(|_| labs.remove_stale())?),
+        LabCommand::Fault(args) => {
+            let command = args.command()?;
+            let folder = labs.choose_with(args.which.lab.as_deref(), &args.host, command.service())?;
+            fault::fault(&folder, &args.host, &command)
+        }
+        LabCommand::Down(args) => {
+            down::down(&labs.choose(args.lab.as_deref()).inspect_err(|_| labs.remove_stale())?)
+        }
     }
 }

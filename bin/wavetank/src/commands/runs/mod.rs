@@ -8,36 +8,38 @@ use wavetank_plan::quantity::{format_grouped, show_size};
 use wavetank_plan::{ExitCode, UserError, sanitize};
 use wavetank_record::{RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status};
 use wavetank_report::{archive_text, run_lines, runs_text};
-use wavetank_store::{PACK_SUFFIX, PruneOptions, PrunePlan, RunsDir};
+use wavetank_store::{PACK_SUFFIX, PrunePlan, RunsDir};
 
 use super::terminal_width::terminal_width;
-use crate::cli::{FileFormat, RunFilter, RunStatus, RunsArgs, RunsCommand};
+use crate::cli::{FileFormat, PruneArgs, RunFilter, RunStatus, RunsArgs, RunsCommand};
 use crate::run::output;
 
 /// Runs the subcommand. Exit 0 on success, whatever the results of the runs; else 2.
 pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {
-    let runs = RunsDir::new(&args.runs_dir);
-    if args.is_expected {
+    let command = args.command();
+    let (folder, is_expected) = command.runs_dir();
+    let runs = RunsDir::new(&folder);
+    if is_expected {
         runs.require_exists()?;
     }
-    match args.deed {
-        RunsCommand::List { asked, format } => list(&runs, &asked, format)?,
-        RunsCommand::Show { run, format } => show(&runs, &run, format)?,
-        RunsCommand::Prune { wishes, yes } => return prune(&runs, wishes, yes),
-        RunsCommand::Pack { run, out } => pack(&runs, &run, out)?,
-        RunsCommand::Unpack { pack } => {
-            let folder = runs.unpack(&pack)?;
+    match command {
+        RunsCommand::List(filter) => list(&runs, &filter)?,
+        RunsCommand::Show(args) => show(&runs, &args.run, args.format)?,
+        RunsCommand::Prune(args) => return prune(&runs, &args),
+        RunsCommand::Pack(args) => pack(&runs, &args.run, args.out)?,
+        RunsCommand::Unpack(args) => {
+            let folder = runs.unpack(&args.pack)?;
             output::print(&format!("{}\n", sanitize(&folder.to_string_lossy())))?;
         }
     }
     Ok(ExitCode::Pass as u8)
 }
 
-fn list(runs: &RunsDir, asked: &RunFilter, format: FileFormat) -> Result<(), UserError> {
+fn list(runs: &RunsDir, filter: &RunFilter) -> Result<(), UserError> {
     let listing = runs.list()?;
     let mut lines: Vec<RunLine> =
-        listing.runs.iter().map(wavetank_store::summarize).filter(|run| fits(run, asked)).collect();
-    let newest = asked.newest.map_or(usize::MAX, |newest| usize::try_from(newest).unwrap_or(usize::MAX));
+        listing.runs.iter().map(wavetank_store::summarize).filter(|run| fits(run, filter)).collect();
+    let newest = filter.newest.map_or(usize::MAX, |newest| usize::try_from(newest).unwrap_or(usize::MAX));
     lines.drain(..lines.len().saturating_sub(newest));
     let doc = RunsDoc {
         schema: RUNS_SCHEMA.to_owned(),
@@ -46,17 +48,17 @@ fn list(runs: &RunsDir, asked: &RunFilter, format: FileFormat) -> Result<(), Use
         runs: lines,
         beside: listing.beside,
     };
-    output::print(&match format {
+    output::print(&match filter.format {
         FileFormat::Text => runs_text(&doc, terminal_width()),
         FileFormat::Json => doc.to_json() + "\n",
     })
 }
 
 /// Whether `run` passes the filter.
-fn fits(run: &RunLine, asked: &RunFilter) -> bool {
-    let named = asked.name.as_ref().is_none_or(|part| run.name.contains(part.as_str()));
-    let tagged = asked.tags.iter().all(|(key, value)| run.tags.get(key) == Some(value));
-    named && tagged && (asked.status.is_empty() || asked.status.iter().any(|one| ended(run, *one)))
+fn fits(run: &RunLine, filter: &RunFilter) -> bool {
+    let named = filter.name.as_ref().is_none_or(|part| run.name.contains(part.as_str()));
+    let tagged = filter.tag.iter().all(|(key, value)| run.tags.get(key) == Some(value));
+    named && tagged && (filter.status.is_empty() || filter.status.iter().any(|one| ended(run, *one)))
 }
 
 fn ended(run: &RunLine, outcome: RunStatus) -> bool {
@@ -111,15 +113,15 @@ fn default_out(folder: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn prune(runs: &RunsDir, wishes: PruneOptions, yes: bool) -> Result<u8, UserError> {
+fn prune(runs: &RunsDir, args: &PruneArgs) -> Result<u8, UserError> {
     let now = now::now();
-    let pruning = runs.prunable(wishes, now)?;
+    let pruning = runs.prunable(args.selection(), now)?;
     output::print(&told(&pruning))?;
     if pruning.going.is_empty() && pruning.searches.is_empty() && pruning.leftovers.is_empty() {
         output::print("nothing to remove\n")?;
         return Ok(ExitCode::Pass as u8);
     }
-    if !yes {
+    if !args.yes {
         let runs: u64 = pruning.going.iter().map(|run| run.bytes).sum();
         let bytes = runs + pruning.searches.iter().map(|search| search.bytes).sum::<u64>();
         output::print(&format!(
