@@ -8,7 +8,7 @@ use crate::host_range::expand_hosts;
 /// the group's, for messages.
 ///
 /// # Errors
-/// Code `bad_hosts`, with the line.
+/// Code `bad_host_list`, with the line.
 pub fn read_group(name: &str, text: &str) -> Result<Vec<String>, UserError> {
     let mut hosts: Vec<String> = Vec::new();
     for (at, line) in text.lines().enumerate() {

@@ -7,7 +7,7 @@ pub struct HostOutput {
     pub host: String,
     /// What it wrote, standard output and standard error in order.
     pub text: String,
-    /// How its command ended, in words; `None`: well.
+    /// How its command ended; `None`: well.
     pub failure: Option<String>,
 }
 

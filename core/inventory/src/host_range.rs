@@ -14,11 +14,11 @@ const NAME_BYTES_MAX: usize = 253;
 /// the width: `[08-10]` is 08, 09, 10. A name may have several brackets.
 ///
 /// # Errors
-/// Code `bad_hosts`: brackets that do not close, ranges that go down, names that are no host names,
-/// or more than [`HOSTS_MAX`] hosts.
+/// Code `bad_host_list`: brackets that do not close, ranges that go down, names that are no host
+/// names, or more than [`HOSTS_MAX`] hosts.
 pub fn expand_hosts(text: &str) -> Result<Vec<String>, UserError> {
     let mut names: Vec<String> = Vec::new();
-    for pattern in split_outside_brackets(text)? {
+    for pattern in split_list(text)? {
         expand_pattern(pattern, &mut names)?;
     }
     let mut seen = std::collections::HashSet::new();
@@ -117,7 +117,7 @@ fn last_number(name: &str) -> Option<NumberedName<'_>> {
 }
 
 /// Splits a list at commas and white space outside brackets.
-fn split_outside_brackets(text: &str) -> Result<Vec<&str>, UserError> {
+pub(crate) fn split_list(text: &str) -> Result<Vec<&str>, UserError> {
     let (mut parts, mut start, mut open) = (Vec::new(), 0, false);
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -168,8 +168,8 @@ fn expand_pattern(pattern: &str, names: &mut Vec<String>) -> Result<(), UserErro
     Ok(())
 }
 
-/// Returns the numbers in brackets, as they are written. Ansible writes ranges with a colon, also of
-/// letters and with a step: `[a:f]`, `[01:50:2]`.
+/// Returns the numbers in brackets, as they are written. Ansible writes ranges with a colon, also
+/// of letters and with a step: `[a:f]`, `[01:50:2]`.
 fn numbers(inside: &str, pattern: &str) -> Result<Vec<String>, UserError> {
     let mut all = Vec::new();
     for part in inside.split(',') {
@@ -238,7 +238,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> UserError {
 }
 
 pub(crate) fn bad(message: impl Into<String>, hint: impl Into<String>) -> UserError {
-    UserError::usage("bad_hosts", message, hint)
+    UserError::usage("bad_host_list", message, hint)
 }
 
 #[cfg(test)]

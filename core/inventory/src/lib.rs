@@ -3,7 +3,7 @@
 //! [`expand_hosts`] reads ranges as pdsh writes them (`load[01-20]`), and [`fold_hosts`] writes
 //! them. [`read_group`] reads a group of dsh, [`read_ansible`] an Ansible inventory, and
 //! [`read_fleet_file`] a fleet file. [`select_hosts`] combines them into the hosts of a command.
-//! [`fold_outputs`] groups hosts whose output is the same. Nothing here reads a file or connects.
+//! [`fold_outputs`] groups hosts with the same output. Nothing here reads a file or connects.
 
 mod ansible;
 mod dsh_group;

@@ -3,7 +3,7 @@
 use wavetank_plan::UserError;
 
 use crate::ansible::no_group;
-use crate::host_range::{bad, expand_hosts, unknown};
+use crate::host_range::{bad, expand_hosts, split_list, unknown};
 use crate::{Host, HostRole, Inventory};
 
 /// Which hosts of an inventory a command is for.
@@ -20,7 +20,7 @@ pub struct HostSelection {
 /// Returns the selected hosts, in the order of the inventory or, without one, of the selection.
 ///
 /// # Errors
-/// Code `bad_hosts`: a list that cannot be read, a host or group that the inventory lacks, or a
+/// Code `bad_host_list`: a list that cannot be read, a host or group that the inventory lacks, or a
 /// selection without any host.
 pub fn select_hosts(
     inventory: Option<&Inventory>,
@@ -59,17 +59,26 @@ pub fn select_hosts(
     Ok(left)
 }
 
-/// Returns the names of a list, which may be a group of the inventory (also as `@group`).
+/// Returns the names of a list. Its parts are hosts, ranges and, with an inventory, groups, which
+/// may be marked: `@group`.
 fn names_of(inventory: Option<&Inventory>, list: &str) -> Result<Vec<String>, UserError> {
     let Some(inventory) = inventory else { return expand_hosts(list) };
-    if let Some(group) = list.strip_prefix('@') {
+    let mut names = Vec::new();
+    for part in split_list(list)? {
+        names.extend(names_in(inventory, part)?);
+    }
+    Ok(names)
+}
+
+fn names_in(inventory: &Inventory, part: &str) -> Result<Vec<String>, UserError> {
+    if let Some(group) = part.strip_prefix('@') {
         let hosts = inventory.group(group).map(<[String]>::to_vec);
         return hosts.ok_or_else(|| no_group(group, &inventory.groups));
     }
-    if let Some(hosts) = inventory.group(list) {
+    if let Some(hosts) = inventory.group(part) {
         return Ok(hosts.to_vec());
     }
-    let names = expand_hosts(list)?;
+    let names = expand_hosts(part)?;
     match names.iter().find(|name| inventory.host(name).is_none()) {
         None => Ok(names),
         Some(name) => {
@@ -110,6 +119,7 @@ mod tests {
         let inventory = Some(&inventory);
         check(inventory, "", "", Ok("lb1,load[1-4]"));
         check(inventory, "load", "load2", Ok("load[1,3-4]"));
+        check(inventory, "@load,lb1", "load[2-3]", Ok("lb1,load[1,4]"));
         check(inventory, "@load", "@load", Err("no host is selected"));
         check(inventory, "lod3", "", Err("there is no host `lod3`"));
         check(inventory, "@lod", "", Err("there is no group `lod`"));

@@ -11,7 +11,7 @@ const SSH_FAILED: i32 = 255;
 pub enum HostEnd {
     /// The command ended with this exit code.
     Exit(i32),
-    /// ssh did not reach the host, did not log in, or lost the connection; its own words.
+    /// ssh did not reach the host, did not log in, or lost the connection; its message.
     Unreachable(String),
     /// ssh itself could not be started, or was killed from outside.
     SshFailed(String),
@@ -36,7 +36,7 @@ impl HostEnd {
         *self == Self::Exit(0)
     }
 
-    /// Returns how it ended, in words; `None`: well.
+    /// Returns how it ended, as text; `None`: well.
     pub fn failure(&self) -> Option<String> {
         match self {
             Self::Exit(0) => None,
@@ -49,8 +49,8 @@ impl HostEnd {
     }
 }
 
-/// Returns the last line of what ssh said, without the host's name, which differs between hosts that
-/// failed alike.
+/// Returns the last line of what ssh said, without the host's name, which differs between hosts
+/// that failed alike.
 fn last_line(said: &str) -> String {
     let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no reason given").trim();
     let line = line.strip_prefix("ssh: ").unwrap_or(line);

@@ -42,7 +42,8 @@ pub struct HostRun {
     pub end: HostEnd,
     /// What it wrote to standard output.
     pub stdout: String,
-    /// What it wrote to standard error, without ssh's own words for a host that was not reached.
+    /// What it wrote to standard error, without ssh's own message about a host that was not
+    /// reached.
     pub stderr: String,
     /// From the start of ssh to its end.
     pub took: Nanos,

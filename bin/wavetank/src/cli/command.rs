@@ -11,6 +11,7 @@ use super::compare_args::CompareArgs;
 use super::demo_args::DemoArgs;
 use super::errors::Errors;
 use super::explain_args::ExplainArgs;
+use super::fleet_args::FleetArgs;
 use super::lab_args::LabCommand;
 use super::parser::CliCommand;
 use super::report_args::ReportArgs;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Size(Box<SizeArgs>),
     /// `wavetank schema [experiment|lab]`.
     Schema(SchemaKind),
+    /// `wavetank fleet`.
+    Fleet(Box<FleetArgs>),
     /// `wavetank lab`.
     Lab(LabCommand),
     /// `wavetank completions SHELL`.
@@ -93,6 +96,7 @@ impl Command {
             CliCommand::Try(flags) => Self::Try(Box::new(flags.resolve(command)?)),
             CliCommand::Calibrate(args) => Self::Calibrate(Box::new(args.checked(command)?)),
             CliCommand::Size(flags) => Self::Size(Box::new(flags.resolve()?)),
+            CliCommand::Fleet(args) => args.check().map(|()| Self::Fleet(args))?,
             CliCommand::Lab(flags) => Self::Lab(flags.resolve(command, errors)?),
             CliCommand::Schema(args) => Self::Schema(args.of),
             CliCommand::Completions(args) => Self::Completions(args.shell),

@@ -23,6 +23,7 @@ mod exit;
 mod experiment_args;
 mod explain_args;
 mod files;
+mod fleet_args;
 mod foreign_flags;
 mod install;
 mod lab_args;
@@ -70,6 +71,9 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
+pub(crate) use fleet_args::{
+    FleetArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
+};
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]

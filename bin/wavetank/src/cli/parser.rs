@@ -11,6 +11,7 @@ use super::choice::Choice;
 use super::compare_args::CompareArgs;
 use super::demo_args::DemoArgs;
 use super::explain_args::ExplainArgs;
+use super::fleet_args::FleetArgs;
 use super::lab_args::LabFlags;
 use super::report_args::ReportArgs;
 use super::run_args::RunFlags;
@@ -48,6 +49,8 @@ Results
 Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
+Fleet
+  fleet  Run commands on many hosts over ssh, and watch their CPUs and networks
 Lab
   lab  Create and run a test cluster of network namespaces on this machine
 Practise
@@ -106,6 +109,8 @@ pub(super) enum CliCommand {
     Demo(DemoArgs),
     /// Measure how much load this host can generate; `plan` uses the result.
     Calibrate(Box<CalibrateArgs>),
+    /// Run commands on many hosts over ssh, and watch their CPUs and networks.
+    Fleet(Box<FleetArgs>),
     /// Create and run a test cluster of network namespaces on this machine.
     Lab(LabFlags),
     /// Print shell completions.

@@ -24,12 +24,14 @@ pub(crate) enum SchemaKind {
     Experiment,
     /// Topology files of labs.
     Lab,
+    /// Fleet files.
+    Fleet,
 }
 
 impl ValueParserFactory for SchemaKind {
     type Parser = Choice<Self>;
 
     fn value_parser() -> Choice<Self> {
-        Choice::new(&[("experiment", Self::Experiment), ("lab", Self::Lab)]).later(&["fleet"])
+        Choice::new(&[("experiment", Self::Experiment), ("lab", Self::Lab), ("fleet", Self::Fleet)])
     }
 }

@@ -10,6 +10,8 @@ mod completions;
 #[cfg(target_os = "linux")]
 mod demo;
 mod explain;
+#[cfg(target_os = "linux")]
+mod fleet;
 mod lab;
 mod man;
 mod new;
@@ -50,6 +52,8 @@ pub(crate) use completions::completions;
 pub(crate) use demo::demo;
 pub(crate) use explain::explain;
 #[cfg(target_os = "linux")]
+pub(crate) use fleet::fleet;
+#[cfg(target_os = "linux")]
 pub(crate) use lab::lab;
 pub(crate) use man::man;
 pub(crate) use new::new;
@@ -69,5 +73,5 @@ pub(crate) use size::size;
 pub(crate) use try_file::try_file;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    calibrate, calibration_target, demo, lab, plan, run, search, serve, try_file,
+    calibrate, calibration_target, demo, fleet, lab, plan, run, search, serve, try_file,
 };

@@ -10,6 +10,7 @@ pub(crate) fn schema(of: SchemaKind) -> Result<u8, UserError> {
     output::print(&match of {
         SchemaKind::Experiment => wavetank_experiment::schema(),
         SchemaKind::Lab => wavetank_topology::schema(),
+        SchemaKind::Fleet => wavetank_inventory::fleet_schema(),
     })?;
     Ok(ExitCode::Pass as u8)
 }

@@ -4,8 +4,8 @@
 use wavetank_plan::UserError;
 
 use crate::cli::{
-    CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, LabCommand, RunArgs, SearchArgs, ServeArgs,
-    TryArgs,
+    CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, FleetArgs, LabCommand, RunArgs, SearchArgs,
+    ServeArgs, TryArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -58,6 +58,12 @@ pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
         LabCommand::Check(args) => super::lab::check(&args.file, args.format),
         _ => Err(linux_only("lab")),
     }
+}
+
+/// `wavetank fleet` on an unsupported system.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn fleet(_: FleetArgs) -> Result<u8, UserError> {
+    Err(linux_only("fleet"))
 }
 
 /// `wavetank try` on an unsupported system.

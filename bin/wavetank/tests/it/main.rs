@@ -13,6 +13,7 @@ mod explain;
 mod exports;
 mod field;
 mod flash_sale;
+mod fleet;
 mod guard;
 mod holds;
 mod hostile_numbers;

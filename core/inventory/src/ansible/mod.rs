@@ -48,7 +48,7 @@ struct Draft {
 /// Reads an inventory. `name` is the file's name: `.yml`, `.yaml` and `.json` are YAML, others INI.
 ///
 /// # Errors
-/// Code `bad_inventory` for lines that are neither hosts nor sections, `bad_hosts` for their hosts,
+/// Code `bad_inventory` for lines that are no host and no section, `bad_host_list` for their hosts,
 /// both with the line.
 pub fn read_ansible(name: &str, bytes: &[u8]) -> Result<Inventory, UserError> {
     let draft = if [".yml", ".yaml", ".json"].iter().any(|suffix| name.ends_with(suffix)) {

@@ -109,7 +109,7 @@ impl Reader {
         let port = u16::try_from(count.value).ok();
         if port.is_none() {
             let message = format!("{} is not a port", count.value);
-            return self.fail("bad_value", count.place, message, "ports are 1 to 65535");
+            return self.fail("bad_fleet_file", count.place, message, "ports are 1 to 65535");
         }
         port
     }
@@ -123,7 +123,7 @@ impl Reader {
             }
             other => {
                 let message = format!("`{other}` is not a link");
-                self.fail("bad_value", text.place, message, "link: ssh, or link: nats://HOST:4222")
+                self.fail("bad_fleet_file", text.place, message, "link: ssh, or link: nats://HOST:4222")
             }
         }
     }
@@ -154,13 +154,13 @@ impl Reader {
             let Some(known) = self.host(&entry.value, role) else { continue };
             if known.address.is_some() && names.len() > 1 {
                 let message = format!("`{}` is several hosts, and has one address", entry.key);
-                self.fail::<()>("bad_value", entry.place, message, "give each host a key of its own");
+                self.fail::<()>("bad_fleet_file", entry.place, message, "give each host a key of its own");
             }
             for name in names {
                 if inventory.host(&name).is_some() {
                     let message = format!("{name} appears twice");
                     self.fail::<()>(
-                        "bad_hosts",
+                        "bad_host_list",
                         entry.place,
                         message,
                         "name each host once, in load or in observe",

@@ -1,0 +1,125 @@
+//! [`Selection`]: the hosts that the options select, from the files that they name.
+
+use std::path::{Path, PathBuf};
+
+use wavetank_grammar::Diagnostic;
+use wavetank_inventory::{
+    FleetFile, Host, HostSelection, Inventory, read_ansible, read_fleet_file, read_group, select_hosts,
+};
+use wavetank_plan::{Nanos, UserError};
+use wavetank_ssh::SshOptions;
+
+use crate::cli::{HostArgs, SshArgs};
+use crate::run::output::os_error_text;
+
+/// Simultaneous connections, unless the fleet file or an option says otherwise; as in pdsh.
+const FAN_OUT: usize = 32;
+const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
+/// Largest file of hosts in bytes.
+const FILE_BYTES_MAX: u64 = 16 << 20;
+
+/// The selected hosts, and what their file says about ssh.
+pub(super) struct Selection {
+    pub(super) hosts: Vec<Host>,
+    /// The fleet file, if one was named.
+    fleet: Option<FleetFile>,
+}
+
+impl Selection {
+    /// Reads the named files and selects hosts.
+    ///
+    /// # Errors
+    /// A file that cannot be read, with the place of its mistake; hosts or groups that are not in
+    /// it; no hosts.
+    pub(super) fn read(args: &HostArgs) -> Result<Self, UserError> {
+        let fleet = args.fleet.as_deref().map(fleet_file).transpose()?;
+        let inventory = match (&fleet, &args.inventory) {
+            (Some(fleet), _) => Some(fleet.inventory.clone()),
+            (None, Some(path)) => Some(read_ansible(&file_name(path), &read(path)?)?),
+            (None, None) => None,
+        };
+        let mut only = args.hosts.clone();
+        for group in &args.group {
+            only.extend(group_hosts(group, inventory.as_ref())?);
+        }
+        let selection = HostSelection { only, without: args.exclude.clone(), role: None };
+        let hosts = select_hosts(inventory.as_ref(), &selection)?;
+        Ok(Self { hosts, fleet })
+    }
+
+    /// Returns the options of ssh, and whether commands start by sudo.
+    pub(super) fn ssh_options(&self, args: &SshArgs) -> (SshOptions, bool) {
+        let options = SshOptions {
+            config: args.ssh_config.clone(),
+            user: args.user.clone(),
+            connect_timeout: args.connect_timeout.unwrap_or(CONNECT_TIMEOUT),
+        };
+        (options, args.sudo || self.fleet.as_ref().is_some_and(|fleet| fleet.ssh.sudo))
+    }
+
+    /// Returns the maximum number of simultaneous connections.
+    pub(super) fn fan_out(&self, args: &SshArgs) -> usize {
+        let from_file = self.fleet.as_ref().and_then(|fleet| fleet.ssh.fan_out).map(u64::from);
+        let count = args.fan_out.or(from_file).and_then(|count| usize::try_from(count).ok());
+        count.unwrap_or(FAN_OUT)
+    }
+}
+
+/// Reads a fleet file. All its mistakes are reported together, each with its place.
+fn fleet_file(path: &Path) -> Result<FleetFile, UserError> {
+    let bytes = read(path)?;
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let parsed = read_fleet_file(&stem, &bytes);
+    let name = path.display();
+    let error = |diagnostic: &&Diagnostic| {
+        let place = diagnostic.place.map(|place| format!("{}:{}:", place.line, place.column));
+        let message = format!("{name}:{} {}", place.unwrap_or_default(), diagnostic.message);
+        UserError::usage("bad_fleet_file", message, diagnostic.hint.clone())
+    };
+    let errors = parsed.diagnostics.sorted().iter().map(error).collect();
+    parsed.fleet.map_or_else(|| Err(UserError::combine(errors).expect("a mistake")), Ok)
+}
+
+/// Returns the hosts of a group: one of the inventory, or a file of dsh.
+fn group_hosts(name: &str, inventory: Option<&Inventory>) -> Result<Vec<String>, UserError> {
+    if let Some(hosts) = inventory.and_then(|inventory| inventory.group(name)) {
+        return Ok(hosts.to_vec());
+    }
+    if name.is_empty() || name.contains('/') {
+        let message = format!("`{name}` is not the name of a group");
+        return Err(UserError::usage(
+            "bad_host_list",
+            message,
+            "-g NAME reads ~/.dsh/group/NAME or /etc/dsh/group/NAME",
+        ));
+    }
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".dsh/group"));
+    let folders = home.into_iter().chain([PathBuf::from("/etc/dsh/group")]);
+    let Some(path) = folders.map(|folder| folder.join(name)).find(|path| path.is_file()) else {
+        let message = format!("there is no group `{name}`");
+        return Err(UserError::usage(
+            "bad_host_list",
+            message,
+            format!("write its hosts into ~/.dsh/group/{name}"),
+        ));
+    };
+    read_group(name, &String::from_utf8_lossy(&read(&path)?))
+}
+
+fn file_name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, UserError> {
+    let shown = path.display();
+    let bad = |reason: String| {
+        UserError::usage("bad_file", format!("{shown}: {reason}"), "name a file that can be read")
+    };
+    let length = std::fs::metadata(path).map_err(|error| bad(os_error_text(&error)))?.len();
+    if length > FILE_BYTES_MAX {
+        return Err(bad(format!(
+            "the file has {length} bytes, and a list of hosts at most {FILE_BYTES_MAX}"
+        )));
+    }
+    std::fs::read(path).map_err(|error| bad(os_error_text(&error)))
+}
