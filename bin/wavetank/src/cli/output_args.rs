@@ -8,6 +8,7 @@ use wavetank_report::Language;
 
 use super::choice::Choice;
 use super::output_formats::{OutFile, OutputFormat};
+#[cfg(target_os = "linux")]
 use super::value_parsers::default_runs_dir;
 
 /// `--lang`.
@@ -51,16 +52,19 @@ impl OutputArgs {
     }
 
     /// Returns the language of an HTML page.
+    #[cfg(target_os = "linux")]
     pub(crate) fn language(&self) -> Language {
         self.lang.unwrap_or_default()
     }
 
     /// Returns the directory of stored runs.
+    #[cfg(target_os = "linux")]
     pub(crate) fn runs_dir(&self) -> PathBuf {
         self.runs_dir.clone().unwrap_or_else(default_runs_dir)
     }
 
     /// Returns the directory for the archive; `None`: no archive is kept.
+    #[cfg(target_os = "linux")]
     pub(crate) fn archive_dir(&self) -> Option<PathBuf> {
         (!self.no_archive).then(|| self.runs_dir())
     }
