@@ -113,14 +113,8 @@ fn run_url(
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let delivery = OutputPlan {
-        format: output.format(),
-        files,
-        language: output.language(),
-        runs_dir: output.archive_dir(),
-        command,
-        baseline,
-    };
+    let (format, runs_dir) = (output.format(), output.archive_dir());
+    let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
         load: load_doc(&plan, defaults),
         plan: Arc::clone(&plan),
