@@ -80,11 +80,13 @@ fn main() -> ExitCode {
 /// Returns the format of errors, and the files to write them to as well.
 fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
     let is_json = match command {
-        Command::Run(args) => return (args.format, args.out.clone()),
-        Command::Search(args) => return (args.format, args.out.clone()),
+        Command::Run(args) => return (args.output.format(), args.output.out.clone()),
+        Command::Search(args) => return (args.output.format(), args.output.out.clone()),
         Command::Report(args) => return (args.format, args.out.clone()),
         Command::Compare(args) => return (args.format, args.out.clone()),
-        Command::Lab(LabCommand::Run(args)) => return (args.run.format, args.run.out.clone()),
+        Command::Lab(LabCommand::Run(args)) => {
+            return (args.run.output.format(), args.run.output.out.clone());
+        }
         Command::Lab(command) => command.is_json(),
         Command::Fleet(args) => args.what.is_json(),
         Command::Runs(args) => args.is_json(),

@@ -4,6 +4,7 @@ use clap::Args;
 use wavetank_plan::UserError;
 
 use super::compare_settings::{CompareSettings, limit, metric, split};
+use super::errors::with_flag;
 use super::output_formats::OutputFormat;
 use super::value_parsers::SEED;
 
@@ -40,14 +41,12 @@ impl BaselineFlags {
         formats: &[OutputFormat],
         kept: bool,
     ) -> Result<Option<BaselineArgs>, UserError> {
-        let with_flag =
-            |error: UserError| UserError { message: format!("--baseline {}", error.message), ..error };
         if self.baseline.is_empty() {
             return Ok(None);
         }
-        let runs = split(&self.baseline).map_err(with_flag)?;
+        let runs = with_flag("--baseline", split(&self.baseline))?;
         if runs.is_empty() {
-            return Err(with_flag(UserError::usage("one_side", "names no run", "--baseline 7f3a")));
+            return Err(UserError::usage("one_side", "--baseline names no run", "--baseline 7f3a"));
         }
         if !kept {
             let hint = "leave out --no-archive or --once: the comparison reads the archive";

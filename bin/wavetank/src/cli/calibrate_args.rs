@@ -90,6 +90,7 @@ impl CalibrateArgs {
     }
 
     /// Returns the socket driver.
+    #[cfg(target_os = "linux")]
     pub(crate) fn engine(&self) -> EngineChoice {
         self.engine.unwrap_or(EngineChoice::Auto)
     }

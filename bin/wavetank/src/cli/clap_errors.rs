@@ -21,10 +21,7 @@ pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
         ErrorKind::MissingSubcommand => no_command(),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => no_verb(error),
         ErrorKind::MissingRequiredArgument => missing(&argument, &command_of(error)),
-        ErrorKind::ArgumentConflict => {
-            let name = name_of(&argument);
-            UserError::usage("conflict", format!("{name} is given twice"), "give it once")
-        }
+        ErrorKind::ArgumentConflict => conflict(error, name_of(&argument)),
         ErrorKind::InvalidValue | ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             let name = name_of(&argument);
             let hint = example(name).map_or_else(
@@ -53,6 +50,20 @@ pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
             UserError::usage("usage", first, "wavetank --help shows all commands")
         }
     }
+}
+
+fn conflict(error: &clap::Error, name: &str) -> UserError {
+    let prior = text(error, ContextKind::PriorArg);
+    let prior = name_of(&prior);
+    let subcommand = text(error, ContextKind::InvalidSubcommand);
+    let (message, hint) = if !subcommand.is_empty() {
+        (format!("{prior} is before the subcommand `{subcommand}`"), "options follow their subcommand")
+    } else if prior.is_empty() || prior == name {
+        (format!("{name} is given twice"), "give it once")
+    } else {
+        (format!("{prior} and {name} exclude each other"), "use one of the two")
+    };
+    UserError::usage("conflict", message, hint)
 }
 
 fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> UserError {

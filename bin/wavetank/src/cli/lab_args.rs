@@ -244,6 +244,7 @@ impl LabCommand {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl LabPoolArgs {
     /// Returns what to do: a single argument is a service, unless it is a verb.
     pub(crate) fn command(&self) -> PoolCommand {
@@ -279,6 +280,7 @@ impl LabFaultArgs {
 }
 
 /// What `pool` does.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PoolCommand {
     /// Shows all servers of the host, or those of this service.
@@ -287,6 +289,7 @@ pub(crate) enum PoolCommand {
     Change(String),
 }
 
+#[cfg(target_os = "linux")]
 impl PoolCommand {
     /// Returns the service that it names first, if it names one.
     pub(crate) fn service(&self) -> Option<&str> {
@@ -307,6 +310,7 @@ pub(crate) enum FaultCommand {
     End(u64),
 }
 
+#[cfg(target_os = "linux")]
 impl FaultCommand {
     /// Returns the service that a fault such as `kill nginx` acts on.
     pub(crate) fn service(&self) -> Option<&str> {

@@ -8,45 +8,70 @@ use wavetank_report::Language;
 
 use super::choice::Choice;
 use super::output_formats::{OutFile, OutputFormat};
+#[cfg(target_os = "linux")]
+use super::value_parsers::default_runs_dir;
 
 /// `--lang`.
 pub(super) const LANGUAGES: Choice<Language> =
     Choice::new(&[("en", Language::English), ("zh", Language::Chinese)]);
 
 /// Output and archive.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(next_help_heading = "Result")]
-pub(super) struct OutputArgs {
+pub(crate) struct OutputArgs {
     /// Output format on stdout [default: text]
     #[arg(long)]
-    pub(super) format: Option<OutputFormat>,
+    format: Option<OutputFormat>,
     /// Also write the result to a file, in the format of its suffix: .txt .json .xml .junit .html
     /// .md .csv .hgrm .hlog (repeatable)
     #[arg(long, value_name = "FILE")]
-    pub(super) out: Vec<OutFile>,
+    pub(crate) out: Vec<OutFile>,
     /// html: language of the page [default: en]
     #[arg(long, value_parser = LANGUAGES)]
-    pub(super) lang: Option<Language>,
+    lang: Option<Language>,
     /// Directory for the archive [default: $`WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR")]
-    pub(super) runs_dir: Option<PathBuf>,
+    runs_dir: Option<PathBuf>,
     /// Store no archive of the run
     #[arg(long)]
-    pub(super) no_archive: bool,
+    pub(crate) no_archive: bool,
     /// Print no progress or messages on stderr
     #[arg(long)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 impl OutputArgs {
     /// Returns the format on stdout.
-    pub(super) fn format(&self) -> OutputFormat {
+    pub(crate) fn format(&self) -> OutputFormat {
         self.format.unwrap_or_default()
     }
 
     /// Returns the formats of stdout and of all files.
-    pub(super) fn formats(&self) -> Vec<OutputFormat> {
+    pub(crate) fn formats(&self) -> Vec<OutputFormat> {
         all_formats(self.format(), &self.out)
+    }
+
+    /// Returns the language of an HTML page.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn language(&self) -> Language {
+        self.lang.unwrap_or_default()
+    }
+
+    /// Returns the directory of stored runs.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn runs_dir(&self) -> PathBuf {
+        self.runs_dir.clone().unwrap_or_else(default_runs_dir)
+    }
+
+    /// Returns the directory for the archive; `None`: no archive is kept.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn archive_dir(&self) -> Option<PathBuf> {
+        (!self.no_archive).then(|| self.runs_dir())
+    }
+
+    /// Refuses `--lang` without a page.
+    pub(super) fn check_language(&self) -> Result<(), UserError> {
+        check_language(self.lang, &self.formats())
     }
 
     /// Refuses options that exclude each other. The pairs of the load itself are in

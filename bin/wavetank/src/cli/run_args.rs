@@ -1,21 +1,17 @@
 //! Arguments of `wavetank run`: [`RunFlags`] as typed, [`RunArgs`] with the named files read.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::{RunOptions, UserError};
-use wavetank_report::Language;
 
 use super::baseline_args::{BaselineArgs, BaselineFlags};
 use super::curl;
 use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
 use super::load_source::{LoadSource, parse_load_source};
-use super::output_args::{OutputArgs, check_files, check_language};
-use super::output_formats::{OutFile, OutputFormat};
+use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
-use super::value_parsers::default_runs_dir;
 
 /// `wavetank run`.
 #[derive(Args, Debug)]
@@ -51,18 +47,8 @@ pub(crate) struct RunArgs {
     pub(crate) options: RunOptions,
     /// `--source auto`: all addresses of the interface towards the target.
     pub(crate) source_auto: bool,
-    /// Output format on stdout.
-    pub(crate) format: OutputFormat,
-    /// Files that the result is written to as well.
-    pub(crate) out: Vec<OutFile>,
-    /// Language of an HTML page.
-    pub(crate) language: Language,
-    /// Directory of stored runs.
-    pub(crate) runs_dir: PathBuf,
-    /// Whether to keep no archive.
-    pub(crate) no_archive: bool,
-    /// Whether only errors are printed on stderr.
-    pub(crate) quiet: bool,
+    /// Output and archive.
+    pub(crate) output: OutputArgs,
     /// The command as typed, quoted for a shell, with secrets replaced by `***`. The archive stores
     /// it.
     pub(crate) command: String,
@@ -86,21 +72,9 @@ impl RunFlags {
         errors.keep(check_files(&output.out));
         errors.keep(output.check_archive());
         let formats = output.formats();
-        errors.keep(check_language(output.lang, &formats));
+        errors.keep(output.check_language());
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        Ok(RunArgs {
-            goal: errors.finish(goal)?,
-            options,
-            source_auto,
-            format: output.format(),
-            out: output.out,
-            language: output.lang.unwrap_or_default(),
-            runs_dir: output.runs_dir.unwrap_or_else(default_runs_dir),
-            no_archive: output.no_archive,
-            quiet: output.quiet,
-            command,
-            baseline,
-        })
+        Ok(RunArgs { goal: errors.finish(goal)?, options, source_auto, output, command, baseline })
     }
 }

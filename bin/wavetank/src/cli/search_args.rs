@@ -2,7 +2,6 @@
 //! read.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::ValueParserFactory;
@@ -10,7 +9,6 @@ use wavetank_plan::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
 };
 use wavetank_plan::{Nanos, RunOptions, UserError};
-use wavetank_report::Language;
 use wavetank_search::{Granularity, Setup};
 
 use super::choice::Choice;
@@ -18,11 +16,10 @@ use super::curl;
 use super::errors::{Errors, with_flag};
 use super::experiment_args::ExperimentArgs;
 use super::load_source::{LoadSource, parse_load_source};
-use super::output_args::{OutputArgs, check_files, check_language};
-use super::output_formats::{OutFile, OutputFormat};
+use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
 use super::search_checks::{check_searchable, no_threshold};
-use super::value_parsers::{SEED, default_runs_dir, parse_u32};
+use super::value_parsers::{SEED, parse_u32};
 
 /// Default length of a level.
 const LENGTH: Nanos = Nanos::from_secs(10);
@@ -107,18 +104,8 @@ pub(crate) struct SearchArgs {
     pub(crate) limits: SearchTiming,
     /// The phase of an experiment file to vary.
     pub(crate) phase: Option<String>,
-    /// Output format on stdout.
-    pub(crate) format: OutputFormat,
-    /// Files that the result is written to as well.
-    pub(crate) out: Vec<OutFile>,
-    /// Language of an HTML page.
-    pub(crate) language: Language,
-    /// Directory of stored runs.
-    pub(crate) runs_dir: PathBuf,
-    /// Whether to keep no archive.
-    pub(crate) no_archive: bool,
-    /// Whether only errors are printed on stderr.
-    pub(crate) quiet: bool,
+    /// Output and archive.
+    pub(crate) output: OutputArgs,
     /// The command as typed, quoted for a shell, with secrets replaced by `***`.
     pub(crate) command: String,
 }
@@ -181,7 +168,7 @@ impl SearchFlags {
         let output = self.output;
         output.check_conflicts(false)?;
         check_files(&output.out)?;
-        check_language(output.lang, &output.formats())?;
+        output.check_language()?;
         Ok(SearchArgs {
             goal,
             options,
@@ -195,12 +182,7 @@ impl SearchFlags {
                 max_time: space.max_time,
             },
             phase: space.phase,
-            format: output.format(),
-            out: output.out,
-            language: output.lang.unwrap_or_default(),
-            runs_dir: output.runs_dir.unwrap_or_else(default_runs_dir),
-            no_archive: output.no_archive,
-            quiet: output.quiet,
+            output,
             command,
         })
     }

@@ -59,6 +59,7 @@ pub(crate) struct ServeArgs {
 }
 
 /// A time in which the built-in server answers no request.
+#[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Freeze {
     /// Start, counted from the first request.
@@ -79,6 +80,7 @@ impl ServeArgs {
     }
 
     /// Returns the freeze on purpose.
+    #[cfg(target_os = "linux")]
     pub(crate) fn freeze(&self) -> Option<Freeze> {
         Some(Freeze { at: self.freeze_at?, length: self.freeze? })
     }

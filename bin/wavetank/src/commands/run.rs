@@ -27,7 +27,8 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
 
 /// Runs from the hosts of `lab`, if given. The lab is entered after all checks that do not need it.
 pub(super) fn run_from(args: RunArgs, lab: Option<PlannedLab<'_>>) -> Result<u8, UserError> {
-    let baseline = args.baseline.as_ref().map(|words| Baseline::load(words, &args.runs_dir)).transpose()?;
+    let baseline =
+        args.baseline.as_ref().map(|words| Baseline::load(words, &args.output.runs_dir())).transpose()?;
     match &args.goal {
         LoadSource::Url(url) => run_url(&url.clone(), args, baseline, lab),
         LoadSource::File(file) if args.options.once && is_url(file) => try_url(file.clone(), args),
@@ -59,9 +60,7 @@ fn run_url(
     baseline: Option<Baseline>,
     lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
-    let RunArgs {
-        mut options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, ..
-    } = args;
+    let RunArgs { mut options, source_auto, output, command, .. } = args;
     if let Some(lab) = &lab {
         lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
     }
@@ -80,11 +79,11 @@ fn run_url(
     check_sources(&host, &resolved.plan)?;
     let tls = tls_client(&resolved.plan)?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
-    let files = open_all(&out)?;
+    let files = open_all(&output.out)?;
     if options.once {
         return once(&resolved.plan, &host, tls);
     }
-    let mut talk = Console::new(quiet);
+    let mut talk = Console::new(output.quiet);
     let mut remarks = resolved.remarks;
     remarks.extend(plan_overload(&resolved.plan, &host.facts));
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
@@ -93,8 +92,8 @@ fn run_url(
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let runs_dir = (!no_archive).then_some(runs_dir);
-    let delivery = OutputPlan { format, files, language, runs_dir, command, baseline };
+    let (format, runs_dir) = (output.format(), output.archive_dir());
+    let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
         load: load_doc(&plan, defaults),
         plan: Arc::clone(&plan),

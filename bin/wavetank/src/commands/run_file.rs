@@ -31,11 +31,11 @@ pub(super) fn run_file(
     baseline: Option<Baseline>,
     lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
-    let RunArgs { options, source_auto, format, out, language, runs_dir, no_archive, quiet, command, .. } =
-        args;
+    let RunArgs { options, source_auto, output, command, .. } = args;
+    let (format, out, runs_dir) = (output.format(), &output.out, output.archive_dir());
     let options = with_absolute_paths(options);
     let mut loaded = ExperimentFile::read(file, &options, DataLoading::Now)?;
-    let Some(experiment) = loaded.experiment.take() else { return report_load_errors(&loaded, format, &out) };
+    let Some(experiment) = loaded.experiment.take() else { return report_load_errors(&loaded, format, out) };
     let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
     let host = ready_host(&experiment, rehearsal.is_some(), lab)?;
@@ -65,16 +65,15 @@ pub(super) fn run_file(
     truth_can_be_asked(&experiment, &host, &plan)?;
     let probe = experiment.probe.unwrap_or_default().then(|| probe_plan(&plan)).transpose()?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&plan))?;
-    let files = open_all(&out)?;
-    let mut talk = Console::new(quiet);
+    let files = open_all(out)?;
+    let mut talk = Console::new(output.quiet);
     if !loaded.diagnostics.is_empty() {
         talk.info(loaded.rendered().trim_end());
     }
     let load = load_doc(&plan, !experiment.has_phases());
     remarks.extend(plan_overload(&plan, &host.facts));
     announce(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
-    let runs_dir = (!no_archive).then_some(runs_dir);
-    let delivery = OutputPlan { format, files, language, runs_dir, command, baseline };
+    let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
         load,
         plan: Arc::new(plan),

@@ -53,6 +53,8 @@ fn words() {
         ("localhost -d -c 5", "value_missing", Usage, "needs a value", "10s"),
         ("localhost --http", "value_missing", Usage, "needs a value", "1.0|1.1"),
         ("localhost -c 5 -c 6", "conflict", Usage, "given twice", "once"),
+        ("search localhost --quick --levels 5", "conflict", Usage, "--levels and --quick", "one of the two"),
+        ("runs -n 3 list", "conflict", Usage, "--newest is before the subcommand `list`", "follow"),
         ("completions", "no_shell", Usage, "no shell", "wavetank completions bash"),
         ("completions csh", "value_unknown", Usage, "`csh`", "zsh"),
         ("completions bash extra", "word_surplus", Usage, "`extra`", "one shell"),

@@ -45,10 +45,10 @@ fn nothing_given_is_nothing_set() {
     let url = TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false };
     assert_eq!(args.goal, LoadSource::Url(url));
     assert_eq!(
-        (args.format, args.out.len(), args.no_archive, args.quiet),
+        (args.output.format(), args.output.out.len(), args.output.no_archive, args.output.quiet),
         (OutputFormat::Text, 0, false, false)
     );
-    assert_eq!(args.runs_dir, PathBuf::from("runs"));
+    assert_eq!(args.output.runs_dir(), PathBuf::from("runs"));
 }
 
 #[test]
@@ -115,10 +115,11 @@ fn verdict_and_result_options_arrive() {
     let out = |path: &str, format| OutFile { path: PathBuf::from(path), format };
     let (json, junit) = (OutputFormat::Json, OutputFormat::Junit);
     assert_eq!(
-        args.out,
+        args.output.out,
         [out("a.json", json), out("b.xml", junit), out("c.txt", OutputFormat::Text), out("d.junit", junit)]
     );
-    assert_eq!((args.format, args.quiet, args.runs_dir), (junit, true, PathBuf::from("/tmp/r")));
+    let output = &args.output;
+    assert_eq!((output.format(), output.quiet, output.runs_dir()), (junit, true, PathBuf::from("/tmp/r")));
 }
 
 #[test]

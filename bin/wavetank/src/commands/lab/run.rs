@@ -25,7 +25,9 @@ pub(super) fn run(
     args: RunArgs,
 ) -> Result<u8, UserError> {
     let loaded = LabFile::read(file)?;
-    let Some(mut lab) = loaded.lab.clone() else { return told_as_wanted(&loaded, args.format, &args.out) };
+    let Some(mut lab) = loaded.lab.clone() else {
+        return told_as_wanted(&loaded, args.output.format(), &args.output.out);
+    };
     loaded.print_diagnostics();
     if let Some(name) = name {
         name.clone_into(&mut lab.name);
@@ -33,7 +35,7 @@ pub(super) fn run(
     first_load_host(&lab)?;
     let folder = labs.lab(&lab.name)?;
     let was_up = is_up(&folder, &lab)?;
-    let quiet = args.quiet;
+    let quiet = args.output.quiet;
     let brought_up = Cell::new(false);
     let enter = || {
         let mut talk = Console::new(quiet);

@@ -21,7 +21,7 @@ use subject::{SearchSubject, from_experiment, from_url};
 /// Searches and reports the result. Mistakes that can be found before anything is sent are errors.
 pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
     let host = Host::inspect()?;
-    let mut talk = Console::new(args.quiet);
+    let mut talk = Console::new(args.output.quiet);
     match args.goal.clone() {
         LoadSource::Url(url) => {
             let aim = from_url(&url, &args, &host)?;
@@ -31,7 +31,7 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
             let options = with_absolute_paths(args.options.clone());
             let mut loaded = ExperimentFile::read(&file, &options, DataLoading::Now)?;
             let Some(experiment) = loaded.experiment.take() else {
-                return report_load_errors(&loaded, args.format, &args.out);
+                return report_load_errors(&loaded, args.output.format(), &args.output.out);
             };
             // This diagnostic is about the length of the file's own load. Levels are as long as
             // percentiles need.
@@ -53,12 +53,12 @@ fn told(
     host: &Host,
     talk: &mut Console,
 ) -> Result<u8, UserError> {
-    if args.out.iter().map(|out| out.format).chain([args.format]).any(OutputFormat::is_single_run) {
+    if args.output.formats().into_iter().any(OutputFormat::is_single_run) {
         return Err(output::unsupported_for_search());
     }
-    let files = open_all(&args.out)?;
+    let files = open_all(&args.output.out)?;
     let (doc, folder) = run_search(aim, args, host, talk)?;
-    let delivered = output::deliver_search(&doc, args.format, files, args.language);
+    let delivered = output::deliver_search(&doc, args.output.format(), files, args.output.language());
     if let Some(kept) = folder {
         talk.info(&kept);
     }

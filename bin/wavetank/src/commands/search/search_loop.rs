@@ -131,10 +131,11 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
 
 /// Creates the search's directory, if it is to be stored and the disk allows it.
 fn folder(args: &SearchArgs, told: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
-    if args.no_archive {
+    if args.output.no_archive {
         return None;
     }
-    let made = SearchFolder::create(&RunsDir::new(&args.runs_dir), told.started, &told.name, &told.id);
+    let made =
+        SearchFolder::create(&RunsDir::new(args.output.runs_dir()), told.started, &told.name, &told.id);
     match made {
         Ok(folder) => Some(folder),
         Err(problem) => {
