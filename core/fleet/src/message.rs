@@ -1,19 +1,32 @@
 //! Messages between controller and agents.
 //!
-//! Plain values without serialization, which is the task of the link. Instants are on one clock
-//! common to the fleet (in one process the process's own; a link between hosts translates them).
-//! Instants on the run's clock are marked as such; its zero is [`Command::Commit`]'s `start_at`.
+//! Plain values; `crate::wire` has their encoding. Instants in messages are on the agent's clock:
+//! the controller measures the offset of each agent's clock and translates. Instants on the run's
+//! clock are marked as such; its zero is [`Command::Commit`]'s `start_at`.
 
 use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
 
-/// One agent of a fleet: its place in the controller's list.
+use crate::hello::{DenialReason, Hello};
+
+/// One agent of a fleet, as the link addresses it. A link gives each connection its own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(pub u32);
+
+/// One run. Numbers of different runs differ, and none is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub u64);
+
+impl RunId {
+    /// No run: the agent is free.
+    pub const NONE: Self = Self(0);
+}
 
 /// Controller to agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControllerMessage {
+    /// The run.
+    pub run: RunId,
     /// The controller that owns the run; a higher epoch supersedes it, a lower one is refused.
     pub epoch: u64,
     /// The request.
@@ -23,6 +36,16 @@ pub struct ControllerMessage {
 /// A request of the controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerPayload {
+    /// Requests the time of the agent's clock.
+    Probe {
+        /// Number of the probe.
+        id: u64,
+    },
+    /// The agent does not take part.
+    Denied {
+        /// Why.
+        reason: DenialReason,
+    },
     /// A command. Numbers start at 1 in each epoch and have no gaps. A repeated command gets its
     /// old answer and has no effect.
     Command {
@@ -37,21 +60,30 @@ pub enum ControllerPayload {
         /// Intervals 0 to `seen − 1` are known to the controller.
         seen: u64,
     },
-    /// The controller knows the agent's end and all its intervals; nothing needs repeating.
-    Settled,
+    /// The controller has the agent's end and all its intervals, stored durably. Nothing needs
+    /// repeating, and the spool may be deleted.
+    Settled {
+        /// Digest of this agent's intervals in the archive, equal to that in the agent's
+        /// [`AgentPayload::Done`]. Empty without a spool.
+        digest: String,
+    },
 }
 
 /// A command for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Get ready to carry out a share of a plan; send nothing yet.
-    Prepare {
+    Offer {
         /// SHA-256 of the canonical plan, in hexadecimal.
         plan_hash: String,
         /// The part of the load that is this agent's.
         share: Partition,
+        /// The agent drains this long after the controller's last sign of life.
+        orphan_grace: Nanos,
     },
-    /// Everybody is prepared: the run takes place.
+    /// A restarted controller, or one that meets a restarted agent, requests the agent's state.
+    Resume,
+    /// All agents are prepared: the run takes place.
     Commit {
         /// Zero of the run's clock.
         start_at: Nanos,
@@ -66,6 +98,13 @@ pub enum Command {
         at: Nanos,
         /// The new load.
         change: Change,
+    },
+    /// The agent has another share of the load from a phase on.
+    Rebalance {
+        /// Index of the first phase with the new share.
+        phase: u16,
+        /// The new share.
+        share: Partition,
     },
     /// No new arrivals and iterations; open work continues.
     Drain,
@@ -85,6 +124,8 @@ pub enum Change {
 /// Agent to controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMessage {
+    /// The run that it concerns; [`RunId::NONE`] in the [`Hello`] of a free agent.
+    pub run: RunId,
     /// The epoch it answers to.
     pub epoch: u64,
     /// The report.
@@ -94,15 +135,32 @@ pub struct AgentMessage {
 /// A report of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgentPayload {
-    /// Command `seq` is carried out. For a `Prepare`: the run ended before the host was ready.
+    /// The agent introduces itself: once a second until a controller has a command for it, and
+    /// again when its controller is silent.
+    Hello(Hello),
+    /// Answer to a probe.
+    Clock {
+        /// Number of the probe.
+        id: u64,
+        /// Time of the agent's clock when it answered.
+        at: Nanos,
+    },
+    /// Command `seq` is carried out. For an `Offer`: the run ended before the host was ready.
     Accepted {
         /// The command's number.
         seq: u64,
     },
-    /// The `Prepare` with this number is carried out.
+    /// The `Offer` with this number is carried out.
     Prepared {
         /// The command's number.
         seq: u64,
+    },
+    /// Answer to a [`Command::Resume`].
+    Resumed {
+        /// The command's number.
+        seq: u64,
+        /// The agent's state.
+        state: AgentState,
     },
     /// Command `seq` is not carried out.
     Refused {
@@ -116,19 +174,40 @@ pub enum AgentPayload {
         /// The agent's state.
         state: AgentState,
     },
-    /// An interval is sealed and stored at the agent. Its data travels separately from these
-    /// messages.
+    /// An interval is sealed and stored in the agent's spool. A link between hosts attaches the
+    /// interval's data to this report; the controller's host stores it before it passes the report
+    /// on. Inside a process the data travels separately.
     Sealed {
         /// Number of the interval, from 0, without gaps.
         seq: u64,
     },
-    /// All is over; repeated until [`ControllerPayload::Settled`].
-    Done {
-        /// How many intervals were sealed.
-        intervals: u64,
-        /// The cause of the end.
-        cause: EndCause,
+    /// An interval is sealed, but its data could not be stored and is lost.
+    Unstored {
+        /// Number of the interval, in the same sequence.
+        seq: u64,
     },
+    /// All is over; repeated until [`ControllerPayload::Settled`].
+    Done(Done),
+    /// Answer to [`ControllerPayload::Settled`]: the spool is gone, or there was none.
+    Cleared,
+    /// Answer to [`ControllerPayload::Settled`] with another digest: the spool is kept.
+    Kept {
+        /// The digest of the agent's intervals.
+        digest: String,
+    },
+}
+
+/// The end of an agent's part of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// How many intervals were sealed.
+    pub intervals: u64,
+    /// The cause of the end.
+    pub cause: EndCause,
+    /// When the first request or connection was begun, if the host measures it.
+    pub first_sent: Option<Nanos>,
+    /// Digest of the stored intervals, in order; empty without a spool.
+    pub digest: String,
 }
 
 /// The state of an agent.
@@ -159,6 +238,8 @@ pub enum EndCause {
     Orphaned,
     /// The commitment's `end_by` passed.
     Overdue,
+    /// The agent's process ended early; its spool was found later.
+    Crashed,
 }
 
 /// Why a command is refused.
@@ -169,10 +250,22 @@ pub enum RefusalReason {
         /// Its epoch.
         current: u64,
     },
+    /// The agent takes part in another run.
+    Busy {
+        /// That run.
+        run: RunId,
+    },
+    /// The plan that reached the agent is not the one of the offer.
+    PlanHash {
+        /// Hash of the plan at the agent.
+        found: String,
+    },
     /// It makes no sense in this state.
     WrongState(AgentState),
     /// Its instant is past or too near.
     TooLate,
-    /// The host cannot: one line for the user.
-    Host(String),
+    /// The agent's host cannot change its share under load.
+    Unsupported,
+    /// The host cannot: one line for the user per reason.
+    Host(Vec<String>),
 }

@@ -1,36 +1,81 @@
 //! [`Agent`]: executes a controller's commands, and stops by itself when the controller is silent.
 
-use std::collections::VecDeque;
+mod commands;
+mod ending;
+mod reports;
+
+use std::collections::{BTreeSet, VecDeque};
 
 use wavetank_plan::Nanos;
 
-use crate::AgentAction;
-use crate::constants::{
-    BEAT, CHANGE_ARRIVAL_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, RESEND_MAX, UNANSWERED_MAX,
-};
+use crate::action::AgentAction;
+use crate::constants::{BEAT, BEATS_MISSED_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
+use crate::hello::{Capabilities, Identity};
 use crate::message::{
-    AgentMessage, AgentPayload, AgentState, Command, ControllerMessage, ControllerPayload, EndCause,
-    RefusalReason,
+    AgentPayload, AgentState, ControllerMessage, ControllerPayload, EndCause, RefusalReason, RunId,
 };
+
+/// The settings of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentSetup {
+    /// How it introduces itself.
+    pub identity: Identity,
+    /// Controller and agent are threads of one process, which is suspended as a whole. Then an
+    /// expired lease ends the load only after a beat in which the controller could speak. Without
+    /// it, an agent that was suspended past its lease drains immediately.
+    pub shares_process: bool,
+    /// The host stores intervals in a spool.
+    pub spools: bool,
+}
+
+impl AgentSetup {
+    /// The only agent of a run inside one process, called `local`.
+    pub fn local(version: impl Into<String>) -> Self {
+        let (version, name) = (version.into(), "local".to_owned());
+        let capabilities = Capabilities { cores: 1, ..Capabilities::default() };
+        let identity = Identity { version, name, instance: 1, capabilities };
+        Self { identity, shares_process: true, spools: false }
+    }
+}
+
+/// The content of a spool that a restarted agent found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundSpool {
+    /// The run.
+    pub run: RunId,
+    /// The last epoch that the agent had accepted.
+    pub epoch: u64,
+    /// One more than the number of the last stored interval.
+    pub intervals: u64,
+    /// Numbers below it that are not stored.
+    pub unstored: Vec<u64>,
+    /// Digest of the stored intervals, in order.
+    pub digest: String,
+    /// The cause of the end, if the spool has it; otherwise [`EndCause::Crashed`].
+    pub cause: EndCause,
+}
 
 /// The agent's side of a run. It only makes decisions; its host (the process around it) acts.
 ///
-/// Inputs: [`Agent::handle_message`] from the link; `handle_prepared`, `handle_sealed`,
-/// `handle_draining`, `handle_finished` from the host; [`Agent::handle_timeout`] at the instant
-/// returned by [`Agent::poll_timeout`]. After any of them, call [`Agent::poll`] until it returns
-/// `None`.
+/// Inputs: [`Agent::handle_message`] and [`Agent::handle_connected`] from the link;
+/// `handle_prepared`, `handle_first_sent`, `handle_sealed`, `handle_unstored`, `handle_draining`,
+/// `handle_finished` from the host; [`Agent::handle_timeout`] at the instant returned by
+/// [`Agent::poll_timeout`]. After any of them, call [`Agent::poll`] until it returns `None`.
 ///
-/// An agent drains [`ORPHAN_GRACE`] after the last message, and stops [`ORPHAN_DRAIN_MAX`] later.
+/// An agent drains when its lease ends, [`crate::RunSetup::orphan_grace`] after the last message,
+/// and stops [`crate::constants::ORPHAN_DRAIN_MAX`] later.
 #[derive(Clone, Debug)]
 pub struct Agent {
+    setup: AgentSetup,
     state: AgentState,
+    run: RunId,
     epoch: u64,
     /// Number of the last command carried out or refused.
     seq: u64,
     /// Answers to the last commands, for repeated ones.
     answers: VecDeque<(u64, AgentPayload)>,
-    /// Epoch and number of the `Prepare` that the host is busy with.
-    preparing: Option<(u64, u64)>,
+    /// The `Offer` that the host is busy with.
+    preparing: Option<Offer>,
     commitment: Option<Commitment>,
     /// Why the load ends, once it does.
     cause: EndCause,
@@ -41,9 +86,20 @@ pub struct Agent {
     /// When a drain without a controller turns into a stop, and the end cause for that case.
     stop_at: Option<(Nanos, EndCause)>,
     intervals: Intervals,
+    first_sent: Option<Nanos>,
+    digest: String,
     lease: Lease,
+    /// The controller has said that nothing is needed of this agent any more.
+    settled: bool,
     beat_at: Option<Nanos>,
     actions: VecDeque<AgentAction>,
+}
+
+#[derive(Clone, Debug)]
+struct Offer {
+    epoch: u64,
+    seq: u64,
+    plan_hash: String,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +110,11 @@ struct Commitment {
 }
 
 /// Sealed intervals, and what the controller knows of them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Intervals {
     sealed: u64,
+    /// Intervals without stored data.
+    unstored: BTreeSet<u64>,
     /// Intervals sealed at the last lease. Reports of those still unseen at the next lease are
     /// lost.
     sealed_at_lease: u64,
@@ -64,23 +122,27 @@ struct Intervals {
 
 #[derive(Clone, Copy, Debug)]
 struct Lease {
+    grace: Nanos,
+    /// Of the controller's last message.
+    heard_at: Nanos,
     until: Nanos,
     /// Heartbeats sent since the last lease extension. A process that was suspended receives
     /// messages from its controller before it trusts the clock again.
     beats: u32,
 }
 
-impl Default for Agent {
-    fn default() -> Self {
-        Self::new()
-    }
+impl Lease {
+    const NONE: Self =
+        Self { grace: ORPHAN_GRACE, heard_at: Nanos(i64::MIN), until: Nanos::MAX, beats: 0 };
 }
 
 impl Agent {
-    /// An idle agent.
-    pub fn new() -> Self {
+    /// A free agent, which introduces itself from now on.
+    pub fn new(setup: AgentSetup, now: Nanos) -> Self {
         Self {
+            setup,
             state: AgentState::Idle,
+            run: RunId::NONE,
             epoch: 0,
             seq: 0,
             answers: VecDeque::with_capacity(UNANSWERED_MAX as usize),
@@ -91,15 +153,46 @@ impl Agent {
             stopped: false,
             stop_at: None,
             intervals: Intervals::default(),
-            lease: Lease { until: Nanos::MAX, beats: 0 },
-            beat_at: None,
+            first_sent: None,
+            digest: String::new(),
+            lease: Lease::NONE,
+            settled: false,
+            beat_at: Some(now),
             actions: VecDeque::new(),
         }
+    }
+
+    /// An agent that was restarted and found the spool of an unsettled run. It has ended, and waits
+    /// for the run's controller.
+    pub fn recover(setup: AgentSetup, spool: FoundSpool, now: Nanos) -> Self {
+        let FoundSpool { run, epoch, intervals, unstored, digest, cause } = spool;
+        let mut agent = Self::new(setup, now);
+        (agent.run, agent.epoch, agent.digest) = (run, epoch, digest);
+        let unstored = unstored.into_iter().collect();
+        agent.intervals = Intervals { sealed: intervals, unstored, sealed_at_lease: intervals };
+        agent.cause = cause;
+        agent.state = AgentState::Sealed;
+        agent
     }
 
     /// The current state.
     pub const fn state(&self) -> AgentState {
         self.state
+    }
+
+    /// The cause of the end, once the agent has ended. A host stores it with its spool.
+    pub fn end_cause(&self) -> Option<EndCause> {
+        (self.state == AgentState::Sealed).then_some(self.cause)
+    }
+
+    /// The current run and epoch. A host stores them with its spool.
+    pub const fn run(&self) -> (RunId, u64) {
+        (self.run, self.epoch)
+    }
+
+    /// Whether all is done and confirmed, so that the process may end.
+    pub const fn is_settled(&self) -> bool {
+        self.settled
     }
 
     /// The next thing to do, until `None`.
@@ -112,55 +205,57 @@ impl Agent {
         let committed = self.commitment.filter(|_| self.state != AgentState::Sealed);
         let load_from = committed.filter(|_| self.state == AgentState::Committed).map(|c| c.load_from);
         let end_by = committed.filter(|_| self.stop_at.is_none() && !self.stopped).and_then(|c| c.end_by);
-        [self.beat_at, load_from, end_by, self.stop_at.map(|(at, _)| at)].into_iter().flatten().min()
+        let lease = Some(self.lease.until).filter(|_| self.is_strict() && self.may_be_orphaned());
+        [self.beat_at, load_from, end_by, self.stop_at.map(|(at, _)| at), lease].into_iter().flatten().min()
     }
 
-    /// A message from a controller.
-    pub fn handle_message(&mut self, ControllerMessage { epoch, order }: ControllerMessage, now: Nanos) {
-        match order {
-            ControllerPayload::Command { seq, .. } if epoch < self.epoch => {
-                let reason = RefusalReason::OlderEpoch { current: self.epoch };
-                self.send(epoch, AgentPayload::Refused { seq, reason });
-            }
-            ControllerPayload::Command { seq, command } => {
-                if epoch > self.epoch {
-                    self.adopt(epoch);
-                }
-                if seq <= self.seq {
-                    self.extend_lease(now);
-                    if let Some((_, old)) = self.answers.iter().find(|(answered, _)| *answered == seq) {
-                        self.report(old.clone());
-                    }
-                } else if seq == self.seq + 1 {
-                    self.extend_lease(now);
-                    self.seq = seq;
-                    if let Some(answer) = self.obey(seq, command, now) {
-                        self.answer(seq, answer);
-                    }
-                }
-                // A gap closes when the controller repeats what is missing.
-            }
-            ControllerPayload::Lease { seen } if epoch == self.epoch && self.seq > 0 => {
-                self.extend_lease(now);
-                self.resend(seen);
-            }
-            ControllerPayload::Settled if epoch == self.epoch && self.state == AgentState::Sealed => {
-                self.beat_at = None;
-            }
-            // A lease of another epoch says nothing about this run.
-            ControllerPayload::Lease { .. } | ControllerPayload::Settled => {}
+    /// The link to a controller was established, perhaps again.
+    pub fn handle_connected(&mut self, now: Nanos) {
+        if !self.settled {
+            self.introduce();
+            self.beat_at = Some(now.after(BEAT));
         }
     }
 
-    /// The host is ready, or says in one line why it cannot be.
-    pub fn handle_prepared(&mut self, result: Result<(), String>, _now: Nanos) {
-        let Some((epoch, seq)) = self.preparing.take() else { return };
+    /// A message from a controller.
+    pub fn handle_message(&mut self, message: ControllerMessage, now: Nanos) {
+        self.check_lease(now);
+        let ControllerMessage { run, epoch, order } = message;
+        let is_current = run == self.run && epoch == self.epoch;
+        match order {
+            ControllerPayload::Probe { id } => self.send(run, epoch, AgentPayload::Clock { id, at: now }),
+            ControllerPayload::Denied { reason } => {
+                if self.is_free() {
+                    self.beat_at = None;
+                    self.actions.push_back(AgentAction::Denied(reason));
+                }
+            }
+            ControllerPayload::Command { seq, command } => match self.admit(run, epoch, &command) {
+                Ok(()) => self.on_command(seq, command, now),
+                Err(reason) => self.send(run, epoch, AgentPayload::Refused { seq, reason }),
+            },
+            ControllerPayload::Lease { seen } if is_current && self.seq > 0 => {
+                self.extend_lease(now);
+                self.resend(seen);
+            }
+            ControllerPayload::Settled { digest } if is_current && self.state == AgentState::Sealed => {
+                self.settle(&digest, now);
+            }
+            // A lease of another epoch says nothing about this run.
+            ControllerPayload::Lease { .. } | ControllerPayload::Settled { .. } => {}
+        }
+    }
+
+    /// The host is ready and has a plan with this hash, or says line by line why it cannot be.
+    pub fn handle_prepared(&mut self, result: Result<String, Vec<String>>, _now: Nanos) {
+        let Some(Offer { epoch, seq, plan_hash }) = self.preparing.take() else { return };
         let answer = match result {
-            Ok(()) => {
+            Ok(found) if found == plan_hash => {
                 self.enter(AgentState::Prepared);
                 AgentPayload::Prepared { seq }
             }
-            Err(line) => AgentPayload::Refused { seq, reason: RefusalReason::Host(line) },
+            Ok(found) => AgentPayload::Refused { seq, reason: RefusalReason::PlanHash { found } },
+            Err(lines) => AgentPayload::Refused { seq, reason: RefusalReason::Host(lines) },
         };
         // A new controller did not send this command; it learns the state from the heartbeat.
         if epoch == self.epoch {
@@ -168,12 +263,24 @@ impl Agent {
         }
     }
 
-    /// The host sealed an interval and stored it; numbers start at 0. Panics if `seq` is not the
-    /// next one.
+    /// The first request or connection of the load was begun at `at`.
+    pub fn handle_first_sent(&mut self, at: Nanos) {
+        self.first_sent.get_or_insert(at);
+    }
+
+    /// The host sealed an interval and stored it in its spool; numbers start at 0. Panics if `seq`
+    /// is not the next one.
     pub fn handle_sealed(&mut self, seq: u64, _now: Nanos) {
-        assert_eq!(seq, self.intervals.sealed, "intervals are sealed in order");
-        self.intervals.sealed += 1;
+        self.count_interval(seq);
         self.report(AgentPayload::Sealed { seq });
+    }
+
+    /// The host sealed an interval and could not store it. The load goes on. Panics if `seq` is not
+    /// the next one.
+    pub fn handle_unstored(&mut self, seq: u64, _now: Nanos) {
+        self.count_interval(seq);
+        self.intervals.unstored.insert(seq);
+        self.report(AgentPayload::Unstored { seq });
     }
 
     /// The plan's last arrival has passed; open work continues.
@@ -185,9 +292,12 @@ impl Agent {
         }
     }
 
-    /// The host has ended and sealed its last interval (reported before).
-    pub fn handle_finished(&mut self, now: Nanos) {
+    /// The host has ended and sealed its last interval (reported before). `digest` is that of the
+    /// stored intervals, in order; empty without a spool.
+    pub fn handle_finished(&mut self, digest: impl Into<String>, now: Nanos) {
         if self.state != AgentState::Sealed {
+            // Without a commitment there is nothing to compare.
+            self.digest = self.commitment.map_or_else(String::new, |_| digest.into());
             self.load_ended.get_or_insert(now);
             self.seal();
         }
@@ -195,6 +305,7 @@ impl Agent {
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Nanos) {
+        self.check_lease(now);
         if let Some(commitment) = self.commitment {
             if self.state == AgentState::Committed && now >= commitment.load_from {
                 self.enter(AgentState::Running);
@@ -214,187 +325,54 @@ impl Agent {
 
     fn beat(&mut self, now: Nanos) {
         self.lease.beats += 1;
-        let orphaned = now >= self.lease.until && self.lease.beats > 1;
+        let orphaned = !self.is_free() && now >= self.lease.until && self.lease.beats > 1;
         if orphaned {
             self.give_up(EndCause::Orphaned, now);
         }
-        if self.state == AgentState::Sealed && orphaned {
+        if self.state == AgentState::Sealed && orphaned && !self.setup.spools {
             // No controller is left to receive heartbeats.
             self.beat_at = None;
             return;
         }
         self.beat_at = Some(now.after(BEAT));
-        self.report(AgentPayload::State { state: self.state });
-        if self.state == AgentState::Sealed {
+        // A controller that does not know this agent, or was restarted, waits for its greeting.
+        let silence = now.since(self.lease.heard_at);
+        if self.seq == 0 || silence > u64::from(BEATS_MISSED_MAX) * BEAT.0.unsigned_abs() {
+            self.introduce();
+        } else {
+            self.report(AgentPayload::State { state: self.state });
+        }
+        if self.state == AgentState::Sealed && self.seq > 0 {
             self.report_done();
         }
     }
 
-    /// Carries out a command. Returns its answer, unless the host must report first.
-    fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
-        let refused = |reason| Some(AgentPayload::Refused { seq, reason });
-        match (command, self.state) {
-            (Command::Prepare { plan_hash, share }, AgentState::Idle) if self.preparing.is_none() => {
-                self.preparing = Some((self.epoch, seq));
-                self.actions.push_back(AgentAction::Prepare { plan_hash, share });
-                return None;
-            }
-            (Command::Commit { start_at, load_from, end_by }, AgentState::Prepared) => {
-                if now > load_from {
-                    return refused(RefusalReason::TooLate);
-                }
-                self.commitment = Some(Commitment { start_at, load_from, end_by });
-                self.actions.push_back(AgentAction::StartAt(start_at));
-                self.enter(AgentState::Committed);
-            }
-            (Command::Change { at, change }, AgentState::Committed | AgentState::Running) => {
-                let start_at = self.commitment.expect("a committed agent has a commitment").start_at;
-                if at < (now - start_at).after(CHANGE_ARRIVAL_MIN) {
-                    return refused(RefusalReason::TooLate);
-                }
-                self.actions.push_back(AgentAction::Change { at, change });
-            }
-            // There is nothing left to do.
-            (Command::Drain, AgentState::Draining | AgentState::Sealed)
-            | (Command::Stop, AgentState::Sealed) => {}
-            (Command::Change { at, .. }, AgentState::Draining | AgentState::Sealed) if self.ended_by(at) => {}
-            (Command::Prepare { .. } | Command::Commit { .. } | Command::Change { .. }, state) => {
-                return refused(RefusalReason::WrongState(state));
-            }
-            (command @ (Command::Drain | Command::Stop), state) => {
-                // An earlier cause of the end is kept.
-                if self.cause == EndCause::Plan {
-                    self.cause = EndCause::Command;
-                }
-                // Before the load there is nothing to drain.
-                if command == Command::Drain && matches!(state, AgentState::Committed | AgentState::Running) {
-                    self.drain(now);
-                } else {
-                    self.stop();
-                }
-            }
+    fn count_interval(&mut self, seq: u64) {
+        assert_eq!(seq, self.intervals.sealed, "intervals are sealed in order");
+        self.intervals.sealed += 1;
+    }
+
+    fn settle(&mut self, digest: &str, now: Nanos) {
+        self.extend_lease(now);
+        if digest != self.digest {
+            let digest = self.digest.clone();
+            return self.report(AgentPayload::Kept { digest });
         }
-        Some(AgentPayload::Accepted { seq })
-    }
-
-    /// Whether the load had ended when the run's clock showed `at`: then no change is due any more.
-    fn ended_by(&self, at: Nanos) -> bool {
-        let ended = self.load_ended.zip(self.commitment);
-        ended.is_some_and(|(ended, commitment)| commitment.start_at.after(at) >= ended)
-    }
-
-    /// Ends the run without a command: drains under load, stops before it.
-    fn give_up(&mut self, cause: EndCause, now: Nanos) {
-        if self.stop_at.is_some() || self.stopped || self.state == AgentState::Sealed {
-            return;
+        if !std::mem::replace(&mut self.settled, true) && self.setup.spools {
+            self.actions.push_back(AgentAction::DeleteSpool);
         }
-        match self.state {
-            AgentState::Running => {
-                self.cause = cause;
-                self.drain(now);
-            }
-            // The end is in progress and may complete normally; the cause changes only if it must
-            // be cut.
-            AgentState::Draining => {}
-            AgentState::Idle | AgentState::Prepared | AgentState::Committed | AgentState::Sealed => {
-                self.cause = cause;
-                return self.stop();
-            }
-        }
-        self.stop_at = Some((now.after(ORPHAN_DRAIN_MAX), cause));
-    }
-
-    fn drain(&mut self, now: Nanos) {
-        self.load_ended.get_or_insert(now);
-        self.actions.push_back(AgentAction::Drain);
-        self.enter(AgentState::Draining);
-    }
-
-    fn stop(&mut self) {
-        if self.state == AgentState::Idle && self.preparing.is_none() {
-            // The host has no open work.
-            self.seal();
-        } else if !self.stopped && self.state != AgentState::Sealed {
-            self.stopped = true;
-            self.abandon_preparing();
-            self.actions.push_back(AgentAction::Stop);
-            self.enter(AgentState::Draining);
-        }
-    }
-
-    /// Stops waiting for the host to be ready. The command that asked for it is still answered,
-    /// because the controller waits for the answer.
-    fn abandon_preparing(&mut self) {
-        if let Some((epoch, seq)) = self.preparing.take()
-            && epoch == self.epoch
-        {
-            self.answer(seq, AgentPayload::Accepted { seq });
-        }
-    }
-
-    fn seal(&mut self) {
-        self.abandon_preparing();
-        self.stop_at = None;
-        self.enter(AgentState::Sealed);
-        self.report_done();
-    }
-
-    fn enter(&mut self, state: AgentState) {
-        if self.state != state {
-            debug_assert!(self.state < state, "states only advance");
-            self.state = state;
-            self.report(AgentPayload::State { state });
-        }
-    }
-
-    /// Accepts a newer controller. A current run continues under it; a finished run is forgotten.
-    fn adopt(&mut self, epoch: u64) {
-        if self.state == AgentState::Sealed || (self.state == AgentState::Idle && self.preparing.is_none()) {
-            let actions = std::mem::take(&mut self.actions);
-            *self = Self { actions, ..Self::new() };
-        }
-        self.epoch = epoch;
-        self.seq = 0;
-        self.answers.clear();
+        self.beat_at = None;
+        self.report(AgentPayload::Cleared);
     }
 
     fn extend_lease(&mut self, now: Nanos) {
-        self.lease = Lease { until: now.after(ORPHAN_GRACE), beats: 0 };
+        let grace = self.lease.grace;
+        self.lease = Lease { grace, heard_at: now, until: now.after(grace), beats: 0 };
         if self.cause != EndCause::Orphaned {
             self.stop_at.take_if(|(_, cause)| *cause == EndCause::Orphaned);
         }
         if self.state != AgentState::Sealed {
             self.beat_at.get_or_insert(now.after(BEAT));
         }
-    }
-
-    /// Repeats reports of intervals that were sealed before the last lease and are still unseen.
-    fn resend(&mut self, seen: u64) {
-        let Intervals { sealed, sealed_at_lease } = self.intervals;
-        for seq in seen..sealed_at_lease.min(seen.saturating_add(RESEND_MAX)) {
-            self.report(AgentPayload::Sealed { seq });
-        }
-        self.intervals.sealed_at_lease = sealed;
-    }
-
-    fn report_done(&mut self) {
-        self.report(AgentPayload::Done { intervals: self.intervals.sealed, cause: self.cause });
-    }
-
-    /// Sends and remembers the answer to a command.
-    fn answer(&mut self, seq: u64, report: AgentPayload) {
-        if self.answers.len() == UNANSWERED_MAX as usize {
-            self.answers.pop_front();
-        }
-        self.answers.push_back((seq, report.clone()));
-        self.report(report);
-    }
-
-    fn report(&mut self, report: AgentPayload) {
-        self.send(self.epoch, report);
-    }
-
-    fn send(&mut self, epoch: u64, report: AgentPayload) {
-        self.actions.push_back(AgentAction::Send(AgentMessage { epoch, report }));
     }
 }

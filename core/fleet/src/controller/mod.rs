@@ -1,52 +1,28 @@
 //! [`Controller`]: owns a run.
 
+mod ending;
+mod gathering;
+mod load;
+mod restart;
+mod starting;
+
 use std::collections::VecDeque;
 
-use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
-use crate::constants::{BEAT, CHANGE_AHEAD_MIN, PREPARE_MAX, STOP_MAX};
-use crate::peer::{Peer, ReportEffect};
-use crate::{
-    AgentId, AgentMessage, AgentOutcome, AgentState, Change, Command, ControllerAction, ControllerMessage,
-    ControllerNotice, ControllerPayload, Outcome, RefusalReason,
+pub use restart::ArchivedIntervals;
+
+use crate::action::{ControllerAction, ControllerNotice};
+use crate::constants::{BEAT, CHANGE_AHEAD_MIN, STOP_MAX};
+use crate::interval_seals::IntervalSeals;
+use crate::journal::JournalRecord;
+use crate::message::{
+    AgentId, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage, ControllerPayload,
+    RefusalReason,
 };
-
-/// The controller's settings of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunSetup {
-    /// Higher than that of every earlier controller of these agents; positive.
-    pub epoch: u64,
-    /// SHA-256 of the canonical plan, in hexadecimal.
-    pub plan_hash: String,
-    /// Each agent's share: a partition of the whole; agent `k` gets `shares[k]`.
-    pub shares: Vec<Partition>,
-    /// Time limit for preparing; opening many connections takes time.
-    pub prepare_max: Nanos,
-    /// From the commitment to the first message sent: time for the command to reach every agent.
-    pub margin: Nanos,
-    /// From the first data sent (connections, warm-up) to the zero of the run's clock.
-    pub lead_in: Nanos,
-    /// Hard end on the run's clock, if the plan has one: its last arrival plus the drain, with some
-    /// slack.
-    pub end_by: Option<Nanos>,
-}
-
-impl RunSetup {
-    /// One agent with the whole load, no lead-in, no hard end, 10 ms of margin (a link inside the
-    /// process).
-    pub fn new(epoch: u64, plan_hash: impl Into<String>) -> Self {
-        Self {
-            epoch,
-            plan_hash: plan_hash.into(),
-            shares: vec![Partition::WHOLE],
-            prepare_max: PREPARE_MAX,
-            margin: Nanos::from_millis(10),
-            lead_in: Nanos::ZERO,
-            end_by: None,
-        }
-    }
-}
+use crate::outcome::{Loss, Outcome, StartProblem, StartRefusal};
+use crate::peer::{Peer, ReportEffect};
+use crate::run_setup::RunSetup;
 
 /// Why a change was not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,68 +37,101 @@ pub enum ChangeRefused {
 
 /// The controller's side of a run. It only makes decisions; its host acts.
 ///
-/// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`], and the user's
-/// [`Controller::change`], [`Controller::drain`], [`Controller::stop`]. After any of them, call
-/// [`Controller::poll`] until it returns `None`. The run starts with construction and ends with
-/// [`ControllerNotice::Over`], whatever agents and links do. The controller does not wait for a
-/// silent agent. It gives up an agent that does not end after its hard end or a stop.
+/// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`],
+/// [`Controller::handle_archived`], and the user's [`Controller::change`], [`Controller::drain`],
+/// [`Controller::stop`]. After any of them, call [`Controller::poll`] until it returns `None`. The
+/// run starts with construction and ends with [`ControllerNotice::Over`], whatever agents and links
+/// do. The controller does not wait for a silent agent longer than that agent can send load. It
+/// gives up an agent that does not end after its hard end or a stop.
 ///
 /// Nothing starts before every agent is prepared. If an agent refuses or is lost before that, all
-/// are stopped. If one is lost under load, the others continue and the outcome is incomplete.
+/// are stopped. If one is lost under load, the others continue, unless the setup says otherwise.
+///
+/// A controller that is started again after a crash continues the run from its journal, see
+/// [`Controller::resume`].
 #[derive(Clone, Debug)]
 pub struct Controller {
     setup: RunSetup,
     peers: Vec<Peer>,
-    course: ControllerState,
-    started_at: Option<Nanos>,
+    state: ControllerState,
+    /// Zero of the run's clock, and the instant before which nothing is sent.
+    committed: Option<(Nanos, Nanos)>,
+    /// How far two agents may start apart.
+    uncertainty: Nanos,
     beat_at: Nanos,
+    /// When clocks are measured again.
+    clocks_at: Nanos,
     /// Time limit of the current state.
     deadline: Option<Nanos>,
+    seals: IntervalSeals,
+    refusals: Vec<StartRefusal>,
+    losses: Vec<Loss>,
+    rebalanced: Vec<u16>,
+    aborted: bool,
+    /// The early end that was ordered: drain (true) or stop.
+    ending: Option<bool>,
+    /// Known once the last interval that can be waited for has arrived.
+    outcome: Option<Outcome>,
     actions: VecDeque<ControllerAction>,
 }
 
 /// The course of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ControllerState {
+    /// Agents report.
+    Gathering,
+    /// Agents get ready.
     Preparing,
+    /// All are ready; their clocks are measured.
+    Aligning,
     Committed,
     Draining,
     Stopping,
+    /// The host completes the archive.
+    Archiving,
+    /// Agents delete their spools.
+    Settling,
     Over,
 }
 
 impl Controller {
-    /// Starts a run: every agent receives the command to prepare.
+    /// Starts a run: agents may report.
     ///
     /// # Panics
-    /// If there is no agent, or the epoch is 0.
+    /// If no agent takes part, or run or epoch is 0.
     pub fn new(setup: RunSetup, now: Nanos) -> Self {
-        let prepare_max = setup.prepare_max;
-        assert!(!setup.shares.is_empty() && setup.epoch > 0, "a run has an agent and an epoch");
+        assert!(setup.required() > 0 && setup.epoch > 0 && setup.run.0 > 0, "a run has an agent and an epoch");
+        let deadline = Some(now.after(setup.gather_max));
         let mut controller = Self {
-            peers: setup.shares.iter().map(|_| Peer::new()).collect(),
+            peers: Vec::new(),
             setup,
-            course: ControllerState::Preparing,
-            started_at: None,
+            state: ControllerState::Gathering,
+            committed: None,
+            uncertainty: Nanos::ZERO,
             beat_at: now.after(BEAT),
-            deadline: Some(now.after(prepare_max)),
+            clocks_at: now,
+            deadline,
+            seals: IntervalSeals::default(),
+            refusals: Vec::new(),
+            losses: Vec::new(),
+            rebalanced: Vec::new(),
+            aborted: false,
+            ending: None,
+            outcome: None,
             actions: VecDeque::new(),
         };
-        for index in 0..controller.peers.len() {
-            let (plan_hash, share) = (controller.setup.plan_hash.clone(), controller.setup.shares[index]);
-            controller.command(index, Command::Prepare { plan_hash, share }, now);
-        }
+        controller.journal_owned();
         controller
     }
 
     /// Zero of the run's clock, once the run is committed.
-    pub const fn started_at(&self) -> Option<Nanos> {
-        self.started_at
+    pub fn started_at(&self) -> Option<Nanos> {
+        self.committed.map(|(start_at, _)| start_at)
     }
 
     /// The state of an agent, if known.
     pub fn state(&self, agent: AgentId) -> Option<AgentState> {
-        self.peers.get(agent.0 as usize).map(Peer::state)
+        self.index_of(agent).map(|index| self.peers[index].state())
     }
 
     /// The next thing to do, until `None`.
@@ -134,13 +143,15 @@ impl Controller {
     /// over.
     pub fn poll_timeout(&self) -> Option<Nanos> {
         let repeat = self.peers.iter().filter_map(Peer::resend_at).min();
-        let all = [Some(self.beat_at), self.deadline, repeat];
-        all.into_iter().flatten().min().filter(|_| self.course != ControllerState::Over)
+        let probe = self.peers.iter().filter_map(|peer| peer.clock.send_at()).min();
+        let seal = self.seals.due().filter(|_| self.is_under_load());
+        let all = [Some(self.beat_at), self.deadline, repeat, probe, seal];
+        all.into_iter().flatten().min().filter(|_| self.state != ControllerState::Over)
     }
 
     /// Changes the load from `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead).
     pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
-        let start_at = self.started_at.filter(|_| self.course == ControllerState::Committed);
+        let start_at = self.started_at().filter(|_| self.state == ControllerState::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
         if self.peers.iter().all(|peer| peer.state() >= AgentState::Draining) {
             return Err(ChangeRefused::NotRunning);
@@ -151,6 +162,7 @@ impl Controller {
         if !self.peers.iter().all(|peer| peer.can_queue_command() || peer.lost) {
             return Err(ChangeRefused::Busy);
         }
+        self.journal(JournalRecord::Changed { at, change });
         for index in 0..self.peers.len() {
             if !self.peers[index].can_queue_command() {
                 // The agent has been away for too long, and its load is out of step with the run.
@@ -164,57 +176,64 @@ impl Controller {
 
     /// Ends the run early: no new work starts, and open work continues for at most `at_most`.
     pub fn drain(&mut self, at_most: Nanos, now: Nanos) {
-        match self.course {
-            ControllerState::Preparing => self.stop(now),
+        match self.state {
+            ControllerState::Gathering | ControllerState::Preparing | ControllerState::Aligning => {
+                self.stop(now);
+            }
             ControllerState::Committed => {
-                self.course = ControllerState::Draining;
+                self.state = ControllerState::Draining;
                 let end = now.after(at_most);
                 self.deadline = Some(self.deadline.map_or(end, |deadline| deadline.min(end)));
-                self.command_all(&Command::Drain, now);
+                self.end_early(true, now);
             }
-            ControllerState::Draining | ControllerState::Stopping | ControllerState::Over => {}
+            _ => {}
         }
     }
 
     /// Ends the run immediately.
     pub fn stop(&mut self, now: Nanos) {
-        if !matches!(self.course, ControllerState::Stopping | ControllerState::Over) {
-            self.course = ControllerState::Stopping;
-            self.deadline = Some(now.after(STOP_MAX));
-            self.command_all(&Command::Stop, now);
+        match self.state {
+            ControllerState::Gathering => self.finish(),
+            ControllerState::Preparing
+            | ControllerState::Aligning
+            | ControllerState::Committed
+            | ControllerState::Draining => {
+                self.state = ControllerState::Stopping;
+                self.deadline = Some(now.after(STOP_MAX));
+                self.end_early(false, now);
+            }
+            _ => {}
         }
     }
 
     /// A message from an agent.
     pub fn handle_message(&mut self, from: AgentId, message: AgentMessage, now: Nanos) {
-        let index = from.0 as usize;
-        let expected = message.epoch == self.setup.epoch && self.course != ControllerState::Over;
-        let Some(peer) = self.peers.get_mut(index).filter(|_| expected) else { return };
-        let settled = peer.is_settled();
-        if peer.on_message(now) && !settled {
-            self.notify(ControllerNotice::Back(from));
+        if self.state == ControllerState::Over {
+            return;
         }
-        match self.peers[index].handle_report(message.report) {
-            ReportEffect::Nothing => {}
-            ReportEffect::Sealed(seqs) => {
-                seqs.for_each(|seq| self.notify(ControllerNotice::Sealed { agent: from, seq }));
-            }
-            ReportEffect::Refused(command, reason) => {
-                self.notify(ControllerNotice::Refused { agent: from, reason });
-                if matches!(command, Command::Prepare { .. } | Command::Commit { .. }) {
-                    self.go_without(index, now);
-                }
-            }
+        let AgentMessage { run, epoch, report } = message;
+        if let AgentPayload::Hello(hello) = report {
+            self.on_hello(from, run, hello, now);
+            return self.advance(now);
         }
-        if self.peers[index].is_settled() {
-            self.send(index, ControllerPayload::Settled);
+        if (run, epoch) != (self.setup.run, self.setup.epoch) {
+            return;
+        }
+        let Some(index) = self.index_of(from) else { return };
+        self.on_heard(index, now);
+        // A report that arrives while or after the archive is completed is fetched again later.
+        let is_late = self.outcome.is_some();
+        match report {
+            AgentPayload::Clock { id, at } => self.peers[index].clock.handle_reply(id, at, now),
+            AgentPayload::Sealed { .. } | AgentPayload::Unstored { .. } | AgentPayload::Done(_) if is_late => {}
+            report => self.on_report(index, report, now),
         }
         self.advance(now);
     }
 
     /// Time has passed.
     pub fn handle_timeout(&mut self, now: Nanos) {
-        if self.course == ControllerState::Over {
+        if self.state == ControllerState::Over {
             return;
         }
         for index in 0..self.peers.len() {
@@ -223,85 +242,109 @@ impl Controller {
                     self.send(index, order);
                 }
             }
+            if let Some(id) = self.peers[index].clock.poll_probe(now) {
+                self.send(index, ControllerPayload::Probe { id });
+            }
+        }
+        if now >= self.clocks_at {
+            self.measure_clocks(now);
         }
         if now >= self.beat_at {
             self.beat(now);
         }
         if self.deadline.is_some_and(|at| now >= at) {
-            match self.course {
-                ControllerState::Stopping => return self.finish(),
-                ControllerState::Preparing | ControllerState::Committed | ControllerState::Draining => {
-                    self.stop(now);
-                }
-                ControllerState::Over => {}
-            }
+            self.on_deadline(now);
         }
         self.advance(now);
     }
 
-    fn beat(&mut self, now: Nanos) {
-        // After a suspension one beat is missed, not all that the clock says: agents speak first.
-        self.beat_at = now.after(BEAT);
-        for index in 0..self.peers.len() {
-            if self.peers[index].is_settled() {
-                continue;
-            }
-            if self.peers[index].on_missed_beat() {
-                self.notify(ControllerNotice::Lost(AgentId(index as u32)));
-                if self.course == ControllerState::Preparing {
-                    self.stop(now);
+    fn on_report(&mut self, index: usize, report: AgentPayload, now: Nanos) {
+        let was_settled = self.peers[index].is_settled();
+        match self.peers[index].handle_report(report) {
+            ReportEffect::Nothing => {}
+            ReportEffect::Sealed(intervals) => self.on_intervals(index, &intervals, now),
+            ReportEffect::Refused(command, reason) => self.on_refused(index, &command, reason, now),
+            ReportEffect::Resumed(state) => self.on_resumed(index, state, now),
+            ReportEffect::Kept => {
+                if let Some(agent) = self.peers[index].id {
+                    self.notify(ControllerNotice::DigestDiffers(agent));
                 }
             }
-            let seen = self.peers[index].seen;
-            self.send(index, ControllerPayload::Lease { seen });
+        }
+        let peer = &self.peers[index];
+        if let Some(done) = peer.done().filter(|_| peer.is_settled()) {
+            let needs_archive = self.setup.spools && self.committed.is_some();
+            if !was_settled && needs_archive {
+                let (name, done) = (peer.name.clone(), done.clone());
+                self.journal(JournalRecord::Ended { name, done });
+            }
+            if !needs_archive {
+                self.send(index, ControllerPayload::Settled { digest: String::new() });
+            }
         }
     }
 
-    /// Commit when all are prepared, finish when all have ended.
-    fn advance(&mut self, now: Nanos) {
-        if self.course == ControllerState::Preparing
-            && self.peers.iter().all(|peer| peer.prepared && !peer.lost)
-        {
-            let load_from = now.after(self.setup.margin);
-            let start_at = load_from.after(self.setup.lead_in);
-            let end_by = self.setup.end_by.map(|end| start_at.after(end));
-            self.course = ControllerState::Committed;
-            self.started_at = Some(start_at);
-            // Agents end by themselves then. An agent that has not ended some time later receives a
-            // stop.
-            self.deadline = end_by.map(|end| end.after(STOP_MAX));
-            self.notify(ControllerNotice::Committed(start_at));
-            self.command_all(&Command::Commit { start_at, load_from, end_by }, now);
+    fn on_refused(&mut self, index: usize, command: &Command, reason: RefusalReason, now: Nanos) {
+        if let Some(agent) = self.peers[index].id {
+            self.notify(ControllerNotice::Refused { agent, reason: reason.clone() });
         }
-        if self.course != ControllerState::Over
-            && self.peers.iter().all(|peer| peer.is_settled() || peer.lost)
-        {
-            self.finish();
+        if !matches!(command, Command::Offer { .. } | Command::Commit { .. }) {
+            return;
         }
-    }
-
-    /// Removes an agent from the run. Before the load every agent is required; later the others
-    /// continue.
-    fn go_without(&mut self, index: usize, now: Nanos) {
-        if self.started_at.is_some_and(|start_at| now >= start_at - self.setup.lead_in) {
-            if self.course != ControllerState::Stopping {
+        // Before the load every agent is required; later the others continue.
+        if self.committed.is_some_and(|(_, load_from)| now >= load_from) {
+            if self.state != ControllerState::Stopping {
                 self.command(index, Command::Stop, now);
             }
         } else {
-            self.stop(now);
+            self.refuse(index, StartProblem::Refused(reason), now);
         }
     }
 
-    fn finish(&mut self) {
-        self.course = ControllerState::Over;
-        let agents = self.peers.iter().enumerate().map(|(index, peer)| AgentOutcome {
-            agent: AgentId(index as u32),
-            end: peer.end(),
-            intervals: peer.seen,
-            refused: peer.refused.clone(),
-        });
-        let outcome = Outcome { started_at: self.started_at, agents: agents.collect() };
-        self.notify(ControllerNotice::Over(outcome));
+    fn on_deadline(&mut self, now: Nanos) {
+        match self.state {
+            ControllerState::Gathering => self.on_gather_deadline(now),
+            ControllerState::Preparing | ControllerState::Aligning => {
+                for index in 0..self.peers.len() {
+                    if !self.peers[index].prepared || !self.peers[index].clock.is_measured() {
+                        self.add_refusal(index, StartProblem::NotPrepared);
+                    }
+                }
+                self.stop(now);
+            }
+            ControllerState::Committed | ControllerState::Draining => self.stop(now),
+            ControllerState::Stopping => self.collect(now),
+            ControllerState::Settling => self.finish(),
+            ControllerState::Archiving | ControllerState::Over => {}
+        }
+    }
+
+    /// Takes the next step as soon as its condition holds.
+    fn advance(&mut self, now: Nanos) {
+        match self.state {
+            ControllerState::Gathering => self.offer_if_gathered(now),
+            ControllerState::Preparing | ControllerState::Aligning => {
+                self.commit_if_ready(now);
+                self.collect_if_ended(now);
+            }
+            ControllerState::Committed | ControllerState::Draining | ControllerState::Stopping => {
+                self.seal_intervals(now);
+                self.collect_if_ended(now);
+            }
+            ControllerState::Settling => self.finish_if_cleared(),
+            ControllerState::Archiving | ControllerState::Over => {}
+        }
+    }
+
+    const fn is_under_load(&self) -> bool {
+        matches!(
+            self.state,
+            ControllerState::Committed | ControllerState::Draining | ControllerState::Stopping
+        )
+    }
+
+    fn index_of(&self, agent: AgentId) -> Option<usize> {
+        self.peers.iter().position(|peer| peer.id == Some(agent))
     }
 
     fn command_all(&mut self, command: &Command, now: Nanos) {
@@ -318,8 +361,23 @@ impl Controller {
     }
 
     fn send(&mut self, index: usize, order: ControllerPayload) {
-        let message = ControllerMessage { epoch: self.setup.epoch, order };
-        self.actions.push_back(ControllerAction::Send { to: AgentId(index as u32), message });
+        if let Some(to) = self.peers[index].id {
+            self.send_to(to, order);
+        }
+    }
+
+    fn send_to(&mut self, to: AgentId, order: ControllerPayload) {
+        let message = ControllerMessage { run: self.setup.run, epoch: self.setup.epoch, order };
+        self.actions.push_back(ControllerAction::Send { to, message });
+    }
+
+    fn journal(&mut self, record: JournalRecord) {
+        self.actions.push_back(ControllerAction::Journal(record));
+    }
+
+    fn journal_owned(&mut self) {
+        let (run, epoch, plan_hash) = (self.setup.run, self.setup.epoch, self.setup.plan_hash.clone());
+        self.journal(JournalRecord::Owned { run, epoch, plan_hash });
     }
 
     fn notify(&mut self, notice: ControllerNotice) {
