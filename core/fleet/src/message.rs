@@ -234,6 +234,8 @@ pub enum EndCause {
     Plan,
     /// A drain or stop from the controller.
     Command,
+    /// It ended before it was committed, for whatever cause.
+    NotStarted,
     /// The controller was not heard any more.
     Orphaned,
     /// The commitment's `end_by` passed.

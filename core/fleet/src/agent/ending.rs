@@ -83,6 +83,9 @@ impl Agent {
     pub(super) fn seal(&mut self) {
         self.abandon_preparing();
         self.stop_at = None;
+        if self.commitment.is_none() {
+            self.cause = EndCause::NotStarted;
+        }
         self.enter(AgentState::Sealed);
         self.report_done();
     }

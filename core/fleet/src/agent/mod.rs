@@ -296,8 +296,7 @@ impl Agent {
     /// stored intervals, in order; empty without a spool.
     pub fn handle_finished(&mut self, digest: impl Into<String>, now: Nanos) {
         if self.state != AgentState::Sealed {
-            // Without a commitment there is nothing to compare.
-            self.digest = self.commitment.map_or_else(String::new, |_| digest.into());
+            self.digest = digest.into();
             self.load_ended.get_or_insert(now);
             self.seal();
         }
@@ -325,7 +324,7 @@ impl Agent {
 
     fn beat(&mut self, now: Nanos) {
         self.lease.beats += 1;
-        let orphaned = !self.is_free() && now >= self.lease.until && self.lease.beats > 1;
+        let orphaned = now >= self.lease.until && self.lease.beats > 1;
         if orphaned {
             self.give_up(EndCause::Orphaned, now);
         }
@@ -354,7 +353,8 @@ impl Agent {
 
     fn settle(&mut self, digest: &str, now: Nanos) {
         self.extend_lease(now);
-        if digest != self.digest {
+        // Without intervals there is nothing to compare, and nothing to lose.
+        if digest != self.digest && self.intervals.sealed > 0 {
             let digest = self.digest.clone();
             return self.report(AgentPayload::Kept { digest });
         }

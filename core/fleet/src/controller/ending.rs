@@ -6,7 +6,7 @@ use super::{Controller, ControllerState};
 use crate::action::{ControllerAction, ControllerNotice};
 use crate::constants::SETTLE_MAX;
 use crate::journal::JournalRecord;
-use crate::message::{Command, ControllerPayload};
+use crate::message::{Command, ControllerPayload, EndCause};
 use crate::outcome::{AgentOutcome, FleetStatus, Outcome};
 use crate::peer::Peer;
 use crate::run_setup::LossPolicy;
@@ -93,7 +93,7 @@ impl Controller {
         };
         Outcome {
             status: self.status(),
-            started_at: self.started_at(),
+            started_at: self.started_at().filter(|_| self.has_started()),
             agents: self.peers.iter().map(agent).collect(),
             refusals: self.refusals.clone(),
             losses: self.losses.clone(),
@@ -103,8 +103,15 @@ impl Controller {
         }
     }
 
+    /// Whether an agent may have sent load. A commitment that a controller did not send before it
+    /// ended is none.
+    fn has_started(&self) -> bool {
+        let never = |peer: &Peer| peer.done().is_some_and(|done| done.cause == EndCause::NotStarted);
+        self.committed.is_some() && !self.peers.iter().all(never)
+    }
+
     fn status(&self) -> FleetStatus {
-        if self.committed.is_none() {
+        if !self.has_started() {
             return FleetStatus::NotStarted;
         }
         if self.aborted {

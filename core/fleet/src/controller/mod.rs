@@ -278,7 +278,7 @@ impl Controller {
                 let (name, done) = (peer.name.clone(), done.clone());
                 self.journal(JournalRecord::Ended { name, done });
             }
-            if !needs_archive {
+            if !needs_archive && !self.peers[index].cleared {
                 self.send(index, ControllerPayload::Settled { digest: String::new() });
             }
         }

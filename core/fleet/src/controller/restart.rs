@@ -109,9 +109,6 @@ impl Controller {
             (None, Some(_)) => return,
         };
         if state < AgentState::Sealed {
-            if never_started {
-                self.peers[index].refused.push(crate::RefusalReason::TooLate);
-            }
             self.command(index, command, now);
         }
     }

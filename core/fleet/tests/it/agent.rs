@@ -3,7 +3,7 @@
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
 use wavetank_fleet::{
     Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, Command,
-    ControllerMessage, ControllerPayload, Done, EndCause, FoundSpool, RefusalReason, RunId,
+    ControllerMessage, ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
@@ -157,7 +157,7 @@ fn commands_are_obeyed_where_they_make_sense_and_once() {
     check(Sealed, Command::Stop, &accepted(3), &[]);
     for command in [Command::Stop, Command::Drain] {
         check(Idle, command.clone(), &accepted(1), &[]);
-        let end = done(0, EndCause::Command);
+        let end = done(0, EndCause::NotStarted);
         assert!(reports(&Desk::new().command(command)).contains(&end));
     }
 }

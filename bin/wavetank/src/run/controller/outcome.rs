@@ -34,7 +34,7 @@ impl RunController<'_> {
                 }
             }
             match agent.end {
-                AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
+                AgentEnd::Sealed(EndCause::Plan | EndCause::Command | EndCause::NotStarted) => {}
                 AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue | EndCause::Crashed)
                 | AgentEnd::Unfinished => {
                     self.book.lost.push("the load did not end when it should have and was cut".to_owned());

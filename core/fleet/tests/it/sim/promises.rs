@@ -217,7 +217,7 @@ fn a_controller_that_dies_at_any_record_is_continued() {
                 let faults = vec![Fault::CrashAtRecord { number, durable, back }];
                 Scenario { plan: Nanos::from_secs(20), faults, ..Scenario::default() }
             };
-            check(0..10, scenario, |world| {
+            check(0..4, scenario, |world| {
                 let outcome = world.outcome.as_ref().expect("the run ends");
                 assert!(
                     matches!(outcome.status, FleetStatus::Complete | FleetStatus::NotStarted),

@@ -67,7 +67,13 @@ pub(crate) enum Fate {
 /// The last events, printed when a check fails.
 struct Story {
     seed: u64,
-    lines: VecDeque<String>,
+    lines: VecDeque<(Nanos, StoryLine)>,
+}
+
+/// Text is only made of an arrival if it is printed.
+enum StoryLine {
+    Text(String),
+    Arrival(usize, Message),
 }
 
 impl Drop for Story {
@@ -75,7 +81,14 @@ impl Drop for Story {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("seed {}; replay it with WAVETANK_SEED={}; last events:", self.seed, self.seed);
-            self.lines.iter().for_each(|line| eprintln!("  {line}"));
+            for (at, line) in &self.lines {
+                match line {
+                    StoryLine::Text(text) => eprintln!("{:>12} {text}", at.to_string()),
+                    StoryLine::Arrival(number, message) => {
+                        eprintln!("{:>12} at or from agent {number}: {message:?}", at.to_string());
+                    }
+                }
+            }
         }
     }
 }
@@ -101,7 +114,8 @@ impl World {
         let clocks = (0..agents).map(|_| clock(&scenario, &mut random)).collect();
         let mut acts: Vec<_> = scenario.acts.clone();
         acts.sort_by_key(|act| act.0);
-        let lines = VecDeque::from([format!("{scenario:?}, {agents} agents")]);
+        let first = StoryLine::Text(format!("{scenario:?}, {agents} agents"));
+        let lines = VecDeque::from([(Nanos::ZERO, first)]);
         let mut world = Self {
             now: Nanos::ZERO,
             random,
@@ -239,10 +253,14 @@ impl World {
     }
 
     pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        self.add_line(StoryLine::Text(line()));
+    }
+
+    fn add_line(&mut self, line: StoryLine) {
         if self.story.lines.len() > 90 {
             self.story.lines.remove(1);
         }
-        self.story.lines.push_back(format!("{:>12} {}", self.now.to_string(), line()));
+        self.story.lines.push_back((self.now, line));
     }
 
     fn next(&self) -> Option<Nanos> {
@@ -392,7 +410,7 @@ impl World {
             self.wires.insert((until, self.sent), (number, message));
             return;
         }
-        self.tell(|| format!("arrives at or from agent {number}: {message:?}"));
+        self.add_line(StoryLine::Arrival(number, message.clone()));
         match message {
             Message::ToAgent(message) => {
                 let now = self.clocks[number].at(now);
