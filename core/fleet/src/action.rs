@@ -51,6 +51,8 @@ pub enum AgentAction {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControllerAction {
     /// Append this to the run's journal. It must be durable before any later action is carried out.
+    /// If it cannot be, or another controller owns the run by now, the host ends without carrying
+    /// out anything more.
     Journal(JournalRecord),
     /// Send this to an agent.
     Send {

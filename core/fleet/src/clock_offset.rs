@@ -90,7 +90,8 @@ impl ClockOffset {
         let round_trip = now.0 - sent.0;
         // Rounded up, so that the true offset is within the error.
         let error = Nanos(round_trip / 2 + 1);
-        let sample = Sample { offset: Nanos(stamp.0.saturating_sub(sent.0 + round_trip / 2)), error, at: now };
+        let sample =
+            Sample { offset: Nanos(stamp.0.saturating_sub(sent.0 + round_trip / 2)), error, at: now };
         if self.best.is_none_or(|best| sample.error <= best.error_at(now)) {
             self.best = Some(sample);
         }
@@ -171,7 +172,8 @@ mod tests {
         let mut clock = ClockOffset::unknown();
         assert!(!clock.extend(Nanos::ZERO), "there is no measurement yet");
         clock.begin(Nanos::ZERO);
-        let extensions = std::iter::repeat_with(|| clock.extend(Nanos::ZERO)).take_while(|more| *more).count();
+        let extensions =
+            std::iter::repeat_with(|| clock.extend(Nanos::ZERO)).take_while(|more| *more).count();
         assert_eq!(extensions as u32, PROBES_MAX / PROBES - 1);
         let mut shared = ClockOffset::shared();
         shared.begin(Nanos::ZERO);

@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::message::AgentState;
 
 /// An agent introduces itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct Hello {
     /// Version of its program. All programs of a fleet have the same version.
     pub version: String,
@@ -20,7 +23,8 @@ pub struct Hello {
 }
 
 /// What a host can do, as far as a controller needs it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct Capabilities {
     /// CPUs that load threads may use.
     pub cores: u32,
@@ -56,7 +60,8 @@ impl Identity {
 }
 
 /// Why an agent does not take part.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DenialReason {
     /// Its program has another version than the controller's.
     Version {

@@ -71,8 +71,11 @@ mod tests {
             }
             let has = |list: &[(i64, u64)], seq| list.iter().any(|(time, is)| *time <= now && *is == seq);
             let missing = |seq| {
-                let missing: Vec<u8> =
-                    [(0, first), (1, second)].iter().filter(|(_, list)| !has(list, seq)).map(|(k, _)| *k).collect();
+                let missing: Vec<u8> = [(0, first), (1, second)]
+                    .iter()
+                    .filter(|(_, list)| !has(list, seq))
+                    .map(|(k, _)| *k)
+                    .collect();
                 (missing.len(), missing)
             };
             while let Some((seq, missing)) = seals.poll(at, missing) {

@@ -3,15 +3,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
 use crate::message::{Change, Done, RunId};
 use crate::outcome::Loss;
+use crate::wire_values::{instant, optional_partitions, partition};
 
 /// One record of a run's journal. Instants are on the controller's clock, which continues through
 /// a restart of the process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum JournalRecord {
     /// A controller owns the run.
     Owned {
@@ -30,13 +33,16 @@ pub enum JournalRecord {
     /// Before the first commitment is sent.
     Committed {
         /// Zero of the run's clock.
+        #[serde(with = "instant", rename = "start_at_ns")]
         start_at: Nanos,
         /// Nothing is sent before.
+        #[serde(with = "instant", rename = "load_from_ns")]
         load_from: Nanos,
     },
     /// Before a change is sent.
     Changed {
         /// On the run's clock.
+        #[serde(with = "instant", rename = "at_ns")]
         at: Nanos,
         /// The new load.
         change: Change,
@@ -46,6 +52,7 @@ pub enum JournalRecord {
         /// Index of the first phase with the new shares.
         phase: u16,
         /// Each agent's share, in the order of the agents; `None` for one that is lost.
+        #[serde(with = "optional_partitions")]
         shares: Vec<Option<Partition>>,
     },
     /// An agent is lost.
@@ -69,13 +76,15 @@ pub enum JournalRecord {
 }
 
 /// An agent in the journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct JournalAgent {
     /// Its name.
     pub name: String,
     /// Its process.
     pub instance: u64,
     /// Its share.
+    #[serde(with = "partition")]
     pub share: Partition,
     /// The number that its share is proportional to.
     pub weight: u64,

@@ -84,6 +84,8 @@ mod outcome;
 mod peer;
 mod run_setup;
 mod shares;
+pub mod wire;
+mod wire_values;
 
 pub use action::{AgentAction, ControllerAction, ControllerNotice};
 pub use agent::{Agent, AgentSetup, FoundSpool};

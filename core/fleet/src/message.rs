@@ -4,17 +4,20 @@
 //! the controller measures the offset of each agent's clock and translates. Instants on the run's
 //! clock are marked as such; its zero is [`Command::Commit`]'s `start_at`.
 
+use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
 
 use crate::hello::{DenialReason, Hello};
+use crate::wire_values::{instant, optional_instant, partition, rate};
 
 /// One agent of a fleet, as the link addresses it. A link gives each connection its own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AgentId(pub u32);
 
 /// One run. Numbers of different runs differ, and none is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct RunId(pub u64);
 
 impl RunId {
@@ -34,7 +37,8 @@ pub struct ControllerMessage {
 }
 
 /// A request of the controller.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ControllerPayload {
     /// Requests the time of the agent's clock.
     Probe {
@@ -70,15 +74,18 @@ pub enum ControllerPayload {
 }
 
 /// A command for an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Command {
     /// Get ready to carry out a share of a plan; send nothing yet.
     Offer {
         /// SHA-256 of the canonical plan, in hexadecimal.
         plan_hash: String,
         /// The part of the load that is this agent's.
+        #[serde(with = "partition")]
         share: Partition,
         /// The agent drains this long after the controller's last sign of life.
+        #[serde(with = "instant", rename = "orphan_grace_ns")]
         orphan_grace: Nanos,
     },
     /// A restarted controller, or one that meets a restarted agent, requests the agent's state.
@@ -86,15 +93,19 @@ pub enum Command {
     /// All agents are prepared: the run takes place.
     Commit {
         /// Zero of the run's clock.
+        #[serde(with = "instant", rename = "start_at_ns")]
         start_at: Nanos,
         /// Nothing is sent before this instant (connections and warm-up precede `start_at`).
+        #[serde(with = "instant", rename = "load_from_ns")]
         load_from: Nanos,
         /// The agent stops by itself then, whatever happens.
+        #[serde(with = "optional_instant", rename = "end_by_ns")]
         end_by: Option<Nanos>,
     },
     /// Changes the load from `at` on (on the run's clock).
     Change {
         /// On the run's clock.
+        #[serde(with = "instant", rename = "at_ns")]
         at: Nanos,
         /// The new load.
         change: Change,
@@ -104,6 +115,7 @@ pub enum Command {
         /// Index of the first phase with the new share.
         phase: u16,
         /// The new share.
+        #[serde(with = "partition")]
         share: Partition,
     },
     /// No new arrivals and iterations; open work continues.
@@ -113,10 +125,11 @@ pub enum Command {
 }
 
 /// A new load for the phase that runs at the instant of the change; totals of the whole run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     /// Open model.
-    Rate(Rate),
+    Rate(#[serde(with = "rate")] Rate),
     /// Closed model: virtual users.
     Users(u64),
 }
@@ -133,7 +146,8 @@ pub struct AgentMessage {
 }
 
 /// A report of an agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AgentPayload {
     /// The agent introduces itself: once a second until a controller has a command for it, and
     /// again when its controller is silent.
@@ -143,6 +157,7 @@ pub enum AgentPayload {
         /// Number of the probe.
         id: u64,
         /// Time of the agent's clock when it answered.
+        #[serde(with = "instant", rename = "at_ns")]
         at: Nanos,
     },
     /// Command `seq` is carried out. For an `Offer`: the run ended before the host was ready.
@@ -198,20 +213,23 @@ pub enum AgentPayload {
 }
 
 /// The end of an agent's part of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct Done {
     /// How many intervals were sealed.
     pub intervals: u64,
     /// The cause of the end.
     pub cause: EndCause,
     /// When the first request or connection was begun, if the host measures it.
+    #[serde(with = "optional_instant", rename = "first_sent_ns")]
     pub first_sent: Option<Nanos>,
     /// Digest of the stored intervals, in order; empty without a spool.
     pub digest: String,
 }
 
 /// The state of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AgentState {
     /// Knows no plan, or is getting ready.
     Idle,
@@ -228,7 +246,8 @@ pub enum AgentState {
 }
 
 /// The cause of the end of an agent's run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndCause {
     /// The plan was carried out.
     Plan,
@@ -245,7 +264,8 @@ pub enum EndCause {
 }
 
 /// Why a command is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RefusalReason {
     /// A newer controller owns the agent.
     OlderEpoch {

@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
 use crate::hello::DenialReason;
 use crate::message::{AgentId, EndCause, RefusalReason};
+use crate::wire_values::{instant, partition};
 
 /// How a run ended. The measured data is not part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,13 +77,16 @@ pub enum AgentEnd {
 }
 
 /// An agent was silent under load.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub struct Loss {
     /// Its name.
     pub name: String,
     /// The part of the load that was its own.
+    #[serde(with = "partition")]
     pub share: Partition,
     /// When it was noticed, on the run's clock.
+    #[serde(with = "instant", rename = "at_ns")]
     pub at: Nanos,
     /// Index of the phase at that time; `None` before the first one.
     pub phase: Option<u16>,

@@ -81,8 +81,18 @@ impl AgentHost {
     ) -> Self {
         let agent = Agent::new(AgentSetup::local(env!("CARGO_PKG_VERSION")), clock.now());
         let (plan_hash, happenings) = (plan_hash.to_owned(), Vec::new());
-        let mut host =
-            Self { agent, link, plan, plan_hash, clock, means, load: None, seq: 0, happenings, renewing: None };
+        let mut host = Self {
+            agent,
+            link,
+            plan,
+            plan_hash,
+            clock,
+            means,
+            load: None,
+            seq: 0,
+            happenings,
+            renewing: None,
+        };
         host.agent.handle_connected(clock.now());
         host.act();
         host

@@ -132,8 +132,7 @@ struct Lease {
 }
 
 impl Lease {
-    const NONE: Self =
-        Self { grace: ORPHAN_GRACE, heard_at: Nanos(i64::MIN), until: Nanos::MAX, beats: 0 };
+    const NONE: Self = Self { grace: ORPHAN_GRACE, heard_at: Nanos(i64::MIN), until: Nanos::MAX, beats: 0 };
 }
 
 impl Agent {

@@ -75,7 +75,10 @@ impl Controller {
         }
         let reason = if is_successor { DenialReason::TooLate } else { DenialReason::DuplicateName };
         self.send_to(from, ControllerPayload::Denied { reason });
-        if is_successor && !self.peers[index].is_settled() && !std::mem::replace(&mut self.peers[index].restarted, true) {
+        if is_successor
+            && !self.peers[index].is_settled()
+            && !std::mem::replace(&mut self.peers[index].restarted, true)
+        {
             self.peers[index].instance = hello.instance;
             self.on_lost(index, now);
         }

@@ -59,7 +59,8 @@ impl Controller {
     pub(super) fn seal_intervals(&mut self, now: Nanos) {
         let peers = &self.peers;
         let missing = |seq| {
-            let has_more = |peer: &&Peer| peer.seen <= seq && peer.done().is_none_or(|done| done.intervals > seq);
+            let has_more =
+                |peer: &&Peer| peer.seen <= seq && peer.done().is_none_or(|done| done.intervals > seq);
             let missing = peers.iter().filter(has_more);
             let expected = missing.clone().filter(|peer| !peer.lost).count();
             (expected, missing.filter_map(|peer| peer.id).collect())
@@ -113,8 +114,11 @@ impl Controller {
         }
         let weight = |pair: (&Peer, &bool)| if remain(pair) { pair.0.weight.unwrap_or(1).max(1) } else { 0 };
         let weights: Vec<u64> = self.peers.iter().zip(&gone).map(weight).collect();
-        let new_shares: Vec<_> =
-            shares(&weights).into_iter().zip(&weights).map(|(share, weight)| (*weight > 0).then_some(share)).collect();
+        let new_shares: Vec<_> = shares(&weights)
+            .into_iter()
+            .zip(&weights)
+            .map(|(share, weight)| (*weight > 0).then_some(share))
+            .collect();
         self.journal(JournalRecord::Rebalanced { phase, shares: new_shares.clone() });
         self.rebalanced.push(phase);
         let mut changed = Vec::new();

@@ -100,7 +100,10 @@ impl Controller {
     /// # Panics
     /// If no agent takes part, or run or epoch is 0.
     pub fn new(setup: RunSetup, now: Nanos) -> Self {
-        assert!(setup.required() > 0 && setup.epoch > 0 && setup.run.0 > 0, "a run has an agent and an epoch");
+        assert!(
+            setup.required() > 0 && setup.epoch > 0 && setup.run.0 > 0,
+            "a run has an agent and an epoch"
+        );
         let deadline = Some(now.after(setup.gather_max));
         let mut controller = Self {
             peers: Vec::new(),
@@ -225,7 +228,8 @@ impl Controller {
         let is_late = self.outcome.is_some();
         match report {
             AgentPayload::Clock { id, at } => self.peers[index].clock.handle_reply(id, at, now),
-            AgentPayload::Sealed { .. } | AgentPayload::Unstored { .. } | AgentPayload::Done(_) if is_late => {}
+            AgentPayload::Sealed { .. } | AgentPayload::Unstored { .. } | AgentPayload::Done(_)
+                if is_late => {}
             report => self.on_report(index, report, now),
         }
         self.advance(now);

@@ -41,8 +41,11 @@ impl Controller {
         assert!(setup.epoch > history.epoch, "each controller of a run has a higher epoch");
         let end_by = setup.end_by;
         let mut controller = Self::new(setup, now);
-        controller.peers =
-            history.agents.iter().map(|agent| controller.former_peer(agent, history, archived, now)).collect();
+        controller.peers = history
+            .agents
+            .iter()
+            .map(|agent| controller.former_peer(agent, history, archived, now))
+            .collect();
         controller.losses.clone_from(&history.losses);
         controller.rebalanced.clone_from(&history.rebalanced);
         controller.committed = history.committed;

@@ -54,7 +54,8 @@ impl Controller {
             self.state = ControllerState::Aligning;
             self.measure_clocks(now);
         }
-        if self.state != ControllerState::Aligning || !self.peers.iter().all(|peer| peer.clock.is_measured()) {
+        if self.state != ControllerState::Aligning || !self.peers.iter().all(|peer| peer.clock.is_measured())
+        {
             return;
         }
         let load_from = now.after(self.setup.margin);

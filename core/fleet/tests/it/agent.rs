@@ -173,7 +173,8 @@ fn a_host_that_cannot_prepare_is_asked_once_and_says_why() {
         "it is busy with it"
     );
     desk.agent.handle_prepared(Err(vec!["too few files".to_owned()]), desk.now);
-    let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::Host(vec!["too few files".to_owned()]) };
+    let refused =
+        AgentPayload::Refused { seq: 1, reason: RefusalReason::Host(vec!["too few files".to_owned()]) };
     assert_eq!(reports(&desk.done()), std::slice::from_ref(&refused));
     assert_eq!(reports(&desk.order(ControllerPayload::Command { seq: 1, command: prepare() })), [refused]);
     assert_eq!(desk.agent.state(), AgentState::Idle);

@@ -72,7 +72,11 @@ impl Desk {
     }
 
     fn report(&mut self, agent: u32, report: AgentPayload) {
-        self.controller.handle_message(AgentId(agent), AgentMessage { run: RunId(1), epoch: 3, report }, self.now);
+        self.controller.handle_message(
+            AgentId(agent),
+            AgentMessage { run: RunId(1), epoch: 3, report },
+            self.now,
+        );
         self.poll();
     }
 

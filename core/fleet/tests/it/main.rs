@@ -3,3 +3,4 @@
 mod agent;
 mod controller;
 mod sim;
+mod wire;

@@ -2,8 +2,8 @@
 
 use wavetank_fleet::constants::CHANGE_AHEAD_MIN;
 use wavetank_fleet::{
-    Agent, AgentAction, AgentPayload, Change, ChangeRefused, Controller, ControllerAction,
-    ControllerNotice, JournalRecord, Outcome,
+    Agent, AgentAction, AgentPayload, Change, ChangeRefused, Controller, ControllerAction, ControllerNotice,
+    JournalRecord, Outcome,
 };
 use wavetank_plan::Nanos;
 
@@ -67,14 +67,21 @@ impl World {
         while let Some(action) = self.controller.as_mut().and_then(Controller::poll) {
             self.on_controller_action(action);
         }
-        for place in 0..self.zombies.len() {
-            while let Some(action) = self.zombies[place].1.poll() {
-                // A former owner cannot write to the run any more, but its messages go out.
-                if let ControllerAction::Send { to, message } = action {
-                    self.send(to.0 as usize, &Message::ToAgent(message));
+        let mut zombies = std::mem::take(&mut self.zombies);
+        zombies.retain_mut(|(_, zombie)| {
+            while let Some(action) = zombie.poll() {
+                match action {
+                    ControllerAction::Send { to, message } => {
+                        self.send(to.0 as usize, &Message::ToAgent(message));
+                    }
+                    ControllerAction::Notify(_) => {}
+                    // A former owner cannot write to the run any more, and ends.
+                    ControllerAction::Journal(_) | ControllerAction::Archive(_) => return false,
                 }
             }
-        }
+            true
+        });
+        self.zombies = zombies;
         for number in 0..self.agents.len() {
             while let Some(action) = self.agents[number].as_mut().and_then(Agent::poll) {
                 self.on_agent_action(number, action);
@@ -93,9 +100,11 @@ impl World {
 
     fn on_record(&mut self, record: JournalRecord) {
         let count = self.disk.journal.len();
-        let crash = self.scenario.faults.iter().position(
-            |fault| matches!(fault, Fault::CrashAtRecord { number, .. } if *number == count),
-        );
+        let crash = self
+            .scenario
+            .faults
+            .iter()
+            .position(|fault| matches!(fault, Fault::CrashAtRecord { number, .. } if *number == count));
         self.tell(|| format!("record: {record:?}"));
         let Some(place) = crash else { return self.disk.journal.push(record) };
         if let Fault::CrashAtRecord { durable, back, .. } = self.scenario.faults.remove(place) {
@@ -111,7 +120,8 @@ impl World {
         self.tell(|| "the archive is completed".to_owned());
         let is_crash = |fault: &Fault| matches!(fault, Fault::CrashAtArchive { .. });
         let crash = self.scenario.faults.iter().position(is_crash);
-        if let Some(Fault::CrashAtArchive { durable }) = crash.map(|place| self.scenario.faults.remove(place)) {
+        if let Some(Fault::CrashAtArchive { durable }) = crash.map(|place| self.scenario.faults.remove(place))
+        {
             if durable {
                 self.disk.sync(outcome);
             }
@@ -186,7 +196,9 @@ impl World {
             Fault::CrashAtDelete { agent, deleted } if agent == number => Some(deleted),
             _ => None,
         });
-        self.scenario.faults.retain(|fault| !matches!(fault, Fault::CrashAtDelete { agent, .. } if *agent == number));
+        self.scenario
+            .faults
+            .retain(|fault| !matches!(fault, Fault::CrashAtDelete { agent, .. } if *agent == number));
         self.disks[number].deleted = crash != Some(false);
         if crash.is_some() {
             self.kill_agent(number, Some(Nanos::from_secs(1)));

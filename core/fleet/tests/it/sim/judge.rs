@@ -60,7 +60,8 @@ impl World {
                 (!is_changed || current.0 == phase).then_some(current.1)
             };
             let shares: Vec<Partition> = records.iter().filter_map(share).collect();
-            if is_changed && self.outcome.as_ref().is_none_or(|outcome| !outcome.rebalanced.contains(&phase)) {
+            if is_changed && self.outcome.as_ref().is_none_or(|outcome| !outcome.rebalanced.contains(&phase))
+            {
                 continue;
             }
             for index in 0..500 {

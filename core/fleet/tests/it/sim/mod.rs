@@ -5,6 +5,7 @@
 //! The promises of the fleet are named P1 to P14. P8, P11 to P13 are shown here as far as the
 //! machines decide them; the rest needs real processes.
 
+mod agents;
 mod clock;
 mod controller_host;
 mod effects;

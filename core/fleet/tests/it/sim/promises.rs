@@ -174,7 +174,8 @@ fn a_loss_means_what_the_policy_says() {
             if world.hosts.len() == 3 {
                 let outcome = world.outcome.as_ref().expect("it ends");
                 assert_eq!(outcome.status, expected, "{on_loss:?}");
-                let cut = world.hosts[1].load_to < world.hosts[1].zero.map(|zero| zero.after(world.hosts[1].plan));
+                let cut =
+                    world.hosts[1].load_to < world.hosts[1].zero.map(|zero| zero.after(world.hosts[1].plan));
                 assert_eq!(cut, on_loss == LossPolicy::Abort);
             }
         });
