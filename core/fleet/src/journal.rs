@@ -51,6 +51,9 @@ pub enum JournalRecord {
     Rebalanced {
         /// Index of the first phase with the new shares.
         phase: u16,
+        /// Its start, on the run's clock.
+        #[serde(with = "instant", rename = "at_ns")]
+        at: Nanos,
         /// Each agent's share, in the order of the agents; `None` for one that is lost.
         #[serde(with = "optional_partitions")]
         shares: Vec<Option<Partition>>,
@@ -105,6 +108,8 @@ pub struct RunHistory {
     pub losses: Vec<Loss>,
     /// The ends of agents, by name.
     pub ended: BTreeMap<String, Done>,
+    /// Changes and new shares, in order.
+    pub adjustments: Vec<JournalRecord>,
     /// Phases from which on shares changed.
     pub rebalanced: Vec<u16>,
     /// Agents that gave up their shares then.
@@ -130,10 +135,9 @@ impl RunHistory {
             JournalRecord::Committed { start_at, load_from } => {
                 self.committed = Some((*start_at, *load_from));
             }
-            // A change that reached no agent before the controller ended is not ordered again: its
-            // instant may have passed.
-            JournalRecord::Changed { .. } => {}
-            JournalRecord::Rebalanced { phase, shares } => {
+            JournalRecord::Changed { .. } => self.adjustments.push(record.clone()),
+            JournalRecord::Rebalanced { phase, shares, .. } => {
+                self.adjustments.push(record.clone());
                 self.rebalanced.push(*phase);
                 for (agent, share) in self.agents.iter_mut().zip(shares) {
                     agent.share = share.unwrap_or(agent.share);

@@ -114,6 +114,9 @@ pub enum Command {
     Rebalance {
         /// Index of the first phase with the new share.
         phase: u16,
+        /// Its start, on the run's clock.
+        #[serde(with = "instant", rename = "at_ns")]
+        at: Nanos,
         /// The new share.
         #[serde(with = "partition")]
         share: Partition,
@@ -176,6 +179,8 @@ pub enum AgentPayload {
         seq: u64,
         /// The agent's state.
         state: AgentState,
+        /// How many changes and new shares it has carried out.
+        adjusted: u64,
     },
     /// Command `seq` is not carried out.
     Refused {

@@ -67,8 +67,8 @@ pub(crate) enum ReportEffect {
     Sealed(Vec<(u64, bool)>),
     /// A command was refused.
     Refused(Command, RefusalReason),
-    /// The agent's state is known again.
-    Resumed(AgentState),
+    /// The agent's state is known again, and how many changes and new shares it has carried out.
+    Resumed(AgentState, u64),
     /// The spool is kept, because it differs from the archive.
     Kept,
 }
@@ -208,10 +208,10 @@ impl Peer {
                 self.answered(seq);
             }
             AgentPayload::Prepared { seq } => self.prepared |= self.answered(seq).is_some(),
-            AgentPayload::Resumed { seq, state } if self.answered(seq).is_some() => {
+            AgentPayload::Resumed { seq, state, adjusted } if self.answered(seq).is_some() => {
                 self.state = self.state.max(state);
                 self.resumed = true;
-                return ReportEffect::Resumed(state);
+                return ReportEffect::Resumed(state, adjusted);
             }
             AgentPayload::Refused { seq, reason } => {
                 if let Some(command) = self.answered(seq) {

@@ -60,7 +60,7 @@ impl Agent {
     /// Carries out a command. Returns its answer, unless the host must report first.
     fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
         let result = match (command, self.state) {
-            (Command::Resume, state) => return Some(AgentPayload::Resumed { seq, state }),
+            (Command::Resume, state) => return Some(self.resumed(seq, state)),
             (Command::Offer { plan_hash, share, .. }, AgentState::Idle) if self.preparing.is_none() => {
                 self.preparing = Some(Offer { epoch: self.epoch, seq, plan_hash: plan_hash.clone() });
                 self.actions.push_back(AgentAction::Prepare { plan_hash, share });
@@ -70,27 +70,24 @@ impl Agent {
                 self.commit(Commitment { start_at, load_from, end_by }, now)
             }
             (Command::Change { at, change }, AgentState::Committed | AgentState::Running) => {
-                let start_at = self.commitment.expect("a committed agent has a commitment").start_at;
-                if at < (now - start_at).after(CHANGE_ARRIVAL_MIN) {
-                    Err(RefusalReason::TooLate)
-                } else {
-                    self.actions.push_back(AgentAction::Change { at, change });
-                    Ok(())
-                }
+                self.adjust(at, AgentAction::Change { at, change }, now)
             }
             (Command::Rebalance { .. }, AgentState::Committed | AgentState::Running)
                 if !self.setup.identity.capabilities.rebalance =>
             {
                 Err(RefusalReason::Unsupported)
             }
-            (Command::Rebalance { phase, share }, AgentState::Committed | AgentState::Running) => {
-                self.actions.push_back(AgentAction::Rebalance { phase, share });
-                Ok(())
+            (Command::Rebalance { phase, at, share }, AgentState::Committed | AgentState::Running) => {
+                self.adjust(at, AgentAction::Rebalance { phase, share }, now)
             }
             // There is nothing left to do.
             (Command::Drain, AgentState::Draining | AgentState::Sealed)
             | (Command::Stop, AgentState::Sealed) => Ok(()),
-            (Command::Change { at, .. }, AgentState::Draining | AgentState::Sealed) if self.ended_by(at) => {
+            (
+                Command::Change { at, .. } | Command::Rebalance { at, .. },
+                AgentState::Draining | AgentState::Sealed,
+            ) if self.ended_by(at) => {
+                self.adjusted += 1;
                 Ok(())
             }
             (
@@ -109,6 +106,21 @@ impl Agent {
             Ok(()) => AgentPayload::Accepted { seq },
             Err(reason) => AgentPayload::Refused { seq, reason },
         })
+    }
+
+    const fn resumed(&self, seq: u64, state: AgentState) -> AgentPayload {
+        AgentPayload::Resumed { seq, state, adjusted: self.adjusted }
+    }
+
+    /// Passes on an adjustment of the load from `at` on.
+    fn adjust(&mut self, at: Nanos, action: AgentAction, now: Nanos) -> Result<(), RefusalReason> {
+        let start_at = self.commitment.expect("a committed agent has a commitment").start_at;
+        if at < (now - start_at).after(CHANGE_ARRIVAL_MIN) {
+            return Err(RefusalReason::TooLate);
+        }
+        self.actions.push_back(action);
+        self.adjusted += 1;
+        Ok(())
     }
 
     fn commit(&mut self, commitment: Commitment, now: Nanos) -> Result<(), RefusalReason> {

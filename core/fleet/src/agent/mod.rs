@@ -53,6 +53,8 @@ pub struct FoundSpool {
     pub digest: String,
     /// The cause of the end, if the spool has it; otherwise [`EndCause::Crashed`].
     pub cause: EndCause,
+    /// As in [`Agent::adjusted`], if the spool has it; otherwise 0.
+    pub adjusted: u64,
 }
 
 /// The agent's side of a run. It only makes decisions; its host (the process around it) acts.
@@ -88,6 +90,8 @@ pub struct Agent {
     intervals: Intervals,
     first_sent: Option<Nanos>,
     digest: String,
+    /// Changes and new shares carried out.
+    adjusted: u64,
     lease: Lease,
     /// The controller has said that nothing is needed of this agent any more.
     settled: bool,
@@ -154,6 +158,7 @@ impl Agent {
             intervals: Intervals::default(),
             first_sent: None,
             digest: String::new(),
+            adjusted: 0,
             lease: Lease::NONE,
             settled: false,
             beat_at: Some(now),
@@ -164,12 +169,12 @@ impl Agent {
     /// An agent that was restarted and found the spool of an unsettled run. It has ended, and waits
     /// for the run's controller.
     pub fn recover(setup: AgentSetup, spool: FoundSpool, now: Nanos) -> Self {
-        let FoundSpool { run, epoch, intervals, unstored, digest, cause } = spool;
+        let FoundSpool { run, epoch, intervals, unstored, digest, cause, adjusted } = spool;
         let mut agent = Self::new(setup, now);
         (agent.run, agent.epoch, agent.digest) = (run, epoch, digest);
         let unstored = unstored.into_iter().collect();
         agent.intervals = Intervals { sealed: intervals, unstored, sealed_at_lease: intervals };
-        agent.cause = cause;
+        (agent.cause, agent.adjusted) = (cause, adjusted);
         agent.state = AgentState::Sealed;
         agent
     }
@@ -182,6 +187,11 @@ impl Agent {
     /// The cause of the end, once the agent has ended. A host stores it with its spool.
     pub fn end_cause(&self) -> Option<EndCause> {
         (self.state == AgentState::Sealed).then_some(self.cause)
+    }
+
+    /// How many changes and new shares were carried out. A host stores it with its spool.
+    pub const fn adjusted(&self) -> u64 {
+        self.adjusted
     }
 
     /// The current run and epoch. A host stores them with its spool.

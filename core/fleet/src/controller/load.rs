@@ -101,7 +101,9 @@ impl Controller {
         let earliest = run_now.after(CHANGE_AHEAD_MIN);
         let latest = earliest.after(BEAT).after(BEAT);
         let next = self.setup.phase_starts.iter().position(|start| (earliest..latest).contains(start));
-        let Some(phase) = next.map(|phase| phase as u16) else { return };
+        let Some((phase, at)) = next.map(|phase| (phase as u16, self.setup.phase_starts[phase])) else {
+            return;
+        };
         let gone: Vec<bool> = self.peers.iter().map(|peer| self.is_gone(peer, now)).collect();
         let is_new = self.peers.iter().zip(&gone).any(|(peer, gone)| *gone && !peer.fenced);
         let remain = |(peer, gone): (&Peer, &bool)| !gone && !peer.fenced;
@@ -119,7 +121,7 @@ impl Controller {
             .zip(&weights)
             .map(|(share, weight)| (*weight > 0).then_some(share))
             .collect();
-        self.journal(JournalRecord::Rebalanced { phase, shares: new_shares.clone() });
+        self.journal_adjustment(JournalRecord::Rebalanced { phase, at, shares: new_shares.clone() });
         self.rebalanced.push(phase);
         let mut changed = Vec::new();
         for (index, share) in new_shares.into_iter().enumerate() {
@@ -129,7 +131,7 @@ impl Controller {
             };
             self.peers[index].share = share;
             changed.extend(self.peers[index].id.map(|agent| (agent, share)));
-            self.command(index, Command::Rebalance { phase, share }, now);
+            self.command(index, Command::Rebalance { phase, at, share }, now);
         }
         self.notify(ControllerNotice::Rebalanced { phase, shares: changed });
     }

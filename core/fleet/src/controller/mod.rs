@@ -67,6 +67,8 @@ pub struct Controller {
     refusals: Vec<StartRefusal>,
     losses: Vec<Loss>,
     rebalanced: Vec<u16>,
+    /// Changes and new shares, in order.
+    adjustments: Vec<JournalRecord>,
     aborted: bool,
     /// The early end that was ordered: drain (true) or stop.
     ending: Option<bool>,
@@ -118,6 +120,7 @@ impl Controller {
             refusals: Vec::new(),
             losses: Vec::new(),
             rebalanced: Vec::new(),
+            adjustments: Vec::new(),
             aborted: false,
             ending: None,
             outcome: None,
@@ -165,7 +168,7 @@ impl Controller {
         if !self.peers.iter().all(|peer| peer.can_queue_command() || peer.lost) {
             return Err(ChangeRefused::Busy);
         }
-        self.journal(JournalRecord::Changed { at, change });
+        self.journal_adjustment(JournalRecord::Changed { at, change });
         for index in 0..self.peers.len() {
             if !self.peers[index].can_queue_command() {
                 // The agent has been away for too long, and its load is out of step with the run.
@@ -268,7 +271,7 @@ impl Controller {
             ReportEffect::Nothing => {}
             ReportEffect::Sealed(intervals) => self.on_intervals(index, &intervals, now),
             ReportEffect::Refused(command, reason) => self.on_refused(index, &command, reason, now),
-            ReportEffect::Resumed(state) => self.on_resumed(index, state, now),
+            ReportEffect::Resumed(state, adjusted) => self.on_resumed(index, state, adjusted, now),
             ReportEffect::Kept => {
                 if let Some(agent) = self.peers[index].id {
                     self.notify(ControllerNotice::DigestDiffers(agent));
@@ -377,6 +380,11 @@ impl Controller {
 
     fn journal(&mut self, record: JournalRecord) {
         self.actions.push_back(ControllerAction::Journal(record));
+    }
+
+    fn journal_adjustment(&mut self, record: JournalRecord) {
+        self.adjustments.push(record.clone());
+        self.journal(record);
     }
 
     fn journal_owned(&mut self) {

@@ -8,8 +8,8 @@ use super::{Controller, ControllerState};
 use crate::clock_offset::ClockOffset;
 use crate::constants::{BEATS_MISSED_AFTER_RESTART_MAX, STOP_MAX};
 use crate::hello::{Capabilities, Hello};
-use crate::journal::{JournalAgent, RunHistory};
-use crate::message::{AgentState, Command};
+use crate::journal::{JournalAgent, JournalRecord, RunHistory};
+use crate::message::{AgentState, Command, RefusalReason};
 use crate::peer::Peer;
 use crate::run_setup::{Clocks, RunSetup};
 
@@ -48,6 +48,7 @@ impl Controller {
             .collect();
         controller.losses.clone_from(&history.losses);
         controller.rebalanced.clone_from(&history.rebalanced);
+        controller.adjustments.clone_from(&history.adjustments);
         controller.committed = history.committed;
         controller.ending = history.ending;
         let is_ending = history.over || history.ending.is_some() || history.committed.is_none();
@@ -101,9 +102,12 @@ impl Controller {
     }
 
     /// An agent's state is known again.
-    pub(super) fn on_resumed(&mut self, index: usize, state: AgentState, now: Nanos) {
+    pub(super) fn on_resumed(&mut self, index: usize, state: AgentState, adjusted: u64, now: Nanos) {
         self.peers[index].missed_max = crate::constants::BEATS_MISSED_MAX;
         let never_started = self.committed.is_some() && state < AgentState::Committed;
+        if !never_started {
+            self.repeat_adjustments(index, adjusted, now);
+        }
         let command = match (self.ending, self.committed) {
             // The commitment did not reach it, and the load goes on without it.
             _ if never_started => Command::Stop,
@@ -113,6 +117,27 @@ impl Controller {
         };
         if state < AgentState::Sealed {
             self.command(index, command, now);
+        }
+    }
+
+    /// Orders changes and new shares that did not reach an agent before the controller ended. It
+    /// refuses those that are too late by now.
+    fn repeat_adjustments(&mut self, index: usize, adjusted: u64, now: Nanos) {
+        let command = |record: &JournalRecord| match record {
+            JournalRecord::Changed { at, change } => Some(Command::Change { at: *at, change: *change }),
+            JournalRecord::Rebalanced { phase, at, shares } => {
+                let share = shares.get(index).copied().flatten()?;
+                Some(Command::Rebalance { phase: *phase, at: *at, share })
+            }
+            _ => None,
+        };
+        let commands: Vec<_> = self.adjustments.iter().filter_map(command).skip(adjusted as usize).collect();
+        for command in commands {
+            if self.peers[index].can_queue_command() {
+                self.command(index, command, now);
+            } else {
+                self.peers[index].refused.push(RefusalReason::TooLate);
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ fn orders() -> Vec<ControllerMessage> {
         Command::Commit { start_at: Nanos(-7), load_from: Nanos(-9), end_by: None },
         Command::Change { at: Nanos::from_secs(5), change: Change::Rate(Rate::per_second(250)) },
         Command::Change { at: Nanos::from_secs(6), change: Change::Users(40) },
-        Command::Rebalance { phase: 2, share: SHARE },
+        Command::Rebalance { phase: 2, at: Nanos::from_secs(60), share: SHARE },
         Command::Drain,
         Command::Stop,
     ];
@@ -84,7 +84,7 @@ fn reports() -> Vec<AgentMessage> {
         AgentPayload::Clock { id: 3, at: Nanos(123_456_789) },
         AgentPayload::Accepted { seq: 9 },
         AgentPayload::Prepared { seq: 1 },
-        AgentPayload::Resumed { seq: 1, state: AgentState::Draining },
+        AgentPayload::Resumed { seq: 1, state: AgentState::Draining, adjusted: 2 },
         AgentPayload::State { state: AgentState::Committed },
         AgentPayload::Sealed { seq: 41 },
         AgentPayload::Unstored { seq: 42 },
@@ -112,7 +112,11 @@ fn records() -> Vec<JournalRecord> {
         JournalRecord::Offered { agents: vec![agent("load01"), agent("load02")] },
         JournalRecord::Committed { start_at: Nanos::from_secs(12), load_from: Nanos::from_secs(10) },
         JournalRecord::Changed { at: Nanos::from_secs(5), change: Change::Users(40) },
-        JournalRecord::Rebalanced { phase: 2, shares: vec![Some(Partition::WHOLE), None] },
+        JournalRecord::Rebalanced {
+            phase: 2,
+            at: Nanos::from_secs(60),
+            shares: vec![Some(Partition::WHOLE), None],
+        },
         JournalRecord::Lost(loss),
         JournalRecord::Ended { name: "load01".to_owned(), done },
         JournalRecord::Ending { drain: true },
@@ -177,8 +181,8 @@ fn an_attached_interval_keeps_its_bytes() {
 fn values_beyond_any_run_are_damaged() {
     for line in [
         r#"{"v":1,"run":1,"epoch":1,"order":{"lease":{"seen":72057594037927937}}}"#,
-        r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"rebalance":{"phase":1,"share":[0,1,0]}}}}}"#,
-        r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"rebalance":{"phase":1,"share":[2,2,3]}}}}}"#,
+        r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"rebalance":{"phase":1,"at_ns":5,"share":[0,1,0]}}}}}"#,
+        r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"rebalance":{"phase":1,"at_ns":5,"share":[2,2,3]}}}}}"#,
         r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"change":{"at_ns":1,"change":{"rate":[5,0]}}}}}}"#,
         r#"{"v":1,"run":1,"epoch":1,"order":{"command":{"seq":1,"command":{"change":{"at_ns":9223372036854775807,"change":{"users":1}}}}}}"#,
     ] {

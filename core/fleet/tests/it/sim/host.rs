@@ -43,7 +43,7 @@ pub(crate) struct Disk {
     /// How many intervals were sealed, also without being stored.
     pub(crate) sealed: u64,
     /// The end of the spool, if it was written.
-    pub(crate) cause: Option<EndCause>,
+    pub(crate) end: Option<(EndCause, u64)>,
     pub(crate) deleted: bool,
 }
 
@@ -53,8 +53,9 @@ impl Disk {
         let (run, epoch) = self.run.filter(|_| !self.deleted && self.sealed > 0)?;
         let is_stored = |seq: &u64| self.spool.iter().any(|(stored, _)| stored == seq);
         let unstored = (0..self.sealed).filter(|seq| !is_stored(seq)).collect();
-        let cause = self.cause.unwrap_or(EndCause::Crashed);
-        Some(FoundSpool { run, epoch, intervals: self.sealed, unstored, digest: digest(&self.spool), cause })
+        let (cause, adjusted) = self.end.unwrap_or((EndCause::Crashed, 0));
+        let (intervals, digest) = (self.sealed, digest(&self.spool));
+        Some(FoundSpool { run, epoch, intervals, unstored, digest, cause, adjusted })
     }
 
     pub(crate) fn content(&self, seq: u64) -> Option<u64> {
