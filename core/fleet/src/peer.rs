@@ -15,6 +15,7 @@ use crate::outcome::AgentEnd;
 
 /// The controller's view of one agent: pending commands, heartbeats, intervals.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct Peer {
     /// Its address; `None` if it has not reported since the controller was restarted.
     pub(crate) id: Option<AgentId>,

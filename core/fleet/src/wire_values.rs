@@ -57,7 +57,6 @@ pub(crate) mod partition {
 
     use super::TURN_MAX;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
     pub(crate) fn serialize<S: Serializer>(value: &Partition, serializer: S) -> Result<S::Ok, S::Error> {
         (value.first, value.width, value.of).serialize(serializer)
     }
@@ -101,7 +100,6 @@ pub(crate) mod rate {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
     use wavetank_plan::{Nanos, Rate};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
     pub(crate) fn serialize<S: Serializer>(value: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
         (value.count, value.per.0).serialize(serializer)
     }

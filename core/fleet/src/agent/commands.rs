@@ -27,7 +27,7 @@ impl Agent {
         if run != self.run {
             let actions = std::mem::take(&mut self.actions);
             let beat_at = self.beat_at;
-            *self = Self { run, epoch, actions, beat_at, ..Self::new(self.setup.clone(), Nanos::ZERO) };
+            *self = Self { run, epoch, beat_at, actions, ..Self::new(self.setup.clone(), Nanos::ZERO) };
         } else if epoch > self.epoch {
             self.epoch = epoch;
             self.seq = 0;

@@ -13,7 +13,7 @@ use crate::run_setup::{Clocks, Members};
 
 impl Controller {
     /// An agent introduces itself.
-    pub(super) fn on_hello(&mut self, from: AgentId, run: RunId, hello: Hello, now: Nanos) {
+    pub(super) fn on_hello(&mut self, from: AgentId, run: RunId, hello: &Hello, now: Nanos) {
         let known = self.peers.iter().position(|peer| peer.name == hello.name);
         let expected = &self.setup.version;
         if hello.version != *expected {
@@ -32,13 +32,13 @@ impl Controller {
                 // A link gives a restarted agent the same number only if the former one is gone.
                 if self.peers[index].id == Some(from) || self.peers[index].lost {
                     self.peers.remove(index);
-                    self.join(from, &hello, now);
+                    self.join(from, hello, now);
                 } else {
                     self.deny(from, &hello.name, DenialReason::DuplicateName, now);
                 }
             }
-            Some(index) => self.on_other_process(index, from, &hello, now),
-            None if self.state == ControllerState::Gathering => self.join(from, &hello, now),
+            Some(index) => self.on_other_process(index, from, hello, now),
+            None if self.state == ControllerState::Gathering => self.join(from, hello, now),
             None => self.send_to(from, ControllerPayload::Denied { reason: DenialReason::NotInFleet }),
         }
     }
@@ -170,10 +170,14 @@ impl Controller {
 
     /// An agent is not heard any more, or its process was replaced.
     pub(super) fn on_lost(&mut self, index: usize, now: Nanos) {
-        if self.committed.is_none() {
-            return self.refuse(index, StartProblem::Lost, now);
-        }
         self.peers[index].lost = true;
+        if self.committed.is_none() {
+            // An agent that is silent after a stop is no reason for it.
+            if self.state != ControllerState::Stopping {
+                self.refuse(index, StartProblem::Lost, now);
+            }
+            return;
+        }
         let peer = &self.peers[index];
         let at = now - self.started_at().unwrap_or(now);
         let loss = Loss {

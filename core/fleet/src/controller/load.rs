@@ -69,7 +69,9 @@ impl Controller {
         while let Some((seq, missing)) = self.seals.poll(now, missing) {
             sealed.push(ControllerNotice::Sealed { seq, missing });
         }
-        sealed.into_iter().for_each(|notice| self.notify(notice));
+        for notice in sealed {
+            self.notify(notice);
+        }
     }
 
     /// What the setup says about the loss of an agent under load.

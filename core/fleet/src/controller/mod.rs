@@ -219,7 +219,7 @@ impl Controller {
         }
         let AgentMessage { run, epoch, report } = message;
         if let AgentPayload::Hello(hello) = report {
-            self.on_hello(from, run, hello, now);
+            self.on_hello(from, run, &hello, now);
             return self.advance(now);
         }
         if (run, epoch) != (self.setup.run, self.setup.epoch) {

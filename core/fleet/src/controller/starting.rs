@@ -67,7 +67,14 @@ impl Controller {
         if uncertainty <= tolerance {
             self.uncertainty = uncertainty;
             self.commit(load_from, now);
-        } else if !worst.iter().fold(false, |more, index| self.peers[*index].clock.extend(now) || more) {
+            return;
+        }
+        // Further probes may have shorter round trips.
+        let mut more = false;
+        for &index in &worst {
+            more |= self.peers[index].clock.extend(now);
+        }
+        if !more {
             for index in worst {
                 self.add_refusal(index, StartProblem::Clock { uncertainty, tolerance });
             }

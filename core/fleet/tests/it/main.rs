@@ -2,5 +2,6 @@
 
 mod agent;
 mod controller;
+mod gathering;
 mod sim;
 mod wire;

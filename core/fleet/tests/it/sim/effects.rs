@@ -16,13 +16,12 @@ impl World {
         match fate {
             Fate::AgentDies(number) => self.kill_agent(number, None),
             Fate::AgentReturns(number) if self.agents[number].is_none() => self.start_agent(number),
-            Fate::AgentReturns(_) => {}
             Fate::ControllerDies => self.kill_controller(),
             // A run that is over needs no controller.
             Fate::ControllerReturns if self.controller.is_none() && self.outcome.is_none() => {
                 self.controller = Some(self.disk.resume(&self.setup, self.now));
             }
-            Fate::ControllerReturns => {}
+            Fate::AgentReturns(_) | Fate::ControllerReturns => {}
             Fate::ControllerSleeps(len) => {
                 let wakes = self.now + len;
                 self.zombies.extend(self.controller.take().map(|controller| (wakes, controller)));

@@ -43,7 +43,7 @@ impl World {
             crate::sim::scenario::Fault::Suspend { agent, len, .. } if agent == number => Some(len),
             _ => None,
         });
-        sleeps.fold(Nanos::ZERO, |sum, len| sum.after(len))
+        sleeps.fold(Nanos::ZERO, Nanos::after)
     }
 
     /// P1: in each phase every arrival has exactly one owner, unless an agent is lost.

@@ -121,6 +121,10 @@ pub(crate) fn stormy(random: &mut Philox, agents: usize) -> Scenario {
         1 => LossPolicy::Abort,
         _ => LossPolicy::Incomplete,
     };
+    if random.below(3) == 0 {
+        (scenario.second_phase, scenario.rebalance) = (Some(up_to(random, 60_000)), true);
+        scenario.plan = scenario.plan.after(up_to(random, 80_000));
+    }
     for _ in 0..=random.below(3) {
         let fault = fault(random, agents);
         scenario.faults.push(fault);

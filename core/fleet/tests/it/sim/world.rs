@@ -152,11 +152,15 @@ impl World {
             match fault {
                 Fault::Crash { agent, at, back } => {
                     self.befall(at, Fate::AgentDies(agent));
-                    back.into_iter().for_each(|back| self.befall(back, Fate::AgentReturns(agent)));
+                    if let Some(back) = back {
+                        self.befall(back, Fate::AgentReturns(agent));
+                    }
                 }
                 Fault::CrashController { at, back } => {
                     self.befall(at, Fate::ControllerDies);
-                    back.into_iter().for_each(|back| self.befall(back, Fate::ControllerReturns));
+                    if let Some(back) = back {
+                        self.befall(back, Fate::ControllerReturns);
+                    }
                 }
                 Fault::ReplaceController { at, len } => {
                     self.befall(at, Fate::ControllerSleeps(len));
