@@ -5,9 +5,10 @@ use wavetank_pace::{Partition, weighted_shares};
 use crate::hello::Capabilities;
 
 /// The largest weight of an agent that comes from a calibration or from its CPUs. Shares are exact
-/// fractions of these weights. Small weights keep the arrivals of agents interleaved: at most this
-/// many consecutive ones belong to the same agent.
-const WEIGHT_MAX: u64 = 32;
+/// fractions of these weights. Small weights keep the arrivals and users of agents interleaved: at
+/// most this many consecutive ones belong to the same agent, and the number of its users differs
+/// from its exact part of them by less.
+const WEIGHT_MAX: u64 = 16;
 
 /// The weight of each agent, in order: the configured one where there is one; otherwise in
 /// proportion to calibrations if all agents are calibrated, or else to CPUs.
@@ -64,13 +65,13 @@ mod tests {
         check(&[(None, host(8, None)), (None, host(8, None))], &[(1, 2), (1, 2)]);
         check(&[(None, host(8, None)), (None, host(4, None))], &[(2, 3), (1, 3)]);
         check(&[(Some(4), host(1, None)), (None, host(64, None))], &[(4, 5), (1, 5)]);
-        check(&[(None, host(1, Some(300_000))), (None, host(64, Some(100_000)))], &[(32, 43), (11, 43)]);
+        check(&[(None, host(1, Some(300_000))), (None, host(64, Some(100_000)))], &[(16, 21), (5, 21)]);
         // Nearly equal hosts get equal shares.
         check(&[(None, host(1, Some(300_000))), (None, host(1, Some(299_000)))], &[(1, 2), (1, 2)]);
         // One host without a calibration: all by cores.
-        check(&[(None, host(1, Some(300_000))), (None, host(3, None))], &[(11, 43), (32, 43)]);
+        check(&[(None, host(1, Some(300_000))), (None, host(3, None))], &[(5, 21), (16, 21)]);
         // The weakest host still takes part.
-        check(&[(None, host(1, Some(1))), (None, host(1, Some(9_999)))], &[(1, 33), (32, 33)]);
+        check(&[(None, host(1, Some(1))), (None, host(1, Some(9_999)))], &[(1, 17), (16, 17)]);
         check(&[(Some(0), host(1, None)), (Some(0), host(1, None))], &[(1, 2), (1, 2)]);
     }
 }

@@ -22,11 +22,11 @@ impl Controller {
         }
         match known {
             Some(index) if self.peers[index].instance == hello.instance => {
-                self.attach(index, from, hello.instance, now);
+                self.attach(index, from, hello, now);
             }
             // A restarted agent that still has the spool of this run.
             Some(index) if run == self.setup.run && self.committed.is_some() => {
-                self.attach(index, from, hello.instance, now);
+                self.attach(index, from, hello, now);
             }
             Some(index) if self.state == ControllerState::Gathering => {
                 // A link gives a restarted agent the same number only if the former one is gone.
@@ -44,12 +44,12 @@ impl Controller {
     }
 
     /// An agent of the run is heard, perhaps under another address or as another process.
-    fn attach(&mut self, index: usize, from: AgentId, instance: u64, now: Nanos) {
+    fn attach(&mut self, index: usize, from: AgentId, hello: &Hello, now: Nanos) {
         let peer = &mut self.peers[index];
-        let is_other = peer.instance != instance;
-        peer.id = Some(from);
+        let is_other = peer.instance != hello.instance;
+        (peer.id, peer.capabilities) = (Some(from), hello.capabilities);
         if is_other {
-            peer.instance = instance;
+            peer.instance = hello.instance;
             peer.restarted = false;
             peer.resumed = false;
             peer.forget_commands();

@@ -110,7 +110,9 @@ impl Controller {
         let is_new = self.peers.iter().zip(&gone).any(|(peer, gone)| *gone && !peer.fenced);
         let remain = |(peer, gone): (&Peer, &bool)| !gone && !peer.fenced;
         let can_change = |(peer, gone): (&Peer, &bool)| {
-            *gone || peer.fenced || (peer.capabilities.rebalance && !peer.lost && peer.can_queue_command())
+            *gone
+                || peer.fenced
+                || (peer.capabilities.rebalance && !peer.lost && peer.resumed && peer.can_queue_command())
         };
         let any_remains = self.peers.iter().zip(&gone).any(remain);
         if !is_new || !any_remains || !self.peers.iter().zip(&gone).all(can_change) {

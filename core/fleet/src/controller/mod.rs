@@ -173,7 +173,8 @@ impl Controller {
             if !self.peers[index].can_queue_command() {
                 // The agent has been away for too long, and its load is out of step with the run.
                 self.peers[index].refused.push(RefusalReason::TooLate);
-            } else if !self.peers[index].is_settled() {
+            } else if !self.peers[index].is_settled() && self.peers[index].resumed {
+                // Otherwise it follows what the former controller had ordered.
                 self.command(index, Command::Change { at, change }, now);
             }
         }

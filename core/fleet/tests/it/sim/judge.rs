@@ -66,7 +66,11 @@ impl World {
             }
             for index in 0..500 {
                 let owners = shares.iter().filter(|share| share.contains(index)).count();
-                assert_eq!(owners, 1, "arrival {index} of phase {phase}: {shares:?}");
+                // An agent may have died before its new share reached it.
+                let width: u64 = shares.iter().map(|share| share.width).sum();
+                let is_covered = !is_changed || shares.first().is_some_and(|share| share.of == width);
+                let expected = usize::from(is_covered);
+                assert!((expected..=1).contains(&owners), "arrival {index} of phase {phase}: {shares:?}");
             }
         }
     }
