@@ -89,7 +89,7 @@ mod wire_values;
 
 pub use action::{AgentAction, ControllerAction, ControllerNotice};
 pub use agent::{Agent, AgentSetup, FoundSpool};
-pub use controller::{ArchivedIntervals, ChangeRefused, Controller};
+pub use controller::{AgentView, ArchivedIntervals, ChangeRefused, Controller};
 pub use hello::{Capabilities, DenialReason, Hello, Identity};
 pub use journal::{JournalAgent, JournalRecord, RunHistory};
 pub use message::{

@@ -124,6 +124,19 @@ impl RunSetup {
         }
     }
 
+    /// A run of these agents on hosts of their own: a second of margin, measured clocks and spools.
+    pub fn fleet(
+        run: RunId,
+        epoch: u64,
+        version: impl Into<String>,
+        plan_hash: impl Into<String>,
+        members: Members,
+    ) -> Self {
+        let clocks = Clocks::MEASURED;
+        let margin = Nanos::SECOND;
+        Self { run, members, margin, clocks, spools: true, ..Self::new(epoch, version, plan_hash) }
+    }
+
     /// Number of agents that take part.
     pub(crate) fn required(&self) -> usize {
         match &self.members {

@@ -41,12 +41,23 @@ pub struct AgentFrame {
     pub interval: Option<String>,
 }
 
+/// A controller's message with the data that a link attaches to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerFrame {
+    /// The message.
+    pub message: ControllerMessage,
+    /// The text of the plan, for an offer, if the link has no other way for it.
+    pub plan: Option<String>,
+}
+
 #[derive(Serialize, Deserialize)]
-struct ControllerLine<P> {
+struct ControllerLine<P, T> {
     v: u32,
     run: RunId,
     epoch: u64,
     order: P,
+    #[serde(default = "none", skip_serializing_if = "Option::is_none")]
+    plan: Option<T>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,19 +86,19 @@ const fn none<T>() -> Option<T> {
 }
 
 /// A controller's message as a line.
-pub fn encode_controller(message: &ControllerMessage) -> String {
+pub fn encode_controller(message: &ControllerMessage, plan: Option<&str>) -> String {
     let ControllerMessage { run, epoch, order } = message;
-    to_line(&ControllerLine { v: WIRE_VERSION, run: *run, epoch: *epoch, order })
+    to_line(&ControllerLine { v: WIRE_VERSION, run: *run, epoch: *epoch, order, plan })
 }
 
 /// Reads a controller's message.
 ///
 /// # Errors
 /// If the bytes are not a whole line of this version. A denial is read in any version.
-pub fn decode_controller(line: &[u8]) -> Result<ControllerMessage, WireError> {
+pub fn decode_controller(line: &[u8]) -> Result<ControllerFrame, WireError> {
     let found = version(line)?;
-    let read: ControllerLine<ControllerPayload> = from_line(line, found)?;
-    let ControllerLine { run, epoch, order, .. } = read;
+    let read: ControllerLine<ControllerPayload, String> = from_line(line, found)?;
+    let ControllerLine { run, epoch, order, plan, .. } = read;
     if found != WIRE_VERSION && !matches!(order, ControllerPayload::Denied { .. }) {
         return Err(WireError::Version { found });
     }
@@ -96,7 +107,7 @@ pub fn decode_controller(line: &[u8]) -> Result<ControllerMessage, WireError> {
         ControllerPayload::Command { seq, .. } => check_interval(seq)?,
         _ => {}
     }
-    Ok(ControllerMessage { run, epoch, order })
+    Ok(ControllerFrame { message: ControllerMessage { run, epoch, order }, plan })
 }
 
 /// An agent's message as a line.

@@ -7,7 +7,7 @@ use crate::action::{ControllerAction, ControllerNotice};
 use crate::constants::SETTLE_MAX;
 use crate::journal::JournalRecord;
 use crate::message::{Command, ControllerPayload, EndCause};
-use crate::outcome::{AgentOutcome, FleetStatus, Outcome};
+use crate::outcome::{AgentOutcome, FleetStatus, Outcome, StartProblem};
 use crate::peer::Peer;
 use crate::run_setup::LossPolicy;
 
@@ -44,6 +44,25 @@ impl Controller {
         self.journal(JournalRecord::Ending { drain });
         let command = if drain { Command::Drain } else { Command::Stop };
         self.command_all(&command, now);
+    }
+
+    /// The time limit of the current state has passed.
+    pub(super) fn on_deadline(&mut self, now: Nanos) {
+        match self.state {
+            ControllerState::Gathering => self.on_gather_deadline(now),
+            ControllerState::Preparing | ControllerState::Aligning => {
+                for index in 0..self.peers.len() {
+                    if !self.peers[index].prepared || !self.peers[index].clock.is_measured() {
+                        self.add_refusal(index, StartProblem::NotPrepared);
+                    }
+                }
+                self.stop(now);
+            }
+            ControllerState::Committed | ControllerState::Draining => self.stop(now),
+            ControllerState::Stopping => self.collect(now),
+            ControllerState::Settling => self.finish(),
+            ControllerState::Archiving | ControllerState::Over => {}
+        }
     }
 
     /// The last interval that can be waited for has arrived: the archive is completed.

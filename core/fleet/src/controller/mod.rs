@@ -5,12 +5,14 @@ mod gathering;
 mod load;
 mod restart;
 mod starting;
+mod view;
 
 use std::collections::VecDeque;
 
 use wavetank_plan::Nanos;
 
 pub use restart::ArchivedIntervals;
+pub use view::AgentView;
 
 use crate::action::{ControllerAction, ControllerNotice};
 use crate::constants::{BEAT, CHANGE_AHEAD_MIN, STOP_MAX};
@@ -306,24 +308,6 @@ impl Controller {
             }
         } else {
             self.refuse(index, StartProblem::Refused(reason), now);
-        }
-    }
-
-    fn on_deadline(&mut self, now: Nanos) {
-        match self.state {
-            ControllerState::Gathering => self.on_gather_deadline(now),
-            ControllerState::Preparing | ControllerState::Aligning => {
-                for index in 0..self.peers.len() {
-                    if !self.peers[index].prepared || !self.peers[index].clock.is_measured() {
-                        self.add_refusal(index, StartProblem::NotPrepared);
-                    }
-                }
-                self.stop(now);
-            }
-            ControllerState::Committed | ControllerState::Draining => self.stop(now),
-            ControllerState::Stopping => self.collect(now),
-            ControllerState::Settling => self.finish(),
-            ControllerState::Archiving | ControllerState::Over => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use wavetank_fleet::constants::GATHER_MAX;
 use wavetank_fleet::{
-    AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Clocks, Command, Controller,
+    AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Command, Controller,
     ControllerAction, ControllerNotice, ControllerPayload, DenialReason, Hello, Member, Members, Outcome,
     RefusalReason, RunId, RunSetup, StartProblem,
 };
@@ -21,8 +21,7 @@ struct Desk {
 
 impl Desk {
     fn new(members: Members) -> Self {
-        let clocks = Clocks::MEASURED;
-        let setup = RunSetup { members, clocks, spools: true, ..RunSetup::new(3, "2.0.0", "hash") };
+        let setup = RunSetup::fleet(RunId(1), 3, "2.0.0", "hash", members);
         let controller = Controller::new(setup, Nanos::ZERO);
         Self { controller, now: Nanos::ZERO, orders: Vec::new(), outcome: None, hellos: Vec::new() }
     }

@@ -4,8 +4,8 @@ use std::fmt::Debug;
 use std::path::Path;
 
 use wavetank_fleet::wire::{
-    AgentFrame, WireError, decode_agent, decode_controller, decode_record, encode_agent, encode_controller,
-    encode_record,
+    AgentFrame, ControllerFrame, WireError, decode_agent, decode_controller, decode_record, encode_agent,
+    encode_controller, encode_record,
 };
 use wavetank_fleet::{
     Agent, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Change, Command,
@@ -131,6 +131,17 @@ fn encode_report(message: &AgentMessage) -> String {
     encode_agent(message, is_sealed.then_some(interval)).expect("the interval is JSON")
 }
 
+fn encode_order(message: &ControllerMessage) -> String {
+    let offer = |order: &ControllerPayload| {
+        matches!(order, ControllerPayload::Command { command: Command::Offer { .. }, .. })
+    };
+    encode_controller(message, offer(&message.order).then_some("wavetank_plan: 1\nseed: 7\n"))
+}
+
+fn decode_order(line: &[u8]) -> Result<ControllerMessage, WireError> {
+    decode_controller(line).map(|ControllerFrame { message, .. }| message)
+}
+
 fn decode_report(line: &[u8]) -> Result<AgentMessage, WireError> {
     decode_agent(line).map(|AgentFrame { message, .. }| message)
 }
@@ -162,18 +173,21 @@ fn check<T: PartialEq + Debug>(
 
 #[test]
 fn messages_and_records_have_the_form_of_their_goldens() {
-    check("controller.jsonl", &orders(), encode_controller, decode_controller);
+    check("controller.jsonl", &orders(), encode_order, decode_order);
     check("agent.jsonl", &reports(), encode_report, decode_report);
     check("journal.jsonl", &records(), encode_record, decode_record);
 }
 
 #[test]
-fn an_attached_interval_keeps_its_bytes() {
+fn attached_data_keeps_its_bytes() {
     let sealed = AgentMessage { run: RUN, epoch: 4, report: AgentPayload::Sealed { seq: 0 } };
     let interval = r#"{"b":1.50,  "a":[ 1e3 ]}"#;
     let line = encode_agent(&sealed, Some(interval)).expect("JSON");
     let frame = decode_agent(line.as_bytes()).expect("it was just written");
     assert_eq!((frame.message, frame.interval.as_deref()), (sealed.clone(), Some(interval)));
+    let plan = "steps:\n  - get: \"/\"\n";
+    let line = encode_controller(&orders()[0], Some(plan));
+    assert_eq!(decode_controller(line.as_bytes()).expect("it was just written").plan.as_deref(), Some(plan));
     assert!(matches!(encode_agent(&sealed, Some("{")), Err(WireError::Damaged(_))));
 }
 
@@ -194,7 +208,7 @@ fn values_beyond_any_run_are_damaged() {
 /// Bytes of any kind: golden lines with random damage, which machines in all states receive.
 #[test]
 fn damaged_lines_never_panic() {
-    let orders: Vec<_> = orders().iter().map(encode_controller).collect();
+    let orders: Vec<_> = orders().iter().map(encode_order).collect();
     let reports: Vec<_> = reports().iter().map(encode_report).collect();
     let records: Vec<_> = records().iter().map(encode_record).collect();
     for seed in 0..200 {
@@ -205,7 +219,7 @@ fn damaged_lines_never_panic() {
         let mut controller = Controller::new(setup, now);
         for _ in 0..200 {
             now = now.after(Nanos(random.below(2_000_000_000) as i64));
-            if let Ok(message) = decode_controller(&damage(&orders, &mut random)) {
+            if let Ok(message) = decode_order(&damage(&orders, &mut random)) {
                 agent.handle_message(message, now);
             }
             agent.handle_timeout(now);
