@@ -77,8 +77,8 @@ pub enum ControllerPayload {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Command {
-    /// Get ready to carry out a share of a plan; send nothing yet. The plan's text travels separately
-    /// or is attached by the link.
+    /// Get ready to carry out a share of a plan; send nothing yet. The plan's text travels
+    /// separately, or the link attaches it.
     Offer {
         /// SHA-256 of the canonical plan, in hexadecimal.
         plan_hash: String,

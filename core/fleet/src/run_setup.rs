@@ -102,7 +102,7 @@ pub enum LossPolicy {
 }
 
 impl RunSetup {
-    /// One agent inside this process, with the whole load: no lead-in, no hard end, 10 ms of margin.
+    /// One agent inside this process, with the whole load: no lead-in, no hard end, 10 ms margin.
     pub fn new(epoch: u64, version: impl Into<String>, plan_hash: impl Into<String>) -> Self {
         Self {
             run: RunId(1),

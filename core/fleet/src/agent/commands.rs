@@ -11,7 +11,7 @@ impl Agent {
     /// Whether a controller of this run and epoch may give this command. A newer one takes over.
     pub(super) fn admit(&mut self, run: RunId, epoch: u64, command: &Command) -> Result<(), RefusalReason> {
         if run != self.run {
-            // An agent that has ended may still have a spool: only a new run makes it forget the old.
+            // An agent that has ended may still have a spool: only a new run takes its place.
             let is_taken = match self.state {
                 AgentState::Idle => self.preparing.is_some(),
                 AgentState::Sealed => !matches!(command, Command::Offer { .. }),

@@ -30,7 +30,7 @@ impl Controller {
         self.advance(now);
     }
 
-    /// Tells an agent that its intervals are durable, until it has confirmed that.
+    /// Reports to an agent that its intervals are durable, until it has confirmed that.
     pub(super) fn repeat_settled(&mut self, index: usize) {
         let peer = &self.peers[index];
         if let Some(digest) = peer.archived.clone().filter(|_| !peer.cleared) {

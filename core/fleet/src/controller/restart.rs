@@ -18,7 +18,7 @@ use crate::run_setup::{Clocks, RunSetup};
 pub struct ArchivedIntervals {
     /// Intervals 0 to `seen − 1` were noticed.
     pub seen: u64,
-    /// So many of them were never stored.
+    /// Number of them that were never stored.
     pub unstored: u64,
 }
 

@@ -56,7 +56,7 @@ impl World {
             let is_changed = phase > 0 && self.rebalanced.contains(&phase);
             let share = |host: &&Host| -> Option<Partition> {
                 let current = host.shares.iter().rfind(|(from, _)| *from <= phase).copied()?;
-                // An agent that was lost for good did not get a new share.
+                // An agent that was given up did not get a new share.
                 (!is_changed || current.0 == phase).then_some(current.1)
             };
             let shares: Vec<Partition> = records.iter().filter_map(share).collect();

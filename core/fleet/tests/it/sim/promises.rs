@@ -109,7 +109,7 @@ fn disorder_after_the_start_changes_nothing() {
     assert!(!all || complete * 100 >= runs * 95, "{complete} of {runs} complete");
 }
 
-/// P3: an agent whose controller died ends by itself.
+/// P3: an agent without its controller ends by itself.
 #[test]
 fn an_agent_without_a_controller_ends_by_itself() {
     let scenario = |random: &mut Philox, _agents: usize| Scenario {
@@ -244,7 +244,7 @@ fn a_replaced_controller_is_not_obeyed() {
     check(0..60, scenario, judge_complete);
 }
 
-/// P8: a broker that is away for less than the grace changes neither load nor results.
+/// P8: a broker that is away for less than the grace changes no load and no result.
 #[test]
 fn a_cut_shorter_than_the_grace_changes_nothing() {
     let scenario = |random: &mut Philox, agents: usize| {

@@ -295,7 +295,7 @@ impl World {
                 zombie.handle_timeout(now);
             }
         }
-        // A former owner whose run is over, or that owns nothing for a minute, ends.
+        // A former owner ends when its run is over, or a minute after it woke up.
         self.zombies.retain(|(wakes, zombie)| {
             zombie.poll_timeout().is_some() && now < wakes.after(Nanos::from_secs(60))
         });
