@@ -15,6 +15,10 @@
 //! repeated until answered, and belong to a run and an epoch. Intervals go to an agent's spool
 //! first, which is deleted when the archive is durable.
 //!
+//! A link may lose, repeat, delay and reorder messages. It gives each connection of an agent a
+//! number ([`AgentId`]), attaches plans and intervals (see [`wire`]), and calls
+//! [`Agent::handle_connected`] when a connection is made.
+//!
 //! ```
 //! use wavetank_fleet::{
 //!     Agent, AgentAction, AgentId, AgentSetup, AgentState, Controller, ControllerAction,

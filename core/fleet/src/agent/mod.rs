@@ -10,7 +10,7 @@ use wavetank_plan::Nanos;
 
 use crate::action::AgentAction;
 use crate::constants::{BEAT, BEATS_MISSED_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
-use crate::hello::{Capabilities, Identity};
+use crate::hello::{Capabilities, DenialReason, Identity};
 use crate::message::{
     AgentPayload, AgentState, ControllerMessage, ControllerPayload, EndCause, RefusalReason, RunId,
 };
@@ -235,7 +235,10 @@ impl Agent {
             ControllerPayload::Probe { id } => self.send(run, epoch, AgentPayload::Clock { id, at: now }),
             ControllerPayload::Denied { reason } => {
                 if self.is_free() {
-                    self.beat_at = None;
+                    // Another controller may want it, unless it is at fault itself.
+                    if matches!(reason, DenialReason::Version { .. } | DenialReason::DuplicateName) {
+                        self.beat_at = None;
+                    }
                     self.actions.push_back(AgentAction::Denied(reason));
                 }
             }

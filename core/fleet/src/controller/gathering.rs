@@ -116,15 +116,19 @@ impl Controller {
         }
     }
 
-    /// Offers shares once every required agent has reported, or ends the run if one was denied.
+    /// Offers shares once every required agent has reported. If one of the named agents was denied,
+    /// the run ends instead. Where any agent will do, others may take the place of a denied one.
     pub(super) fn offer_if_gathered(&mut self, now: Nanos) {
-        let required = self.setup.required();
-        if self.state == ControllerState::Gathering && self.peers.len() + self.refusals.len() >= required {
-            if self.refusals.is_empty() {
-                self.offer(now);
-            } else {
-                self.stop(now);
-            }
+        if self.state != ControllerState::Gathering {
+            return;
+        }
+        let (required, joined) = (self.setup.required(), self.peers.len());
+        let any_will_do = matches!(self.setup.members, Members::Count(_));
+        if joined >= required && (any_will_do || self.refusals.is_empty()) {
+            self.refusals.clear();
+            self.offer(now);
+        } else if !any_will_do && joined + self.refusals.len() >= required {
+            self.stop(now);
         }
     }
 

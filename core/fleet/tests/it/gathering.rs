@@ -129,6 +129,14 @@ fn too_few_agents_are_counted() {
     let too_few = StartProblem::TooFew { found: 2, required: 3 };
     assert_eq!(desk.refusals(), [(String::new(), too_few)]);
     assert_eq!(desk.offers(), []);
+
+    // Where any agent will do, another one takes the place of an old one.
+    let mut desk = Desk::new(Members::Count(2));
+    desk.hello(0, "a", "1.0.0", host(1));
+    desk.hello(1, "b", "2.0.0", host(1));
+    assert_eq!(desk.offers(), []);
+    desk.hello(2, "c", "2.0.0", host(1));
+    assert_eq!(desk.offers().len(), 2);
 }
 
 /// A hundred and fifty agents report at the same instant, one of them twice and one of them old.
