@@ -63,7 +63,8 @@ pub enum ControllerAction {
     },
     /// Take note.
     Notify(ControllerNotice),
-    /// Complete the archive, make it durable, and call [`crate::Controller::handle_archived`].
+    /// Complete the archive, make it durable, and call [`crate::Controller::handle_archived`], or
+    /// [`crate::Controller::handle_archive_failed`].
     Archive(Outcome),
 }
 

@@ -30,6 +30,14 @@ impl Controller {
         self.advance(now);
     }
 
+    /// The host cannot complete the archive. Agents keep their spools, from which the archive can be
+    /// completed later.
+    pub fn handle_archive_failed(&mut self) {
+        if self.state == ControllerState::Archiving {
+            self.finish();
+        }
+    }
+
     /// Reports to an agent that its intervals are durable, until it has confirmed that.
     pub(super) fn repeat_settled(&mut self, index: usize) {
         let peer = &self.peers[index];

@@ -40,10 +40,10 @@ pub enum ChangeRefused {
 /// The controller's side of a run. It only makes decisions; its host acts.
 ///
 /// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`],
-/// [`Controller::handle_archived`], and the user's [`Controller::change`], [`Controller::drain`],
-/// [`Controller::stop`]. After any of them, call [`Controller::poll`] until it returns `None`. The
-/// run starts with construction and ends with [`ControllerNotice::Over`], whatever agents and links
-/// do. The controller does not wait for a silent agent longer than that agent can send load. It
+/// [`Controller::handle_archived`] or its failure, and the user's [`Controller::change`],
+/// [`Controller::drain`], [`Controller::stop`]. After any of them, call [`Controller::poll`] until it
+/// returns `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
+/// whatever agents and links do. The controller does not wait for a silent agent longer than that agent can send load. It
 /// gives up an agent that does not end after its hard end or a stop.
 ///
 /// Nothing starts before every agent is prepared. If an agent refuses or is lost before that, all

@@ -16,6 +16,8 @@ impl World {
         match fate {
             Fate::AgentDies(number) => self.kill_agent(number, None),
             Fate::AgentReturns(number) if self.agents[number].is_none() => self.start_agent(number),
+            // Its process ends with the run.
+            Fate::ControllerDies if self.outcome.is_some() => {}
             Fate::ControllerDies => self.kill_controller(),
             // A run that is over needs no controller.
             Fate::ControllerReturns if self.controller.is_none() && self.outcome.is_none() => {
@@ -126,6 +128,9 @@ impl World {
             }
             self.kill_controller();
             return self.befall(self.now.after(Nanos::from_secs(1)), Fate::ControllerReturns);
+        }
+        if self.scenario.faults.iter().any(|fault| matches!(fault, Fault::ArchiveFails)) {
+            return self.controller.as_mut().expect("it asked").handle_archive_failed();
         }
         let digests = self.disk.sync(outcome);
         self.controller.as_mut().expect("it asked").handle_archived(&digests, self.now);

@@ -278,7 +278,8 @@ fn a_full_disk_marks_the_run_and_not_the_load() {
 fn what_a_disk_has_is_archived_whatever_process_dies() {
     let scenario = |random: &mut Philox, agents: usize| {
         let agent = any(random, agents);
-        let fault = match random.below(3) {
+        let fault = match random.below(4) {
+            3 => Fault::ArchiveFails,
             0 => Fault::CrashAtInterval { agent, seq: random.below(6), stored: random.below(2) == 0 },
             1 => Fault::CrashAtArchive { durable: random.below(2) == 0 },
             _ => Fault::CrashAtDelete { agent, deleted: random.below(2) == 0 },

@@ -81,6 +81,8 @@ pub(crate) enum Fault {
     CrashAtRecord { number: usize, durable: bool, back: Nanos },
     /// The same before or after the archive is durable.
     CrashAtArchive { durable: bool },
+    /// The archive cannot be completed.
+    ArchiveFails,
     /// The controller's process is suspended and replaced, and later continues.
     ReplaceController { at: Nanos, len: Nanos },
     /// An agent's host cannot prepare.
@@ -135,7 +137,7 @@ pub(crate) fn stormy(random: &mut Philox, agents: usize) -> Scenario {
 fn fault(random: &mut Philox, agents: usize) -> Fault {
     let agent = random.below(agents as u64) as usize;
     let from = up_to(random, 9_000);
-    match random.below(17) {
+    match random.below(18) {
         0 => Fault::Delay { max: up_to(random, 1_500) },
         1 => Fault::Duplicate { percent: random.below(80) },
         2 => Fault::Lose { percent: random.below(70) },
@@ -160,6 +162,7 @@ fn fault(random: &mut Philox, agents: usize) -> Fault {
         11 => Fault::CrashAtDelete { agent, deleted: random.below(2) == 0 },
         12 => Fault::CrashAtArchive { durable: random.below(2) == 0 },
         13 => Fault::ReplaceController { at: from, len: up_to(random, 60_000) },
+        15 => Fault::ArchiveFails,
         14 => Fault::Asymmetric { extra: up_to(random, 20) },
         _ => Fault::CrashAtRecord {
             number: random.below(10) as usize,
