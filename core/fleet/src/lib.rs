@@ -1,28 +1,35 @@
 //! Controller and agents as pure state machines.
 //!
-//! A run on one host is a fleet with one agent: the same two machines, joined by a link inside the
-//! process. [`Controller`] owns the run and decides when it starts. [`Agent`] carries out a share
-//! of it and stops by itself when the controller falls silent.
+//! [`Controller`] owns a run and decides when it starts. [`Agent`] carries out a share of it and
+//! stops by itself when the controller falls silent. A run on one host is a fleet with one agent:
+//! the same two machines, joined by a link inside the process.
 //!
 //! Both only make decisions. Their inputs are messages, reports of their host and the time; their
 //! outputs are messages to send and actions to take. This crate contains no sockets, threads or
 //! clock, and no results: intervals are numbers here, and their data travels separately (first to
 //! the agent's spool).
 //!
-//! An agent goes through the states idle → prepared → committed → running → draining → sealed.
-//! Commands are numbered, repeated until answered, and belong to an epoch.
+//! An agent introduces itself and is offered an exact share. When all are prepared and the offsets
+//! of their clocks are known, the controller commits the run to one instant. Agents go through the
+//! states idle → prepared → committed → running → draining → sealed. Commands are numbered,
+//! repeated until answered, and belong to a run and an epoch. Intervals go to an agent's spool
+//! first, which is deleted when the archive is durable.
+//!
+//! A link may lose, repeat, delay and reorder messages. It gives each connection of an agent a
+//! number ([`AgentId`]), attaches plans and intervals (see [`wire`]), and calls
+//! [`Agent::handle_connected`] when a connection is made.
 //!
 //! ```
 //! use wavetank_fleet::{
-//!     Agent, AgentAction, AgentId, AgentState, Controller, ControllerAction, ControllerNotice,
-//!     RunSetup,
+//!     Agent, AgentAction, AgentId, AgentSetup, AgentState, Controller, ControllerAction,
+//!     ControllerNotice, RunSetup,
 //! };
-//! use wavetank_pace::Partition;
 //! use wavetank_plan::Nanos;
 //!
 //! let mut now = Nanos::ZERO; // The host's clock.
-//! let setup = RunSetup { shares: vec![Partition::WHOLE], ..RunSetup::new(1, "plan hash") };
-//! let (mut controller, mut agent) = (Controller::new(setup, now), Agent::new());
+//! let mut controller = Controller::new(RunSetup::new(1, "0.1.0", "plan hash"), now);
+//! let mut agent = Agent::new(AgentSetup::local("0.1.0"), now);
+//! agent.handle_connected(now);
 //! let mut intervals = 0;
 //! let outcome = 'run: loop {
 //!     // 1. Deliver what is to be sent, and act.
@@ -32,7 +39,9 @@
 //!         match action {
 //!             ControllerAction::Send { message, .. } => agent.handle_message(message, now),
 //!             ControllerAction::Notify(ControllerNotice::Over(outcome)) => break 'run outcome,
-//!             ControllerAction::Notify(_) => {} // Events for the archive and the terminal.
+//!             // Events for the archive and the terminal, records for the journal.
+//!             ControllerAction::Notify(_) | ControllerAction::Journal(_) => {}
+//!             ControllerAction::Archive(_) => unreachable!("there are no spools"),
 //!         }
 //!     }
 //!     while let Some(action) = agent.poll() {
@@ -40,9 +49,9 @@
 //!         match action {
 //!             AgentAction::Send(message) => controller.handle_message(AgentId(0), message, now),
 //!             // Here the host starts its load threads …
-//!             AgentAction::Prepare { .. } => agent.handle_prepared(Ok(()), now),
-//!             AgentAction::StartAt(_) | AgentAction::Change { .. } => {}
-//!             AgentAction::Drain | AgentAction::Stop => agent.handle_finished(now),
+//!             AgentAction::Prepare { plan_hash, .. } => agent.handle_prepared(Ok(plan_hash), now),
+//!             AgentAction::Drain | AgentAction::Stop => agent.handle_finished("", now),
+//!             _ => {}
 //!         }
 //!     }
 //!     // 2. … and passes on their reports: here, three sealed intervals and the end of the plan.
@@ -51,7 +60,7 @@
 //!             agent.handle_sealed(intervals, now);
 //!             intervals += 1;
 //!         } else {
-//!             agent.handle_finished(now);
+//!             agent.handle_finished("", now);
 //!         }
 //!     }
 //!     // 3. Wait for an event, at most until the earlier of the two timeouts.
@@ -68,17 +77,28 @@
 
 mod action;
 mod agent;
+mod clock_offset;
 pub mod constants;
 mod controller;
+mod hello;
+mod interval_seals;
+mod journal;
 mod message;
 mod outcome;
 mod peer;
+mod run_setup;
+mod shares;
+pub mod wire;
+mod wire_values;
 
 pub use action::{AgentAction, ControllerAction, ControllerNotice};
-pub use agent::Agent;
-pub use controller::{ChangeRefused, Controller, RunSetup};
+pub use agent::{Agent, AgentSetup, FoundSpool};
+pub use controller::{AgentView, ArchivedIntervals, ChangeRefused, Controller};
+pub use hello::{Capabilities, DenialReason, Hello, Identity};
+pub use journal::{JournalAgent, JournalRecord, RunHistory};
 pub use message::{
     AgentId, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage, ControllerPayload,
-    EndCause, RefusalReason,
+    Done, EndCause, RefusalReason, RunId,
 };
-pub use outcome::{AgentEnd, AgentOutcome, Outcome};
+pub use outcome::{AgentEnd, AgentOutcome, FleetStatus, Loss, Outcome, StartProblem, StartRefusal};
+pub use run_setup::{Clocks, LossPolicy, Member, Members, RunSetup};

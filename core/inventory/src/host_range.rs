@@ -229,7 +229,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), UserError> {
 }
 
 /// Returns the error for a host that is not in a list, with the closest name of the list.
-pub(crate) fn unknown(what: &str, name: &str, known: &[&str]) -> UserError {
+pub(crate) fn not_listed(what: &str, name: &str, known: &[&str]) -> UserError {
     let hint = did_you_mean(name, known.iter().copied()).map_or_else(
         || format!("known: {}", known.iter().take(8).copied().collect::<Vec<_>>().join(", ")),
         |near| format!("did you mean {near}?"),

@@ -3,7 +3,7 @@
 use wavetank_plan::UserError;
 
 use crate::ansible::no_group;
-use crate::host_range::{bad, expand_hosts, split_list, unknown};
+use crate::host_range::{bad, expand_hosts, not_listed, split_list};
 use crate::{Host, HostRole, Inventory};
 
 /// Which hosts of an inventory a command is for.
@@ -83,7 +83,7 @@ fn names_in(inventory: &Inventory, part: &str) -> Result<Vec<String>, UserError>
         None => Ok(names),
         Some(name) => {
             let known: Vec<&str> = inventory.hosts.iter().map(|host| host.name.as_str()).collect();
-            Err(unknown("host", name, &known))
+            Err(not_listed("host", name, &known))
         }
     }
 }

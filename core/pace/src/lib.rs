@@ -46,5 +46,5 @@ pub use population::{PopulationChange, PopulationSchedule};
 pub use random::Philox;
 pub use scenario_choice::WeightedScenarios;
 pub use schedule::{Arrival, ArrivalSource, Schedule, ScheduleSpec};
-pub use share::Partition;
+pub use share::{Partition, weighted_shares};
 pub use timers::{TimerId, Timers};

@@ -71,6 +71,31 @@ impl Partition {
     }
 }
 
+/// Splits the whole into one share for each weight, in their order. Share `k` is exactly
+/// `weights[k] / sum`, and the shares together own every index once. A weight of 0 owns nothing.
+///
+/// The owner of consecutive indices changes at least once in each turn, and a turn has
+/// `sum / gcd` indices. Weights with a small sum interleave finely, so callers round measured
+/// weights first.
+///
+/// # Panics
+/// If the sum of the weights is 0 or exceeds 64 bits.
+pub fn weighted_shares(weights: &[u64]) -> Vec<Partition> {
+    let sum = weights.iter().try_fold(0_u64, |sum, &weight| sum.checked_add(weight));
+    let sum = sum.filter(|&sum| sum > 0).expect("the weights have a positive sum of 64 bits");
+    let divisor = weights.iter().fold(sum, |divisor, &weight| greatest_common_divisor(weight, divisor));
+    let mut first = 0;
+    weights
+        .iter()
+        .map(|&weight| {
+            let width = weight / divisor;
+            let share = Partition { first, width, of: sum / divisor };
+            first += width;
+            share
+        })
+        .collect()
+}
+
 /// Euclid's algorithm; the result is positive because `b` is.
 pub(crate) const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     while a != 0 {
@@ -111,6 +136,26 @@ mod tests {
                 let twice: Vec<Partition> =
                     split.iter().flat_map(|s| (0..3).map(|k| s.split(3, k))).collect();
                 check(whole, &twice);
+            }
+        }
+    }
+
+    #[test]
+    fn weights_partition_exactly_and_in_lowest_terms() {
+        for (weights, turn) in [
+            (vec![1], 1),
+            (vec![7], 1),
+            (vec![4, 1, 1], 6),
+            (vec![20, 10, 0, 30], 6),
+            (vec![3, 3, 3], 3),
+            (vec![13, 29, 17, 5], 64),
+        ] {
+            let shares = weighted_shares(&weights);
+            assert!(shares.iter().all(|share| share.of == turn), "{weights:?}: {shares:?}");
+            check(Partition::WHOLE, &shares);
+            let sum: u64 = weights.iter().sum();
+            for (share, weight) in shares.iter().zip(&weights) {
+                assert_eq!(share.width * sum, weight * share.of, "{weights:?}: an exact share");
             }
         }
     }

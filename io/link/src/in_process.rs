@@ -116,7 +116,7 @@ fn receive<T>(inbox: &Receiver<T>, wait: Duration) -> Result<Option<T>, Closed> 
 
 #[cfg(test)]
 mod tests {
-    use wavetank_fleet::{AgentPayload, ControllerPayload};
+    use wavetank_fleet::{AgentPayload, ControllerPayload, RunId};
 
     use super::*;
 
@@ -124,11 +124,11 @@ mod tests {
     const LONG: Duration = Duration::from_secs(30);
 
     fn order(seen: u64) -> ControllerMessage {
-        ControllerMessage { epoch: 1, order: ControllerPayload::Lease { seen } }
+        ControllerMessage { run: RunId(1), epoch: 1, order: ControllerPayload::Lease { seen } }
     }
 
     fn report(seq: u64) -> AgentMessage {
-        AgentMessage { epoch: 1, report: AgentPayload::Sealed { seq } }
+        AgentMessage { run: RunId(1), epoch: 1, report: AgentPayload::Sealed { seq } }
     }
 
     #[test]

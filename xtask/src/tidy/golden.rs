@@ -15,6 +15,8 @@ use super::finding::Finding;
 
 /// Folder of the goldens of the stored formats.
 pub(crate) const GOLDEN_DIR: &str = "core/record/tests/golden/";
+/// Folder of the goldens of the fleet's messages and journal.
+pub(crate) const FLEET_GOLDEN_DIR: &str = "core/fleet/tests/golden/";
 /// The hashes, next to the goldens.
 pub(crate) const HASHES: &str = "core/record/tests/golden/HASHES";
 /// Pages that describe formats.
@@ -25,7 +27,7 @@ pub(crate) type Texts = BTreeMap<String, Vec<u8>>;
 
 /// Whether a tracked file takes part in the rule.
 pub(crate) fn concerns(path: &str) -> bool {
-    path != HASHES && (path.starts_with(GOLDEN_DIR) || path.starts_with(FORMATS_DIR))
+    path != HASHES && [GOLDEN_DIR, FLEET_GOLDEN_DIR, FORMATS_DIR].iter().any(|dir| path.starts_with(dir))
 }
 
 /// Goldens out of step with their description. `recorded` is the text of [`HASHES`], if it exists.

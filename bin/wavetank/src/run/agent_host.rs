@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use wavetank_driver::{Clock, Errno, StartFault};
 use wavetank_engine::{Change, Collector, Command, EndOfRun, HostInterval, LoadConfig, LoadThreads, Message};
-use wavetank_fleet::{Agent, AgentAction};
+use wavetank_fleet::{Agent, AgentAction, AgentSetup};
 use wavetank_link::AgentLink;
 use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Nanos, Plan};
@@ -44,6 +44,7 @@ pub(crate) struct AgentHost {
     agent: Agent,
     link: AgentLink,
     plan: Arc<Plan>,
+    plan_hash: String,
     /// The process's clock, on which the fleet agrees.
     clock: Clock,
     means: LoadConfig,
@@ -71,9 +72,30 @@ struct Load {
 }
 
 impl AgentHost {
-    pub(crate) fn new(link: AgentLink, plan: Arc<Plan>, clock: Clock, means: LoadConfig) -> Self {
-        let (agent, happenings) = (Agent::new(), Vec::new());
-        Self { agent, link, plan, clock, means, load: None, seq: 0, happenings, renewing: None }
+    pub(crate) fn new(
+        link: AgentLink,
+        plan: Arc<Plan>,
+        plan_hash: &str,
+        clock: Clock,
+        means: LoadConfig,
+    ) -> Self {
+        let agent = Agent::new(AgentSetup::local(env!("CARGO_PKG_VERSION")), clock.now());
+        let (plan_hash, happenings) = (plan_hash.to_owned(), Vec::new());
+        let mut host = Self {
+            agent,
+            link,
+            plan,
+            plan_hash,
+            clock,
+            means,
+            load: None,
+            seq: 0,
+            happenings,
+            renewing: None,
+        };
+        host.agent.handle_connected(clock.now());
+        host.act();
+        host
     }
 
     /// Names are looked up again from now on.
@@ -139,6 +161,9 @@ impl AgentHost {
                 )),
                 AgentAction::Drain => self.drain(),
                 AgentAction::Stop => self.finish(),
+                // The machine refuses new shares for a host without this capability. An agent in
+                // its controller's process is never denied and has no spool.
+                AgentAction::Rebalance { .. } | AgentAction::Denied(_) | AgentAction::DeleteSpool => {}
             }
         }
     }
@@ -167,7 +192,7 @@ impl AgentHost {
                     StartFault::Crashed(crash) => crash.to_string(),
                 };
                 let line = format!("cannot prepare load threads: {why}");
-                self.agent.handle_prepared(Err(line), self.clock.now());
+                self.agent.handle_prepared(Err(vec![line]), self.clock.now());
             }
         }
     }
@@ -181,7 +206,7 @@ impl AgentHost {
                 load.opened += opened;
                 if load.ready == load.threads.len() {
                     self.happenings.push(AgentEvent::Opened(load.growth.end(load.opened)));
-                    self.agent.handle_prepared(Ok(()), now);
+                    self.agent.handle_prepared(Ok(self.plan_hash.clone()), now);
                 }
             }
             Message::Sealed(sealed) => load.collector.sealed(*sealed),
@@ -218,7 +243,7 @@ impl AgentHost {
             && let Some(load) = self.load.take()
         {
             load.threads.join();
-            self.agent.handle_finished(now);
+            self.agent.handle_finished("", now);
         }
     }
 
@@ -262,7 +287,7 @@ impl AgentHost {
         let zero = self.load.as_ref().and_then(|load| load.zero).unwrap_or(Nanos::ZERO);
         let at = self.soon(zero);
         let Some(load) = &mut self.load else {
-            return self.agent.handle_finished(self.clock.now());
+            return self.agent.handle_finished("", self.clock.now());
         };
         if !std::mem::replace(&mut load.finishing, true) {
             load.threads.broadcast(Command::Finish(at));

@@ -2,8 +2,8 @@
 
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage,
-    ControllerPayload, EndCause, RefusalReason,
+    Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, Command,
+    ControllerMessage, ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
@@ -12,13 +12,18 @@ use wavetank_plan::Nanos;
 struct Desk {
     agent: Agent,
     now: Nanos,
+    run: RunId,
     epoch: u64,
     seq: u64,
 }
 
 impl Desk {
     fn new() -> Self {
-        Self { agent: Agent::new(), now: Nanos::ZERO, epoch: 5, seq: 0 }
+        Self::with(Agent::new(AgentSetup::local("1"), Nanos::ZERO))
+    }
+
+    fn with(agent: Agent) -> Self {
+        Self { agent, now: Nanos::ZERO, run: RunId(9), epoch: 5, seq: 0 }
     }
 
     /// An agent in this state; its run's clock began at 10 s and shows 1 s.
@@ -26,7 +31,7 @@ impl Desk {
         let mut desk = Self::new();
         if state >= AgentState::Prepared {
             desk.command(prepare());
-            desk.agent.handle_prepared(Ok(()), desk.now);
+            desk.agent.handle_prepared(Ok("hash".to_owned()), desk.now);
         }
         desk.now = Nanos::from_secs(10);
         if state >= AgentState::Committed {
@@ -40,7 +45,7 @@ impl Desk {
             desk.agent.handle_draining(desk.now);
         }
         if state >= AgentState::Sealed {
-            desk.agent.handle_finished(desk.now);
+            desk.agent.handle_finished("", desk.now);
         }
         desk.done();
         assert_eq!(desk.agent.state(), state);
@@ -48,7 +53,7 @@ impl Desk {
     }
 
     fn order(&mut self, order: ControllerPayload) -> Vec<AgentAction> {
-        self.agent.handle_message(ControllerMessage { epoch: self.epoch, order }, self.now);
+        self.agent.handle_message(ControllerMessage { run: self.run, epoch: self.epoch, order }, self.now);
         self.done()
     }
 
@@ -78,7 +83,12 @@ impl Desk {
 }
 
 fn prepare() -> Command {
-    Command::Prepare { plan_hash: "hash".to_owned(), share: Partition::WHOLE }
+    let plan_hash = "hash".to_owned();
+    Command::Offer { plan_hash, share: Partition::WHOLE, orphan_grace: ORPHAN_GRACE }
+}
+
+fn done(intervals: u64, cause: EndCause) -> AgentPayload {
+    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new() })
 }
 
 fn commit(start_ms: i64) -> Command {
@@ -147,8 +157,8 @@ fn commands_are_obeyed_where_they_make_sense_and_once() {
     check(Sealed, Command::Stop, &accepted(3), &[]);
     for command in [Command::Stop, Command::Drain] {
         check(Idle, command.clone(), &accepted(1), &[]);
-        let done = AgentPayload::Done { intervals: 0, cause: EndCause::Command };
-        assert!(reports(&Desk::new().command(command)).contains(&done));
+        let end = done(0, EndCause::NotStarted);
+        assert!(reports(&Desk::new().command(command)).contains(&end));
     }
 }
 
@@ -162,8 +172,9 @@ fn a_host_that_cannot_prepare_is_asked_once_and_says_why() {
         [],
         "it is busy with it"
     );
-    desk.agent.handle_prepared(Err("too few files".to_owned()), desk.now);
-    let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::Host("too few files".to_owned()) };
+    desk.agent.handle_prepared(Err(vec!["too few files".to_owned()]), desk.now);
+    let refused =
+        AgentPayload::Refused { seq: 1, reason: RefusalReason::Host(vec!["too few files".to_owned()]) };
     assert_eq!(reports(&desk.done()), std::slice::from_ref(&refused));
     assert_eq!(reports(&desk.order(ControllerPayload::Command { seq: 1, command: prepare() })), [refused]);
     assert_eq!(desk.agent.state(), AgentState::Idle);
@@ -178,10 +189,10 @@ fn an_end_while_preparing_leaves_no_command_unanswered() {
     assert!(reports(&stopped.command(Command::Stop)).contains(&accepted));
     let mut failed = Desk::new();
     failed.command(prepare());
-    failed.agent.handle_finished(failed.now);
+    failed.agent.handle_finished("", failed.now);
     assert!(reports(&failed.done()).contains(&accepted), "its host fell over meanwhile");
     for mut desk in [stopped, failed] {
-        desk.agent.handle_prepared(Ok(()), desk.now);
+        desk.agent.handle_prepared(Ok("hash".to_owned()), desk.now);
         assert_eq!(desk.done(), [], "too late");
         assert_eq!(
             reports(&desk.order(ControllerPayload::Command { seq: 1, command: prepare() })),
@@ -223,7 +234,7 @@ fn an_older_epoch_commands_nothing_and_extends_no_lease() {
     desk.seq = 0;
     let answer = desk.command(Command::Stop);
     let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::OlderEpoch { current: 5 } };
-    assert_eq!(answer, [AgentAction::Send(AgentMessage { epoch: 4, report: refused })]);
+    assert_eq!(answer, [AgentAction::Send(AgentMessage { run: RunId(9), epoch: 4, report: refused })]);
     for second in 1..60 {
         desk.now = begin.after(Nanos::from_secs(second));
         desk.agent.handle_timeout(desk.now);
@@ -240,12 +251,12 @@ fn a_newer_epoch_takes_over_what_runs() {
     let refused = AgentPayload::Refused { seq: 1, reason: RefusalReason::WrongState(AgentState::Running) };
     assert_eq!(reports(&desk.command(prepare())), [refused]);
     assert!(desk.command(Command::Stop).contains(&AgentAction::Stop));
-    desk.agent.handle_finished(desk.now);
+    desk.agent.handle_finished("", desk.now);
     desk.done();
-    // After its end, the next controller finds a fresh agent.
-    desk.epoch = 7;
+    // After its end, the next run finds a fresh agent.
+    (desk.run, desk.epoch) = (RunId(10), 7);
     desk.seq = 0;
-    assert!(matches!(desk.command(prepare())[..], [AgentAction::Prepare { .. }]));
+    assert!(matches!(desk.command(prepare())[..], [.., AgentAction::Prepare { .. }]));
 }
 
 #[test]
@@ -259,8 +270,8 @@ fn an_orphan_drains_then_stops_and_a_lease_saves_it() {
     assert_eq!((&acted[0].1, &acted[1].1, acted.len()), (&AgentAction::Drain, &AgentAction::Stop, 2));
     assert!(drained >= expires && drained <= expires.after(BEAT));
     assert_eq!(stopped, drained.after(ORPHAN_DRAIN_MAX));
-    desk.agent.handle_finished(desk.now);
-    assert!(reports(&desk.done()).contains(&AgentPayload::Done { intervals: 0, cause: EndCause::Orphaned }));
+    desk.agent.handle_finished("", desk.now);
+    assert!(reports(&desk.done()).contains(&done(0, EndCause::Orphaned)));
     assert_eq!(desk.wait(Nanos::from_secs(300)), [], "no controller is left to report to");
     assert_eq!(desk.agent.poll_timeout(), None);
 
@@ -279,8 +290,8 @@ fn the_hard_end_of_a_run_needs_no_command() {
     let acted = desk.wait(at(29));
     assert_eq!(acted, [(at(20), AgentAction::Drain)]);
     assert_eq!(desk.wait(at(31)), [(at(20).after(ORPHAN_DRAIN_MAX), AgentAction::Stop)]);
-    desk.agent.handle_finished(desk.now);
-    assert!(reports(&desk.done()).contains(&AgentPayload::Done { intervals: 0, cause: EndCause::Overdue }));
+    desk.agent.handle_finished("", desk.now);
+    assert!(reports(&desk.done()).contains(&done(0, EndCause::Overdue)));
 }
 
 #[test]
@@ -294,10 +305,10 @@ fn intervals_are_reported_until_they_are_seen() {
     let sealed = |seq| AgentPayload::Sealed { seq };
     assert_eq!(reports(&desk.order(ControllerPayload::Lease { seen: 1 })), [sealed(1), sealed(2)]);
     assert_eq!(desk.order(ControllerPayload::Lease { seen: 3 }), []);
-    desk.agent.handle_finished(desk.now);
-    let done = AgentPayload::Done { intervals: 3, cause: EndCause::Plan };
-    assert_eq!(reports(&desk.done()), [AgentPayload::State { state: AgentState::Sealed }, done]);
+    desk.agent.handle_finished("", desk.now);
+    let end = done(3, EndCause::Plan);
+    assert_eq!(reports(&desk.done()), [AgentPayload::State { state: AgentState::Sealed }, end]);
     assert!(desk.agent.poll_timeout().is_some(), "it repeats the report until it is received");
-    desk.order(ControllerPayload::Settled);
+    desk.order(ControllerPayload::Settled { digest: String::new() });
     assert_eq!(desk.agent.poll_timeout(), None);
 }

@@ -1,9 +1,10 @@
 //! The controller alone: what it refuses, and when it gives up.
 
-use wavetank_fleet::constants::{BEAT, PREPARE_MAX, STOP_MAX};
+use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, PREPARE_MAX, STOP_MAX};
 use wavetank_fleet::{
-    AgentEnd, AgentId, AgentMessage, AgentPayload, AgentState, Change, ChangeRefused, Command, Controller,
-    ControllerAction, ControllerNotice, ControllerPayload, EndCause, Outcome, RunSetup,
+    AgentEnd, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, ChangeRefused, Command,
+    Controller, ControllerAction, ControllerNotice, ControllerPayload, Done, EndCause, Hello, Loss, Members,
+    Outcome, RunId, RunSetup,
 };
 use wavetank_pace::Partition;
 use wavetank_plan::{Nanos, Rate};
@@ -19,11 +20,31 @@ struct Desk {
 }
 
 impl Desk {
-    fn new(agents: u64) -> Self {
-        let shares = (0..agents).map(|k| Partition::WHOLE.split(agents, k)).collect();
-        let setup = RunSetup { shares, ..RunSetup::new(3, "hash") };
+    fn new(agents: u32) -> Self {
+        let setup = RunSetup { members: Members::Count(agents), ..RunSetup::new(3, "1", "hash") };
         let controller = Controller::new(setup, Nanos::ZERO);
-        Self { controller, now: Nanos::ZERO, orders: Vec::new(), notices: Vec::new() }.polled()
+        let mut desk = Self { controller, now: Nanos::ZERO, orders: Vec::new(), notices: Vec::new() };
+        for agent in 0..agents {
+            desk.hello(agent, &format!("load{agent}"), "1");
+        }
+        desk
+    }
+
+    fn hello(&mut self, agent: u32, name: &str, version: &str) {
+        let mut identity = AgentSetup::local(version).identity;
+        (identity.name, identity.instance) = (name.to_owned(), u64::from(agent));
+        let hello: Hello = identity.hello(AgentState::Idle);
+        let message = AgentMessage { run: RunId::NONE, epoch: 0, report: AgentPayload::Hello(hello) };
+        self.controller.handle_message(AgentId(agent), message, self.now);
+        self.poll();
+    }
+
+    fn lost(&self, agent: u32) -> Option<&Loss> {
+        let name = format!("load{agent}");
+        self.notices.iter().find_map(|notice| match notice {
+            ControllerNotice::Lost(loss) if loss.name == name => Some(loss),
+            _ => None,
+        })
     }
 
     /// Under load; its clock shows 5 s.
@@ -36,11 +57,6 @@ impl Desk {
         desk
     }
 
-    fn polled(mut self) -> Self {
-        self.poll();
-        self
-    }
-
     fn poll(&mut self) {
         while let Some(action) = self.controller.poll() {
             match action {
@@ -49,12 +65,18 @@ impl Desk {
                     self.orders.push((to, message.order));
                 }
                 ControllerAction::Notify(notice) => self.notices.push(notice),
+                ControllerAction::Journal(_) => {}
+                ControllerAction::Archive(_) => unreachable!("there are no spools"),
             }
         }
     }
 
     fn report(&mut self, agent: u32, report: AgentPayload) {
-        self.controller.handle_message(AgentId(agent), AgentMessage { epoch: 3, report }, self.now);
+        self.controller.handle_message(
+            AgentId(agent),
+            AgentMessage { run: RunId(1), epoch: 3, report },
+            self.now,
+        );
         self.poll();
     }
 
@@ -88,6 +110,10 @@ impl Desk {
         let is_wanted = |order: &ControllerPayload| matches!(order, ControllerPayload::Command { command, .. } if command == wanted);
         self.orders.iter().filter(|(_, order)| is_wanted(order)).count()
     }
+}
+
+fn done(intervals: u64, cause: EndCause) -> AgentPayload {
+    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new() })
 }
 
 #[test]
@@ -132,7 +158,7 @@ fn strangers_and_other_epochs_are_not_heard() {
     let mut desk = Desk::new(1);
     desk.controller.handle_message(
         AgentId(0),
-        AgentMessage { epoch: 2, report: AgentPayload::Prepared { seq: 1 } },
+        AgentMessage { run: RunId(1), epoch: 2, report: AgentPayload::Prepared { seq: 1 } },
         desk.now,
     );
     desk.report(7, AgentPayload::Prepared { seq: 1 });
@@ -156,7 +182,7 @@ fn one_unprepared_agent_keeps_all_from_starting() {
     for agent in 0..3 {
         desk.report(agent, AgentPayload::Accepted { seq: 2 });
         desk.report(agent, AgentPayload::Accepted { seq: 1 });
-        desk.report(agent, AgentPayload::Done { intervals: 0, cause: EndCause::Command });
+        desk.report(agent, done(0, EndCause::Command));
     }
     let outcome = desk.outcome().expect("all have ended");
     assert!(outcome.started_at.is_none() && !outcome.is_complete());
@@ -185,11 +211,18 @@ fn a_silent_agent_is_lost_after_three_beats_and_may_come_back() {
     let begin = desk.now;
     desk.wait(begin, &[]);
     desk.report(0, AgentPayload::State { state: AgentState::Running });
+    desk.report(0, AgentPayload::Sealed { seq: 0 });
     desk.wait(begin.after(Nanos::from_secs(3)), &[]);
-    assert!(!desk.notices.contains(&ControllerNotice::Lost(AgentId(0))));
-    // The only agent: with it the run is over.
+    assert_eq!(desk.lost(0), None);
     desk.wait(begin.after(Nanos::from_secs(5)), &[]);
-    assert!(desk.notices.contains(&ControllerNotice::Lost(AgentId(0))));
+    let loss = desk.lost(0).expect("noticed within five seconds");
+    assert_eq!((loss.share, loss.last_interval), (Partition::WHOLE, Some(0)));
+    assert!(loss.at <= Nanos::from_secs(10), "on the run's clock: {}", loss.at);
+    // The only agent: the run is over when it cannot send load any more.
+    let gone = begin.after(ORPHAN_GRACE).after(ORPHAN_DRAIN_MAX);
+    desk.wait(gone, &[]);
+    assert_eq!(desk.outcome(), None);
+    desk.wait(gone.after(Nanos::from_secs(4)), &[]);
     assert_eq!(desk.outcome().expect("no agent is left").agents[0].end, AgentEnd::Lost);
 
     let mut desk = Desk::new(2);
@@ -199,17 +232,17 @@ fn a_silent_agent_is_lost_after_three_beats_and_may_come_back() {
         desk.report(agent, AgentPayload::Accepted { seq: 2 });
     }
     desk.wait(Nanos::from_secs(20), &[0]);
-    assert!(desk.notices.contains(&ControllerNotice::Lost(AgentId(1))) && desk.outcome().is_none());
+    assert!(desk.lost(1).is_some() && desk.outcome().is_none());
     for seq in [1, 0, 0, 2] {
         desk.report(1, AgentPayload::Sealed { seq });
     }
     for agent in 0..2 {
-        desk.report(agent, AgentPayload::Done { intervals: u64::from(agent) * 3, cause: EndCause::Plan });
+        desk.report(agent, done(u64::from(agent) * 3, EndCause::Plan));
     }
     assert!(desk.notices.contains(&ControllerNotice::Back(AgentId(1))));
-    let sealed: Vec<_> =
-        desk.notices.iter().filter(|notice| matches!(notice, ControllerNotice::Sealed { .. })).collect();
-    let expected = [0, 1, 2].map(|seq| ControllerNotice::Sealed { agent: AgentId(1), seq });
-    assert_eq!(sealed, expected.iter().collect::<Vec<_>>());
+    let is_delivered = |notice: &&ControllerNotice| matches!(notice, ControllerNotice::Delivered { .. });
+    let delivered: Vec<_> = desk.notices.iter().filter(is_delivered).collect();
+    let expected = [0, 1, 2].map(|seq| ControllerNotice::Delivered { agent: AgentId(1), seq });
+    assert_eq!(delivered, expected.iter().collect::<Vec<_>>());
     assert!(desk.outcome().expect("both are done").is_complete(), "nothing is missing");
 }

@@ -1,5 +1,8 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
 mod agent;
+mod agent_of_fleet;
 mod controller;
+mod gathering;
 mod sim;
+mod wire;

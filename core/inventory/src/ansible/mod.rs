@@ -346,7 +346,7 @@ pub(crate) fn no_group(name: &str, groups: &[(String, Vec<String>)]) -> UserErro
         return bad(format!("there is no group `{name}`"), "the file has no groups");
     }
     let known: Vec<&str> = groups.iter().map(|(group, _)| group.as_str()).collect();
-    crate::host_range::unknown("group", name, &known)
+    crate::host_range::not_listed("group", name, &known)
 }
 
 #[cfg(test)]

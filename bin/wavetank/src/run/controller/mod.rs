@@ -126,12 +126,13 @@ impl<'a> RunController<'a> {
             lead_in: Nanos::ZERO - begins,
             prepare_max: prepare_max(&plan),
             end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
-            ..RunSetup::new(1, plan_hash)
+            phase_starts: plan.phases.iter().map(|phase| phase.start).collect(),
+            ..RunSetup::new(1, env!("CARGO_PKG_VERSION"), plan_hash)
         };
         Self {
             controller: Controller::new(setup, clock.now()),
             link,
-            agent: AgentHost::new(agent_link, Arc::clone(&plan), clock, means),
+            agent: AgentHost::new(agent_link, Arc::clone(&plan), plan_hash, clock, means),
             signals_seen: 0,
             signals,
             ending_early: false,
@@ -223,6 +224,9 @@ impl<'a> RunController<'a> {
             match action {
                 // A lost message is repeated by the machine.
                 ControllerAction::Send { to, message } => drop(self.link.send(to, message)),
+                // A run inside one process ends with it: it has no journal, and no spools that an
+                // archive would replace.
+                ControllerAction::Journal(_) | ControllerAction::Archive(_) => {}
                 ControllerAction::Notify(notice) => {
                     committed |= matches!(notice, ControllerNotice::Committed(_));
                     self.notice(notice);
@@ -245,15 +249,16 @@ impl<'a> RunController<'a> {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
             }
-            ControllerNotice::Sealed { .. } => {}
-            ControllerNotice::Lost(AgentId(agent)) => {
-                self.event("agent_lost", format!("agent {agent} is silent"));
+            ControllerNotice::Lost(loss) => {
+                self.event("agent_lost", format!("agent {} is silent", loss.name));
             }
             ControllerNotice::Back(AgentId(agent)) => {
                 self.event("agent_back", format!("agent {agent} is back"));
             }
             ControllerNotice::Refused { .. } => self.event("command_refused", "the agent refused a command"),
             ControllerNotice::Over(outcome) => self.outcome = Some(outcome),
+            // Intervals come from the agent's host, see `note`; the others concern larger fleets.
+            _ => {}
         }
     }
 

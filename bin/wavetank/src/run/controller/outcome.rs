@@ -12,23 +12,31 @@ impl RunController<'_> {
         for agent in &outcome.agents {
             for reason in &agent.refused {
                 match reason {
-                    RefusalReason::Host(line) if outcome.started_at.is_none() => {
+                    RefusalReason::Host(lines) if outcome.started_at.is_none() => {
                         let hint = "look at `ulimit -a` and at the limits of the container";
-                        return Err(UserError::refused("host_cannot", format!("this host {line}"), hint));
+                        let text = format!("this host {}", lines.join("; "));
+                        return Err(UserError::refused("host_cannot", text, hint));
                     }
                     RefusalReason::TooLate => {
                         let text = "this host was delayed until an agreed instant had passed";
                         self.book.lost.push(text.to_owned());
                     }
-                    RefusalReason::Host(line) => self.book.lost.push(format!("this host {line}")),
-                    RefusalReason::WrongState(_) | RefusalReason::OlderEpoch { .. } => {
+                    RefusalReason::Host(lines) => {
+                        self.book.lost.push(format!("this host {}", lines.join("; ")));
+                    }
+                    RefusalReason::WrongState(_)
+                    | RefusalReason::OlderEpoch { .. }
+                    | RefusalReason::Busy { .. }
+                    | RefusalReason::PlanHash { .. }
+                    | RefusalReason::Unsupported => {
                         self.book.lost.push("a command was refused by the agent of this host".to_owned());
                     }
                 }
             }
             match agent.end {
-                AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => {}
-                AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue) | AgentEnd::Unfinished => {
+                AgentEnd::Sealed(EndCause::Plan | EndCause::Command | EndCause::NotStarted) => {}
+                AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue | EndCause::Crashed)
+                | AgentEnd::Unfinished => {
                     self.book.lost.push("the load did not end when it should have and was cut".to_owned());
                 }
                 AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),

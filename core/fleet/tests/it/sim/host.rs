@@ -1,17 +1,24 @@
-//! Simulates the process around an agent, as the agent sees it.
+//! Simulates the process around an agent, and its disk.
 
-use wavetank_fleet::{Agent, AgentAction, Change};
+use wavetank_fleet::{Agent, AgentAction, Change, EndCause, FoundSpool, RunId};
+use wavetank_pace::Partition;
 use wavetank_plan::Nanos;
 
-/// The process around an agent: gets ready, sends load, seals intervals, ends.
+/// The process around an agent: gets ready, sends load, seals intervals, ends. All instants are on
+/// the agent's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub(crate) kind: Kind,
     pub(crate) plan: Nanos,
     pub(crate) lead_in: Nanos,
+    /// From this interval on, the disk is full.
+    pub(crate) full_from: Option<u64>,
     ready_at: Option<Nanos>,
+    plan_hash: String,
     /// Whether it answered that it is prepared.
     pub(crate) prepared: bool,
+    /// Its share, and those it gets at later phases.
+    pub(crate) shares: Vec<(u16, Partition)>,
 
     /// Zero of its run's clock.
     pub(crate) zero: Option<Nanos>,
@@ -27,6 +34,42 @@ pub(crate) struct Host {
     pub(crate) gone: Option<Nanos>,
 }
 
+/// The disk of an agent's host, which survives its process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disk {
+    pub(crate) run: Option<(RunId, u64)>,
+    /// Each stored interval.
+    pub(crate) spool: Vec<(u64, u64)>,
+    /// How many intervals were sealed, also without being stored.
+    pub(crate) sealed: u64,
+    /// The end of the spool, if it was written.
+    pub(crate) end: Option<(EndCause, u64)>,
+    pub(crate) deleted: bool,
+}
+
+impl Disk {
+    /// What a new process finds.
+    pub(crate) fn find(&self) -> Option<FoundSpool> {
+        let (run, epoch) = self.run.filter(|_| !self.deleted && self.sealed > 0)?;
+        let is_stored = |seq: &u64| self.spool.iter().any(|(stored, _)| stored == seq);
+        let unstored = (0..self.sealed).filter(|seq| !is_stored(seq)).collect();
+        let (cause, adjusted) = self.end.unwrap_or((EndCause::Crashed, 0));
+        let (intervals, digest) = (self.sealed, digest(&self.spool));
+        Some(FoundSpool { run, epoch, intervals, unstored, digest, cause, adjusted })
+    }
+
+    pub(crate) fn content(&self, seq: u64) -> Option<u64> {
+        self.spool.iter().find(|(stored, _)| *stored == seq).map(|(_, content)| *content)
+    }
+}
+
+/// A digest of intervals: their numbers and content, in order.
+pub(crate) fn digest(intervals: &[(u64, u64)]) -> String {
+    let mix = |sum: u64, value: u64| (sum ^ value).wrapping_mul(0x0100_0000_01b3);
+    let sum = intervals.iter().fold(0xcbf2_9ce4, |sum, (seq, content)| mix(mix(sum, *seq), *content));
+    format!("{sum:x}")
+}
+
 /// A defect of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -39,34 +82,48 @@ pub(crate) enum Kind {
     Deaf,
 }
 
+/// What happens in a host besides reports to its agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostStep {
+    /// The next interval is sealed and goes to the disk.
+    Seal,
+    /// The last interval was sealed before.
+    Finish,
+}
+
 const PREPARING: Nanos = Nanos::from_millis(300);
 const DRAINING: Nanos = Nanos::from_millis(1_700);
 const STOPPING: Nanos = Nanos::from_millis(40);
 
 impl Host {
-    pub(crate) fn new(kind: Kind, plan: Nanos, lead_in: Nanos) -> Self {
-        Self { kind, plan, lead_in, ..Self::default() }
+    pub(crate) fn new(kind: Kind, plan: Nanos, lead_in: Nanos, full_from: Option<u64>) -> Self {
+        Self { kind, plan, lead_in, full_from, ..Self::default() }
     }
 
     /// Carry out what the agent decided.
     pub(crate) fn act(&mut self, action: &AgentAction, now: Nanos) {
         assert!(self.gone.is_none(), "{action:?} after the end");
-        match *action {
-            AgentAction::Send(_) => unreachable!("the world sends"),
-            AgentAction::Prepare { .. } => {
+        match action {
+            AgentAction::Prepare { share, plan_hash } => {
                 assert!(self.ready_at.is_none() && !self.stopped, "prepared twice");
                 self.ready_at = Some(now.after(PREPARING));
+                self.shares = vec![(0, *share)];
+                self.plan_hash.clone_from(plan_hash);
             }
             AgentAction::StartAt(zero) => {
                 assert!(self.prepared && self.zero.is_none() && !self.stopped, "started out of turn");
-                assert!(now <= zero - self.lead_in, "started too late");
-                self.zero = Some(zero);
+                assert!(now <= *zero - self.lead_in, "started too late");
+                self.zero = Some(*zero);
             }
             AgentAction::Change { at, change } => {
                 let zero = self.zero.expect("a change of a run that has begun");
                 assert!(!self.stopped && self.load_to.is_none(), "a change after the end");
-                assert!(at > now - zero, "a change of the past");
-                self.changes.push((at, change));
+                assert!(*at > now - zero, "a change of the past");
+                self.changes.push((*at, *change));
+            }
+            AgentAction::Rebalance { phase, share } => {
+                assert!(self.zero.is_some() && !self.stopped, "a new share without load");
+                self.shares.push((*phase, *share));
             }
             AgentAction::Drain => {
                 assert!(self.zero.is_some() && !self.stopped, "nothing to drain");
@@ -80,6 +137,9 @@ impl Host {
                 self.stopped = true;
                 self.end_load(now);
                 self.end_at = Some(now.after(STOPPING));
+            }
+            AgentAction::Send(_) | AgentAction::Denied(_) | AgentAction::DeleteSpool => {
+                unreachable!("the world does it")
             }
         }
     }
@@ -99,40 +159,38 @@ impl Host {
         [ready, begin, over, self.next_seal(), self.end_at].into_iter().flatten().min()
     }
 
-    /// Reports to the agent what has happened up to `now`.
-    pub(crate) fn advance(&mut self, agent: &mut Agent, now: Nanos) {
+    /// Reports to the agent what has happened up to `now`. Returns the next step of the disk, until
+    /// there is none.
+    pub(crate) fn advance(&mut self, agent: &mut Agent, now: Nanos) -> Option<HostStep> {
         if self.gone.is_some() {
-            return;
+            return None;
         }
         if !self.prepared && self.ready_at.is_some_and(|at| now >= at) {
             self.prepared = self.kind != Kind::Unready;
             if self.prepared {
-                agent.handle_prepared(Ok(()), now);
+                agent.handle_prepared(Ok(self.plan_hash.clone()), now);
             } else {
                 self.ready_at = None;
-                agent.handle_prepared(Err("too few files".to_owned()), now);
+                agent.handle_prepared(Err(vec!["too few files".to_owned()]), now);
             }
         }
         if let Some(zero) = self.zero {
             if self.load_from.is_none() && self.load_to.is_none() && now >= zero - self.lead_in {
-                self.load_from = Some(now);
+                // The load threads wait for exactly this instant.
+                self.load_from = Some(zero - self.lead_in);
+                agent.handle_first_sent(zero - self.lead_in);
             }
-            while self.next_seal().is_some_and(|at| now >= at) {
-                self.seal(agent, now);
+            if self.next_seal().is_some_and(|at| now >= at) {
+                return Some(HostStep::Seal);
             }
             if self.load_from.is_some() && self.load_to.is_none() && now >= zero.after(self.plan) {
-                self.end_load(now);
+                // The plan's last arrival, however late this process looks.
+                self.load_to = Some(zero.after(self.plan));
                 self.end_at = Some(now.after(DRAINING));
                 agent.handle_draining(now);
             }
         }
-        if self.end_at.is_some_and(|at| now >= at) {
-            if self.load_from.is_some() {
-                self.seal(agent, now);
-            }
-            self.gone = Some(now);
-            agent.handle_finished(now);
-        }
+        self.end_at.filter(|at| now >= *at).map(|_| HostStep::Finish)
     }
 
     /// The process dies.
@@ -142,21 +200,12 @@ impl Host {
     }
 
     fn end_load(&mut self, now: Nanos) {
-        if self.load_from.is_some() {
-            self.load_to.get_or_insert(now);
-        } else {
-            // The end was requested before the load started, so it never starts.
-            self.load_to = Some(now);
-        }
+        // Without a start it never starts.
+        self.load_to.get_or_insert(now);
     }
 
     fn next_seal(&self) -> Option<Nanos> {
         let zero = self.zero.filter(|_| self.load_from.is_some())?;
         Some(zero.after(Nanos::from_secs(self.sealed as i64 + 1)))
-    }
-
-    fn seal(&mut self, agent: &mut Agent, now: Nanos) {
-        agent.handle_sealed(self.sealed, now);
-        self.sealed += 1;
     }
 }

@@ -1,391 +1,353 @@
-//! The world: one clock, one seed, a controller, agents, hosts and links.
+//! The world: one clock, one seed, controllers, agents, hosts, disks and links.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use wavetank_fleet::constants::{CHANGE_AHEAD_MIN, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, PREPARE_MAX, STOP_MAX};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentEnd, AgentId, AgentMessage, AgentState, Change, ChangeRefused, Controller,
-    ControllerAction, ControllerMessage, ControllerNotice, EndCause, Outcome, RunSetup,
+    Agent, AgentId, AgentMessage, AgentPayload, AgentState, Change, Clocks, Controller, ControllerMessage,
+    Loss, Member, Members, Outcome, RunSetup,
 };
-use wavetank_pace::{Partition, Philox};
+use wavetank_pace::Philox;
 use wavetank_plan::Nanos;
 
-use crate::sim::fault::{Act, Fault, Scenario};
-use crate::sim::host::{Host, Kind};
+use crate::sim::clock::AgentClock;
+use crate::sim::controller_host::ControllerDisk;
+use crate::sim::host::{Disk, Host};
+use crate::sim::scenario::{Act, Fault, Scenario};
 
 /// See the module's description.
 pub(crate) struct World {
-    now: Nanos,
-    scenario: Scenario,
-    random: Philox,
-    controller: Option<Controller>,
-    agents: Vec<Option<Agent>>,
+    pub(crate) now: Nanos,
+    pub(crate) scenario: Scenario,
+    pub(crate) setup: RunSetup,
+    pub(crate) random: Philox,
+    /// The owner of the run, unless it died.
+    pub(crate) controller: Option<Controller>,
+    /// Former owners that were suspended; they continue at that instant.
+    pub(crate) zombies: Vec<(Nanos, Controller)>,
+    pub(crate) disk: ControllerDisk,
+    pub(crate) agents: Vec<Option<Agent>>,
+    pub(crate) clocks: Vec<AgentClock>,
     pub(crate) hosts: Vec<Host>,
+    pub(crate) disks: Vec<Disk>,
     /// Hosts that died and were replaced.
-    fallen: Vec<(usize, Host)>,
+    pub(crate) fallen: Vec<(usize, Host)>,
     /// Messages in transit, by instant of arrival.
-    wires: BTreeMap<(Nanos, u64), (usize, Message)>,
-    sent: u64,
+    pub(crate) wires: BTreeMap<(Nanos, u64), (usize, Message)>,
+    pub(crate) sent: u64,
     acts: VecDeque<(Nanos, Act)>,
-    /// Deaths and returns of agents, by instant.
-    fates: VecDeque<(Nanos, usize, bool)>,
+    /// What befalls processes, by instant.
+    pub(crate) fates: BTreeMap<(Nanos, u64), Fate>,
+    pub(crate) instances: u64,
     pub(crate) controller_died: Option<Nanos>,
     pub(crate) outcome: Option<Outcome>,
-    /// Changes the controller accepted.
+    /// Changes a controller accepted, and whether all of them were by one controller.
     pub(crate) changes: Vec<(Nanos, Change)>,
-    /// Intervals noticed of each agent.
-    noticed: Vec<u64>,
-    pub(crate) lost: Vec<(Nanos, AgentId)>,
+    pub(crate) lost: Vec<(Nanos, Loss)>,
+    pub(crate) sealed: u64,
+    pub(crate) rebalanced: Vec<u16>,
     story: Story,
 }
 
 #[derive(Clone, Debug)]
-enum Message {
+pub(crate) enum Message {
     ToAgent(ControllerMessage),
-    ToController(AgentMessage),
+    /// With the data of an interval.
+    ToController(AgentMessage, Option<u64>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fate {
+    AgentDies(usize),
+    AgentReturns(usize),
+    ControllerDies,
+    ControllerReturns,
+    ControllerSleeps(Nanos),
 }
 
 /// The last events, printed when a check fails.
 struct Story {
     seed: u64,
-    lines: VecDeque<String>,
+    lines: VecDeque<(Nanos, StoryLine)>,
+}
+
+/// Text is only made of an arrival if it is printed.
+enum StoryLine {
+    Text(String),
+    Arrival(usize, Message),
 }
 
 impl Drop for Story {
     #[expect(clippy::print_stderr, reason = "a failing test prints its last events")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("seed {}; last events:", self.seed);
-            self.lines.iter().for_each(|line| eprintln!("  {line}"));
+            eprintln!("seed {}; replay it with WAVETANK_SEED={}; last events:", self.seed, self.seed);
+            for (at, line) in &self.lines {
+                match line {
+                    StoryLine::Text(text) => eprintln!("{:>12} {text}", at.to_string()),
+                    StoryLine::Arrival(number, message) => {
+                        eprintln!("{:>12} at or from agent {number}: {message:?}", at.to_string());
+                    }
+                }
+            }
         }
     }
 }
 
 impl World {
     pub(crate) fn new(seed: u64, agents: usize, scenario: Scenario) -> Self {
+        let mut random = Philox::keyed(seed, 2, agents as u64);
         let setup = RunSetup {
-            shares: (0..agents as u64).map(|k| Partition::WHOLE.split(agents as u64, k)).collect(),
+            members: Members::Named((0..agents).map(|k| Member::new(name(k))).collect()),
             margin: scenario.margin,
             lead_in: scenario.lead_in,
             end_by: Some(scenario.plan.after(Nanos::from_secs(5))),
-            ..RunSetup::new(1, "hash")
+            clocks: Clocks::MEASURED,
+            on_loss: scenario.on_loss,
+            rebalance: scenario.rebalance,
+            phase_starts: [Some(Nanos::ZERO - scenario.lead_in), scenario.second_phase]
+                .into_iter()
+                .flatten()
+                .collect(),
+            spools: true,
+            ..RunSetup::new(1, "1", "hash")
         };
-        let faults = &scenario.faults;
-        let host = |number: usize| {
-            let kind = faults.iter().find_map(|fault| match fault {
-                Fault::Unready { agent } if *agent == number => Some(Kind::Unready),
-                Fault::Deaf { agent } if *agent == number => Some(Kind::Deaf),
-                _ => None,
-            });
-            Host::new(kind.unwrap_or_default(), scenario.plan, scenario.lead_in)
-        };
+        let clocks = (0..agents).map(|_| clock(&scenario, &mut random)).collect();
         let mut acts: Vec<_> = scenario.acts.clone();
         acts.sort_by_key(|act| act.0);
-        let mut fates = Vec::new();
-        for fault in faults {
-            if let Fault::Crash { agent, at, back } = *fault {
-                fates.push((at, agent, false));
-                fates.extend(back.map(|back| (back, agent, true)));
-            }
-        }
-        fates.sort_unstable();
-        let lines = VecDeque::from([format!("{scenario:?}, {agents} agents")]);
-        Self {
+        let first = StoryLine::Text(format!("{scenario:?}, {agents} agents"));
+        let lines = VecDeque::from([(Nanos::ZERO, first)]);
+        let mut world = Self {
             now: Nanos::ZERO,
-            random: Philox::keyed(seed, 2, agents as u64),
-            controller: Some(Controller::new(setup, Nanos::ZERO)),
-            agents: (0..agents).map(|_| Some(Agent::new())).collect(),
-            hosts: (0..agents).map(host).collect(),
+            random,
+            controller: Some(Controller::new(setup.clone(), Nanos::ZERO)),
+            zombies: Vec::new(),
+            disk: ControllerDisk::default(),
+            agents: vec![None; agents],
+            clocks,
+            hosts: vec![Host::default(); agents],
+            disks: vec![Disk::default(); agents],
             fallen: Vec::new(),
             wires: BTreeMap::new(),
             sent: 0,
             acts: acts.into(),
-            fates: fates.into(),
+            fates: BTreeMap::new(),
+            instances: 0,
             controller_died: None,
             outcome: None,
             changes: Vec::new(),
-            noticed: vec![0; agents],
             lost: Vec::new(),
+            sealed: 0,
+            rebalanced: Vec::new(),
             story: Story { seed, lines },
+            setup,
             scenario,
+        };
+        (0..agents).for_each(|number| world.start_agent(number));
+        world.plan_fates();
+        world
+    }
+
+    fn plan_fates(&mut self) {
+        for fault in self.scenario.faults.clone() {
+            match fault {
+                Fault::Crash { agent, at, back } => {
+                    self.befall(at, Fate::AgentDies(agent));
+                    if let Some(back) = back {
+                        self.befall(back, Fate::AgentReturns(agent));
+                    }
+                }
+                Fault::CrashController { at, back } => {
+                    self.befall(at, Fate::ControllerDies);
+                    if let Some(back) = back {
+                        self.befall(back, Fate::ControllerReturns);
+                    }
+                }
+                Fault::ReplaceController { at, len } => {
+                    self.befall(at, Fate::ControllerSleeps(len));
+                    self.befall(at.after(Nanos::from_secs(2)), Fate::ControllerReturns);
+                }
+                _ => {}
+            }
         }
     }
 
-    /// Until nothing is left to happen.
+    pub(crate) fn befall(&mut self, at: Nanos, fate: Fate) {
+        self.sent += 1;
+        self.fates.insert((at, self.sent), fate);
+    }
+
+    /// Until nothing more happens to the run.
     pub(crate) fn run(&mut self) {
         let suspended = self.scenario.faults.iter().fold(Nanos::ZERO, |sum, fault| match fault {
-            Fault::Suspend { len, .. } | Fault::Cut { len, .. } => sum + *len,
+            Fault::Suspend { len, .. } | Fault::Cut { len, .. } | Fault::ReplaceController { len, .. } => {
+                sum + *len
+            }
             _ => sum,
         });
-        let waits = [PREPARE_MAX, STOP_MAX, ORPHAN_GRACE, ORPHAN_GRACE, ORPHAN_DRAIN_MAX, self.scenario.plan];
-        let limit = waits.into_iter().fold(suspended + Nanos::from_secs(60), |sum, wait| sum + wait);
+        let limit = self.now + suspended + self.scenario.plan + Nanos::from_secs(500);
         for _ in 0..1_000_000 {
             self.settle();
-            let Some(next) = self.next() else { return };
+            let Some(next) = self.next().filter(|_| !self.is_over()) else { return };
             self.now = self.now.max(next);
-            for fault in &self.scenario.faults {
-                if let Fault::Suspend { at, len } = *fault
-                    && (at..at + len).contains(&self.now)
-                {
-                    self.now = at + len;
-                }
-            }
             assert!(self.now < limit, "still busy at {}", self.now);
             self.advance();
         }
         panic!("a loop without progress at {}", self.now);
     }
 
-    /// Checks the invariants of every world.
-    pub(crate) fn judge_always(&self) {
-        assert!(
-            self.outcome.is_some() || self.controller_died.is_some(),
-            "a run with a live controller ends"
-        );
-        for (number, host) in self.records().into_iter().enumerate() {
-            assert!(host.zero.is_none() || host.gone.is_some(), "agent {number} was left under load");
-            assert!(self.noticed[number] <= host.sealed, "agent {number}: noticed more than was sealed");
-        }
-        let Some(outcome) = &self.outcome else { return };
-        for (agent, host) in outcome.agents.iter().zip(self.records()) {
-            assert_eq!(agent.intervals, self.noticed[agent.agent.0 as usize]);
-            if let AgentEnd::Sealed(cause) = agent.end {
-                assert_eq!(agent.intervals, host.sealed, "sealed, but not all intervals noticed");
-                let carried_out =
-                    host.load_to.zip(host.zero).is_some_and(|(to, zero)| to >= zero.after(host.plan));
-                assert!(cause != EndCause::Plan || carried_out, "called carried out, but was not");
+    /// After the run: `wavetank fleet settle` on a network without faults fetches what is missing
+    /// from the disks.
+    pub(crate) fn fetch_rest(&mut self) {
+        self.scenario.faults.clear();
+        self.zombies.clear();
+        self.wires.clear();
+        for number in 0..self.agents.len() {
+            if self.agents[number].is_none() {
+                self.start_agent(number);
             }
         }
-        if outcome.is_complete() {
-            self.judge_changes();
-            assert!(
-                self.records().iter().all(|host| host.zero == outcome.started_at),
-                "complete without a common start"
-            );
-        }
+        self.disk.crash(&mut self.random);
+        self.outcome = None;
+        self.controller = Some(self.disk.resume(&self.setup, self.now));
+        self.run();
     }
 
-    /// Returns for each agent the host that took part in the run: the present one, or an earlier
-    /// one.
-    fn records(&self) -> Vec<&Host> {
-        let took_part = |number| {
-            let mut hosts =
-                self.fallen.iter().filter(move |(fallen, _)| *fallen == number).map(|(_, host)| host);
-            hosts.find(|host| host.zero.is_some())
+    fn is_over(&self) -> bool {
+        let at_rest = |agent: &Option<Agent>| {
+            agent.as_ref().is_none_or(|agent| matches!(agent.state(), AgentState::Idle | AgentState::Sealed))
         };
-        self.hosts.iter().enumerate().map(|(number, host)| took_part(number).unwrap_or(host)).collect()
+        let has_owner = self.controller.is_some() && self.outcome.is_none();
+        !has_owner && self.fates.is_empty() && self.zombies.is_empty() && self.agents.iter().all(at_rest)
     }
 
-    /// All hosts have carried out all changes that fell into their load, in order.
-    fn judge_changes(&self) {
-        for host in self.records() {
-            let end = host.load_to.zip(host.zero).map_or(Nanos::ZERO, |(to, zero)| to - zero);
-            let within = |changes: &[(Nanos, Change)]| -> Vec<_> {
-                changes.iter().copied().filter(|change| change.0 < end).collect()
-            };
-            assert_eq!(within(&host.changes), within(&self.changes), "changes of a load that ended at {end}");
-        }
+    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+        self.add_line(StoryLine::Text(line()));
     }
 
-    fn tell(&mut self, line: impl FnOnce() -> String) {
-        if self.story.lines.len() > 60 {
+    fn add_line(&mut self, line: StoryLine) {
+        if self.story.lines.len() > 90 {
             self.story.lines.remove(1);
         }
-        self.story.lines.push_back(format!("{:>12} {}", self.now.to_string(), line()));
+        self.story.lines.push_back((self.now, line));
     }
 
     fn next(&self) -> Option<Nanos> {
-        let timeouts = self.agents.iter().flatten().filter_map(Agent::poll_timeout);
+        let agents = (0..self.agents.len()).filter_map(|number| self.next_of_agent(number));
         let controller = self.controller.as_ref().and_then(Controller::poll_timeout);
-        let death = self.controller.as_ref().and_then(|_| self.death_of_controller());
+        let zombies =
+            self.zombies.iter().map(|(wakes, zombie)| zombie.poll_timeout().unwrap_or(*wakes).max(*wakes));
         let all = [
             controller,
-            death,
             self.wires.keys().next().map(|key| key.0),
             self.acts.front().map(|act| act.0).filter(|_| self.controller.is_some()),
-            self.fates.front().map(|fate| fate.0),
+            self.fates.keys().next().map(|key| key.0),
         ];
-        let hosts = self.hosts.iter().filter_map(Host::next);
-        all.into_iter().flatten().chain(timeouts).chain(hosts).min()
+        all.into_iter().flatten().chain(agents).chain(zombies).min()
     }
 
-    fn death_of_controller(&self) -> Option<Nanos> {
-        self.scenario.faults.iter().find_map(|fault| match fault {
-            Fault::CrashController { at } => Some(*at),
+    fn next_of_agent(&self, number: usize) -> Option<Nanos> {
+        let agent = self.agents[number].as_ref()?;
+        let next = [agent.poll_timeout(), self.hosts[number].next()].into_iter().flatten().min()?;
+        let next = self.clocks[number].world(next);
+        Some(self.suspended_until(number).map_or(next, |until| next.max(until)))
+    }
+
+    fn suspended_until(&self, number: usize) -> Option<Nanos> {
+        let now = self.now;
+        let until = self.scenario.faults.iter().filter_map(|fault| match *fault {
+            Fault::Suspend { agent, at, len } if agent == number && (at..at + len).contains(&now) => {
+                Some(at + len)
+            }
             _ => None,
-        })
+        });
+        until.max()
     }
 
     /// Everything that is due: arrivals first, timeouts last, as a real loop does.
     fn advance(&mut self) {
         let now = self.now;
-        while let Some(&(number, agent_lives)) = self
-            .fates
-            .front()
-            .filter(|fate| fate.0 <= now)
-            .map(|(_, number, lives)| (*number, *lives))
-            .as_ref()
-        {
-            self.fates.pop_front();
-            self.fate(number, agent_lives);
-        }
-        if self.controller.is_some() && self.death_of_controller().is_some_and(|at| now >= at) {
-            self.tell(|| "the controller dies".to_owned());
-            self.controller = None;
-            self.controller_died = Some(now);
+        while let Some(entry) = self.fates.first_entry().filter(|entry| entry.key().0 <= now) {
+            let fate = entry.remove();
+            self.on_fate(fate);
         }
         while let Some(entry) = self.wires.first_entry().filter(|entry| entry.key().0 <= now) {
             let (number, message) = entry.remove();
             self.deliver(number, message);
             self.settle();
         }
-        while let Some(act) = self.acts.pop_front_if(|act| act.0 <= now) {
+        while self.controller.is_some()
+            && let Some(act) = self.acts.pop_front_if(|act| act.0 <= now)
+        {
             self.act(act.1);
         }
         for number in 0..self.agents.len() {
-            if let Some(agent) = &mut self.agents[number] {
-                self.hosts[number].advance(agent, now);
-                if agent.poll_timeout().is_some_and(|at| now >= at) {
-                    agent.handle_timeout(now);
-                }
+            if self.suspended_until(number).is_none() {
+                self.advance_agent(number);
             }
         }
         self.settle();
-        if let Some(controller) =
-            self.controller.as_mut().filter(|c| c.poll_timeout().is_some_and(|at| now >= at))
-        {
+        let is_due = |controller: &Controller| controller.poll_timeout().is_some_and(|at| now >= at);
+        if let Some(controller) = self.controller.as_mut().filter(|controller| is_due(controller)) {
             controller.handle_timeout(now);
         }
-    }
-
-    fn fate(&mut self, number: usize, lives: bool) {
-        let now = self.now;
-        self.tell(|| format!("agent {number} {}", if lives { "is back" } else { "dies" }));
-        if lives && self.agents[number].is_none() {
-            self.agents[number] = Some(Agent::new());
-            let host = Host::new(self.hosts[number].kind, self.scenario.plan, self.scenario.lead_in);
-            self.fallen.push((number, std::mem::replace(&mut self.hosts[number], host)));
-        } else if !lives {
-            self.agents[number] = None;
-            self.hosts[number].die(now);
-        }
-    }
-
-    fn act(&mut self, act: Act) {
-        let now = self.now;
-        self.tell(|| format!("the user: {act:?}"));
-        let Some(controller) = &mut self.controller else { return };
-        match act {
-            Act::Drain => controller.drain(Nanos::from_secs(5), now),
-            Act::Stop => controller.stop(now),
-            Act::Change { ahead } => {
-                let run_now = controller.started_at().map_or(now, |zero| now - zero);
-                let change = Change::Users(self.changes.len() as u64);
-                match controller.change(run_now + ahead, change, now) {
-                    Ok(()) => {
-                        assert!(ahead >= CHANGE_AHEAD_MIN, "a change {ahead} ahead was taken");
-                        self.changes.push((run_now + ahead, change));
-                    }
-                    Err(ChangeRefused::TooLate) => {
-                        assert!(ahead < CHANGE_AHEAD_MIN, "{ahead} ahead is in time");
-                    }
-                    Err(ChangeRefused::NotRunning | ChangeRefused::Busy) => {}
-                }
+        for (wakes, zombie) in &mut self.zombies {
+            if *wakes <= now && is_due(zombie) {
+                zombie.handle_timeout(now);
             }
         }
+        // A former owner ends when its run is over, or a minute after it woke up.
+        self.zombies.retain(|(wakes, zombie)| {
+            zombie.poll_timeout().is_some() && now < wakes.after(Nanos::from_secs(60))
+        });
     }
 
     fn deliver(&mut self, number: usize, message: Message) {
         let now = self.now;
-        self.tell(|| format!("arrives at or from agent {number}: {message:?}"));
+        if let Some(until) = self.suspended_until(number)
+            && matches!(message, Message::ToAgent(_))
+        {
+            self.sent += 1;
+            self.wires.insert((until, self.sent), (number, message));
+            return;
+        }
+        self.add_line(StoryLine::Arrival(number, message.clone()));
         match message {
             Message::ToAgent(message) => {
+                let now = self.clocks[number].at(now);
                 if let Some(agent) = &mut self.agents[number] {
                     agent.handle_message(message, now);
+                    let disk = &mut self.disks[number];
+                    if !disk.deleted {
+                        disk.run = Some(agent.run());
+                    }
                 }
             }
-            Message::ToController(message) => {
+            Message::ToController(message, content) => {
+                let id = AgentId(number as u32);
+                for (_, zombie) in self.zombies.iter_mut().filter(|(wakes, _)| *wakes <= now) {
+                    zombie.handle_message(id, message.clone(), now);
+                }
                 if let Some(controller) = &mut self.controller {
-                    controller.handle_message(AgentId(number as u32), message, now);
+                    if let (AgentPayload::Sealed { seq }, Some(content)) = (&message.report, content) {
+                        self.disk.stage(id, *seq, content);
+                    }
+                    controller.handle_message(id, message, now);
                 }
             }
         }
     }
+}
 
-    /// Carry out what the machines decided, until they rest.
-    fn settle(&mut self) {
-        while let Some(action) = self.controller.as_mut().and_then(Controller::poll) {
-            match action {
-                ControllerAction::Send { to, message } => {
-                    self.send(to.0 as usize, &Message::ToAgent(message));
-                }
-                ControllerAction::Notify(notice) => self.notice(notice),
-            }
-        }
-        for number in 0..self.agents.len() {
-            while let Some(action) = self.agents[number].as_mut().and_then(Agent::poll) {
-                if let AgentAction::Send(message) = action {
-                    self.send(number, &Message::ToController(message));
-                    continue;
-                }
-                self.tell(|| format!("agent {number} shall {action:?}"));
-                if let AgentAction::StartAt(_) = action {
-                    assert!(self.all_were_prepared(), "a start before all are prepared");
-                }
-                self.hosts[number].act(&action, self.now);
-            }
-        }
-    }
+/// The name of an agent.
+pub(crate) fn name(number: usize) -> String {
+    format!("load{number}")
+}
 
-    /// An agent may have died since, unnoticed as yet.
-    fn all_were_prepared(&self) -> bool {
-        let before = |number| self.fallen.iter().any(|(fallen, host)| *fallen == number && host.prepared);
-        self.hosts.iter().enumerate().all(|(number, host)| host.prepared || before(number))
-    }
-
-    fn notice(&mut self, notice: ControllerNotice) {
-        self.tell(|| format!("noticed: {notice:?}"));
-        assert!(self.outcome.is_none(), "a notice after the last");
-        match notice {
-            ControllerNotice::Committed(_) => {
-                assert!(self.all_were_prepared(), "committed before all are prepared");
-            }
-            ControllerNotice::Sealed { agent, seq } => {
-                assert_eq!(seq, self.noticed[agent.0 as usize], "each interval once, in order");
-                self.noticed[agent.0 as usize] += 1;
-            }
-            ControllerNotice::Lost(agent) => self.lost.push((self.now, agent)),
-            ControllerNotice::Back(_) | ControllerNotice::Refused { .. } => {}
-            ControllerNotice::Over(outcome) => {
-                let states = |agent| self.controller.as_ref().and_then(|controller| controller.state(agent));
-                for agent in outcome.agents.iter().filter(|agent| matches!(agent.end, AgentEnd::Sealed(_))) {
-                    assert_eq!(states(agent.agent), Some(AgentState::Sealed));
-                }
-                self.outcome = Some(outcome);
-            }
-        }
-    }
-
-    /// Put a message on the wire, or not, or twice.
-    fn send(&mut self, number: usize, message: &Message) {
-        let (mut delay_max, mut copies) = (self.scenario.delay_max, 1);
-        for fault in &self.scenario.faults {
-            match *fault {
-                Fault::Delay { max } => delay_max = delay_max.max(max),
-                Fault::Duplicate { percent } if self.random.below(100) < percent => copies *= 2,
-                Fault::Lose { percent } if self.random.below(100) < percent => copies = 0,
-                Fault::Cut { agent, from, len }
-                    if agent == number && (from..from + len).contains(&self.now) =>
-                {
-                    copies = 0;
-                }
-                _ => {}
-            }
-        }
-        for _ in 0..copies {
-            let delay = Nanos(self.random.below(delay_max.0 as u64 + 1) as i64);
-            self.sent += 1;
-            self.wires.insert((self.now.after(delay), self.sent), (number, message.clone()));
-        }
+fn clock(scenario: &Scenario, random: &mut Philox) -> AgentClock {
+    let max = scenario.clock_offset_max.0.unsigned_abs();
+    let drift = scenario.drift_max_ppm;
+    AgentClock {
+        offset: Nanos(random.below(2 * max + 1) as i64 - max as i64),
+        drift_ppm: random.below(2 * drift + 1) as i64 - drift as i64,
     }
 }
