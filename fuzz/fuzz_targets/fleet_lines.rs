@@ -5,7 +5,7 @@ use wavetank_fleet::wire::{
     decode_agent, decode_controller, decode_record, encode_agent, encode_controller, encode_record,
 };
 use wavetank_fleet::{Agent, AgentId, AgentSetup, Controller, RunId, RunSetup};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let mut now = Nanos::ZERO;

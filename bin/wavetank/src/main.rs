@@ -19,7 +19,7 @@ mod trace;
 use std::io::Write;
 use std::process::ExitCode;
 
-use wavetank_plan::{UserError, sanitize_lines};
+use wavetank_units::{UserError, sanitize_lines};
 
 use cli::{Command, FileFormat, LabCommand, OutFile, OutputFormat, ParseExit};
 

@@ -1,6 +1,6 @@
 //! [`ColumnCounts`]: one run's counts of one thing, column by column.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// The counts of one kind from one run, in columns of equal length and in order of time. A column
 /// is sparse: pairs of an index and a count, ascending by index, no index twice. The

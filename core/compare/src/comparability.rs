@@ -1,6 +1,7 @@
 //! Checks whether two runs can be compared, and lists their other differences.
 
-use wavetank_plan::{Load, Plan, UserError};
+use wavetank_plan::{Load, Plan};
+use wavetank_units::UserError;
 
 /// The properties of machine and program that influence the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`compare_doc`]: the comparison as it is stored and printed.
 
-use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
+use wavetank_units::{ExitCode, Nanos};
 
 use crate::metrics::{LEVEL, MetricComparison};
 use crate::{DRAWS, IntervalSource, holm, required_runs};

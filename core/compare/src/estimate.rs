@@ -1,7 +1,7 @@
 //! [`Estimate`]: a value of one side and what it may be off by, on a logarithmic scale.
 
 use wavetank_pace::Philox;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::resample_table::{ResampleTable, add};
 use crate::{ColumnCounts, Metric};

@@ -1,6 +1,6 @@
 //! [`ResampleTable`]: the strips of one side in the shape that drawing again is fast in.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::block_length::{BLOCKS_MIN, COLUMNS_MIN, block_length};
 use crate::column_counts::merge;

@@ -1,7 +1,8 @@
 //! [`RunSeries`]: one stored run, cut into columns for comparing.
 
 use wavetank_measure::{Histogram, Interval, PhaseWindows, StepSeries};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 use crate::ColumnCounts;
 use crate::column_counts::merge;

@@ -1,8 +1,9 @@
 //! [`diagnose`]: the verdict composed from all causes, by the precedence of `docs/measuring.md` §5.
 
 use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
+use wavetank_plan::Plan;
 use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
-use wavetank_plan::{ExitCode, Plan};
+use wavetank_units::ExitCode;
 
 use crate::facts::{Facts, RuleInput};
 use crate::{

@@ -73,7 +73,7 @@ pub(crate) fn generator_excuse(
             return Some(finding(
                 "generator_lag",
                 message,
-                format!("lag {}", wavetank_plan::Nanos(lag as i64)),
+                format!("lag {}", wavetank_units::Nanos(lag as i64)),
             ));
         }
     }

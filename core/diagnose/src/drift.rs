@@ -4,8 +4,8 @@
 //! rule requires a trend that is not due to chance, and a change that matters.
 
 use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observations, Plateau};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::show_size;
+use wavetank_units::Nanos;
+use wavetank_units::quantity::show_size;
 
 use crate::facts::RuleInput;
 use crate::trend::{SECONDS_MIN, Trend};

@@ -1,7 +1,7 @@
 //! How requests failed: the classes that matter, and failures that share one age.
 
 use wavetank_measure::{ErrorClass, Histogram};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, error_class_text, format};

@@ -1,10 +1,11 @@
 //! Formats numbers for sentences.
 
 use wavetank_measure::{Fraction, ThresholdResult};
+use wavetank_plan::Value;
+use wavetank_units::Nanos;
 /// `12,400`.
-pub(crate) use wavetank_plan::quantity::format_grouped as count;
-use wavetank_plan::quantity::trimmed;
-use wavetank_plan::{Nanos, Value};
+pub(crate) use wavetank_units::quantity::format_grouped as count;
+use wavetank_units::quantity::trimmed;
 
 /// Formats a share as `3.2 %`, with enough decimals to distinguish it from zero, and without
 /// trailing zeros. Cards and tables have less room: they show `< 0.01 %` where this returns `0.0012
@@ -42,7 +43,7 @@ pub(crate) fn value(result: &ThresholdResult) -> String {
         Value::PerSecond(_) if value < 100.0 => format!("{value:.1}/s"),
         Value::PerSecond(_) => format!("{}/s", count(value.round() as u64)),
         Value::Share(_) => percent(value),
-        Value::Bytes(_) => wavetank_plan::quantity::show_size(value as u64),
+        Value::Bytes(_) => wavetank_units::quantity::show_size(value as u64),
         Value::BitsPerSecond(_) => format!("{:.2} Gbit/s", value / 1e9),
     }
 }

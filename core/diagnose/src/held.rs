@@ -1,7 +1,8 @@
 //! Findings about held connections.
 
 use wavetank_measure::{HeldPhase, Plateau};
-use wavetank_plan::{Nanos, Subject};
+use wavetank_plan::Subject;
+use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};

@@ -1,7 +1,8 @@
 //! Circumstances worth knowing, which never change a verdict.
 
 use wavetank_measure::{DropReason, ThresholdResult};
-use wavetank_plan::{MaxOpenLimit, Nanos};
+use wavetank_plan::MaxOpenLimit;
+use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::{Finding, format};

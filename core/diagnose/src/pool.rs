@@ -1,6 +1,7 @@
 //! The finding about a pool of connections that was too small.
 
-use wavetank_plan::{Load, Nanos};
+use wavetank_plan::Load;
+use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::validity_rules::lag_is_doubtful;

@@ -1,7 +1,7 @@
 //! [`RunEnd`] and [`RunContext`]: how the run ended, and what surrounded it.
 
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::HookResult;
 

@@ -1,8 +1,8 @@
 //! Findings about periods in which no request ended.
 
 use wavetank_measure::Stalls;
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::trimmed;
+use wavetank_units::Nanos;
+use wavetank_units::quantity::trimmed;
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};

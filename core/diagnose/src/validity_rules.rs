@@ -1,11 +1,11 @@
 //! The doubts of `docs/measuring.md` §5: reasons not to believe the generator, each a finding.
 
 use wavetank_measure::{DropReason, GeneratorHealth};
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::{
     BEHIND_MAX, DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE,
     THREAD_FULL_INTERVALS,
 };
+use wavetank_units::Nanos;
 
 use crate::facts::{Facts, RuleInput};
 use crate::{Blame, Finding, Throttling, error_class_text, format};

@@ -1,6 +1,6 @@
 //! [`Verdict`] and [`Diagnosis`]: the result of a run.
 
-use wavetank_plan::ExitCode;
+use wavetank_units::ExitCode;
 
 use crate::{Blame, Finding};
 

@@ -4,7 +4,8 @@
 //! overrides, validation, lowering.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
-use wavetank_plan::{TargetUrl, UserError, resolve};
+use wavetank_plan::{TargetUrl, resolve};
+use wavetank_units::UserError;
 
 use crate::input::override_with;
 use crate::model::{

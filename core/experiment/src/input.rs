@@ -1,7 +1,7 @@
 //! [`read`]: from the file's bytes to an [`Experiment`].
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Grammar as _, Span, parse_yaml, text_of};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::grammar::MapName;
 use crate::model::Experiment;

@@ -2,7 +2,7 @@
 //! here.
 
 use wavetank_grammar::{Diagnostic, FormatSignature, Grammar as _, Node, detect_format, foreign};
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use crate::grammar::MapName;
 

@@ -1,7 +1,8 @@
 //! `--scale`, `--speed`, `--target`: the same experiment smaller, faster, or with another target.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::{Nanos, Rate, TargetUrl, UserError, did_you_mean};
+use wavetank_plan::TargetUrl;
+use wavetank_units::{Nanos, Rate, UserError, did_you_mean};
 
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Sessions, StairHeight, Verb};
 use crate::{Step, Target, TargetAddress};

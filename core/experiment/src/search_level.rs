@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::constants::OPEN_RATE_PER_S;
-use wavetank_plan::{Nanos, Rate, UserError, did_you_mean};
+use wavetank_units::{Nanos, Rate, UserError, did_you_mean};
 
 use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
 

@@ -1,7 +1,7 @@
 //! [`AgentAction`], [`ControllerAction`]: actions for the hosts of the two machines.
 
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::hello::DenialReason;
 use crate::journal::JournalRecord;

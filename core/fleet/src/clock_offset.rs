@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::constants::{DRIFT_MAX_PPM, PROBE_EVERY, PROBES, PROBES_MAX};
 

@@ -1,6 +1,6 @@
 //! Times and limits of the fleet's protocol.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Agents report and the controller extends leases this often.
 pub const BEAT: Nanos = Nanos::SECOND;

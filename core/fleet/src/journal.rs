@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::message::{Change, Done, RunId};
 use crate::outcome::Loss;

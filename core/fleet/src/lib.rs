@@ -24,7 +24,7 @@
 //!     Agent, AgentAction, AgentId, AgentSetup, AgentState, Controller, ControllerAction,
 //!     ControllerNotice, RunSetup,
 //! };
-//! use wavetank_plan::Nanos;
+//! use wavetank_units::Nanos;
 //!
 //! let mut now = Nanos::ZERO; // The host's clock.
 //! let mut controller = Controller::new(RunSetup::new(1, "0.1.0", "plan hash"), now);

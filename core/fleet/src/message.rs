@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 use crate::hello::{DenialReason, Hello};
 use crate::wire_values::{instant, optional_instant, partition, rate};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::hello::DenialReason;
 use crate::message::{AgentId, EndCause, RefusalReason};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::clock_offset::ClockOffset;
 use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, RESEND_MAX, UNANSWERED_MAX};

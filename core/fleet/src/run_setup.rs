@@ -1,6 +1,6 @@
 //! [`RunSetup`]: the controller's settings of a run.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::constants::{GATHER_MAX, ORPHAN_GRACE, PREPARE_MAX, START_TOLERANCE};
 use crate::message::RunId;

@@ -13,7 +13,7 @@ pub(crate) const INTERVAL_MAX: u64 = 1 << 56;
 /// An instant or length in nanoseconds.
 pub(crate) mod instant {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::INSTANT_MAX;
 
@@ -35,7 +35,7 @@ pub(crate) mod instant {
 /// An instant that may be missing.
 pub(crate) mod optional_instant {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     #[derive(Serialize, Deserialize)]
     struct Wrapped(#[serde(with = "super::instant")] Nanos);
@@ -98,7 +98,7 @@ pub(crate) mod optional_partitions {
 /// A rate as `[count, per_ns]`.
 pub(crate) mod rate {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
-    use wavetank_plan::{Nanos, Rate};
+    use wavetank_units::{Nanos, Rate};
 
     pub(crate) fn serialize<S: Serializer>(value: &Rate, serializer: S) -> Result<S::Ok, S::Error> {
         (value.count, value.per.0).serialize(serializer)

@@ -1,6 +1,6 @@
 //! [`Diagnostic`]: one message about a file, and [`Diagnostics`]: all of them.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::Span;
 

@@ -1,6 +1,6 @@
 //! Suggestions for unknown keys: a similar key, or the key for a name that other tools use.
 
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use crate::Grammar;
 

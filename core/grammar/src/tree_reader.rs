@@ -1,10 +1,10 @@
 //! [`TreeReader`]: what every reader of a tree does: read single values, quantities and lists, and
 //! report mistakes.
 
-use wavetank_plan::quantity::{
+use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_size,
 };
-use wavetank_plan::{Nanos, UserError, did_you_mean};
+use wavetank_units::{Nanos, UserError, did_you_mean};
 
 use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};
 

@@ -1,6 +1,6 @@
 //! [`read_group`]: groups of dsh and pdsh, `/etc/dsh/group/NAME`.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::host_range::expand_hosts;
 

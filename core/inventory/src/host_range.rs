@@ -1,6 +1,6 @@
 //! Ranges of host names, as pdsh and Slurm write them: `load[01-16,20]`, `rack[1-2]node[01-10]`.
 
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 /// Maximum number of hosts of one list.
 pub const HOSTS_MAX: usize = 100_000;

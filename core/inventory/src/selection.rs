@@ -1,6 +1,6 @@
 //! [`select_hosts`]: the hosts that a command line selects.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::ansible::no_group;
 use crate::host_range::{bad, expand_hosts, not_listed, split_list};

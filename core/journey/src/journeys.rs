@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{Plan, Scenario, UserError};
+use wavetank_plan::{Plan, Scenario};
+use wavetank_units::UserError;
 
 use crate::compiled::{CompiledStep, Program};
 use crate::data::Table;

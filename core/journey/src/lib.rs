@@ -11,7 +11,7 @@
 //! libraries are not built into every crate.
 //!
 //! **Invariants.** No bytes from a server or a data file can cause a panic, and named limits bound
-//! work and memory. A mistake in the user's files is a [`UserError`](wavetank_plan::UserError)
+//! work and memory. A mistake in the user's files is a [`UserError`](wavetank_units::UserError)
 //! before the run.
 
 pub mod auth;

@@ -1,7 +1,8 @@
 //! [`PerTargetStep`]: a step with several targets, compiled for each of them.
 
 use wavetank_pace::Philox;
-use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection, UserError};
+use wavetank_plan::{ConnectionOwner, PickOrder, Plan, Step, TargetSelection};
+use wavetank_units::UserError;
 
 use crate::compiled::CompiledStep;
 use crate::state::Identity;

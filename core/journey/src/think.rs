@@ -4,7 +4,8 @@
 //! exponentials come from the `libm` crate, not from the platform's library: the same seed gives
 //! the same times everywhere.
 
-use wavetank_plan::{Nanos, Think, UserError};
+use wavetank_plan::Think;
+use wavetank_units::{Nanos, UserError};
 
 /// Rejects invalid values: a reversed range, a 95th percentile below the median, more than a day.
 pub fn check(think: Think) -> Result<Think, UserError> {

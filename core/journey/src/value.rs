@@ -1,6 +1,6 @@
 //! [`JsonType`] and [`ValueRef`]: a value of a variable, as its text and the type of that text.
 
-use wavetank_plan::Number;
+use wavetank_units::Number;
 
 /// The type of a value. Its text always exists. The type decides how a typed body such as JSON
 /// shows it: a template that is a whole value keeps it.

@@ -1,6 +1,7 @@
 //! [`ConditionOutcome`]: the result of a threshold, and the worst of several.
 
-use wavetank_plan::{Condition, Nanos};
+use wavetank_plan::Condition;
+use wavetank_units::Nanos;
 
 use crate::outcome::ConditionResult;
 

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
+use wavetank_plan::Plan;
 use wavetank_plan::constants::VALIDITY_WINDOW;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_units::Nanos;
 
 use crate::subject_count::{drops_by_generator, generator_drops};
 use crate::{DropReason, Fraction, GeneratorHealth, Interval, PhaseWindows, ThreadLoad, WindowShare};

@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::{Condition, HostGauge, Nanos, Value, matches_host};
+use wavetank_plan::{Condition, HostGauge, Value, matches_host};
+use wavetank_units::Nanos;
 
 use crate::HostSample;
 use crate::condition_outcome::{ConditionOutcome, record_worst};

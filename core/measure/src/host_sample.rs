@@ -1,6 +1,7 @@
 //! [`HostSample`]: how a host stood at one instant.
 
-use wavetank_plan::{HostGauge, Nanos};
+use wavetank_plan::HostGauge;
+use wavetank_units::Nanos;
 
 /// Bits of a byte.
 const BITS: f64 = 8.0;

@@ -1,6 +1,6 @@
 //! [`Impact`]: what clients saw of something that was done to a host while the load ran.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Histogram, Interval, PhaseWindows, RequestCounters};
 

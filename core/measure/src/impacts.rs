@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::{Nanos, Phase, Plan};
+use wavetank_plan::{Phase, Plan};
+use wavetank_units::Nanos;
 
 use crate::{ClientWindow, Impact, Interval, PhaseWindows, Recovery};
 

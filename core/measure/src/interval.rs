@@ -1,7 +1,8 @@
 //! [`Interval`]: the counts and times of one period, from one thread or merged.
 
+use wavetank_plan::Key;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
-use wavetank_plan::{Key, Nanos};
+use wavetank_units::Nanos;
 
 use crate::{Bytes, ConnCounts, JourneyCounters, PhaseSeries, StepSeries, TargetSeries};
 

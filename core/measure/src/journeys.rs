@@ -1,6 +1,7 @@
 //! [`JourneyCounters`]: what sessions did beyond their single requests.
 
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use crate::{CheckSeries, Histogram, RendezvousRelease, SessionSeries};
 

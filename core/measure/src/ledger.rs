@@ -1,6 +1,7 @@
 //! [`Ledger`]: the evaluation of a run: totals, thresholds, validity.
 
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 use crate::impacts::ImpactTracker;
 use crate::stall_detector::StallDetector;

@@ -1,7 +1,7 @@
 //! [`Observations`]: samples taken in parallel with the load, second by second: this host, and the
 //! target's own counts.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Downsampled, HostSample, HostStats};
 

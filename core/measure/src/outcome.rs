@@ -1,7 +1,8 @@
 //! [`ConditionResult`]: the result of one condition over one period of time.
 
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Condition, LatencyPart, Nanos, Op, Subject, Value};
+use wavetank_plan::{Condition, LatencyPart, Op, Subject, Value};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::format_grouped;
 
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::{Histogram, view::per_second};

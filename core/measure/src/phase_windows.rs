@@ -1,7 +1,8 @@
 //! [`PhaseWindows`]: the time ranges of phases and of the measured window.
 
 use wavetank_plan::shape::climb_length;
-use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan};
+use wavetank_plan::{Arrivals, Load, Phase, Plan};
+use wavetank_units::Nanos;
 
 use crate::Interval;
 

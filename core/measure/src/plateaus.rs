@@ -1,6 +1,7 @@
 //! [`PlateauTracker`]: the connections of hold phases, second by second and phase by phase.
 
-use wavetank_plan::{Load, Nanos, Phase, Plan};
+use wavetank_plan::{Load, Phase, Plan};
+use wavetank_units::Nanos;
 
 use crate::{ConnCounts, Downsampled, Histogram, Interval, PhaseWindows, Violation, violation};
 

@@ -1,6 +1,6 @@
 //! [`RendezvousRelease`]: users who waited for each other at a rendezvous and left together.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// One release of users from a rendezvous. Each load thread reports its own users; merging gives
 /// all of them.

@@ -1,6 +1,6 @@
 //! [`ConditionSample`]: the data of one period of time that one condition needs.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::Histogram;
 

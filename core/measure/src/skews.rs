@@ -1,7 +1,8 @@
 //! [`RendezvousSkew`]: evaluates one condition on the skew of rendezvous releases, the time between
 //! the first and the last request of users who left together.
 
-use wavetank_plan::{Condition, Nanos};
+use wavetank_plan::Condition;
+use wavetank_units::Nanos;
 
 use crate::condition_outcome::record_worst;
 use crate::outcome::{ConditionResult, Scope};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::sparse::SparseHistogram;

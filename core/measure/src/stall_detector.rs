@@ -5,7 +5,8 @@
 //! without any times. Reading the seconds of an archive without their times therefore gives the
 //! same result.
 
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
+use wavetank_units::Nanos;
 
 use crate::subject_count::generator_drops;
 use crate::{Interval, PhaseWindows, RequestCounters, Stall, Stalls};

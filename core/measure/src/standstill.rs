@@ -1,6 +1,6 @@
 //! [`Stalls`]: when no request ended though enough of them waited; facts only.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A stretch of the measured window in which no request ended, and which the generator did not
 /// cause.

@@ -1,6 +1,7 @@
 //! [`Threshold`] and [`ThresholdResult`]: a condition to judge, and its result.
 
-use wavetank_plan::{Condition, Nanos, Plan, implicit_thresholds};
+use wavetank_plan::{Condition, Plan, implicit_thresholds};
+use wavetank_units::Nanos;
 
 /// A condition that must hold.
 #[derive(Clone, Debug, PartialEq)]

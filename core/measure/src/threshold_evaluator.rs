@@ -1,6 +1,7 @@
 //! [`ThresholdEvaluator`]: thresholds and stop conditions, second by second.
 
-use wavetank_plan::{Condition, Nanos, Op, Plan};
+use wavetank_plan::{Condition, Op, Plan};
+use wavetank_units::Nanos;
 
 use crate::threshold::{Threshold, ThresholdResult};
 use crate::totals::planned_connections;

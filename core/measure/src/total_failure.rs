@@ -1,7 +1,8 @@
 //! [`TotalFailureDetector`]: detects a run that cannot succeed.
 
+use wavetank_plan::Plan;
 use wavetank_plan::constants::HOPELESS_AFTER;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_units::Nanos;
 
 use crate::{ErrorClass, Interval};
 

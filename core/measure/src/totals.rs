@@ -1,6 +1,7 @@
 //! [`Totals`]: everything sealed so far, added up.
 
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
+use wavetank_units::Nanos;
 
 use crate::{
     Bytes, CheckSeries, ConnCounts, GroupSeries, Handshakes, HeldPhase, Interval, JourneyCounters,

@@ -1,6 +1,7 @@
 //! [`ConditionTracker`]: everything one condition needs, gathered second by second.
 
-use wavetank_plan::{Condition, Key, LatencyPart, Nanos, Plan, RequestCounter, Subject, Value};
+use wavetank_plan::{Condition, Key, LatencyPart, Plan, RequestCounter, Subject, Value};
+use wavetank_units::Nanos;
 
 use crate::condition_outcome::{ConditionOutcome, record_worst};
 use crate::condition_scope::ConditionScope;

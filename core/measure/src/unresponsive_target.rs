@@ -1,6 +1,7 @@
 //! [`UnresponsiveDetector`]: detects a target that does not respond at all.
 
-use wavetank_plan::{Condition, LatencyPart, Nanos, Plan, Subject, Value};
+use wavetank_plan::{Condition, LatencyPart, Plan, Subject, Value};
+use wavetank_units::Nanos;
 
 use crate::Interval;
 

@@ -1,6 +1,6 @@
 //! [`GeneratorHealth`]: how far the generator itself can be believed; facts only.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A share with its two counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! [`TotalsView`]: totals of some keys, merged for reading.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Histogram, PhaseSeries, RequestCounters, SessionSeries, StatusCounts, StepSeries, WireCounters};
 

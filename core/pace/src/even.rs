@@ -1,8 +1,9 @@
 //! [`EvenArrivals`]: puts arrival `i` where the integral of the rate reaches `i`, in integer
 //! arithmetic.
 
+use wavetank_plan::RateCurve;
 use wavetank_plan::shape::CurvePiece;
-use wavetank_plan::{Nanos, Rate, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 use crate::share::greatest_common_divisor;
 

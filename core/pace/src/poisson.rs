@@ -1,6 +1,7 @@
 //! [`PoissonArrivals`]: random arrivals that every thread and agent derives from the seed alone.
 
-use wavetank_plan::{Nanos, Rate, RateCurve};
+use wavetank_plan::RateCurve;
+use wavetank_units::{Nanos, Rate};
 
 use crate::poisson_table::PoissonTable;
 use crate::random::{StreamId, philox};

@@ -1,6 +1,6 @@
 //! [`PoissonTable`]: Poisson-distributed counts by inversion.
 
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 /// Turns 64 random bits into a Poisson-distributed count.
 ///

@@ -1,6 +1,7 @@
 //! [`PopulationSchedule`]: when the users or held connections of one share start and leave.
 
-use wavetank_plan::{Nanos, Phase, PopulationCurve};
+use wavetank_plan::{Phase, PopulationCurve};
+use wavetank_units::Nanos;
 
 use crate::Partition;
 

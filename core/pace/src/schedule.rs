@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{Arrivals, Load, Nanos, Phase, Rate, RateCurve};
+use wavetank_plan::{Arrivals, Load, Phase, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 use crate::Partition;
 use crate::even::EvenArrivals;

@@ -1,7 +1,8 @@
 //! [`ConnectTo`]: redirects connections to another address than the URL's.
 
-use crate::ipv6_text::with_brackets;
-use crate::{TargetUrl, UserError, unix_socket};
+use wavetank_units::{UserError, unix_host, with_brackets};
+
+use crate::TargetUrl;
 
 /// `--connect-to`: where connections go instead of the URL's host and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ impl ConnectTo {
     /// may be empty. IPv6 addresses are written in brackets. `unix:/run/app.sock` is a Unix socket.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         if let Some(path) = text.strip_prefix("unix:") {
-            let host = Some(unix_socket::checked(path)?);
+            let host = Some(unix_host(path)?);
             return Ok(Self { from_host: None, from_port: None, host, port: None });
         }
         let bad = || {

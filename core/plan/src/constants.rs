@@ -2,7 +2,7 @@
 //! their rules in `core/diagnose` and `core/measure`.
 //! Sources: `docs/measuring.md` §2, §5 and §6.
 
-use crate::Nanos;
+use wavetank_units::Nanos;
 
 /// Send lag above which a request counts as late, unless the plan says otherwise.
 pub const LATE_TOLERANCE: Nanos = Nanos::from_millis(1);

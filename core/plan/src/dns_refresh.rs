@@ -2,8 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::quantity::parse_duration_positive;
-use crate::{DnsPolicy, IpFamily, Nanos, RunOptions, SourcesPlan, TargetUrl, UserError, resolve, split_zone};
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{Nanos, UserError, split_zone};
+
+use crate::{DnsPolicy, IpFamily, RunOptions, SourcesPlan, TargetUrl, resolve};
 
 /// The names to look up again, and how often. Load threads never wait for a lookup: a new
 /// connection uses the newest addresses that are known when it is opened.

@@ -1,6 +1,6 @@
 //! [`PlannedEvent`]: what happens to a host while the load runs.
 
-use crate::Nanos;
+use wavetank_units::Nanos;
 
 /// A command on a host at a planned instant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! [`FileBudget`]: the number of sockets that a process can hold, with how many threads, and in
 //! which file descriptor tables.
 
-use crate::quantity::format_grouped;
-use crate::{EngineChoice, FileTables, HostFacts, UserError};
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
+
+use crate::{EngineChoice, FileTables, HostFacts};
 
 /// Descriptors of the shared table that stay free for the archive, the terminal, libraries and DNS
 /// lookups.

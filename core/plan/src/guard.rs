@@ -6,8 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::network::Network;
-use crate::{AllowTarget, UserError, split_zone, unix_path};
+use wavetank_units::{AllowTarget, Network, UserError, split_zone, unix_path};
 
 /// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [

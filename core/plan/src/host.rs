@@ -2,7 +2,9 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::{HostLimits, Ports, SocketSupport, unix_path};
+use wavetank_units::{Ports, unix_path};
+
+use crate::{HostLimits, SocketSupport};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]

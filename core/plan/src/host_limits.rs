@@ -1,6 +1,6 @@
 //! [`HostLimits`]: kernel limits of this host or process other than files and ports.
 
-use crate::Nanos;
+use wavetank_units::Nanos;
 
 /// The longest accept queue that a listener asks for, as `serve` does (16 bits until Linux 5.4).
 pub(crate) const BACKLOG_ASKED: u64 = 65_535;

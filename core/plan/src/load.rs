@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::{Nanos, PopulationCurve, RateCurve};
+use wavetank_units::Nanos;
+
+use crate::{PopulationCurve, RateCurve};
 
 /// The load of a phase: one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,9 +8,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use wavetank_units::{AllowTarget, Nanos, Rate};
+
 use crate::{
-    AllowTarget, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, Nanos, ProxyChoice,
-    ProxyProtocol, Rate, SourcesPlan, Stage, StatusSet, TlsOptions,
+    Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, ProxyChoice, ProxyProtocol,
+    SourcesPlan, Stage, StatusSet, TlsOptions,
 };
 
 /// The options of `run URL`. Every quantity is a total of the whole run.

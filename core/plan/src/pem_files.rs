@@ -1,8 +1,10 @@
 //! [`load_identity`] and [`check_certificates`]: checks of files that options name. Errors contain
 //! the option and the file.
 
+use wavetank_units::UserError;
+
 use crate::pem::{self, PemFault};
-use crate::{PemFile, TlsIdentity, UserError};
+use crate::{PemFile, TlsIdentity};
 
 /// Returns the certificate with its key, from the key's own file or from the certificate's file.
 /// `options` are the names of the two options, such as `--cert` and `--key`.

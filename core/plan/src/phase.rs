@@ -1,6 +1,8 @@
 //! [`Phase`]: one stretch of load.
 
-use crate::{Load, Nanos, ScenarioMix};
+use wavetank_units::Nanos;
+
+use crate::{Load, ScenarioMix};
 
 /// One stretch of load with one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,13 @@
 //! [`Plan`]: the experiment resolved, every number fixed.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
+
+use wavetank_units::{Nanos, Rate, SourceRange};
 
 use crate::{
-    Condition, DnsRefreshPlan, HooksPlan, Nanos, Phase, PlannedEvent, ProxyPlan, ProxyProtocol, Rate,
-    Scenario, SharedPlan, TargetSelection, TargetUrl, TlsPlan,
+    Condition, DnsRefreshPlan, HooksPlan, Phase, PlannedEvent, ProxyPlan, ProxyProtocol, Scenario,
+    SharedPlan, TargetSelection, TargetUrl, TlsPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -232,15 +234,6 @@ pub enum SourceOrder {
     InTurn,
     /// All ports of one before the next: as few addresses as possible.
     FillFirst,
-}
-
-/// A range of source addresses, first to last inclusive, one family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SourceRange {
-    /// Lowest address.
-    pub first: IpAddr,
-    /// Highest address.
-    pub last: IpAddr,
 }
 
 /// Which driver runs the sockets.

@@ -1,6 +1,8 @@
 //! The default number of connections in the pool of an open load.
 
-use crate::{ConnectionOwner, Load, Nanos, Phase, Plan};
+use wavetank_units::Nanos;
+
+use crate::{ConnectionOwner, Load, Phase, Plan};
 
 /// The fewest connections of a default pool.
 const POOL_MIN: u64 = 256;

@@ -6,8 +6,9 @@ use std::net::SocketAddr;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::percent::percent_decoded;
-use crate::{Secret, TargetUrl, UserError};
+use wavetank_units::{UserError, percent_decoded};
+
+use crate::{Secret, TargetUrl};
 
 /// A forward proxy for all connections. Requests to http targets contain the whole URL. For https
 /// targets the proxy opens tunnels (CONNECT, RFC 9110 §9.3.6).

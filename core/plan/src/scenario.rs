@@ -1,6 +1,8 @@
 //! [`Scenario`]: what a virtual user does, once per session.
 
-use crate::{Action, AuthPlan, Check, DataPlan, Extract, Nanos, OnFailure, StatusSet, Template};
+use wavetank_units::Nanos;
+
+use crate::{Action, AuthPlan, Check, DataPlan, Extract, OnFailure, StatusSet, Template};
 
 /// The journey of a virtual user, once per session.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,14 @@
 //! [`ServerCapacity`]: the resources of this host for a server that holds many connections.
 
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
+
 use crate::footprint::{ConnectionEnd, MemoryModel, available_for, plannable_bytes};
 use crate::forecast::{conntrack_shortfall, lists, locked_memory_shortfall, receive_memory_risk, threads};
 use crate::host_limits::BACKLOG_ASKED;
-use crate::quantity::format_grouped;
 use crate::resolve::no_memory;
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, FileBudget, HostFacts, SocketLayout, UserError};
+use crate::{EngineChoice, FileBudget, HostFacts, SocketLayout};
 
 /// Connections are distributed over threads randomly, so one part in `SPREAD` is added as headroom
 /// for threads with more than their share. Of a million connections on 50 threads, a thread's share

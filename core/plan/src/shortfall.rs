@@ -1,6 +1,6 @@
 //! [`Shortfall`]: something a host has too little of, and for how many connections it is enough.
 
-use crate::UserError;
+use wavetank_units::UserError;
 
 /// See the module's description.
 pub(crate) struct Shortfall {

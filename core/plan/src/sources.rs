@@ -2,38 +2,12 @@
 
 use std::net::IpAddr;
 
-use crate::network::{from_number, number};
-use crate::{HostFacts, Network, SourceRange, UserError};
+use wavetank_units::{Network, SourceRange, UserError, address_from_number, address_number};
+
+use crate::HostFacts;
 
 /// Most ranges one run may name.
 const RANGES_MAX: usize = 4_096;
-
-impl SourceRange {
-    /// Addresses in the range.
-    pub fn len(&self) -> u128 {
-        (number(self.last) - number(self.first)).saturating_add(1)
-    }
-
-    /// A range holds its first address at least.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// The addresses that are in both, if any are.
-    pub fn common(&self, other: Self) -> Option<Self> {
-        let v4 = self.first.is_ipv4();
-        let first = number(self.first).max(number(other.first));
-        let last = number(self.last).min(number(other.last));
-        let some = v4 == other.first.is_ipv4() && first <= last;
-        some.then(|| Self { first: from_number(first, v4), last: from_number(last, v4) })
-    }
-
-    /// Whether `address` is inside.
-    pub fn contains(&self, address: IpAddr) -> bool {
-        self.first.is_ipv4() == address.is_ipv4()
-            && (number(self.first)..=number(self.last)).contains(&number(address))
-    }
-}
 
 /// Parses `10.0.8.0/28`, `10.0.8.1-10.0.8.14`, `10.0.8.1-14`, `127.0.0.1`, several joined by
 /// commas.
@@ -75,7 +49,7 @@ fn parse_one(word: &str) -> Result<SourceRange, UserError> {
     if first.is_ipv4() != last.is_ipv4() {
         return Err(bad("mixes IPv4 and IPv6"));
     }
-    if number(first) > number(last) {
+    if address_number(first) > address_number(last) {
         return Err(bad("is reversed"));
     }
     Ok(SourceRange { first, last })
@@ -93,8 +67,8 @@ fn last_of(first: IpAddr, text: &str) -> Option<IpAddr> {
 
 fn overlap(left: SourceRange, right: SourceRange) -> bool {
     left.first.is_ipv4() == right.first.is_ipv4()
-        && number(left.first) <= number(right.last)
-        && number(right.first) <= number(left.last)
+        && address_number(left.first) <= address_number(right.last)
+        && address_number(right.first) <= address_number(left.last)
 }
 
 /// Refuses (exit 5) a range with an address this host cannot bind, naming the first such.
@@ -128,7 +102,7 @@ fn first_foreign(range: SourceRange, host: &HostFacts) -> Option<IpAddr> {
     let mut covers: Vec<(u128, u128)> =
         singles.chain(networks).filter(|network| network.is_ipv4() == v4).map(Network::span).collect();
     covers.sort_unstable();
-    let mut next = number(range.first);
+    let mut next = address_number(range.first);
     for (low, high) in covers {
         if low > next {
             break;
@@ -137,5 +111,5 @@ fn first_foreign(range: SourceRange, host: &HostFacts) -> Option<IpAddr> {
             next = high.checked_add(1)?;
         }
     }
-    (next <= number(range.last)).then(|| from_number(next, v4))
+    (next <= address_number(range.last)).then(|| address_from_number(next, v4))
 }

@@ -1,7 +1,7 @@
 //! [`Stage`]: one `--stage` of the command line.
 
-use crate::quantity::{parse_count, parse_duration_positive, parse_rate};
-use crate::{Nanos, Rate, UserError};
+use wavetank_units::quantity::{parse_count, parse_duration_positive, parse_rate};
+use wavetank_units::{Nanos, Rate, UserError};
 
 /// A ramp: the load that is reached, and the time in which it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use crate::{StatusSet, UserError};
+use wavetank_units::UserError;
+
+use crate::StatusSet;
 
 impl StatusSet {
     /// Returns the default statuses of a *done* response: 200 to 399.

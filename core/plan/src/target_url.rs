@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::{Host, Url};
 
-use crate::ipv6_text::{split_zone, with_brackets, without_zone};
-use crate::unix_socket::{is_unix, split_unix};
-use crate::{ProxyUrl, UserError, unix_address};
+use wavetank_units::{UserError, is_unix, split_unix, split_zone, unix_address, with_brackets, without_zone};
+
+use crate::ProxyUrl;
 
 /// The target of a request before names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]

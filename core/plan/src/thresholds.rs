@@ -1,8 +1,10 @@
 //! Conditions against a plan: what they name must exist, and what is added unasked
 //! (`docs/measuring.md` §5).
 
+use wavetank_units::{UserError, did_you_mean};
+
 use crate::constants::IMPLICIT_FAILED_SHARE;
-use crate::{Condition, Op, Plan, RequestCounter, Subject, UserError, Value, did_you_mean};
+use crate::{Condition, Op, Plan, RequestCounter, Subject, Value};
 
 /// Returns the thresholds that a plan has by default. Each one is independent: `done > 0` unless a
 /// threshold is about done; `failed < 1%` unless one is about failed, errors or status. A plan

@@ -3,7 +3,9 @@
 //!
 //! It is the only table of names: client, server, options and reports use it.
 
-use crate::{TlsVersions, UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
+
+use crate::TlsVersions;
 
 /// A TLS name with its aliases.
 struct NameAliases {

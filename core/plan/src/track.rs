@@ -45,7 +45,7 @@ impl Plan {
     }
 
     /// Target number of held connections at `at` on the run clock, of all phases together.
-    pub fn held_at(&self, at: crate::Nanos) -> u64 {
+    pub fn held_at(&self, at: wavetank_units::Nanos) -> u64 {
         let holding = self.phases.iter().filter(|phase| matches!(phase.load, Load::Hold { .. }));
         holding.filter_map(|phase| phase.users_at(at)).sum()
     }
@@ -54,7 +54,7 @@ impl Plan {
 impl Track {
     /// Returns the phase of the track that is active at `at`.
     #[inline]
-    pub fn phase_at(&self, at: crate::Nanos, phases: &[Phase]) -> Option<u16> {
+    pub fn phase_at(&self, at: wavetank_units::Nanos, phases: &[Phase]) -> Option<u16> {
         self.phases.iter().copied().find(|&phase| phases[usize::from(phase)].is_active_at(at))
     }
 }

@@ -1,7 +1,7 @@
 //! [`ErrorDoc`]: what `--format json` prints when nothing was run.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::LackDoc;
 

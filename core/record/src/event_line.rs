@@ -1,7 +1,7 @@
 //! [`EventLine`]: one line of `events.jsonl`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::number_limits::check_number_limits;
 use crate::{DecodeError, Setup};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_measure::{HostSample, TargetSample};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::DecodeError;
 use crate::number_limits::check_number_limits;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadStats};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::DecodeError;
 use crate::journeys_line::JourneysLine;

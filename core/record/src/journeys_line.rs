@@ -8,7 +8,8 @@ use wavetank_measure::{
     CheckCount, CheckSeries, DropReason, GroupSeries, Histogram, JourneyCounters, RendezvousRelease,
     SessionCounts, SessionSeries,
 };
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use crate::DecodeError;
 use crate::histogram_code::HistogramCode;

@@ -2,8 +2,9 @@
 
 use wavetank_diagnose::Diagnosis;
 use wavetank_measure::PhaseWindows;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
 use wavetank_record::{CutShortDoc, Number, RunRecord};
+use wavetank_units::Nanos;
 
 use crate::format;
 use crate::threshold_state::{is_running, was_killed};

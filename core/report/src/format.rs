@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 
 use crate::threshold_state::is_running;
 

@@ -1,8 +1,9 @@
 //! The part of the record about held connections.
 
 use wavetank_measure::{ConnCounts, HeldPhase, Observations, Plateau, Totals};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
 use wavetank_record::{Connections, HoldDoc, KernelCount, Number, PhaseConnections, TargetDoc};
+use wavetank_units::Nanos;
 
 /// Connections of the whole run.
 pub(crate) fn connections(totals: &Totals) -> Connections {

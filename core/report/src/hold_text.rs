@@ -1,7 +1,7 @@
 //! Connections that were held, in lines of text.
 
-use wavetank_plan::quantity::format_grouped;
 use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
+use wavetank_units::quantity::format_grouped;
 
 use crate::format::{seconds, time};
 use crate::text_layout::TextLayout;

@@ -1,7 +1,7 @@
 //! The hosts of a lab, and the counts of its servers, in lines of text.
 
-use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
+use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
 use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 

@@ -1,11 +1,12 @@
 //! Faults and pool changes during the load, and their effect on clients, for the record.
 
 use wavetank_measure::{ClientWindow, Impact, Recovery};
-use wavetank_plan::{Nanos, Plan, PlannedEvent};
+use wavetank_plan::{Plan, PlannedEvent};
 use wavetank_record::{
     ClientWindowDoc, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, ImpactDoc,
     ImpactOutcome, Number, RecoveryDoc,
 };
+use wavetank_units::Nanos;
 
 /// One for each of the plan's events, in the plan's order.
 pub(crate) fn docs(plan: &Plan, lines: &[EventLine], impacts: &[Impact]) -> Vec<ImpactDoc> {

@@ -1,8 +1,8 @@
 //! Faults and pool changes as text: for the text report and for Markdown.
 
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, RunRecord};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use crate::format;
 use crate::text_layout::TextLayout;

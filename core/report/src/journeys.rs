@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::HookResult;
 use wavetank_measure::{DropReason, RendezvousRelease, Selection, SessionSeries, Totals};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
 use wavetank_record::{
     CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, Number, RendezvousDoc, RendezvousReleaseDoc,
     Sessions, Setup,
 };
+use wavetank_units::Nanos;
 
 use crate::compose::{occurred, times};
 

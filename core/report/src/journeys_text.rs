@@ -3,8 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use wavetank_plan::quantity::format_grouped;
 use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunRecord, SampleLine, Status};
+use wavetank_units::quantity::format_grouped;
 
 use crate::examples::is_of_warmup;
 use crate::format::{self, count_with_share};

@@ -1,7 +1,7 @@
 //! JSON: the record as it is stored, one object on one line.
 
-use wavetank_plan::UserError;
 use wavetank_record::{CompareDoc, ErrorDoc, RunRecord};
+use wavetank_units::UserError;
 
 /// The `wavetank.run/1` object with a newline.
 pub fn json(record: &RunRecord) -> String {

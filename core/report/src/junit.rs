@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{UserError, is_control_char};
 use wavetank_record::{CompareDoc, Finding, RunRecord, Status, Threshold};
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{UserError, is_control_char};
 
 use crate::comparison::comparison_suite;
 use crate::cut_short::cut_short_text;

@@ -1,7 +1,7 @@
 //! The table of times: one row for each relevant part of a request's time.
 
-use wavetank_plan::quantity::format_grouped;
 use wavetank_record::{RunRecord, Spread, Times};
+use wavetank_units::quantity::format_grouped;
 
 use crate::format;
 use crate::text_layout::{TextLayout, pad_left};

@@ -1,9 +1,10 @@
 //! The load as text: `50 connections, 10 s, closed loop`.
 
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Action, Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, RateCurve, Think};
+use wavetank_plan::{Action, Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use crate::format;
 

@@ -1,7 +1,7 @@
 //! Suggestions for the next run.
 
-use wavetank_plan::quantity::trimmed;
 use wavetank_record::{RunRecord, Status};
+use wavetank_units::quantity::trimmed;
 
 use crate::command_line::quoted_words;
 
@@ -92,7 +92,7 @@ mod tests {
 
     fn check(per_second: f64, text: &str) {
         assert_eq!(round_rate(per_second), text);
-        assert!(wavetank_plan::quantity::parse_rate(text).is_ok(), "`-r` cannot read {text}");
+        assert!(wavetank_units::quantity::parse_rate(text).is_ok(), "`-r` cannot read {text}");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The progress line: one sealed interval, or several merged, in one line.
 
 use wavetank_measure::{Histogram, Interval, RequestCounters};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 /// Formats `interval` as one line without a newline: progress of the run, rates, the response time
 /// of this interval, and failures. Instants before 0 are the warm-up.

@@ -1,7 +1,7 @@
 //! Tables of phases, scenarios, steps and groups, each only if there is more than one of them.
 
-use wavetank_plan::quantity::{format_grouped, show_rate};
 use wavetank_record::{GroupDoc, RunRecord, StepDoc, Times};
+use wavetank_units::quantity::{format_grouped, show_rate};
 
 use crate::format::{self, count_with_share};
 use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, show_size};
 
 use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;

@@ -1,7 +1,7 @@
 //! [`TextLayout`]: labelled lines, wrapped.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-use wavetank_plan::is_control_char;
+use wavetank_units::is_control_char;
 
 /// Most columns of a line.
 pub(crate) const COLUMNS_MAX: usize = 100;

@@ -1,7 +1,7 @@
 //! [`Setup`]: what is sought, within which limits.
 
-use wavetank_plan::UserError;
-use wavetank_plan::quantity::share_literal;
+use wavetank_units::UserError;
+use wavetank_units::quantity::share_literal;
 
 use crate::Granularity;
 

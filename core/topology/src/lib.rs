@@ -29,4 +29,4 @@ pub use model::*;
 pub use page::page;
 pub use routing::{KEEPALIVED_CONFIG, Maglev, NftBalancer, Pool, PoolChange, keepalived};
 pub use schema::schema;
-pub use wavetank_plan::Network as Subnet;
+pub use wavetank_units::Network as Subnet;

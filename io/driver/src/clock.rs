@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// The kernel's clock that every [`Clock`] reads. Kernel timers must be set on the same clock.
 pub(crate) const TIME_LINE: libc::clockid_t = libc::CLOCK_MONOTONIC;

@@ -7,7 +7,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use rustix::net::{RecvFlags, SendFlags};
-use wavetank_plan::{Close, Nanos, unix_path};
+use wavetank_plan::Close;
+use wavetank_units::{Nanos, unix_path};
 
 use crate::driver::ConnAddresses;
 use crate::{Errno, clock};

@@ -11,7 +11,8 @@ use std::fs::{self, File};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{CloseReason, Dial, Driver, Epoll, Errno, Event, Uring};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use bench::{Bench, Heard, dial};
 

@@ -9,7 +9,7 @@ mod bench;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use wavetank_driver::{Clock, Dial, Driver, DriverConfig, Event, Uring};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use bench::{Bench, PATIENCE};
 

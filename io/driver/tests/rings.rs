@@ -13,7 +13,8 @@ use std::net::SocketAddr;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, CloseReason, ConnId, Dial, Driver, DriverConfig, Event, Uring};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use bench::{Bench, Heard, PATIENCE};
 

@@ -13,7 +13,8 @@ use wavetank_driver::{
     Clock, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Event, Tls, TlsClient, TlsServer,
     TlsServerOptions,
 };
-use wavetank_plan::{Nanos, TlsPlan, TlsResume, TlsVersions};
+use wavetank_plan::{TlsPlan, TlsResume, TlsVersions};
+use wavetank_units::Nanos;
 
 /// Bytes held by each side: 0 client, 1 server.
 static HELD: [AtomicI64; 2] = [AtomicI64::new(0), AtomicI64::new(0)];

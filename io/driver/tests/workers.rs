@@ -14,8 +14,9 @@ use wavetank_driver::{
     Clock, Crash, Driver, DriverConfig, Epoll, Event, Features, StartFault, StartReporter, Started, spawn,
     thread_cpu_ns,
 };
+use wavetank_plan::Close;
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
-use wavetank_plan::{Close, Nanos};
+use wavetank_units::Nanos;
 
 /// Nothing here takes this long.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use wavetank_measure::{ErrorClass, Interval};
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use crate::messages::{LogLine, Sample, SealedInterval, SlowSample};
 

@@ -1,6 +1,7 @@
 //! [`CompletedRequest`]: the result of a request.
 
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::ResponseEnd;
 
 use crate::offered::Owner;

@@ -6,7 +6,7 @@
 //! memory.
 
 use wavetank_pace::TimerId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
 
 use crate::request_queue::RequestQueue;

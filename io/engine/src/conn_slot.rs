@@ -1,7 +1,7 @@
 //! [`ConnSlot`]: the slot of one connection, which may be closed and opened again.
 
 use wavetank_driver::ConnId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::conn_io::ConnIo;
 use crate::request_queue::QueuedRequest;

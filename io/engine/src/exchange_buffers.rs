@@ -5,7 +5,7 @@
 //! same index.
 
 use wavetank_journey::is_html_media_type;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{HeadCache, ParseError, Progress, ResponseHead, ResponseReader, ResponseSink};
 
 use crate::request_flags::RequestFlags;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use wavetank_driver::{Features, TlsClient};
 use wavetank_journey::Journeys;
-use wavetank_plan::{Plan, Ports, UserError};
+use wavetank_plan::Plan;
+use wavetank_units::{Ports, UserError};
 
 use crate::load_namespace::LoadNamespace;
 use crate::sources::SourcePorts;

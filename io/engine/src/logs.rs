@@ -1,7 +1,8 @@
 //! [`Logs`]: lines that journeys log, kept until the next seal takes them.
 
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
+use wavetank_units::Nanos;
 
 use crate::messages::LogLine;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use wavetank_driver::Errno;
 use wavetank_measure::{ErrorClass, Interval};
-use wavetank_plan::{Key, Nanos, Rate};
+use wavetank_plan::Key;
+use wavetank_units::{Nanos, Rate};
 
 use crate::failure::Failure;
 

@@ -1,6 +1,7 @@
 //! [`OfferedRequest`]: a request that the plan intends, and its owner.
 
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 /// The owner of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

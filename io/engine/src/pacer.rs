@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
 use wavetank_plan::constants::INTERVAL;
-use wavetank_plan::{Key, Nanos, Phase, Plan};
+use wavetank_plan::{Key, Phase, Plan};
+use wavetank_units::Nanos;
 
 use crate::offered::{OfferedRequest, Owner};
 use crate::users::Users;
@@ -136,7 +137,7 @@ impl Pacer {
     }
 
     /// Sets the rate of the current open phase from `at` of the run's clock on.
-    pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_plan::Rate) {
+    pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_units::Rate) {
         for phase in &mut self.phases {
             if phase.start <= at
                 && phase.end.is_none_or(|end| at < end)

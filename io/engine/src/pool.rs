@@ -7,7 +7,7 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::conn_slot::{ConnSlot, NOT_IDLE};
 use crate::request_queue::QueuedRequest;

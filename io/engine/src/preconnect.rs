@@ -4,7 +4,8 @@
 use std::collections::VecDeque;
 
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Phase, Plan, Rate};
+use wavetank_plan::{Phase, Plan};
+use wavetank_units::{Nanos, Rate};
 
 use crate::users::Users;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, Driver, Epoll, Errno, Features, TlsClient, Uring};
 use wavetank_journey::CompiledStep;
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Close, EngineChoice, HttpVersion, Nanos, Plan};
+use wavetank_plan::{Close, EngineChoice, HttpVersion, Plan};
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseHead, ResponseSink, Version};
 
 use crate::load_config::OutboundConfig;

@@ -2,7 +2,8 @@
 //! be reopened.
 
 use wavetank_pace::{Partition, Timers};
-use wavetank_plan::{Load, Nanos, Plan, Rate};
+use wavetank_plan::{Load, Plan};
+use wavetank_units::{Nanos, Rate};
 
 /// The part of planned openings that counts against the reconnect pace, in tenths.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wavetank_pace::{TimerId, Timers};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::rendezvous::{Quorum, RendezvousTable, RoundId, RoundRelease};
 use crate::slab::Id;

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::request_flags::RequestFlags;
 use crate::slab::Id;

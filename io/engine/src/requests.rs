@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wavetank_journey::{CompiledStep, Journeys};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::request_flags::RequestFlags;
 

@@ -1,6 +1,6 @@
 //! [`HybridSleep`]: sleep first, spin last.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Decides how long to sleep before an exact instant.
 ///

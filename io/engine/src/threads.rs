@@ -11,7 +11,8 @@ use wavetank_driver::{
 };
 use wavetank_journey::Journeys;
 use wavetank_pace::Partition;
-use wavetank_plan::{EngineChoice, Nanos, Plan};
+use wavetank_plan::{EngineChoice, Plan};
+use wavetank_units::Nanos;
 
 use crate::budget::Budget;
 use crate::connection_demand::{ConnectionDemand, SlotCounts};

@@ -2,7 +2,8 @@
 //! connection.
 
 use wavetank_pace::{Partition, WeightedScenarios};
-use wavetank_plan::{ConnectionOwner, Key, Nanos, Plan};
+use wavetank_plan::{ConnectionOwner, Key, Plan};
+use wavetank_units::Nanos;
 
 use crate::budget::Budget;
 

@@ -23,9 +23,9 @@ use wavetank_engine::{Command, LoadConfig, LoadThreads, Message, SourcePorts};
 use wavetank_measure::Histogram;
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, EngineChoice, FileTables, Load, Nanos, Phase, Plan, PopulationCurve, Ports, SourcesPlan, Think,
-    parse_sources,
+    Action, EngineChoice, FileTables, Load, Phase, Plan, PopulationCurve, SourcesPlan, Think, parse_sources,
 };
+use wavetank_units::{Nanos, Ports};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

@@ -15,9 +15,8 @@ use wavetank_driver::Clock;
 use wavetank_engine::{Collector, Command, LoadConfig, LoadThreads, Message};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Partition;
-use wavetank_plan::{
-    Action, Close, EngineChoice, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RequestPlan, Think,
-};
+use wavetank_plan::{Action, Close, EngineChoice, Load, Phase, Plan, PopulationCurve, RequestPlan, Think};
+use wavetank_units::{Nanos, Rate};
 
 const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)

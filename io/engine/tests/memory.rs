@@ -14,7 +14,8 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
 use wavetank_engine::{LoadConfig, LoadThreads, Message};
 use wavetank_pace::Partition;
-use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{EngineChoice, HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_units::{Nanos, Rate};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

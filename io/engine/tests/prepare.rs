@@ -7,7 +7,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, StartFault};
 use wavetank_engine::{LoadConfig, LoadThreads};
 use wavetank_pace::Partition;
-use wavetank_plan::{HostFacts, Nanos, Plan, Rate, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_units::{Nanos, Rate};
 
 /// Returns a plan with connections that take an hour to open, so that the threads stay busy with
 /// it.

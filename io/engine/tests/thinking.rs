@@ -16,9 +16,10 @@ use wavetank_driver::Clock;
 use wavetank_engine::{Command, LoadConfig, LoadThreads, Message};
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, ConnectionOwner, EngineChoice, Load, Nanos, Plan, PopulationCurve, RequestPlan, Scenario,
-    ScenarioMix, Step, Think,
+    Action, ConnectionOwner, EngineChoice, Load, Plan, PopulationCurve, RequestPlan, Scenario, ScenarioMix,
+    Step, Think,
 };
+use wavetank_units::Nanos;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

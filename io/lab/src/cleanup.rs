@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use crate::lock::Lock;
 use crate::response::system;

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::LabFolder;
 use crate::json_socket::JsonSocket;

@@ -18,8 +18,8 @@ use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::Value;
-use wavetank_plan::UserError;
 use wavetank_topology::{CustomConfig, Host, Lab, ServiceKind};
+use wavetank_units::UserError;
 
 use crate::json_socket::JsonSocket;
 use crate::refusals::interrupted;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use crate::cleanup::{pause, sweep};
 use crate::client::Client;

@@ -10,7 +10,7 @@ use std::path::Path;
 use nix::sched::{CloneFlags, unshare};
 use rustix::mount::{MountPropagationFlags, mount_bind, mount_change};
 use wavetank_driver::NetworkNamespace;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::response::system;
 use crate::{HostHandle, LabFolder};

@@ -29,7 +29,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
 };
 use serde_json::json;
-use wavetank_plan::{UserError, sanitize};
+use wavetank_units::{UserError, sanitize};
 
 use crate::json_socket::JsonSocket;
 use crate::response::system;

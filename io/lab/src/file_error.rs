@@ -1,7 +1,7 @@
 //! Errors about a topology file, with its line.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Converts a diagnostic about `file` into an error.
 pub(crate) fn from_diagnostic(file: &str, error: &Diagnostic) -> UserError {

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{UserError, did_you_mean, sanitize};
+use wavetank_units::{UserError, did_you_mean, sanitize};
 
 use crate::lab_spec::LabSpec;
 use crate::lab_tag::lab_name;

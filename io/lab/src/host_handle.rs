@@ -13,7 +13,7 @@ use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::json;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::exec::{self, ExecRequest, ExecRole, KILLED, command_not_found, spawn_error};
 use crate::json_socket::JsonSocket;

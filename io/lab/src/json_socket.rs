@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
 use serde_json::Value;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::response::system;
 

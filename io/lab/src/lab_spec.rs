@@ -2,8 +2,8 @@
 //! host.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::Lab;
+use wavetank_units::{UserError, sanitize};
 
 use crate::{LabTag, TaggedProcess};
 

@@ -1,6 +1,6 @@
 //! [`LabTag`]: identifies what belongs to a lab.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Maximum length of a lab's name. The name becomes part of folder names, control group names and
 /// interface aliases.
@@ -55,7 +55,7 @@ pub(crate) fn lab_name(name: &str) -> Result<&str, UserError> {
     if fits && name.bytes().next().is_some_and(letter) {
         return Ok(name);
     }
-    let message = format!("`{}` is not a valid lab name", wavetank_plan::sanitize(name));
+    let message = format!("`{}` is not a valid lab name", wavetank_units::sanitize(name));
     let hint = format!("use at most {NAME_CHARS_MAX} lower-case letters, digits and `-`, e.g. --lab shop");
     Err(UserError::usage("lab_name", message, hint))
 }

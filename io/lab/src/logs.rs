@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::{UserError, did_you_mean, sanitize};
+use wavetank_units::{UserError, did_you_mean, sanitize};
 
 use crate::LabFolder;
 use crate::supervisor::host_unknown;

@@ -12,7 +12,7 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_change, move_mount,
     open_tree,
 };
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::LabFolder;
 use crate::response::system;

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::exec::{ExecRequest, ExecRole};
 use crate::host_handle::HostHandle;

@@ -1,7 +1,7 @@
 //! Reasons to refuse a lab: missing rights, and an interruption.
 
 use rustix::thread::{CapabilitySet, capabilities};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 /// Returns an error unless this process may create namespaces and networks.
 pub fn privileged() -> Result<(), UserError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 /// Maximum length of an error code from another process of ours.
 const CODE_CHARS_MAX: usize = 60;

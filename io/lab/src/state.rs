@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wavetank_driver::Clock;
-use wavetank_plan::{UserError, sanitize};
+use wavetank_units::{UserError, sanitize};
 
 use crate::{LabFolder, LabTag, TaggedProcess, tagged_process};
 

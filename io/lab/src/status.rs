@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::client::Client;
 use crate::state::Phase;

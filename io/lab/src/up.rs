@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use wavetank_driver::Signals;
-use wavetank_plan::quantity::show_size;
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{HostAction, Lab};
+use wavetank_units::quantity::show_size;
+use wavetank_units::{ExitCode, UserError};
 
 use crate::json_socket::{JsonSocket, LINE_BYTES_MAX};
 use crate::refusals::interrupted;

@@ -1,7 +1,7 @@
 //! [`host_sample`]: a sample of this host.
 
 use wavetank_measure::HostSample;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::net_files::NetFiles;
 use crate::{parse, process_usage, read};

@@ -2,7 +2,7 @@
 //! as a lab host.
 
 use wavetank_measure::HostSample;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::accept_queues::AcceptQueues;
 use crate::group_counts::CgroupStats;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use wavetank_measure::HostSample;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sockstat::sockstat;
 use crate::{parse, read};

@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use nix::ifaddrs::getifaddrs;
-use wavetank_plan::SourceRange;
+use wavetank_units::SourceRange;
 
 use crate::{parse, read};
 

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use wavetank_measure::{HostSample, TargetSample};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{HostSampler, PollResult, TargetPollers, host_sample};
 

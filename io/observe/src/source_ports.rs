@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
-use wavetank_plan::Ports;
+use wavetank_units::Ports;
 
 use crate::{parse, read};
 

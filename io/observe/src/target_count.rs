@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_measure::TargetSample;
-use wavetank_plan::Nanos;
 use wavetank_record::TargetCount;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader, ResponseSink};
 
 use crate::network::in_network_fd;

@@ -1,7 +1,7 @@
 //! [`TargetPollers`]: polls servers that share one load, and adds up their counts.
 
 use wavetank_measure::TargetSample;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{PollResult, TargetPoller};
 

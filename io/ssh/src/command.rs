@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use wavetank_inventory::Host;
-use wavetank_plan::{Nanos, shell_quoted};
+use wavetank_units::{Nanos, shell_quoted};
 
 /// Options of every ssh process.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::HostEnd;
 use crate::lines::Lines;

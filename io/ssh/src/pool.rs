@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wavetank_driver::Clock;
 use wavetank_inventory::Host;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::host_process::HostProcess;
 use crate::{HostEnd, RemoteCommand, SshOptions};

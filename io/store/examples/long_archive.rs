@@ -14,9 +14,10 @@ mod support;
 use std::path::Path;
 
 use wavetank_measure::{Interval, StatusCounts, ThreadStats, WireCounters};
-use wavetank_plan::{ConnectionOwner, Key, Load, Nanos, Plan, Rate, RateCurve, RequestPlan, Scenario, Step};
+use wavetank_plan::{ConnectionOwner, Key, Load, Plan, RateCurve, RequestPlan, Scenario, Step};
 use wavetank_record::PlanDoc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
+use wavetank_units::{Nanos, Rate};
 
 /// Number of distinct seconds; they are repeated in turn.
 const DIFFERENT: u64 = 61;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::DecodeError;
+use wavetank_units::{UserError, sanitize};
 
 use crate::contents::unreadable;
 use crate::file_access::is_dir_locked;

@@ -2,8 +2,8 @@
 
 use wavetank_measure::Interval;
 use wavetank_plan::Plan;
-use wavetank_plan::quantity::format_grouped;
 use wavetank_record::RunRecord;
+use wavetank_units::quantity::format_grouped;
 
 use crate::ReadReport;
 

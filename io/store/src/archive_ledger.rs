@@ -9,8 +9,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use wavetank_measure::{Interval, Ledger, Totals};
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{IntervalLine, OverflowGuard, TargetLine};
+use wavetank_units::UserError;
 
 use crate::file_access::open_file;
 use crate::opened_run::{for_each_line, for_each_line_from};

@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use wavetank_measure::{HostSample, Interval, TargetSample};
-use wavetank_plan::{Nanos, constants};
+use wavetank_plan::constants;
 use wavetank_record::{
     EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, WallTime,
 };
+use wavetank_units::Nanos;
 
 use crate::contents::SERVICES_FOLDER;
 use crate::cumulative::Cumulative;

@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::UserError;
 use wavetank_record::{CalibrationDoc, CalibrationsDoc};
+use wavetank_units::UserError;
 
 use crate::file_access::{sync_dir, write_atomic};
 use crate::store_problem::plain;

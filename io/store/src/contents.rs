@@ -4,8 +4,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::FileDoc;
+use wavetank_units::{UserError, sanitize};
 
 use crate::store_problem::plain;
 

@@ -5,7 +5,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::Path;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::StoreProblem;
 use crate::contents::unreadable;

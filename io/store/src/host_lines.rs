@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use wavetank_plan::UserError;
 use wavetank_record::HostLine;
+use wavetank_units::UserError;
 
 use crate::OpenedRun;
 use crate::opened_run::for_each_line;

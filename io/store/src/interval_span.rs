@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use wavetank_plan::Nanos;
 use wavetank_record::IntervalLine;
+use wavetank_units::Nanos;
 
 use crate::file_access::open_file;
 

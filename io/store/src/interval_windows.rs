@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use wavetank_measure::Interval;
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use crate::cumulative::Cumulative;
 use crate::{ArchiveItem, OpenedRun, ReadReport};

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use wavetank_plan::{Plan, UserError, sanitize};
+use wavetank_plan::Plan;
 use wavetank_record::{
     DecodeError, EnvironmentDoc, EventLine, IntervalLine, OverflowGuard, PlanDoc, RunRecord, SampleLine,
 };
+use wavetank_units::{UserError, sanitize};
 
 use crate::archive_error::{newer, not_an_archive, unread};
 use crate::contents::unreadable;

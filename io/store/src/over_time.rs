@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use wavetank_measure::{Downsampled, HostSample, TargetSample, TimeSeries, TimeSeriesBuilder};
-use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
+use wavetank_units::{Nanos, UserError};
 
 use crate::contents::unreadable;
 use crate::interval_span::interval_span;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
-use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_record::{ForeignEntryKind, RunLine, RunState, Status, WallTime};
+use wavetank_units::{Nanos, UserError, sanitize};
 
 use crate::contents::{Contents, unreadable};
 use crate::file_access::{is_locked, open_file, sync_dir};

@@ -2,8 +2,8 @@
 //! times of changes to hosts.
 
 use wavetank_measure::Ledger;
-use wavetank_plan::Nanos;
 use wavetank_record::{EVENT_DONE, EVENT_UNDONE, EventLine, PHASE_ENDED};
+use wavetank_units::Nanos;
 
 /// Passes to `ledger` the events that it received during the run.
 pub(crate) fn replay_events(events: &[EventLine], ledger: &mut Ledger) {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind};
+use wavetank_units::{UserError, sanitize};
 
 use crate::folder_name::timestamp;
 use crate::search_marker::ANSWER;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind, WallTime};
+use wavetank_units::{UserError, sanitize};
 
 use crate::RunEntry;
 use crate::folder_name::sanitized;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::sanitize;
 use wavetank_record::{ForeignEntryKind, WallTime};
+use wavetank_units::sanitize;
 
 use crate::contents::Contents;
 use crate::file_access::{is_dir_locked, open_file};

@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{SearchDoc, WallTime};
+use wavetank_units::{UserError, sanitize};
 
 use crate::archive_error::newer;
 use crate::file_access::{read_text, sync_dir, write_atomic};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::{Nanos, UserError};
 use wavetank_record::EventLine;
+use wavetank_units::{Nanos, UserError};
 
 /// Something in the archive could not be written.
 #[derive(Debug)]

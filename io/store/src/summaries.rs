@@ -4,8 +4,8 @@ use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{ARCHIVE_SCHEMA, ArchiveDoc, EnvironmentDoc, PlanDoc, RunLine, RunRecord, RunState};
+use wavetank_units::{UserError, sanitize};
 
 use crate::archive_error::not_an_archive;
 use crate::contents::Contents;

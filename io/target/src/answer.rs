@@ -1,6 +1,6 @@
 //! [`Response`] and [`ScheduledResponse`]: the response to a request, and its time.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::shop::ShopResponse;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// No request has arrived yet.
 const NONE: i64 = i64::MIN;

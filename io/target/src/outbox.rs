@@ -1,7 +1,7 @@
 //! [`Outbox`]: responses as bytes.
 
 use wavetank_driver::{Clock, WallClock};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseParts, http_date, push_decimal, reason_phrase, render_response_head};
 
 use crate::answer::{Keep, Response, ScheduledResponse};

@@ -74,7 +74,7 @@ impl PendingResponses {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::*;
     use crate::answer::{Keep, Response};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use wavetank_driver::ConnId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 
 use crate::answer::{Echo, Keep, Response, ScheduledResponse};

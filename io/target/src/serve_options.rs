@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use wavetank_driver::{Features, TlsServer};
-use wavetank_plan::{EngineChoice, FileTables, Nanos};
+use wavetank_plan::{EngineChoice, FileTables};
+use wavetank_units::Nanos;
 
 use crate::shop::ShopOptions;
 

@@ -7,7 +7,8 @@ use std::thread::{self, JoinHandle};
 use wavetank_driver::{
     Clock, Driver, DriverConfig, Epoll, Errno, StartFault, StartReporter, Started, Tls, Uring, Waker, spawn,
 };
-use wavetank_plan::{EngineChoice, Nanos, SPREAD, UserError};
+use wavetank_plan::{EngineChoice, SPREAD};
+use wavetank_units::{Nanos, UserError};
 
 use crate::filler::filler;
 use crate::shared::Shared;

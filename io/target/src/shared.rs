@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use wavetank_driver::{Clock, Crash, Errno, WallClock};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::freeze::Freeze;
 use crate::shop::Shop;

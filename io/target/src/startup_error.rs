@@ -1,6 +1,6 @@
 //! The error of a server that cannot start.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// The error for a thread of the server that could not be started.
 pub(crate) fn cannot_start(why: &str) -> UserError {

@@ -23,7 +23,7 @@ const IMPURE: [&str; 12] = [
     "tempfile",
 ];
 /// Core crates with types that must not be serialized.
-const NOT_SERIALIZED: [&str; 3] = ["wavetank-plan", "wavetank-pace", "wavetank-measure"];
+const NOT_SERIALIZED: [&str; 4] = ["wavetank-units", "wavetank-plan", "wavetank-pace", "wavetank-measure"];
 /// What must not be reached, through any number of steps: from, to, why.
 const NEVER: [(&str, &str, &str); 4] = [
     ("wavetank-report", "wavetank-fleet", "a report is a function of the stored run, not of a live one"),

@@ -13,10 +13,10 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use serde_json::json;
 use wavetank_driver::{Signals, TlsProblem, TlsServer};
 use wavetank_observe::process_usage;
-use wavetank_plan::{
-    EngineChoice, ExitCode, FileTables, TlsServerOptions, UserError, resolve::choose_engine,
-};
+use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::{EngineChoice, FileTables, TlsServerOptions};
 use wavetank_target::{ServeOptions, Server, start};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::run::{Host, host_error, output};
 

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use wavetank_driver::Signals;
 use wavetank_experiment::LoweredPlan;
-use wavetank_plan::{
-    AllowTarget, EngineChoice, ExitCode, Guard, Plan, RunOptions, TargetUrl, Unsupported, UserError, resolve,
-};
+use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported, resolve};
 use wavetank_record::{LoadDoc, RunRecord};
 use wavetank_report::load_doc;
+use wavetank_units::{AllowTarget, ExitCode, UserError};
 
 use crate::run::{Console, Execution, Host, check_allowed, execute, lookup, tls_client};
 

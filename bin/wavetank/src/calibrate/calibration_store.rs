@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use wavetank_driver::WallClock;
-use wavetank_plan::{HostFacts, Plan, UserError};
+use wavetank_plan::{HostFacts, Plan};
 use wavetank_record::CalibrationMarginDoc;
 use wavetank_report::{CalibrationLookup, calibration_margin, overload};
 use wavetank_store::CalibrationFile;
+use wavetank_units::UserError;
 
 /// The file at `out`, or in the usual place. Fails where the environment names no place.
 pub(crate) fn calibration_file(out: Option<PathBuf>) -> Result<CalibrationFile, UserError> {

@@ -12,10 +12,11 @@ use wavetank_experiment::{LowerContext, ParseInput, lower, read};
 use wavetank_observe::{slab_bytes, written_bytes};
 use wavetank_plan::calibration::{CalibrationSchedule, median};
 use wavetank_plan::{
-    ConnectionEnd, EngineChoice, FileBudget, FileTables, MemoryModel, Nanos, RunOptions, SourcesPlan,
-    UserError, plannable_bytes,
+    ConnectionEnd, EngineChoice, FileBudget, FileTables, MemoryModel, RunOptions, SourcesPlan,
+    plannable_bytes,
 };
 use wavetank_record::{HeldMemoryDoc, RunRecord};
+use wavetank_units::{Nanos, UserError};
 
 use super::bench::{Bench, BenchError};
 use super::rounds::rounded;

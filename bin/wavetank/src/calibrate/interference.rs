@@ -2,8 +2,8 @@
 
 use wavetank_driver::{Clock, WallClock};
 use wavetank_observe::{CpuTimes, process_usage};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::show_share;
+use wavetank_units::Nanos;
+use wavetank_units::quantity::show_share;
 
 /// Less of the time that others took is no disturbance.
 const STEAL_MIN: f64 = 0.01;

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
-use wavetank_plan::{TargetUrl, UserError};
+use wavetank_plan::TargetUrl;
 use wavetank_record::engine_name;
+use wavetank_units::UserError;
 
 use crate::run::output::os_error_text;
 

@@ -1,7 +1,7 @@
 //! `run … --baseline`: compares a finished run with earlier ones.
 
 use clap::Args;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::compare_settings::{CompareSettings, limit, metric, split};
 use super::errors::with_flag;

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::calibration::CalibrationSchedule;
-use wavetank_plan::quantity::parse_duration_positive;
-use wavetank_plan::{AllowTarget, EngineChoice, Nanos, TargetUrl, UserError};
+use wavetank_plan::{EngineChoice, TargetUrl};
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{AllowTarget, Nanos, UserError};
 
 use super::output_formats::FileFormat;
 use super::value_parsers::ENGINES;

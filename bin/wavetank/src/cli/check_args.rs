@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::{RunOptions, UserError};
+use wavetank_plan::RunOptions;
+use wavetank_units::UserError;
 
 use super::errors::Errors;
 use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 /// A closed set of values, each with its name.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 use super::clap_text::{example, is_called, name_of, text};
 use super::foreign_flags::{hint_for_foreign_flag, unsupported};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap_complete::Shell;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
 use super::check_args::CheckArgs;

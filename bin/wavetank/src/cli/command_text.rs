@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 
+use wavetank_plan::ProxyUrl;
 use wavetank_plan::redact::{REDACTED, redact_header_line};
-use wavetank_plan::{ProxyUrl, shell_quoted};
+use wavetank_units::shell_quoted;
 
 /// Returns `argv` quoted for a shell, with secrets as `***`. The program is named `wavetank`
 /// whatever its path is.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::ValueParserFactory as _;
-use wavetank_plan::UserError;
 use wavetank_report::Language;
+use wavetank_units::UserError;
 
 use super::choice::Choice;
 use super::compare_settings::{CompareSettings, RUNS_MAX, limit, metric, split};

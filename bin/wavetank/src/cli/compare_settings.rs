@@ -1,7 +1,7 @@
 //! [`CompareSettings`]: what `compare` and `run … --baseline` have in common.
 
-use wavetank_plan::quantity::parse_share;
-use wavetank_plan::{UserError, did_you_mean, sanitize};
+use wavetank_units::quantity::parse_share;
+use wavetank_units::{UserError, did_you_mean, sanitize};
 
 /// Most runs of one side. More are a mistake in a shell pattern, or a label that all runs have.
 pub(crate) const RUNS_MAX: usize = 100;

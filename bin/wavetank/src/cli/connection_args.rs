@@ -2,11 +2,12 @@
 
 use clap::Args;
 use wavetank_experiment::has_template;
-use wavetank_plan::quantity::parse_count_positive;
 use wavetank_plan::{
-    AllowTarget, Close, ConnectTo, DnsPolicy, EngineChoice, HttpVersion, IpFamily, ProxyChoice,
-    ProxyProtocol, ProxyUrl, RunOptions, SourcesPlan, UserError, parse_sources,
+    Close, ConnectTo, DnsPolicy, EngineChoice, HttpVersion, IpFamily, ProxyChoice, ProxyProtocol, ProxyUrl,
+    RunOptions, SourcesPlan, parse_sources,
 };
+use wavetank_units::quantity::parse_count_positive;
+use wavetank_units::{AllowTarget, UserError};
 
 use super::choice::Choice;
 use super::errors::{Errors, with_flag};

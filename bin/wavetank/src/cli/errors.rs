@@ -1,6 +1,6 @@
 //! [`Errors`]: all errors of one command line, so that they are reported together.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Collects errors in the order in which they are found.
 #[derive(Debug, Default)]

@@ -1,6 +1,6 @@
 //! [`ParseExit`]: parsing the command line ends the program.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::output_formats::OutFile;
 

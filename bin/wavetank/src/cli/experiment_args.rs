@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_experiment::{Factor, UrlRequest};
-use wavetank_plan::{PemFile, Secret, UserError};
+use wavetank_plan::{PemFile, Secret};
+use wavetank_units::UserError;
 
 use super::files::InputFiles;
 use super::output_formats::FileFormat;

@@ -6,8 +6,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use wavetank_plan::quantity::show_size;
-use wavetank_plan::{Secret, UserError};
+use wavetank_plan::Secret;
+use wavetank_units::UserError;
+use wavetank_units::quantity::show_size;
 
 /// Largest body: every load thread keeps the rendered request in memory.
 const BODY_MAX: u64 = 256 << 20;

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive};
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
+use wavetank_units::{Nanos, UserError};
 
 use super::output_formats::FileFormat;
 

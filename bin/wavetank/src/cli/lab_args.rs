@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use wavetank_plan::quantity::parse_duration_positive;
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{Nanos, UserError};
 
 use super::errors::Errors;
 use super::output_formats::FileFormat;

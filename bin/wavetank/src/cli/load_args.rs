@@ -1,10 +1,11 @@
 //! [`LoadArgs`]: amount and duration of the load, for `run`, `search`, `check` and `plan`.
 
 use clap::Args;
-use wavetank_plan::quantity::{
+use wavetank_plan::{Arrivals, RunOptions, Stage};
+use wavetank_units::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
 };
-use wavetank_plan::{Arrivals, Nanos, Rate, RunOptions, Stage, UserError};
+use wavetank_units::{Nanos, Rate, UserError};
 
 use super::choice::Choice;
 use super::errors::Errors;

@@ -5,7 +5,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{UrlBody, UrlRequest, has_template};
-use wavetank_plan::{PemFile, RunOptions, TargetUrl, UserError};
+use wavetank_plan::{PemFile, RunOptions, TargetUrl};
+use wavetank_units::UserError;
 
 use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};
 use super::output_formats::FileFormat;

@@ -56,7 +56,7 @@ mod wrong_value;
 
 use std::ffi::OsString;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 #[cfg(target_os = "linux")]
 pub(crate) use baseline_args::BaselineArgs;

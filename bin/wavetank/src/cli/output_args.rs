@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use wavetank_plan::UserError;
 use wavetank_report::Language;
+use wavetank_units::UserError;
 
 use super::choice::Choice;
 use super::output_formats::{OutFile, OutputFormat};

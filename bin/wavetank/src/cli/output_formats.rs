@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _, ValueParser, ValueParserFactory};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::choice::Choice;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use wavetank_plan::{Condition, RunOptions, UserError};
+use wavetank_plan::{Condition, RunOptions};
+use wavetank_units::UserError;
 
 use super::connection_args::ConnectionArgs;
 use super::errors::Errors;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ErrorKind};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::clap_errors::user_error;
 use super::clap_text::{is_called, text};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::output_args::{all_formats, check_files};
 use super::output_formats::{OutFile, OutputFormat};

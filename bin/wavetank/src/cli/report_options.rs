@@ -1,8 +1,8 @@
 //! [`ReportOptions`]: options of a result other than its format.
 
 use clap::Args;
-use wavetank_plan::UserError;
 use wavetank_report::{Language, LatencySeries};
+use wavetank_units::UserError;
 
 use super::choice::Choice;
 use super::output_args::{LANGUAGES, check_language};

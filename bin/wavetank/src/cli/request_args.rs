@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use wavetank_experiment::{UrlBody, UrlPart, has_template};
-use wavetank_plan::{PemFile, RunOptions, Secret, StatusSet, UserError};
+use wavetank_plan::{PemFile, RunOptions, Secret, StatusSet};
+use wavetank_units::UserError;
 
 use super::errors::Errors;
 use super::files::{InputFiles, TextOrFile};

@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use wavetank_plan::{RunOptions, UserError};
+use wavetank_plan::RunOptions;
+use wavetank_units::UserError;
 
 use super::baseline_args::{BaselineArgs, BaselineFlags};
 use super::curl;

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::ValueParserFactory;
 use clap::{Args, Subcommand};
-use wavetank_plan::Nanos;
-use wavetank_plan::UserError;
-use wavetank_plan::quantity::{parse_count, parse_count_positive, parse_duration_positive, parse_size};
 use wavetank_store::PruneOptions;
+use wavetank_units::quantity::{parse_count, parse_count_positive, parse_duration_positive, parse_size};
+use wavetank_units::{Nanos, UserError};
 
 use super::choice::Choice;
 use super::output_formats::FileFormat;

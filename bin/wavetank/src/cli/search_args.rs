@@ -5,11 +5,12 @@ use std::ffi::OsString;
 
 use clap::Args;
 use clap::builder::ValueParserFactory;
-use wavetank_plan::quantity::{
+use wavetank_plan::RunOptions;
+use wavetank_search::{Granularity, Setup};
+use wavetank_units::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
 };
-use wavetank_plan::{Nanos, RunOptions, UserError};
-use wavetank_search::{Granularity, Setup};
+use wavetank_units::{Nanos, UserError};
 
 use super::choice::Choice;
 use super::curl;

@@ -1,6 +1,7 @@
 //! Which thresholds a search can use.
 
-use wavetank_plan::{Condition, Op, RequestCounter, Subject, UserError, Value};
+use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
+use wavetank_units::UserError;
 
 /// The error that no threshold defines the knee.
 pub(crate) fn no_threshold(message: &str) -> UserError {

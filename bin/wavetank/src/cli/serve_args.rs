@@ -4,8 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
-use wavetank_plan::{EngineChoice, Nanos, UserError};
+use wavetank_plan::EngineChoice;
+use wavetank_units::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
+use wavetank_units::{Nanos, UserError};
 
 use super::serve_tls_args::{ServeTls, ServeTlsArgs};
 use super::value_parsers::{ENGINES, parse_u32};

@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
-use wavetank_plan::{
-    PemFile, TlsIdentity, TlsServerOptions, TlsVersions, UserError, check_certificates, load_identity,
-};
+use wavetank_plan::{PemFile, TlsIdentity, TlsServerOptions, TlsVersions, check_certificates, load_identity};
+use wavetank_units::UserError;
 
 use super::files::InputFiles;
 use super::value_parsers::{NameList, TLS_VERSIONS, parse_tls_names};

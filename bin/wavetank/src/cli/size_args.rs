@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use wavetank_plan::quantity::{
+use wavetank_plan::size::{BYTES_MAX, Balancing, PortsOption, Role, RoleCapacity, SizeOptions};
+use wavetank_plan::{RunOptions, TlsVersions, parse_sources};
+use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration_positive, parse_link, parse_rate_positive, parse_size,
 };
-use wavetank_plan::size::{BYTES_MAX, Balancing, PortsOption, Role, RoleCapacity, SizeOptions};
-use wavetank_plan::{Nanos, Rate, RunOptions, SourceRange, TlsVersions, UserError, parse_sources};
+use wavetank_units::{Nanos, Rate, SourceRange, UserError};
 
 use super::choice::Choice;
 use super::connection_args::ClosingArgs;

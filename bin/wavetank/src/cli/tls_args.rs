@@ -1,7 +1,8 @@
 //! [`TlsArgs`]: TLS options of clients, for `run`, `search`, `check`, `plan` and `try`.
 
 use clap::Args;
-use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions, UserError};
+use wavetank_plan::{PemFile, TlsOptions, TlsResume, TlsVersions};
+use wavetank_units::UserError;
 
 use super::choice::Choice;
 use super::files::InputFiles;

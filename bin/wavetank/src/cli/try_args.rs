@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive};
-use wavetank_plan::{AllowTarget, ConnectTo, EngineChoice, Nanos, RunOptions, UserError};
+use wavetank_plan::{ConnectTo, EngineChoice, RunOptions};
+use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
+use wavetank_units::{AllowTarget, Nanos, UserError};
 
 use super::experiment_args::{
     ExperimentArgs, ExperimentSource, FileArgs, SecretFile, assignment, secret_file,

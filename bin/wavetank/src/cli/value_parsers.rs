@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::quantity::parse_count_positive;
-use wavetank_plan::{Close, EngineChoice, TlsVersions, UserError};
+use wavetank_plan::{Close, EngineChoice, TlsVersions};
+use wavetank_units::UserError;
+use wavetank_units::quantity::parse_count_positive;
 
 use super::choice::Choice;
 
@@ -75,7 +76,7 @@ pub(super) fn parse_run(text: &str, example: &str) -> Result<String, UserError> 
 /// Parses `--tag KEY=VALUE`.
 pub(super) fn parse_tag(text: &str) -> Result<(String, String), UserError> {
     parse_pair(text).ok_or_else(|| {
-        let message = format!("`{}` has no key and value", wavetank_plan::sanitize(text));
+        let message = format!("`{}` has no key and value", wavetank_units::sanitize(text));
         UserError::usage("bad_tag", message, "--tag build=1234")
     })
 }

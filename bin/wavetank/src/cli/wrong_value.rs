@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::Arg;
 use clap::error::{ContextKind, ErrorKind};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::clap_text::{name_of, text};
 use super::short_help;

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use wavetank_plan::{ExitCode, Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{BaselineArgs, CompareSettings};
 use crate::comparison::{LoadedRun, check_comparable, check_distinct, compare_sides, load, load_all};

@@ -3,16 +3,15 @@
 use wavetank_driver::Signals;
 use wavetank_observe::core_of;
 use wavetank_plan::calibration::{CalibrationSchedule, CpuAssignment};
-use wavetank_plan::quantity::show_share;
-use wavetank_plan::{
-    Close, ExitCode, Nanos, Rate, RunOptions, TargetUrl, TlsOptions, TlsResume, UserError,
-    resolve::choose_engine,
-};
+use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::{Close, RunOptions, TargetUrl, TlsOptions, TlsResume};
 use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,
     LagDoc, RunRecord, WallTime, engine_name,
 };
 use wavetank_report::calibration_text;
+use wavetank_units::quantity::show_share;
+use wavetank_units::{ExitCode, Nanos, Rate, UserError};
 
 use super::terminal_width::terminal_width;
 use crate::calibrate::{

@@ -5,9 +5,10 @@ use std::io::Write as _;
 
 use serde_json::json;
 use wavetank_experiment::Experiment;
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{ExitCode, RunOptions, UserError};
+use wavetank_plan::RunOptions;
 use wavetank_record::LackDoc;
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{ExitCode, UserError};
 
 #[cfg(target_os = "linux")]
 use super::plan::lowered;

@@ -1,9 +1,9 @@
 //! `wavetank compare A B`.
 
-use wavetank_plan::UserError;
 use wavetank_record::CompareDoc;
 use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
 use wavetank_store::RunsDir;
+use wavetank_units::UserError;
 
 use crate::cli::{CompareArgs, OutputFormat};
 use crate::comparison::{compare_sides, load_all, page};

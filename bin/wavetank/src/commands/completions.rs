@@ -1,7 +1,7 @@
 //! `wavetank completions SHELL`.
 
 use clap_complete::Shell;
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli;
 use crate::run::output;

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_plan::{ExitCode, Nanos, Rate, RunOptions, TargetUrl, UserError, resolve};
+use wavetank_plan::{RunOptions, TargetUrl, resolve};
 use wavetank_record::{RunRecord, Times};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 use wavetank_target::ServeOptions;
+use wavetank_units::{ExitCode, Nanos, Rate, UserError};
 
 use crate::cli::DemoArgs;
 use crate::run::{Console, Execution, FinishedRun, Host, execute, output};

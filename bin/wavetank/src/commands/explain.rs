@@ -1,7 +1,7 @@
 //! `wavetank explain`.
 
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_report::{explain_doc, explain_list, explain_text, explanations};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{ExplainArgs, FileFormat};
 use crate::run::output;

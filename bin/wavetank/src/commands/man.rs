@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli;
 use crate::run::output;

@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::run::output;
 

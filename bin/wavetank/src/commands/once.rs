@@ -6,8 +6,9 @@ use std::sync::Arc;
 use wavetank_diagnose::hint_for;
 use wavetank_driver::{Alpn, Clock, Signals, TlsClient, WallClock};
 use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
+use wavetank_plan::Plan;
 use wavetank_plan::redact::is_secret_header;
-use wavetank_plan::{ExitCode, Nanos, Plan, UserError};
+use wavetank_units::{ExitCode, Nanos, UserError};
 
 use crate::run::{Host, certificate_lines, hint_for_unexpected_answer, host_error, output};
 

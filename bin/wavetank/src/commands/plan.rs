@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::{
-    EngineChoice, ExitCode, IpFamily, RunOptions, SourcesPlan, TargetUrl, UserError, split_zone, unix_address,
-};
+use wavetank_plan::{EngineChoice, IpFamily, RunOptions, SourcesPlan, TargetUrl};
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
+use wavetank_units::{ExitCode, UserError, split_zone, unix_address};
 
 use super::source_addresses::local_source_addresses;
 use super::terminal_width::terminal_width;

@@ -2,8 +2,9 @@
 
 use wavetank_experiment::Experiment;
 use wavetank_lab::check_events;
-use wavetank_plan::{Condition, Nanos, UserError};
+use wavetank_plan::Condition;
 use wavetank_topology::{HostAction, Lab, planned_events};
+use wavetank_units::{Nanos, UserError};
 
 use crate::run::{LabRun, check_host_condition};
 

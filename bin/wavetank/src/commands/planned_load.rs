@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::{ExitCode, Plan, Unsupported, UserError};
+use wavetank_plan::{Plan, Unsupported};
 use wavetank_record::CompareDoc;
 use wavetank_report::Language;
+use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::{Baseline, combined_exit_code};
 use crate::cli::{OutputFormat, ReportOptions};

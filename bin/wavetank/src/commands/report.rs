@@ -1,10 +1,11 @@
 //! `wavetank report RUN`.
 
 use wavetank_diagnose::{RunContext, RunEnd};
-use wavetank_plan::{ExitCode, Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
 use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
 use crate::run::out_file::open_all;

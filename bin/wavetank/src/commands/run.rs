@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use wavetank_plan::resolve::{check_conflicts, connect_addresses};
-use wavetank_plan::{RunOptions, TargetUrl, UserError, resolve};
+use wavetank_plan::{RunOptions, TargetUrl, resolve};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
+use wavetank_units::UserError;
 
 use super::baseline::Baseline;
 use super::once::once;

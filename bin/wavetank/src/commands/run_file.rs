@@ -8,11 +8,12 @@ use wavetank_experiment::{DataContent, Experiment, LowerContext, LoweredPlan, So
 use wavetank_journey::CompiledStep;
 use wavetank_journey::data::Table;
 use wavetank_plan::{
-    CheckSubject, ConnectionOwner, EngineChoice, ExitCode, Guard, Plan, RunOptions, Scenario, SourcesPlan,
-    StatusSet, Step, Subject, UserError,
+    CheckSubject, ConnectionOwner, EngineChoice, Guard, Plan, RunOptions, Scenario, SourcesPlan, StatusSet,
+    Step, Subject,
 };
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
+use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::Baseline;
 use super::planned_lab::PlannedLab;

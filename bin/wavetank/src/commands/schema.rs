@@ -1,6 +1,6 @@
 //! `wavetank schema`.
 
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::SchemaKind;
 use crate::run::output;

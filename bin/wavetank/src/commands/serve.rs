@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
-use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::resolve::choose_engine;
-use wavetank_plan::{EngineChoice, ExitCode, FileTables, ServerCapacity, SocketLayout, UserError};
+use wavetank_plan::{EngineChoice, FileTables, ServerCapacity, SocketLayout};
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::run::{Console, Host, engine_line, host_error, output};

@@ -7,11 +7,9 @@ use wavetank_plan::size::{
     ANSWER_BYTES, CloseSide, HostInventory, LoadDemand, LoadOptions, PlanBytes, SERVICE, Setting,
     SizeOptions, Sizing, TransactionProfile,
 };
-use wavetank_plan::{
-    Close, EngineChoice, ExitCode, HostFacts, Plan, RunOptions, SourceRange, SourcesPlan, TargetUrl,
-    UserError, resolve,
-};
+use wavetank_plan::{Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, resolve};
 use wavetank_report::{SizingInput, size_doc, size_text};
+use wavetank_units::{ExitCode, SourceRange, UserError};
 
 use super::terminal_width::terminal_width;
 use crate::cli::{FileArgs, FileFormat, LoadSource, SizeArgs};

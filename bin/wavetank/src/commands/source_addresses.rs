@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::bind_probe;
-use wavetank_plan::{Plan, SourceOrder, SourcesPlan, UserError};
+use wavetank_plan::{Plan, SourceOrder, SourcesPlan};
+use wavetank_units::UserError;
 
 use crate::run::Host;
 

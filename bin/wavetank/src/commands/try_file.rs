@@ -7,8 +7,9 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{EarlyEnd, LoadConfig, SingleUser, SingleUserLimits, TraceEvent, WalkResult};
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Value, lower};
 use wavetank_journey::Journeys;
-use wavetank_plan::{EngineChoice, ExitCode, Guard, Plan, Scenario, Secret, UserError, did_you_mean};
+use wavetank_plan::{EngineChoice, Guard, Plan, Scenario, Secret};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
+use wavetank_units::{ExitCode, UserError, did_you_mean};
 
 use super::run_file::{all_tables, sources};
 use super::source_addresses::{check_sources_bindable, local_source_addresses};

@@ -1,7 +1,7 @@
 //! Commands that need Linux, on other systems: one clear line instead of a program that half works.
 //! Arguments have been parsed by then, so a wrong option is reported first, as everywhere.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::cli::{
     CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, FleetArgs, LabCommand, RunArgs, SearchArgs,
@@ -85,7 +85,7 @@ fn linux_only(command: &str) -> UserError {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::ExitCode;
+    use wavetank_units::ExitCode;
 
     use super::linux_only;
 

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use wavetank_compare::{Machine, RunSeriesBuilder, SideRun};
 use wavetank_measure::HostSample;
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Nanos, Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{ComparedRunDoc, PHASE_ENDED, RunRecord};
 use wavetank_store::{ArchiveItem, OpenedRun, RunsDir, answered};
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, UserError};
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use wavetank_plan::quantity::share_literal;
-use wavetank_plan::shell_quoted;
 use wavetank_record::{CompareDoc, SideDoc};
 use wavetank_report::{CompareSource, SideTimeSeries, comparison_html};
+use wavetank_units::quantity::share_literal;
+use wavetank_units::shell_quoted;
 
 use super::LoadedRun;
 use crate::cli::{CompareArgs, CompareSettings, default_runs_dir};

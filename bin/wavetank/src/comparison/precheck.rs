@@ -1,7 +1,8 @@
 //! [`check_comparable`]: whether a run that has not begun will be one to compare others with.
 
 use wavetank_compare::check_same_kind;
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
+use wavetank_units::UserError;
 
 use super::LoadedRun;
 use super::sides::{common_steps, rows};

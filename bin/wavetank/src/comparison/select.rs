@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{RunLine, RunState};
 use wavetank_store::RunsDir;
+use wavetank_units::{UserError, sanitize};
 
 use super::{LoadedRun, load};
 use crate::cli::RUNS_MAX;

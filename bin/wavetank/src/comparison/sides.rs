@@ -6,8 +6,9 @@ use wavetank_compare::{
     CompareContext, CompareOptions, MetricComparison, STEPS_MAX, SideRun, compare, compare_doc, differences,
     machines,
 };
-use wavetank_plan::{Plan, UserError, sanitize};
+use wavetank_plan::Plan;
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
+use wavetank_units::{UserError, sanitize};
 
 use super::LoadedRun;
 use crate::cli::CompareSettings;

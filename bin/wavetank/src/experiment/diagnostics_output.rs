@@ -4,8 +4,8 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity, render};
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::ErrorDoc;
+use wavetank_units::{ExitCode, UserError};
 
 use super::ExperimentFile;
 use crate::cli::FileFormat;

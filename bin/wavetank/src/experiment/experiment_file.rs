@@ -12,8 +12,9 @@ use wavetank_experiment::{
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
 use wavetank_plan::PemFile;
-use wavetank_plan::quantity::show_size;
-use wavetank_plan::{RunOptions, Secret, UserError, did_you_mean};
+use wavetank_plan::{RunOptions, Secret};
+use wavetank_units::quantity::show_size;
+use wavetank_units::{UserError, did_you_mean};
 
 use crate::cli::{ExperimentSource, FileArgs};
 use crate::run::output::os_error_text;

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 
 use wavetank_experiment::Experiment;
-use wavetank_plan::{Guard, Plan, TargetUrl, UserError, resolve};
+use wavetank_plan::{Guard, Plan, TargetUrl, resolve};
+use wavetank_units::UserError;
 
 use crate::run::lookup;
 

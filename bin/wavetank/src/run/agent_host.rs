@@ -12,8 +12,9 @@ use wavetank_engine::{Change, Collector, Command, EndOfRun, HostInterval, LoadCo
 use wavetank_fleet::{Agent, AgentAction, AgentSetup};
 use wavetank_link::AgentLink;
 use wavetank_pace::Partition;
-use wavetank_plan::{EngineChoice, Nanos, Plan};
+use wavetank_plan::{EngineChoice, Plan};
 use wavetank_record::ConnectionMemory;
+use wavetank_units::Nanos;
 
 use super::dns_refresh::{DnsRefresher, DnsUpdate};
 use super::memory_growth::MemoryGrowth;

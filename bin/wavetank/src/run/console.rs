@@ -3,8 +3,9 @@
 use std::io::{IsTerminal, Write};
 
 use wavetank_measure::Interval;
-use wavetank_plan::{EngineChoice, Nanos, Unsupported, UserError};
+use wavetank_plan::{EngineChoice, Unsupported};
 use wavetank_record::engine_name;
+use wavetank_units::{Nanos, UserError};
 
 /// How often a plain line is written where there is no terminal.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);

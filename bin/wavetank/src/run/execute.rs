@@ -10,11 +10,12 @@ use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Guard, HostFacts, Nanos, Plan, Unsupported, UserError, unix_path};
+use wavetank_plan::{Guard, HostFacts, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
 use super::server_counts::ServerCounts;

@@ -6,9 +6,10 @@ use wavetank_diagnose::{HookCheck, HookFailure, HookResult, RunEnd};
 use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{EarlyEnd, LoadConfig, SingleUser, TraceEvent, WalkResult};
 use wavetank_measure::{Selection, Totals};
-use wavetank_plan::{Guard, Nanos, Plan, UserError};
+use wavetank_plan::{Guard, Plan};
 use wavetank_record::{AROUND_DONE, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
+use wavetank_units::{Nanos, UserError};
 
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::{EventRunner, ExecutorFactory};

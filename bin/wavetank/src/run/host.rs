@@ -2,7 +2,8 @@
 
 use wavetank_driver::{Feature, Features, KernelSupport, WallClock};
 use wavetank_engine::{LoadNamespace, SourcePorts};
-use wavetank_plan::{HostFacts, SocketSupport, UserError};
+use wavetank_plan::{HostFacts, SocketSupport};
+use wavetank_units::UserError;
 
 use super::LabRun;
 

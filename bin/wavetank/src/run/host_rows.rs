@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use wavetank_plan::UserError;
 use wavetank_record::HostLine;
 use wavetank_report::HostRows;
 use wavetank_store::OpenedRun;
+use wavetank_units::UserError;
 
 use super::write_error::WriteError;
 

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::RunRecord;
 use wavetank_report::{HtmlSource, Language, html};
 use wavetank_store::{ArchiveGaps, OpenedRun};
+use wavetank_units::UserError;
 
 use super::gap_warning::warn_of_gaps;
 

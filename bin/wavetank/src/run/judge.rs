@@ -2,12 +2,13 @@
 
 use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
 use wavetank_record::{
     ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, NAMES_FAILED, NAMES_MOVED, Number, RunRecord,
     SampleLine, Setup,
 };
 use wavetank_report::{Composition, compose};
+use wavetank_units::Nanos;
 
 /// Everything known about a run, live or read back from its archive.
 pub(crate) struct RunFacts<'a> {

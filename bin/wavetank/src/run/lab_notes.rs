@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 use wavetank_lab::Client;
-use wavetank_plan::Nanos;
 use wavetank_record::EventLine;
 use wavetank_topology::{Host, ServiceKind};
+use wavetank_units::Nanos;
 
 use super::{LabRun, LoadResult};
 

@@ -14,11 +14,10 @@ use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
 use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffsets, LogParts, versioned};
 use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
-use wavetank_plan::{
-    HostFacts, Plan, SourceOrder, SourceRange, SourcesPlan, Subject, UserError, did_you_mean, matches_host,
-};
+use wavetank_plan::{HostFacts, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
+use wavetank_units::{SourceRange, UserError, did_you_mean};
 
 use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};

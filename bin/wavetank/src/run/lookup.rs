@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
-use wavetank_plan::{Resolved, RunOptions, TargetUrl, UserError, split_zone, unix_address};
+use wavetank_plan::{Resolved, RunOptions, TargetUrl};
+use wavetank_units::{UserError, split_zone, unix_address};
 
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
 /// makes no other query for that name, and this one precedes the first packet to the target.

@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::write_error::os_error_text;
 use crate::cli::{OutFile, OutputFormat};

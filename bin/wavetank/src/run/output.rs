@@ -2,9 +2,9 @@
 
 use std::io::{self, BufWriter, Write};
 
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::SearchDoc;
 use wavetank_report::Language;
+use wavetank_units::{ExitCode, UserError};
 
 use super::out_file::{OpenFile, overwrite};
 use super::result_writer::ResultWriter;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, Signals, TlsClient};
 use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_journey::auth::{Challenge, ChallengeFault};
-use wavetank_plan::{HttpVersion, Nanos, Plan, StatusSet, address_text};
+use wavetank_plan::{HttpVersion, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
+use wavetank_units::{Nanos, address_text};
 
 use super::Host;
 

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use wavetank_measure::{Histogram, Interval};
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{CompareDoc, RunRecord};
 use wavetank_report::{CsvExport, IntervalLog, Language, LatencySeries, StepSelector, percentile_text};
 use wavetank_store::{ArchiveGaps, OpenedRun, ReadReport, answered};
+use wavetank_units::UserError;
 
 use super::gap_warning::warn_of_gaps;
 use super::host_rows::host_rows;

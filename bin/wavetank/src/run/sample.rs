@@ -2,9 +2,10 @@
 
 use wavetank_engine::{Sample, SlowSample};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
 use wavetank_record::{Number, SampleLine};
 use wavetank_report::Examples;
+use wavetank_units::Nanos;
 
 use super::redaction::Redaction;
 

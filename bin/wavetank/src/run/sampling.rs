@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use wavetank_driver::Clock;
 use wavetank_observe::{HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers};
-use wavetank_plan::{Nanos, Plan, Target, UserError, unix_path};
+use wavetank_plan::{Plan, Target};
+use wavetank_units::{Nanos, UserError, unix_path};
 
 /// What to sample during a load.
 #[derive(Clone, Copy, Default)]

@@ -6,10 +6,11 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 use wavetank_lab::{Client, LabFolder};
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, ServerCountDoc};
 use wavetank_topology::{Host, Lab, Service, ServiceKind};
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
 
 /// Names that are joined where several servers take the load together.
 const NAMES_JOINED: usize = 3;

@@ -2,8 +2,8 @@
 
 use wavetank_lab::LogParts;
 use wavetank_plan::Plan;
-use wavetank_plan::quantity::format_grouped;
 use wavetank_store::ArchiveWriter;
+use wavetank_units::quantity::format_grouped;
 
 use super::Console;
 use super::redaction::Redaction;

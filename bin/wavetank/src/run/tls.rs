@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use wavetank_driver::TlsClient;
-use wavetank_plan::{Plan, UserError};
+use wavetank_plan::Plan;
+use wavetank_units::UserError;
 
 /// Returns the TLS client for the targets of `plan`, shared by probe and load threads; `None` if no
 /// target uses TLS. Fails on settings that allow no handshake.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Why a format could not be written.
 pub(crate) enum WriteError {

@@ -2,8 +2,8 @@
 
 use wavetank_journey::content::decode_body;
 use wavetank_journey::extract::ResponseView;
-use wavetank_plan::Nanos;
 use wavetank_record::{TryBody, TryMessage};
+use wavetank_units::Nanos;
 
 use super::SecretScrubber;
 

@@ -8,9 +8,10 @@ use wavetank_engine::{
 use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::value::Values;
 use wavetank_measure::ErrorClass;
+use wavetank_plan::Scenario;
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{Nanos, Scenario, address_text};
 use wavetank_record::{Number, TryEvent};
+use wavetank_units::{Nanos, address_text};
 
 use super::{SecretScrubber, message};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_size};
 use wavetank_record::{Number, TryBody, TryEvent, TryMessage};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_size};
 
 /// Returns the title of a walk.
 pub(crate) fn walk_title(part: &str, name: &str) -> String {

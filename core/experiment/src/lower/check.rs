@@ -1,7 +1,8 @@
 //! Checks: `check`, `count`, `if`, `while`.
 
 use wavetank_grammar::Diagnostic;
-use wavetank_plan::{self as plan, Escape, Number, Op, Quantity};
+use wavetank_plan::{self as plan, Escape, Op, Quantity};
+use wavetank_units::Number;
 
 use super::LowerError;
 use super::scope::ScenarioScope;

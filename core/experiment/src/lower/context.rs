@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use wavetank_journey::data::Table;
-use wavetank_plan::{EngineChoice, HostFacts, Secret, SourcesPlan, TargetUrl, UserError};
+use wavetank_plan::{EngineChoice, HostFacts, Secret, SourcesPlan, TargetUrl};
+use wavetank_units::UserError;
 
 /// Seed of a run without a seed: the same file gives the same load.
 pub(super) const SEED: u64 = 1;

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 use wavetank_journey::data::{Table, TableBuilder};
 use wavetank_journey::value::JsonType;
-use wavetank_plan::{DataPlan, RowChoice, UserError};
+use wavetank_plan::{DataPlan, RowChoice};
+use wavetank_units::UserError;
 
 use super::shared::GlobalScope;
 use crate::model::{DataContent, DataSource, RowOrder, Value};

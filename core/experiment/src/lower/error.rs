@@ -1,7 +1,7 @@
 //! [`LowerError`]: the reason why there is no plan.
 
 use wavetank_grammar::Diagnostic;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// The reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

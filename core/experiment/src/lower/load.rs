@@ -4,9 +4,10 @@ use wavetank_grammar::Diagnostic;
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::resolve::{self, HostCapacity, ThreadLayout};
 use wavetank_plan::{
-    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Nanos, Phase as PlanPhase, PopulationCurve,
-    Scenario, ScenarioMix, UserError,
+    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Phase as PlanPhase, PopulationCurve, Scenario,
+    ScenarioMix,
 };
+use wavetank_units::{Nanos, UserError};
 
 use super::phase::{LoweredLoad, lower_load};
 use super::session::SessionFacts;

@@ -26,9 +26,9 @@ mod trace;
 mod wording;
 
 use wavetank_plan::{
-    HooksPlan, HttpPlan, Nanos, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, UserError, forecast,
-    resolve,
+    HooksPlan, HttpPlan, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, forecast, resolve,
 };
+use wavetank_units::{Nanos, UserError};
 
 pub use context::LowerContext;
 pub use data::rows_table;
@@ -120,7 +120,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
         files,
         open_rate: experiment
             .open_rate
-            .unwrap_or(wavetank_plan::Rate::per_second(wavetank_plan::constants::OPEN_RATE_PER_S)),
+            .unwrap_or(wavetank_units::Rate::per_second(wavetank_plan::constants::OPEN_RATE_PER_S)),
         late_tolerance: experiment.late_tolerance.unwrap_or(wavetank_plan::constants::LATE_TOLERANCE),
         thresholds: experiment.thresholds.iter().map(|at| at.value.clone()).collect(),
         stop: experiment.stop.iter().map(|at| at.value.clone()).collect(),

@@ -2,7 +2,8 @@
 
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::shape::{ShapeError, climb_length, rise_length};
-use wavetank_plan::{Arrivals, Load, Nanos, PopulationCurve, Rate, RateCurve};
+use wavetank_plan::{Arrivals, Load, PopulationCurve, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 use super::{LowerContext, LowerError, trace};
 use crate::model::{FromTo, Phase, PhaseLoad, Sessions, StairHeight};

@@ -1,6 +1,7 @@
 //! [`SessionFacts`]: facts about a scenario's sessions that are known before the run.
 
-use wavetank_plan::{ConnectionOwner, HttpPlan, Nanos, Scenario};
+use wavetank_plan::{ConnectionOwner, HttpPlan, Scenario};
+use wavetank_units::Nanos;
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

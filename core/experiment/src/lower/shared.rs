@@ -1,6 +1,7 @@
 //! [`GlobalScope`]: names with the same meaning in all scenarios.
 
-use wavetank_plan::{Secret, UserError};
+use wavetank_plan::Secret;
+use wavetank_units::UserError;
 
 use super::{LowerContext, LowerError};
 use crate::model::{DataContent, Experiment, Part, Step, Template, Value, Verb};

@@ -1,8 +1,9 @@
 //! `trace: FILE`: times of arrivals, or rates that start at given times.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
-use wavetank_plan::quantity::{parse_duration, parse_rate};
-use wavetank_plan::{Arrivals, Load, Nanos, Rate, RateCurve, UserError};
+use wavetank_plan::{Arrivals, Load, RateCurve};
+use wavetank_units::quantity::{parse_duration, parse_rate};
+use wavetank_units::{Nanos, Rate, UserError};
 
 use super::{LowerContext, LowerError};
 use crate::model::{Experiment, Phase, PhaseLoad};

@@ -1,6 +1,6 @@
 //! Rewords errors that URL runs and files share: keys of the file replace options.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Options in messages of `wavetank_plan::resolve`, and the equivalent in a file. Longer ones come
 /// first.

@@ -1,7 +1,7 @@
 //! [`Check`]: a condition on a response or on variables.
 
 use wavetank_grammar::Span;
-use wavetank_plan::{Nanos, Number};
+use wavetank_units::{Nanos, Number};
 
 use super::Template;
 

@@ -1,7 +1,8 @@
 //! [`Experiment`]: the whole file.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::{Condition, Nanos, Rate, SourcesPlan};
+use wavetank_plan::{Condition, SourcesPlan};
+use wavetank_units::{Nanos, Rate};
 
 use super::{Connection, DataSource, Http, Phase, Scenario, Step, Target, Value};
 

@@ -2,9 +2,10 @@
 
 use wavetank_grammar::Spanned;
 use wavetank_plan::{
-    Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, Nanos, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
+    Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, ProxyProtocol, ProxyUrl, StatusSet, TlsResume,
     TlsVersions,
 };
+use wavetank_units::Nanos;
 
 use super::Template;
 

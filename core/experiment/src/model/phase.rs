@@ -1,6 +1,7 @@
 //! [`Phase`]: a period of load.
 
-use wavetank_plan::{Arrivals, Nanos, Rate};
+use wavetank_plan::Arrivals;
+use wavetank_units::{Nanos, Rate};
 
 use wavetank_grammar::{Span, Spanned};
 

@@ -1,7 +1,7 @@
 //! [`Request`]: a step that sends a request.
 
 use wavetank_grammar::Spanned;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{AnswerSource, Auth, Check, Header, OnFailure, Template, Value};
 

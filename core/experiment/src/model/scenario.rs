@@ -1,7 +1,7 @@
 //! [`Scenario`]: the journey of one virtual user.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::on_failure::OnFailure;
 use super::{Phase, Step, Think};

@@ -1,7 +1,7 @@
 //! [`Step`]: one action of a user.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Check, Request, Template, Value};
 

@@ -1,6 +1,7 @@
 //! Options for keys of `http:`, such as `--timeout`, `--http` and `-H`.
 
-use wavetank_plan::{HttpVersion, RunOptions, UserError, resolve};
+use wavetank_plan::{HttpVersion, RunOptions, resolve};
+use wavetank_units::UserError;
 
 use super::{PLACE, TemplateParser, conflict, without_span};
 use crate::model::{Auth, Experiment, Header, Http, Proxy, Template};

@@ -1,7 +1,8 @@
 //! `-r -c -d -n --warmup --arrivals`: the single phase of a file without phases.
 
 use wavetank_plan::constants::{CONNECTIONS, DURATION};
-use wavetank_plan::{Nanos, Rate, RunOptions, StageLoad, UserError};
+use wavetank_plan::{RunOptions, StageLoad};
+use wavetank_units::{Nanos, Rate, UserError};
 
 use super::{conflict, without_span};
 use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};

@@ -10,7 +10,8 @@ mod tls;
 
 pub(crate) use load::default_phases;
 use wavetank_grammar::{Diagnostic, Span, Spanned};
-use wavetank_plan::{RunOptions, UserError, resolve};
+use wavetank_plan::{RunOptions, resolve};
+use wavetank_units::UserError;
 
 use crate::model::{Experiment, Phase, Template};
 

@@ -3,8 +3,8 @@
 
 use wavetank_grammar::{Diagnostic, Node, Span};
 use wavetank_journey::extract::Pattern;
-use wavetank_plan::quantity::{parse_count, parse_duration, parse_size};
-use wavetank_plan::{Number, did_you_mean};
+use wavetank_units::quantity::{parse_count, parse_duration, parse_size};
+use wavetank_units::{Number, did_you_mean};
 
 use super::value::is_number;
 use super::{Parser, TreeReader as _};

@@ -1,7 +1,8 @@
 //! The top of the file.
 
 use wavetank_grammar::{Node, Span, Spanned};
-use wavetank_plan::{Nanos, PlannedEvent, SourcesPlan, parse_sources};
+use wavetank_plan::{PlannedEvent, SourcesPlan, parse_sources};
+use wavetank_units::Nanos;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;

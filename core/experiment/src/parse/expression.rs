@@ -1,8 +1,8 @@
 //! Parses the inside of `${…}`: names, columns, and functions with arguments.
 
 use wavetank_grammar::Span;
-use wavetank_plan::did_you_mean;
-use wavetank_plan::quantity::parse_count;
+use wavetank_units::did_you_mean;
+use wavetank_units::quantity::parse_count;
 
 use super::{Parser, TreeReader as _, is_identifier, unquoted_chars};
 use crate::model::{Function, Part, Template};

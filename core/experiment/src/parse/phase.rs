@@ -1,8 +1,9 @@
 //! `phases`.
 
 use wavetank_grammar::{Node, Span, Spanned};
-use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
-use wavetank_plan::{Arrivals, UserError};
+use wavetank_plan::Arrivals;
+use wavetank_units::UserError;
+use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -29,7 +30,7 @@ impl Parser<'_> {
         let phase = Phase {
             place: node.place,
             name: keys.take("name").and_then(|node| self.name(node, "a phase")),
-            load: Spanned::new(PhaseLoad::Pause(wavetank_plan::Nanos::ZERO), node.place),
+            load: Spanned::new(PhaseLoad::Pause(wavetank_units::Nanos::ZERO), node.place),
             length: keys.take("for").and_then(|node| self.phase_length(node)),
             at: keys.take("at").and_then(|node| self.rate(node)),
             stairs: self.stairs(&mut keys),
@@ -85,9 +86,9 @@ impl Parser<'_> {
     }
 
     /// Reads the length of a phase, which must be above zero.
-    fn phase_length(&mut self, node: &Node) -> Option<Spanned<wavetank_plan::Nanos>> {
+    fn phase_length(&mut self, node: &Node) -> Option<Spanned<wavetank_units::Nanos>> {
         let length = self.duration(node)?;
-        if length.value == wavetank_plan::Nanos::ZERO {
+        if length.value == wavetank_units::Nanos::ZERO {
             return self.fail(
                 "phase_empty",
                 length.place,

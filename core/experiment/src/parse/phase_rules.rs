@@ -1,7 +1,7 @@
 //! Keys of a phase that can be combined.
 
 use wavetank_grammar::Spanned;
-use wavetank_plan::Rate;
+use wavetank_units::Rate;
 
 use super::{Keys, Parser};
 use crate::model::PhaseLoad;

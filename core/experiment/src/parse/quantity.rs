@@ -1,8 +1,9 @@
 //! Quantities that occur only in experiments.
 
 use wavetank_grammar::{Node, Spanned};
-use wavetank_plan::quantity::parse_rate_positive;
-use wavetank_plan::{Condition, Rate, UserError};
+use wavetank_plan::Condition;
+use wavetank_units::quantity::parse_rate_positive;
+use wavetank_units::{Rate, UserError};
 
 use super::{Parser, TreeReader as _};
 

@@ -1,8 +1,8 @@
 //! Ranges `A to B`.
 
 use wavetank_grammar::{Diagnostic, Node, Spanned};
-use wavetank_plan::quantity::{parse_count, parse_rate};
-use wavetank_plan::{Rate, UserError};
+use wavetank_units::quantity::{parse_count, parse_rate};
+use wavetank_units::{Rate, UserError};
 
 use super::{Parser, TreeReader as _};
 use crate::model::FromTo;

@@ -1,7 +1,7 @@
 //! Steps: exactly one verb, and the keys that belong to it.
 
 use wavetank_grammar::{Entry, Node, NodeKind, suggest_key};
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::{FORMS, MapName, StepForm};

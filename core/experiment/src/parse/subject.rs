@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Node, Span, Spanned};
 use wavetank_journey::extract::Extractor;
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use super::{OPERATORS, Parser, TreeReader as _, unquoted_chars};
 use crate::model::{AnswerSource, CheckSubject};

@@ -2,7 +2,7 @@
 //! here.
 
 use wavetank_grammar::{Diagnostics, Span};
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use super::{Parser, TreeReader};
 

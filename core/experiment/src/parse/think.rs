@@ -1,8 +1,8 @@
 //! Think times: `2s`, `1s to 3s`, `exponential 2s`, `normal 2s +- 500ms`, `lognormal 2s p95 8s`.
 
 use wavetank_grammar::Node;
-use wavetank_plan::quantity::parse_duration;
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::quantity::parse_duration;
+use wavetank_units::{UserError, did_you_mean};
 
 use super::{Parser, TreeReader as _};
 use crate::model::Think;

@@ -1,7 +1,7 @@
 //! Typed values: JSON bodies, forms, variables.
 
 use wavetank_grammar::{Node, NodeKind};
-use wavetank_plan::quantity::parse_count;
+use wavetank_units::quantity::parse_count;
 
 use super::{Parser, TreeReader as _};
 use crate::model::Value;

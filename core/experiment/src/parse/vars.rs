@@ -1,7 +1,7 @@
 //! [`Variables`]: the variables of the file, which are read before everything else.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Entry, Grammar as _, Node, NodeKind, Scalar, Span};
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use super::parser::ExpansionBudget;
 use super::{Parser, TreeReader as _, Variables, is_identifier};

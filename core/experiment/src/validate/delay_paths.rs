@@ -1,7 +1,7 @@
 //! Paths that contain the response time, such as `/delay/100` and `/sleep100`.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::Step;
 use crate::model::{Experiment, Request, RequestHead};

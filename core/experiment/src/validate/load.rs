@@ -1,8 +1,8 @@
 //! Loads that take an unintended amount of time.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, Rate};
 
 use crate::Scenario;
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Verb};

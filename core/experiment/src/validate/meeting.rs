@@ -1,7 +1,7 @@
 //! Rendezvous with users that can never all be present.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::quantity::format_grouped;
+use wavetank_units::quantity::format_grouped;
 
 use crate::model::{Experiment, Phase, PhaseLoad, Verb};
 

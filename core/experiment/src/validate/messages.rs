@@ -1,8 +1,8 @@
 //! Parts of messages that several checks share.
 
 use wavetank_grammar::{Diagnostic, Span};
-use wavetank_plan::did_you_mean;
-use wavetank_plan::quantity::format_grouped;
+use wavetank_units::did_you_mean;
+use wavetank_units::quantity::format_grouped;
 
 /// Formats a number with all digits, in groups of three, so that it can be compared with a file's
 /// rows.

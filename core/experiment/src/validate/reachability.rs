@@ -1,8 +1,9 @@
 //! Conditions that the load cannot reach or decide, and rates that a session multiplies.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
-use wavetank_plan::{Condition, Nanos, Op, RequestCounter, Subject, Value};
+use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use super::messages::digits;
 use super::{delay_paths, totals};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::Scenario;
 use crate::model::{Experiment, Phase, PhaseLoad, Sessions, StairHeight, Step, Verb};

@@ -5,8 +5,9 @@ use crate::support;
 
 use support::example_text;
 use support::plans::plan_of;
+use wavetank_plan::Plan;
 use wavetank_plan::forecast::{CapReached, Forecast};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_units::Nanos;
 
 /// A file of one target with these lines.
 #[track_caller]

@@ -10,9 +10,9 @@ use support::reading;
 use wavetank_experiment::{LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::forecast::{Forecast, HoldForecast};
 use wavetank_plan::{
-    EngineChoice, ExitCode, FileTables, HostFacts, HostLimits, Nanos, Ports, SocketSupport, SourcesPlan,
-    TargetUrl, Unsupported, UserError,
+    EngineChoice, FileTables, HostFacts, HostLimits, SocketSupport, SourcesPlan, TargetUrl, Unsupported,
 };
+use wavetank_units::{ExitCode, Nanos, Ports, UserError};
 
 const MILLION: &str = "\
 wavetank: 1

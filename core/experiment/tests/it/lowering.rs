@@ -8,9 +8,10 @@ use support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, LowerContext, LowerError, LoweredPlan, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{
-    Action, EngineChoice, Escape, Expr, HostFacts, Load, Nanos, Ports, ProxyProtocol, ProxyUrl, Secret,
-    SocketSupport, SourcesPlan, TargetUrl, Template, TemplatePart, UserError,
+    Action, EngineChoice, Escape, Expr, HostFacts, Load, ProxyProtocol, ProxyUrl, Secret, SocketSupport,
+    SourcesPlan, TargetUrl, Template, TemplatePart,
 };
+use wavetank_units::{Nanos, Ports, UserError};
 
 fn host() -> HostFacts {
     let sockets = SocketSupport { uring: Ok(()), ..SocketSupport::plain() };

@@ -6,7 +6,8 @@ use crate::support;
 use support::example_text;
 use support::plans::{host, plan_of};
 use wavetank_plan::forecast::{ConditionForecast, Forecast, needs, notes};
-use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, Ports, plannable_bytes};
+use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, plannable_bytes};
+use wavetank_units::Ports;
 
 /// Kind, reason and hint of the forecast for the only threshold of a file.
 #[track_caller]

@@ -4,7 +4,7 @@ use crate::support;
 
 use support::{example_text, reading};
 use wavetank_experiment::{Experiment, Factor, FromTo, PhaseLoad, Sessions, StairHeight, Verb};
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 fn example(name: &str) -> Experiment {
     reading(name, example_text(name).as_bytes(), &[]).experiment.expect("examples are read")

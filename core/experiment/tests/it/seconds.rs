@@ -5,7 +5,8 @@ use crate::support;
 
 use support::plans::{factor, plan_of_changed};
 use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
-use wavetank_plan::{Nanos, Phase, Plan};
+use wavetank_plan::{Phase, Plan};
+use wavetank_units::Nanos;
 
 /// The meaning of a phase: its start and length in seconds, and its load over time.
 #[derive(Clone, Copy, Debug)]

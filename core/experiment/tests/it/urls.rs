@@ -2,11 +2,11 @@
 //! error without a position.
 
 use wavetank_experiment::{UrlBody, UrlPart, UrlRequest};
-use wavetank_plan::quantity::parse_rate;
 use wavetank_plan::{
-    Arrivals, Close, Condition, Escape, Nanos, Plan, Rate, RunOptions, Secret, Stage, TargetUrl,
-    TemplatePart, resolve,
+    Arrivals, Close, Condition, Escape, Plan, RunOptions, Secret, Stage, TargetUrl, TemplatePart, resolve,
 };
+use wavetank_units::quantity::parse_rate;
+use wavetank_units::{Nanos, Rate};
 
 use crate::support::plans::{host, plan_of, plan_of_url};
 

@@ -1,6 +1,6 @@
 //! The agent carries out commands: each once, in order, of the controller that owns it.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Agent, Commitment, Offer};
 use crate::action::AgentAction;

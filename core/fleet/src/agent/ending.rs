@@ -1,6 +1,6 @@
 //! How an agent's load ends: by command, without a controller, at its hard end.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Agent, Offer};
 use crate::action::AgentAction;

@@ -6,7 +6,7 @@ mod reports;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::action::AgentAction;
 use crate::constants::{BEAT, BEATS_MISSED_MAX, ORPHAN_GRACE, UNANSWERED_MAX};

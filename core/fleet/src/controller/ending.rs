@@ -1,6 +1,6 @@
 //! The end of a run: the last intervals arrive, the archive becomes durable, spools are deleted.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Controller, ControllerState};
 use crate::action::{ControllerAction, ControllerNotice};

@@ -1,6 +1,6 @@
 //! Agents report to the controller, and those that cannot take part are refused.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Controller, ControllerState};
 use crate::action::ControllerNotice;

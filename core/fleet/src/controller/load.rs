@@ -1,6 +1,6 @@
 //! The run under load: heartbeats, intervals, lost agents, new shares at the start of a phase.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Controller, ControllerState};
 use crate::action::ControllerNotice;

@@ -9,7 +9,7 @@ mod view;
 
 use std::collections::VecDeque;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 pub use restart::ArchivedIntervals;
 pub use view::AgentView;

@@ -1,7 +1,7 @@
 //! From the offer to the commitment: nothing is sent before every agent is ready and every clock
 //! is known.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Controller, ControllerState};
 use crate::action::ControllerNotice;

@@ -1,7 +1,7 @@
 //! [`AgentView`]: the agents of a run as a terminal or a page shows them.
 
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Controller;
 use crate::message::{AgentId, AgentState};

@@ -6,7 +6,7 @@ use wavetank_fleet::{
     ControllerMessage, ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// An agent with its clock, which receives commands in one epoch.
 struct Desk {

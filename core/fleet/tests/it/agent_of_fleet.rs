@@ -6,7 +6,7 @@ use wavetank_fleet::{
     ControllerPayload, DenialReason, Done, EndCause, FoundSpool, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 const RUN: RunId = RunId(9);
 const OTHER: RunId = RunId(10);

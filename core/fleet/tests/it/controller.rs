@@ -7,7 +7,7 @@ use wavetank_fleet::{
     Outcome, RunId, RunSetup,
 };
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 const USERS: Change = Change::Users(9);
 

@@ -7,7 +7,8 @@ use wavetank_fleet::{
     RefusalReason, RunId, RunSetup, StartProblem,
 };
 use wavetank_pace::{ArrivalSource, Partition, Schedule, ScheduleSpec};
-use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
+use wavetank_plan::{Arrivals, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 /// A controller of a fleet, to which agents report.
 struct Desk {

@@ -13,7 +13,7 @@ use wavetank_fleet::{
     JournalRecord, Loss, RefusalReason, RunId, RunSetup,
 };
 use wavetank_pace::{Partition, Philox};
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 const RUN: RunId = RunId(0x5eed_0001);
 const SHARE: Partition = Partition { first: 4, width: 2, of: 7 };

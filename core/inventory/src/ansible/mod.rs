@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_grammar::{ErrorHints, Node, parse_yaml, text_of};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::host_range::{bad, expand_hosts};
 use crate::{Host, Inventory};

@@ -7,7 +7,7 @@ pub use read::read_fleet_file;
 
 use serde_json::Map;
 use wavetank_grammar::Diagnostics;
-use wavetank_plan::AllowTarget;
+use wavetank_units::AllowTarget;
 
 use crate::Inventory;
 

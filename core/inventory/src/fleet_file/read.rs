@@ -4,7 +4,7 @@ use wavetank_grammar::{
     Diagnostic, Diagnostics, FormatSignature, Grammar as _, MapReader, Node, TreeReader, detect_format,
     parse_yaml, text_of,
 };
-use wavetank_plan::AllowTarget;
+use wavetank_units::AllowTarget;
 
 use super::grammar::MapName;
 use super::{FleetFile, FleetLink, ParsedFleetFile, SshSettings};

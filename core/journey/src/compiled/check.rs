@@ -1,6 +1,7 @@
 //! [`CompiledCheck`]: a check that is ready to be evaluated.
 
-use wavetank_plan::{Check, CheckSubject, Op, Operand, Template, Test, UserError};
+use wavetank_plan::{Check, CheckSubject, Op, Operand, Template, Test};
+use wavetank_units::UserError;
 
 use crate::extract::{Extractor, Pattern};
 

@@ -1,7 +1,8 @@
 //! [`Program`]: a journey as a flat list of operations, so that one number holds the position of a
 //! session.
 
-use wavetank_plan::{Action, Check, Rendezvous, Template, Think, UserError};
+use wavetank_plan::{Action, Check, Rendezvous, Template, Think};
+use wavetank_units::UserError;
 
 use super::check::CompiledCheck;
 

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{AuthPlan, Nanos, Plan, StatusSet, Step, UserError};
+use wavetank_plan::{AuthPlan, Plan, StatusSet, Step};
+use wavetank_units::{Nanos, UserError};
 
 use super::check::CompiledCheck;
 use super::credentials::Credentials;

@@ -1,7 +1,7 @@
 //! Checks the quotes of a CSV file. The library accepts any text, so a quote that is never closed
 //! would make one row of all later ones.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Checks that each quoted value is closed, and that a separator or a line end follows it (RFC 4180
 /// §2). A quote inside a value without quotes is part of it.

@@ -1,7 +1,7 @@
 //! Reads comma-separated values into a table.
 
 use csv::{ReaderBuilder, StringRecord};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::csv_quotes::check_quotes;
 use super::remark::DataNote;

@@ -1,7 +1,7 @@
 //! Reads JSON lines into a table.
 
 use serde_json::{Map, Value};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::remark::DataNote;
 use super::source::RowsConfig;

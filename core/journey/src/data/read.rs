@@ -1,6 +1,6 @@
 //! Reads a data file in the format of its [`RowsConfig`].
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::remark::DataNote;
 use super::source::{RowsConfig, RowsFormat};

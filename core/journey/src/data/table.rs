@@ -1,6 +1,6 @@
 //! [`Table`]: rows of text in compact form.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::value::{JsonType, ValueRef};
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::remark::DataNote;
 

@@ -1,6 +1,7 @@
 //! Moves a [`Session`] through its program.
 
-use wavetank_plan::{Nanos, Rendezvous};
+use wavetank_plan::Rendezvous;
+use wavetank_units::Nanos;
 
 use super::render_context::RenderContext;
 use super::session_event::SessionEvent;

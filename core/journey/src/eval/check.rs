@@ -1,6 +1,7 @@
 //! Evaluates a [`CompiledCheck`] on a response and on the data of a session.
 
-use wavetank_plan::{Number, Op, Operand, Quantity};
+use wavetank_plan::{Op, Operand, Quantity};
+use wavetank_units::Number;
 
 use super::render_context::RenderContext;
 use crate::compiled::{CompiledCheck, CompiledTest, Subject};

@@ -1,7 +1,8 @@
 //! [`RenderContext`]: the surroundings of a session: what it can read besides its own data.
 
 use wavetank_pace::Partition;
-use wavetank_plan::{DataPlan, Escape, Expr, Nanos, RowChoice, Template, TemplatePart, Think};
+use wavetank_plan::{DataPlan, Escape, Expr, RowChoice, Template, TemplatePart, Think};
+use wavetank_units::Nanos;
 
 use super::render_error::RenderError;
 use crate::auth::{base64_text, hmac_sha256_hex, uuid_v4};

@@ -1,6 +1,6 @@
 //! [`SessionEvent`]: an event that a session reports.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// An event that a session reports.
 #[derive(Clone, Debug, PartialEq, Eq)]

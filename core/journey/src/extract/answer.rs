@@ -1,6 +1,6 @@
 //! [`ResponseView`]: the response from which values are extracted.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::Headers;
 
 use crate::cookies::{Jar, SetCookie, Site};

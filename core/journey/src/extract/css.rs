@@ -1,7 +1,7 @@
 //! [`Css`]: `css SELECTOR@ATTRIBUTE`.
 
 use scraper::{Html, Selector};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::error::ExtractError;
 use crate::value::{JsonType, Values};

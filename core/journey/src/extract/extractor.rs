@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 use super::answer::ResponseView;
 use super::css::Css;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::answer::ResponseView;
 use super::error::ExtractError;

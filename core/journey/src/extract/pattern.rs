@@ -3,7 +3,7 @@
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, Span};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Maximum size of a compiled pattern, in bytes.
 const PATTERN_SIZE_MAX: usize = 4 << 20;

@@ -5,9 +5,8 @@ use std::net::IpAddr;
 
 use memchr::memmem;
 use wavetank_pace::Partition;
-use wavetank_plan::{
-    AuthPlan, HostFacts, Nanos, Plan, RequestPlan, RunOptions, Step, Target, TargetUrl, resolve,
-};
+use wavetank_plan::{AuthPlan, HostFacts, Plan, RequestPlan, RunOptions, Step, Target, TargetUrl, resolve};
+use wavetank_units::Nanos;
 
 use crate::extract::{ParseCache, ResponseView};
 use crate::{CompiledStep, FollowUpSink, Identity, NextMessage, RenderContext, Session};

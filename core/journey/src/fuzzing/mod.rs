@@ -5,7 +5,7 @@
 
 mod course;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::auth::{Challenge, Digest};
 use crate::content::{Coding, Decoder};

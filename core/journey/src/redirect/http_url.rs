@@ -1,7 +1,7 @@
 //! [`HttpUrl`]: a parsed absolute `http` or `https` address.
 
 use url::Url;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::cookies::Site;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::credentials_cache::CredentialsCache;
 use super::follow_up_state::FollowUpState;

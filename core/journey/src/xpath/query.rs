@@ -1,6 +1,6 @@
 //! [`XPath`]: a compiled expression.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::eval::{Context, Eval, EvalError, XPathValue};
 use super::expr::Expr;

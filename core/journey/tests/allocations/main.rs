@@ -8,7 +8,7 @@ use wavetank_journey::cookies::{CookieOutcome, Jar, Site};
 use wavetank_journey::extract::{Extractor, ParseCache, ResponseView};
 use wavetank_journey::value::Values;
 use wavetank_journey::{auth, body};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;

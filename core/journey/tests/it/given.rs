@@ -6,9 +6,10 @@ use wavetank_journey::value::{JsonType, Values};
 use wavetank_journey::{Identity, Journey, Observation, RenderContext, RenderError, Session, SessionAction};
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Check, CheckSubject, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts, Nanos, Op, Operand,
-    Plan, Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, TemplatePart, Test,
+    Action, Check, CheckSubject, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts, Op, Operand, Plan,
+    Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, TemplatePart, Test,
 };
+use wavetank_units::Nanos;
 
 fn plan() -> Plan {
     let host = HostFacts::for_tests(1);

@@ -8,9 +8,10 @@ use wavetank_journey::{
 use wavetank_pace::Partition;
 use wavetank_plan::{
     Action, Check, CheckSubject, Choice, Close, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts,
-    HttpPlan, HttpVersion, Nanos, Op, Operand, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet,
-    Step, TargetUrl, Template, TemplatePart, Test, Think,
+    HttpPlan, HttpVersion, Op, Operand, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet, Step,
+    TargetUrl, Template, TemplatePart, Test, Think,
 };
+use wavetank_units::Nanos;
 
 const SEED: u64 = 7;
 

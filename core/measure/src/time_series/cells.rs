@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::SERIES_MAX;
+use wavetank_units::Nanos;
 
 use super::compact_histogram::CompactHistogram;
 use super::step_time_series::{StepBucket, StepTimeSeries};

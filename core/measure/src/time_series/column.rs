@@ -1,6 +1,6 @@
 //! [`TimeBucket`]: one bucket of a time series.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{
     Bytes, ConnCounts, Histogram, Interval, RequestCounters, StatusCounts, StepSeries, ThreadStats,

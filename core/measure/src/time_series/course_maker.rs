@@ -1,6 +1,7 @@
 //! [`TimeSeriesBuilder`]: makes a [`TimeSeries`] of intervals.
 
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 use super::cells::{StepBuckets, StepTotals};
 use super::column::TimeBucket;

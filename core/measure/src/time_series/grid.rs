@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::bucket_length;
 use super::column::TimeBucket;

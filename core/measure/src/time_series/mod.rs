@@ -17,7 +17,7 @@ pub use column::TimeBucket;
 pub use course_maker::TimeSeriesBuilder;
 pub use step_time_series::{StepBucket, StepTimeSeries};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Histogram, RequestCounters};
 

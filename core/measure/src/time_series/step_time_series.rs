@@ -1,6 +1,6 @@
 //! [`StepTimeSeries`]: one step over time.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Histogram, RequestCounters};
 

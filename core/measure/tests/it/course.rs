@@ -8,7 +8,8 @@ use wavetank_measure::{
     DropReason, ErrorClass, Interval, Selection, StepBucket, TimeSeries, TimeSeriesBuilder, Totals,
 };
 use wavetank_plan::constants::SERIES_MAX;
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
+use wavetank_units::Nanos;
 
 fn course(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries {
     let mut maker = TimeSeriesBuilder::new(plan, columns_max);

@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{Second, condition, phase, plan};
 use wavetank_measure::{HostSample, Ledger, ThresholdResult};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 /// Ten seconds, the last five of them phase `keep`.
 fn two_phases() -> Plan {

@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{Second, phase, plan};
 use wavetank_measure::{ErrorClass, Impact, Ledger, Recovery};
-use wavetank_plan::{Load, Nanos, Plan, PlannedEvent, PopulationCurve};
+use wavetank_plan::{Load, Plan, PlannedEvent, PopulationCurve};
+use wavetank_units::Nanos;
 
 const LENGTH: i64 = 40;
 

@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{KEY, Second, closed, condition, phase, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Ledger, ThresholdResult};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 const MS: f64 = 1e6;
 

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use wavetank_measure::{
     CheckCount, DropReason, ErrorClass, Interval, Ledger, RendezvousRelease, Selection, ThreadStats, Totals,
 };
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 /// Data of one load thread in a second: counts and times from random `draws`.
 fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {

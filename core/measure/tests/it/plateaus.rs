@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{Second, phase, plan};
 use wavetank_measure::{Downsampled, HeldPhase, HeldSecond, Plateau, Totals};
-use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve, Rate};
+use wavetank_plan::{Load, Phase, Plan, PopulationCurve};
+use wavetank_units::{Nanos, Rate};
 
 fn hold(name: &str, start: i64, connections: PopulationCurve) -> Phase {
     let seconds = connections.length().0 / Nanos::SECOND.0;

@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{KEY, Second, closed, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Stalls};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 /// Seconds of 100 responses each until 5 s; the last of them leaves 50 requests open. Then two
 /// seconds in which nothing ends and 100 more are offered each, then responses again.

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{Second, condition, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Ledger, UnresponsiveDetector};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Checks the second at which `text` fires at the seal.
 fn check(text: &str, seconds: impl IntoIterator<Item = Second>, fires_at: Option<i64>) {

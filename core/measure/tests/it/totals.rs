@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{KEY, Second, phase, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Interval, Ledger, Selection, Totals};
-use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve};
+use wavetank_plan::{Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 fn totals(plan: &Plan, intervals: impl IntoIterator<Item = Second>) -> Totals {
     let mut totals = Totals::new(plan);

@@ -4,7 +4,8 @@ use crate::common;
 
 use common::{Second, closed, plan, with_warmup};
 use wavetank_measure::{DropReason, ErrorClass, Fraction, GeneratorHealth, Ledger};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 fn facts(plan: &Plan, seconds: impl IntoIterator<Item = Second>) -> GeneratorHealth {
     let mut book = Ledger::new(plan);

@@ -7,7 +7,7 @@ mod wheel;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use wheel::{Entry, EntryState, NONE, Wheel};
 

@@ -1,7 +1,8 @@
 //! Tests that Poisson arrivals are a Poisson process: counts, gaps, independence; fixed seeds.
 
 use wavetank_pace::{Arrival, ArrivalSource, Partition, Schedule, ScheduleSpec};
-use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
+use wavetank_plan::{Arrivals, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 fn spec(seed: u64, rate: Rate, end: Nanos) -> ScheduleSpec<'static> {
     ScheduleSpec {

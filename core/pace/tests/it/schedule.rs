@@ -2,7 +2,8 @@
 //! the work.
 
 use wavetank_pace::{Arrival, ArrivalSource, Partition, Philox, Schedule, ScheduleSpec};
-use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
+use wavetank_plan::{Arrivals, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 const MINUTE: Nanos = Nanos::from_secs(60);
 const HOUR: Nanos = Nanos::from_secs(3_600);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use wavetank_pace::{Arrival, ArrivalSource, Partition, Philox, Schedule, ScheduleSpec};
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
+use wavetank_plan::{Arrivals, RateCurve};
+use wavetank_units::{Nanos, Rate};
 
 const fn s(seconds: i64) -> Nanos {
     Nanos::from_secs(seconds)

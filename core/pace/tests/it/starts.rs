@@ -3,7 +3,8 @@
 
 use wavetank_pace::{Partition, Philox, PopulationSchedule};
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, Rate, ScenarioMix};
+use wavetank_plan::{Load, MaxOpenLimit, Phase, PopulationCurve, ScenarioMix};
+use wavetank_units::{Nanos, Rate};
 
 const fn s(seconds: i64) -> Nanos {
     Nanos::from_secs(seconds)

@@ -1,8 +1,10 @@
 //! [`RateDemand`]: the highest rates that a plan requires of a generator, and the share of a host
 //! they take.
 
+use wavetank_units::Nanos;
+
 use crate::forecast::{Forecast, PhaseForecast};
-use crate::{Nanos, Phase, Plan};
+use crate::{Phase, Plan};
 
 /// The highest rates per second that a plan requires of a generator. `None`: nothing in the plan
 /// bounds the rate, so that the responses decide.

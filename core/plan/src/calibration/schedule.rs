@@ -1,6 +1,6 @@
 //! [`CalibrationSchedule`]: how a calibration's time is divided.
 
-use crate::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 /// Rounds of each figure, so that a disturbance shows and the median is not it.
 const ROUNDS: u32 = 3;

@@ -50,7 +50,7 @@ fn time(value: &str) -> Option<String> {
     if is_number(value) {
         return Some(format!("{value}ms"));
     }
-    crate::quantity::parse_duration(value).is_ok().then(|| value.to_owned())
+    wavetank_units::quantity::parse_duration(value).is_ok().then(|| value.to_owned())
 }
 
 /// A bare number up to one is a share.
@@ -69,5 +69,5 @@ fn share(value: &str) -> Option<String> {
 fn per_second(value: &str) -> Option<String> {
     let bare = ["rps", "qps", "req/s", "/s", "/sec"].iter().find_map(|unit| value.strip_suffix(unit));
     let rate = format!("{}/s", bare.unwrap_or(value));
-    crate::quantity::parse_rate(&rate).is_ok().then_some(rate)
+    wavetank_units::quantity::parse_rate(&rate).is_ok().then_some(rate)
 }

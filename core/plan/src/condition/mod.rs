@@ -12,7 +12,7 @@ pub use host::HostGauge;
 pub use host_pattern::matches_host;
 pub use subject::{ERROR_CLASSES, PART_NAMES};
 
-use crate::Nanos;
+use wavetank_units::Nanos;
 
 /// One condition as written, with the text kept for reports.
 #[derive(Clone, Debug, PartialEq)]

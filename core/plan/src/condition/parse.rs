@@ -1,11 +1,12 @@
 //! [`Condition::parse`]: `p99 < 250ms in main for 10s` as a person writes it.
 
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{Nanos, UserError};
+
 use super::foreign::translated;
 use super::subject::parse_subject;
 use super::value::parse_value;
 use super::{Condition, Op};
-use crate::quantity::parse_duration_positive;
-use crate::{Nanos, UserError};
 
 /// The form of a condition, for hints.
 const SHAPE: &str = "SUBJECT OP VALUE [in PHASE] [for WINDOW]: p99 < 250ms, failed < 0.1% in main";

@@ -1,7 +1,8 @@
 //! The left-hand side of a condition.
 
+use wavetank_units::{UserError, did_you_mean};
+
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
-use crate::{UserError, did_you_mean};
 
 /// The kinds of values that a subject can be compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,12 @@
 //! The right-hand side of a condition, checked against its subject.
 
+use wavetank_units::quantity::{
+    parse_count, parse_duration, parse_link, parse_rate, parse_share, parse_size,
+};
+use wavetank_units::{Nanos, UserError};
+
 use super::subject::ValueKind;
 use super::{Op, Value};
-use crate::quantity::{parse_count, parse_duration, parse_link, parse_rate, parse_share, parse_size};
-use crate::{Nanos, UserError};
 
 /// Reads the value of a subject of kind `kind`.
 pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, UserError> {

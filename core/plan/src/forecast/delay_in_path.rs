@@ -1,7 +1,7 @@
 //! [`delay_in_path`]: the duration of a response, if its path names one.
 
-use crate::Nanos;
-use crate::quantity::parse_duration;
+use wavetank_units::Nanos;
+use wavetank_units::quantity::parse_duration;
 
 /// `/delay/100s` and `/sleep100` (seconds), as the built-in target understands them.
 pub fn delay_in_path(path: &str) -> Option<Nanos> {

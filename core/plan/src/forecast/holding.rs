@@ -3,11 +3,13 @@
 
 use std::net::SocketAddr;
 
+use wavetank_units::{Nanos, UserError};
+
 use super::peak::Peak;
 use super::{Forecast, PhaseForecast};
 use crate::footprint::{ConnectionEnd, MemoryModel};
 use crate::resolve::HostCapacity;
-use crate::{EngineChoice, HostFacts, Load, Nanos, Phase, Plan, SourceOrder, UserError};
+use crate::{EngineChoice, HostFacts, Load, Phase, Plan, SourceOrder};
 
 /// The forecast of the phases that hold connections.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,9 @@
 //! [`ListCost`]: what a list of actions sends, and the time it takes if answers took none.
 
+use wavetank_units::Nanos;
+
 use super::BoundedEstimate;
-use crate::{Nanos, Think};
+use crate::Think;
 
 /// One of a user's three lists: what it sends, and the time it takes if answers took none.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -38,7 +38,9 @@ pub(crate) use shortfalls::{conntrack_shortfall, locked_memory_shortfall, thread
 pub use session::SessionForecast;
 pub use timeline::{POINTS_MAX, Timeline, TimelinePoint};
 
-use crate::{Nanos, Phase, Plan};
+use wavetank_units::Nanos;
+
+use crate::{Phase, Plan};
 
 /// The forecast of a plan.
 #[derive(Clone, Debug, PartialEq)]

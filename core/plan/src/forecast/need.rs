@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 
+use wavetank_units::UserError;
+use wavetank_units::quantity::{format_grouped, show_size};
+
 use super::peak::Peak;
-use crate::quantity::{format_grouped, show_size};
 use crate::resolve::HostCapacity;
-use crate::{FileBudget, HostFacts, Plan, UserError};
+use crate::{FileBudget, HostFacts, Plan};
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, PartialEq, Eq)]

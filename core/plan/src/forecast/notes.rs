@@ -1,7 +1,8 @@
 //! Notes for the reader of a plan, in addition to its numbers.
 
+use wavetank_units::quantity::{format_grouped, show_clock};
+
 use super::{Forecast, condition_forecast, delay_in_path};
-use crate::quantity::{format_grouped, show_clock};
 use crate::resolve::port_search_note;
 use crate::{HostFacts, MaxOpenLimit, Plan};
 
@@ -18,7 +19,11 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
                 phase.name,
                 format_grouped(count),
                 show_clock(takes),
-                if phase.start == crate::Nanos::ZERO { "t0".to_owned() } else { show_clock(phase.start) }
+                if phase.start == wavetank_units::Nanos::ZERO {
+                    "t0".to_owned()
+                } else {
+                    show_clock(phase.start)
+                }
             ));
         }
     }

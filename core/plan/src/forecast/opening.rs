@@ -1,7 +1,9 @@
 //! [`ConnectForecast`]: connections that a phase opens.
 
+use wavetank_units::Nanos;
+
 use super::{BoundedEstimate, SessionForecast};
-use crate::{ConnectionOwner, Nanos, Phase, Plan};
+use crate::{ConnectionOwner, Phase, Plan};
 
 /// Connections that a phase opens, and how fast.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,7 +1,9 @@
 //! [`Peak`]: the highest number of simultaneous users, connections and requests of a plan.
 
+use wavetank_units::Nanos;
+
 use crate::resolve::ConnectionDemand;
-use crate::{Nanos, Phase, Plan, PopulationCurve};
+use crate::{Phase, Plan, PopulationCurve};
 
 /// The highest simultaneous numbers. The peak of a phase includes the needs of sessions that
 /// continue after its end.

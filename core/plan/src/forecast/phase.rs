@@ -1,9 +1,11 @@
 //! [`PhaseForecast`]: what one phase sends.
 
+use wavetank_units::Nanos;
+
 use super::opening::ConnectForecast;
 use super::population_changes::PopulationChanges;
 use super::{BoundedEstimate, SessionForecast};
-use crate::{Arrivals, Load, Nanos, Phase, Plan};
+use crate::{Arrivals, Load, Phase, Plan};
 
 /// Distance to its limit, in standard deviations, within which a Poisson process may reach it.
 const DEVIATIONS: f64 = 4.0;

@@ -21,7 +21,8 @@ impl PopulationChanges {
         let pieces = levels.pieces();
         if let Some(count) = levels.as_constant() {
             let length = levels.length();
-            let length = if length == crate::Nanos::MAX { crate::Nanos::SECOND } else { length };
+            let length =
+                if length == wavetank_units::Nanos::MAX { wavetank_units::Nanos::SECOND } else { length };
             return Self {
                 starts: count.saturating_sub(before),
                 never_falls: count >= before,
@@ -77,7 +78,7 @@ impl PopulationChanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Nanos;
+    use wavetank_units::Nanos;
 
     fn check(levels: &PopulationCurve, before: u64, starts: u64, never_falls: bool, seconds: f64) {
         let found = PopulationChanges::for_levels(levels, before);

@@ -7,11 +7,13 @@
 
 use std::net::SocketAddr;
 
+use wavetank_units::quantity::{format_grouped, show_rate};
+use wavetank_units::{Nanos, unix_path};
+
 use super::Forecast;
 use super::peak::Peak;
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
-use crate::quantity::{format_grouped, show_rate};
-use crate::{Close, ConnectionOwner, HostFacts, Load, Nanos, Plan, unix_path};
+use crate::{Close, ConnectionOwner, HostFacts, Load, Plan};
 
 /// Sockets in one chain of the kernel's table from which on it is felt.
 const CHAIN_MAX: u64 = 4;

@@ -1,9 +1,11 @@
 //! [`SessionForecast`]: the requests of one user's session and its duration, where the plan
 //! determines them.
 
+use wavetank_units::Nanos;
+
 use super::walk::ActionWalker;
 use super::{BoundedEstimate, ListCost};
-use crate::{ConnectionOwner, Nanos, Plan, Scenario};
+use crate::{ConnectionOwner, Plan, Scenario};
 
 /// A session with this number of requests and no pause is effectively a closed loop.
 const LOOP_REQUESTS: f64 = 100.0;

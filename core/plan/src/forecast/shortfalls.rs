@@ -5,11 +5,13 @@
 //! that only makes a run slower or riskier is reported as a [risk](super::risks) and does not stop
 //! the run.
 
+use wavetank_units::UserError;
+use wavetank_units::quantity::{format_grouped, show_size};
+
 use super::peak::Peak;
-use crate::quantity::{format_grouped, show_size};
 use crate::resolve::HostCapacity;
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, HostFacts, Plan, UserError, sources};
+use crate::{EngineChoice, HostFacts, Plan, sources};
 
 /// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and
 /// its list of buffers. It was measured by lowering `ulimit -l` until the ring could not be

@@ -1,7 +1,9 @@
 //! [`Timeline`]: the load over time.
 
+use wavetank_units::Nanos;
+
 use super::SessionForecast;
-use crate::{Load, Nanos, Phase, Plan};
+use crate::{Load, Phase, Plan};
 
 /// Points of a timeline at most; where there were more, each covers a longer time.
 pub const POINTS_MAX: usize = 20_000;

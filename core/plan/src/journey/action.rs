@@ -1,6 +1,8 @@
 //! [`Action`]: one thing that a virtual user does.
 
-use crate::{Check, Nanos, Template, Think};
+use wavetank_units::Nanos;
+
+use crate::{Check, Template, Think};
 
 /// One action of a journey. Requests are identified by their index in the scenario's list of steps,
 /// so that measurements do not depend on a request's position in the tree.

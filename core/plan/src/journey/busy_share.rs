@@ -1,9 +1,11 @@
 //! [`Scenario::busy_share`]: the share of a scenario's users that have an open request at the same
 //! time.
 
+use wavetank_units::Nanos;
+
 use super::Action;
 use crate::forecast::delay_in_path;
-use crate::{Extract, Nanos, Scenario, Step};
+use crate::{Extract, Scenario, Step};
 
 /// Planned duration of a response if its path names none. It is much longer than expected, so that
 /// a slow target does not overload the load-generating host.

@@ -1,6 +1,8 @@
 //! [`Check`]: what a step asks of its answer.
 
-use crate::{Number, Op, Template};
+use wavetank_units::Number;
+
+use crate::{Op, Template};
 
 /// One condition on an answer or on variables: of `check`, `count`, `if` and `while`.
 #[derive(Clone, Debug, PartialEq)]

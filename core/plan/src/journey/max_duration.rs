@@ -1,7 +1,9 @@
 //! [`Scenario::max_duration`]: how long a session may last.
 
+use wavetank_units::Nanos;
+
 use super::{Action, Extract};
-use crate::{Nanos, Scenario};
+use crate::Scenario;
 
 impl Scenario {
     /// Returns the longest possible duration of a session, including its user's first and last

@@ -1,6 +1,6 @@
 //! [`Think`]: how long a user pauses.
 
-use crate::Nanos;
+use wavetank_units::Nanos;
 
 /// A pause between two requests: the grammar's `2s | 1s to 3s | exponential 2s | normal 2s +- 500ms
 /// | lognormal 2s p95 8s`. It is drawn from the seed, the user and the position in the journey.

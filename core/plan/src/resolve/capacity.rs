@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 
+use wavetank_units::quantity::{format_grouped, format_sizes_distinct};
+use wavetank_units::{SourceRange, UserError, unix_path};
+
 use crate::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
-use crate::quantity::{format_grouped, format_sizes_distinct};
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit, SourceRange, UserError, unix_path};
+use crate::{EngineChoice, FileBudget, HostFacts, MaxOpenLimit};
 
 /// Lowest port that unprivileged processes may bind.
 const PORT_MIN: u16 = 1_024;

@@ -1,6 +1,8 @@
 //! Options that contradict each other: no option is ever silently ignored.
 
-use crate::{HttpVersion, Nanos, RunOptions, UserError};
+use wavetank_units::{Nanos, UserError};
+
+use crate::{HttpVersion, RunOptions};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +143,7 @@ pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
 
 /// Zero where zero is senseless. `--warmup 0s` and `--drain 0s` mean what they say.
 fn zeros(options: &RunOptions) -> Result<(), UserError> {
-    let zero_rate = |rate: Option<crate::Rate>| rate.is_some_and(|rate| rate.count == 0);
+    let zero_rate = |rate: Option<wavetank_units::Rate>| rate.is_some_and(|rate| rate.count == 0);
     let short = |length: Option<Nanos>| length.is_some_and(|length| length <= Nanos::ZERO);
     let zeros = [
         ("-c", options.connections == Some(0), "at least 1"),

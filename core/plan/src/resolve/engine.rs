@@ -1,6 +1,8 @@
 //! Which driver runs the sockets, and why.
 
-use crate::{EngineChoice, SocketSupport, Unsupported, UserError};
+use wavetank_units::UserError;
+
+use crate::{EngineChoice, SocketSupport, Unsupported};
 
 /// A choice that is one: never [`EngineChoice::Auto`].
 #[derive(Clone, Debug, PartialEq, Eq)]

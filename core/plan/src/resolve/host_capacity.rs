@@ -2,11 +2,13 @@
 
 use std::net::SocketAddr;
 
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{SourceRange, UserError};
+
 use super::capacity::{self, Capacity, ConnectionDemand};
 use crate::footprint::{MemoryModel, USER_BYTES};
-use crate::quantity::format_grouped;
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenLimit, SourceRange, UserError};
+use crate::{EngineChoice, FileBudget, FileTables, HostFacts, MaxOpenLimit};
 
 /// More threads than any host has CPUs; above it a typing error is likelier.
 const THREADS_MAX: u32 = 4_096;

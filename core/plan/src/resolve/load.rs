@@ -1,13 +1,14 @@
 //! The load of a plain run: phases, connections, open requests and threads (`docs/measuring.md`
 //! §6).
 
+use wavetank_units::quantity::{format_grouped, show_request_rate};
+use wavetank_units::{Nanos, Rate, UserError};
+
 use super::capacity::Capacity;
 use super::host_capacity::HostCapacity;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
-use crate::quantity::{format_grouped, show_request_rate};
 use crate::{
-    Arrivals, FileTables, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, Rate, RateCurve, RunOptions,
-    ScenarioMix, UserError,
+    Arrivals, FileTables, Load, MaxOpenLimit, Phase, PopulationCurve, RateCurve, RunOptions, ScenarioMix,
 };
 
 /// Phases and threads, and the load in one line.

@@ -17,12 +17,14 @@ mod tls;
 
 use std::net::SocketAddr;
 
+use wavetank_units::{Rate, UserError, unix_path};
+
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
 use crate::forecast;
 use crate::{
     Close, ConnectionOwner, DnsRefreshPlan, EngineChoice, Guard, HooksPlan, HostFacts, HttpPlan, HttpVersion,
-    IpFamily, Load, Plan, Rate, RefreshedName, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
-    TargetUrl, Unsupported, UserError, sources, thresholds, unix_path,
+    IpFamily, Load, Plan, RefreshedName, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
+    TargetUrl, Unsupported, sources, thresholds,
 };
 
 pub use capacity::ConnectionDemand;

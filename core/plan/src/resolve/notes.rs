@@ -1,8 +1,10 @@
 //! Things about a plan that are allowed but look unintended.
 
+use wavetank_units::Nanos;
+use wavetank_units::quantity::format_grouped;
+
 use crate::forecast::delay_in_path;
-use crate::quantity::format_grouped;
-use crate::{Condition, DnsPolicy, HostFacts, HttpPlan, Load, Nanos, Op, Plan, RequestCounter, Subject};
+use crate::{Condition, DnsPolicy, HostFacts, HttpPlan, Load, Op, Plan, RequestCounter, Subject};
 
 /// Adds one line for each thing that looks unintended.
 pub(super) fn plan_warnings(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) {

@@ -3,8 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use wavetank_units::UserError;
+
 use crate::redact::is_secret_header;
-use crate::{RequestPlan, RunOptions, TargetUrl, Template, UserError};
+use crate::{RequestPlan, RunOptions, TargetUrl, Template};
 
 /// The default `User-Agent`.
 pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));

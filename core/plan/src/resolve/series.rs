@@ -1,8 +1,10 @@
 //! [`check_series`]: checks that a plan has no more time series than can be stored.
 
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
+
 use crate::constants::SERIES_MAX;
-use crate::quantity::format_grouped;
-use crate::{Load, Plan, UserError};
+use crate::{Load, Plan};
 
 /// Checks the number of time series. Every step is counted and timed separately in every phase with
 /// sessions that may reach it. Every load thread keeps all series and writes them each second.

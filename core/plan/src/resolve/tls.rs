@@ -2,10 +2,12 @@
 
 use rustls_pki_types::DnsName;
 
+use wavetank_units::UserError;
+
 use crate::pem;
 use crate::pem_files::{check_certificates, load_identity};
 use crate::tls_names::{chosen_ciphers, chosen_groups};
-use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume, UserError};
+use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume};
 
 /// The default ALPN offer (RFC 7301): the only protocol that wavetank supports.
 const ALPN: &str = "http/1.1";

@@ -1,8 +1,9 @@
 //! Straight pieces of the grammar's shapes, for rates and levels alike.
 
+use wavetank_units::{Nanos, Rate};
+
 use super::segments::{PIECES_MAX, Segment};
 use super::{ShapeError, wave};
-use crate::{Nanos, Rate};
 
 /// One value all along.
 pub(super) fn flat(value: u64, length: Nanos) -> Vec<Segment> {

@@ -1,10 +1,11 @@
 //! [`RateCurve`]: a rate over time.
 
+use wavetank_units::{Nanos, Rate};
+
 use super::builders::{self, gcd};
 use super::ramp::Ramp;
 use super::segments::{PIECES_MAX, Segment, SegmentAt, Segments};
 use super::{ShapeError, wave};
-use crate::{Nanos, Rate};
 
 /// A rate over time as straight pieces, from the phase's start on. Its integral, and the instants
 /// at which the integral reaches a number, are exact. A half tick is `1 / (2 per)` of an arrival.

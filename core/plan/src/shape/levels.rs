@@ -1,9 +1,10 @@
 //! [`PopulationCurve`]: the target number of users or held connections over time.
 
+use wavetank_units::{Nanos, Rate};
+
 use super::builders;
 use super::segments::{Segment, Segments};
 use super::{ShapeError, wave};
-use crate::{Nanos, Rate};
 
 /// The target number of users or connections, as straight pieces and jumps, from the phase's start
 /// on.

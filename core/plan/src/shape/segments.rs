@@ -1,7 +1,8 @@
 //! [`Segments`]: straight pieces one after another, repeated up to a length.
 
+use wavetank_units::Nanos;
+
 use super::ShapeError;
-use crate::Nanos;
 
 /// Most straight pieces of one shape: 40 MB.
 pub(crate) const PIECES_MAX: usize = 1 << 20;

@@ -1,8 +1,9 @@
 //! [`RoleCapacity`]: what one host of a role can do.
 
+use wavetank_units::UserError;
+use wavetank_units::quantity::{format_compact, parse_count_positive, parse_rate_positive};
+
 use super::{PerSecond, Role};
-use crate::UserError;
-use crate::quantity::{format_compact, parse_count_positive, parse_rate_positive};
 
 /// The capacity of one host of a role; `None`: unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +52,7 @@ impl RoleCapacity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Rate;
+    use wavetank_units::Rate;
 
     fn check(text: &str, rate: Option<u64>, connections: Option<u64>) {
         let requests = rate.map(|rate| PerSecond::from_rate(Rate::per_second(rate)));
@@ -69,7 +70,10 @@ mod tests {
             ["", "server", "srv=1/s", "server=", "server=1/s,2/s", "server=0/s", "server=1m", "load=-1"]
         {
             let error = RoleCapacity::parse(wrong).unwrap_err();
-            assert!(!error.hint.is_empty() && error.exit == crate::ExitCode::Usage, "{wrong}: {error}");
+            assert!(
+                !error.hint.is_empty() && error.exit == wavetank_units::ExitCode::Usage,
+                "{wrong}: {error}"
+            );
         }
     }
 }

@@ -1,10 +1,11 @@
 //! [`ComparisonColumn`]: N connections online compared with N requests per second, which are two
 //! different loads.
 
+use wavetank_units::quantity::{format_compact, format_grouped, show_size};
+use wavetank_units::{Nanos, Rate};
+
 use super::result::bits;
 use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};
-use crate::quantity::{format_compact, format_grouped, show_size};
-use crate::{Nanos, Rate};
 
 /// Heartbeat interval of a connection that is only online.
 const HEARTBEAT: Nanos = Nanos::from_secs(60);

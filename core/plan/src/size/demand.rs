@@ -1,10 +1,11 @@
 //! [`LoadDemand`]: how much load there is at its highest, whatever it was asked in.
 
+use wavetank_units::quantity::{format_compact, format_grouped};
+use wavetank_units::{Nanos, Rate, UserError};
+
 use super::result::show_length;
 use super::{PerSecond, Quantity, SizingResult};
 use crate::constants::OPEN_RATE_PER_S;
-use crate::quantity::{format_compact, format_grouped};
-use crate::{Nanos, Rate, UserError};
 
 /// More connections than anything in sight has; keeps every product exact.
 pub const CONNECTIONS_MAX: u64 = 1_000_000_000_000;

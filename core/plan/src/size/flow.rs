@@ -1,7 +1,7 @@
 //! [`PerSecond`]: a rate that is added and multiplied without loss.
 
-use crate::quantity::show_rate;
-use crate::{Nanos, Rate};
+use wavetank_units::quantity::show_rate;
+use wavetank_units::{Nanos, Rate};
 
 /// The resolution, in parts of one event per second.
 const PARTS: u128 = 1_000_000;

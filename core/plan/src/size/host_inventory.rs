@@ -1,9 +1,10 @@
 //! [`HostInventory`]: what hosts can do and how many there are.
 
+use wavetank_units::quantity::{format_compact, show_size};
+use wavetank_units::{Nanos, Ports, UserError};
+
 use super::capacity::RoleCapacity;
 use super::{Balancing, PortsOption, Role, SizeOptions};
-use crate::quantity::{format_compact, show_size};
-use crate::{Nanos, Ports, UserError};
 
 /// Ports that explicit binding can use: those that need no privileges.
 pub(super) const PORTS: (u16, u16) = (1_024, 65_535);

@@ -1,9 +1,10 @@
 //! [`PerConnection`]: what a client's connection takes of memory on a host of a role.
 
+use wavetank_units::quantity::format_grouped;
+
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
 use crate::EngineChoice;
 use crate::footprint::{ConnectionEnd, MemoryModel};
-use crate::quantity::format_grouped;
 
 /// Memory of one connection of a client on a host of a role, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

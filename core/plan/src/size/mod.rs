@@ -36,7 +36,7 @@ pub use tier::{Limit, NetworkUse, TierSizing};
 pub use traffic::{Direction, PacketCount, Traffic};
 pub use tuning::Tuning;
 
-use crate::UserError;
+use wavetank_units::UserError;
 
 /// The resources that a load needs.
 #[derive(Clone, Debug, PartialEq, Eq)]

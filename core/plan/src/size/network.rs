@@ -1,12 +1,13 @@
 //! The traffic of links: of one request, of one connection, and in and out of each host.
 
+use wavetank_units::quantity::format_grouped;
+
 use super::tier::host_count_text;
 use super::traffic::{Direction, FRAME_BYTES};
 use super::{
     Balancing, HostInventory, LoadDemand, PacketCount, PerSecond, Quantity, Role, SizingResult, TierSizing,
     Traffic,
 };
-use crate::quantity::format_grouped;
 
 /// The numbers, with their formulas.
 pub(super) fn answers(

@@ -1,10 +1,11 @@
 //! [`SizeOptions`]: the arguments of `wavetank size` about hosts and about the traffic of a
 //! connection.
 
+use wavetank_units::quantity::parse_count_positive;
+use wavetank_units::{Nanos, UserError};
+
 use super::capacity::RoleCapacity;
 use super::{Balancing, Role};
-use crate::quantity::parse_count_positive;
-use crate::{Nanos, UserError};
 
 /// Maximum number of hosts, far above any real installation.
 const HOSTS_MAX: u64 = 1_000_000_000;

@@ -1,11 +1,13 @@
 //! The [`LoadDemand`] of an experiment: its plan at its highest.
 
+use wavetank_units::{Nanos, UserError};
+
 use super::result::show_length;
 use super::{
     CloseSide, LoadDemand, PerSecond, Quantity, SERVICE, SizeOptions, SizingResult, TransactionProfile,
 };
 use crate::forecast::{Forecast, PhaseForecast, SessionForecast};
-use crate::{Close, ConnectionOwner, Load, Nanos, Phase, Plan, UserError};
+use crate::{Close, ConnectionOwner, Load, Phase, Plan};
 
 /// Sizes of a plan's requests in bytes. Sizes that differ from request to request are unknown.
 #[derive(Clone, Copy, Debug)]

@@ -4,10 +4,11 @@
 //! port. One source address can therefore use all its ports once for each address and port of a
 //! target. A limit of 64 thousand connections applies to a pair of addresses, not to a host.
 
+use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, UserError};
+
 use super::tier::host_count_text;
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
-use crate::quantity::format_grouped;
-use crate::{Nanos, UserError};
 
 /// The time after which Linux can distinguish a new connection from an old one with the same four
 /// values (`tcp_tw_reuse_delay`). A load does not reuse its tuples before, and neither does a

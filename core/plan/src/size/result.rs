@@ -1,8 +1,9 @@
 //! [`SizingResult`]: one number with its formula.
 
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_clock, show_link, show_size, trimmed};
+
 use super::{PerSecond, Role};
-use crate::Nanos;
-use crate::quantity::{format_grouped, show_clock, show_link, show_size, trimmed};
 
 /// One number, and its formula with the numbers filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! [`Role`]: the purpose of a host; [`Balancing`]: the kind of balancing between clients and
 //! servers.
 
-use crate::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 /// The purpose of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

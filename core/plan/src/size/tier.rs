@@ -1,12 +1,13 @@
 //! [`TierSizing`]: how many hosts of one role it takes, and why.
 
+use wavetank_units::quantity::{format_grouped, show_size};
+use wavetank_units::{Nanos, UserError};
+
 use super::memory::PerConnection;
 use super::result::bits;
 use super::traffic::Direction;
 use super::{Balancing, HostInventory, LoadDemand, PerSecond, Role, Traffic};
 use crate::footprint::plannable_bytes;
-use crate::quantity::{format_grouped, show_size};
-use crate::{Nanos, UserError};
 
 /// Part of a link that may be filled: above it queues grow.
 const LINK_PART: (u64, u64) = (17, 20);

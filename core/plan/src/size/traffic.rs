@@ -5,9 +5,10 @@
 //! to open a connection and three to close it, and a full TLS handshake. Lost packets and the
 //! savings of offloading are not included.
 
+use wavetank_units::Nanos;
+
 use super::PerSecond;
 use super::demand::{CloseSide, LoadDemand, TransactionProfile};
-use crate::Nanos;
 
 /// Data of one full segment: 1,500 bytes without the IPv4 and TCP headers and the timestamps (RFC
 /// 7323).

@@ -4,11 +4,13 @@
 //! Further settings in articles about a million connections have no effect or do harm; docs/size.md
 //! lists them.
 
+use wavetank_units::Nanos;
+use wavetank_units::quantity::format_grouped;
+
 use super::{Balancing, HostInventory, LoadDemand, Role, TierSizing};
+use crate::NR_OPEN_DEFAULT;
 use crate::footprint::{PAGE_BYTES, TIME_WAIT_BYTES};
 use crate::host_limits::{BACKLOG_ASKED, BURST, TIME_WAIT};
-use crate::quantity::format_grouped;
-use crate::{NR_OPEN_DEFAULT, Nanos};
 
 /// The shortest queue that is asked for: Linux's own since 5.4.
 const SOMAXCONN: u64 = 4_096;
@@ -188,7 +190,7 @@ fn pages(list: &mut List, tier: &TierSizing, demand: &LoadDemand) {
     }
     let most = ceiling(sockets, 6, 5);
     let value = format!("{} {} {most}", most / 2, most / 4 * 3);
-    let size = crate::quantity::show_size(most.saturating_mul(PAGE_BYTES));
+    let size = wavetank_units::quantity::show_size(most.saturating_mul(PAGE_BYTES));
     let formula = format!("1.2 pages a socket, {size} if all had unread data");
     list.all.push(Tuning {
         role: list.role,

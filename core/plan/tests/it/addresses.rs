@@ -2,9 +2,8 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{
-    AllowTarget, ConnectTo, ExitCode, Guard, Network, Ports, StatusSet, TargetUrl, parse_sources,
-};
+use wavetank_plan::{ConnectTo, Guard, StatusSet, TargetUrl, parse_sources};
+use wavetank_units::{AllowTarget, ExitCode, Network, Ports};
 
 #[test]
 fn urls() {

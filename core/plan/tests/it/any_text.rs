@@ -1,12 +1,11 @@
 //! No text makes a reader panic, and what is read is shown so that it reads back.
 
 use proptest::prelude::*;
-use wavetank_plan::quantity::{
+use wavetank_plan::{Condition, ConnectTo, StatusSet, TargetUrl, parse_sources};
+use wavetank_units::quantity::{
     format_grouped, parse_count, parse_duration, parse_rate, parse_share, parse_size, show_rate,
 };
-use wavetank_plan::{
-    AllowTarget, Condition, ConnectTo, Nanos, StatusSet, TargetUrl, UserError, parse_sources,
-};
+use wavetank_units::{AllowTarget, Nanos, UserError};
 
 /// A reader's error has a message and a hint, each of one line, and leads to exit 2.
 fn check<T>(text: &str, read: Result<T, UserError>) {

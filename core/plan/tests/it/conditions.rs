@@ -1,6 +1,7 @@
 //! Tables of conditions: what is read, and what a wrong one is answered.
 
-use wavetank_plan::{Condition, ExitCode, HostGauge, LatencyPart, Nanos, Op, RequestCounter, Subject, Value};
+use wavetank_plan::{Condition, HostGauge, LatencyPart, Op, RequestCounter, Subject, Value};
+use wavetank_units::{ExitCode, Nanos};
 
 /// Reads `text` and compares subject, comparison and value.
 fn check(text: &str, subject: &Subject, op: Op, value: Value) {

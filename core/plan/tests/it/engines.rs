@@ -5,9 +5,10 @@ use std::net::{IpAddr, SocketAddr};
 use wavetank_plan::EngineChoice::{Auto, Epoll, Uring};
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 use wavetank_plan::{
-    EngineChoice, ExitCode, FileBudget, HostFacts, MaxOpenLimit, Plan, Rate, Resolved, RunOptions,
-    SocketLayout, SocketSupport, SourceRange, SourcesPlan, TargetUrl, Unsupported, UserError, resolve,
+    EngineChoice, FileBudget, HostFacts, MaxOpenLimit, Plan, Resolved, RunOptions, SocketLayout,
+    SocketSupport, SourcesPlan, TargetUrl, Unsupported, resolve,
 };
+use wavetank_units::{ExitCode, Rate, SourceRange, UserError};
 
 const TABLE: u64 = 20_000;
 const OWN: u64 = TABLE - 32;

@@ -1,11 +1,11 @@
 //! Tables of what quantities people write and what they read back.
 
-use wavetank_plan::quantity::{
+use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_rate,
     parse_rate_positive, parse_share, parse_size, show_link, show_rate, show_request_rate, show_share,
     show_size,
 };
-use wavetank_plan::{ExitCode, Nanos, UserError};
+use wavetank_units::{ExitCode, Nanos, UserError};
 
 /// Every valid row parses to its value. Every invalid row has its code, and its error contains the
 /// text and the hint.

@@ -4,10 +4,11 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
     Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts, HostLimits,
-    HttpVersion, IpFamily, Load, MaxOpenLimit, MemoryModel, Nanos, Plan, PopulationCurve, Rate, RateCurve,
-    Resolved, RunOptions, Secret, SocketSupport, SourceRange, SourcesPlan, StatusSet, TargetUrl,
-    implicit_thresholds, plannable_bytes, resolve,
+    HttpVersion, IpFamily, Load, MaxOpenLimit, MemoryModel, Plan, PopulationCurve, RateCurve, Resolved,
+    RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
+    plannable_bytes, resolve,
 };
+use wavetank_units::{Nanos, Rate, SourceRange};
 
 /// Eight CPUs, 16 GB, a million files, a /28 of addresses.
 fn host() -> HostFacts {
@@ -18,7 +19,7 @@ fn host() -> HostFacts {
         sockets: SocketSupport::plain(),
         limits: HostLimits::default(),
         port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
+        ports: wavetank_units::Ports::range(32_768, 60_999),
         addresses: (1..15).map(|last| IpAddr::from([10, 0, 8, last])).collect(),
         local_networks: vec![(IpAddr::from([127, 0, 0, 0]), 8)],
         kernel: "6.18.44".to_owned(),

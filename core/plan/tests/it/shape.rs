@@ -2,7 +2,7 @@
 //! nanosecond or in exact fractions, second by second.
 
 use wavetank_plan::shape::{PopulationCurve, RateCurve, Segment, ShapeError, climb_length, rise_length};
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 const fn s(seconds: i64) -> Nanos {
     Nanos::from_secs(seconds)

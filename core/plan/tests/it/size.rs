@@ -1,12 +1,12 @@
 //! The needs of a load: the cases that articles about a million connections report, and options at
 //! their limits.
 
-use wavetank_plan::quantity::{parse_count, parse_duration, parse_rate};
 use wavetank_plan::size::{
     Balancing, CloseSide, HostInventory, LoadDemand, LoadOptions, PerSecond, PortsOption, Role, RoleCapacity,
     SERVICE, SizeOptions, Sizing, TransactionProfile,
 };
-use wavetank_plan::{ExitCode, Rate, UserError};
+use wavetank_units::quantity::{parse_count, parse_duration, parse_rate};
+use wavetank_units::{ExitCode, Rate, UserError};
 
 /// Sizes a load from the command line's load arguments, and `hosts` from its host arguments.
 fn sized(load: &str, hosts: &str) -> Result<Sizing, UserError> {

@@ -5,8 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use wavetank_plan::pem::{self, PemFault};
 use wavetank_plan::{
     HostFacts, PemFile, Plan, Resolved, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume,
-    TlsVersions, UserError, resolve,
+    TlsVersions, resolve,
 };
+use wavetank_units::UserError;
 
 /// PEM sections with dummy content: this crate checks only the frame.
 const CERT: &str = "-----BEGIN CERTIFICATE-----\nMIIBCg==\n-----END CERTIFICATE-----\n";

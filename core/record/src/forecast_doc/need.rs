@@ -1,7 +1,7 @@
 //! [`NeedDoc`]: what a plan takes of this host, and what there is.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! Durations and rates as exact text. The three digits of a report would not give the plan back.
 
-use wavetank_plan::{Nanos, Rate};
+use wavetank_units::{Nanos, Rate};
 
 use crate::DecodeError;
 

@@ -25,8 +25,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use wavetank_plan::{
     Close, Condition, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Plan, Scenario,
-    SourceOrder, SourceRange, SourcesPlan,
+    SourceOrder, SourcesPlan,
 };
+use wavetank_units::SourceRange;
 
 use crate::DecodeError;
 pub use constants::all_constants;

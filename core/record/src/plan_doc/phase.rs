@@ -1,7 +1,8 @@
 //! [`PhaseYaml`]: a phase in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{Arrivals, Load, MaxOpenLimit, Nanos, Phase, PopulationCurve, RateCurve, ScenarioMix};
+use wavetank_plan::{Arrivals, Load, MaxOpenLimit, Phase, PopulationCurve, RateCurve, ScenarioMix};
+use wavetank_units::Nanos;
 
 use super::exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
 use super::names::{name_of, one_of};

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{ProxyPlan, ProxyProtocol, Secret, address_text};
+use wavetank_plan::{ProxyPlan, ProxyProtocol, Secret};
+use wavetank_units::address_text;
 
 use super::target::{read_addresses, without_userinfo};
 use crate::DecodeError;

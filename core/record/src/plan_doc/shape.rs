@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Nanos, PopulationCurve, RateCurve};
+use wavetank_plan::{PopulationCurve, RateCurve};
+use wavetank_units::Nanos;
 
 use super::exact_quantity::{exact_duration, read_duration};
 use crate::DecodeError;

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{Target, address_text, parse_address};
+use wavetank_plan::Target;
+use wavetank_units::{address_text, parse_address};
 
 use super::pick::SelectionYaml;
 use super::tls::TlsYaml;

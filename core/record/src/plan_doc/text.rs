@@ -3,9 +3,10 @@
 //! One way: what is read back judges and reports a run, and for that their texts are enough.
 
 use wavetank_plan::{
-    Action, AuthPlan, Check, CheckSubject, Expr, Extract, Number, OnFailure, Operand, Quantity, RowChoice,
-    Scenario, SharedPlan, Template, TemplatePart, Test, Think,
+    Action, AuthPlan, Check, CheckSubject, Expr, Extract, OnFailure, Operand, Quantity, RowChoice, Scenario,
+    SharedPlan, Template, TemplatePart, Test, Think,
 };
+use wavetank_units::Number;
 
 use super::exact_quantity::exact_duration;
 

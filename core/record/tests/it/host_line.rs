@@ -5,8 +5,8 @@ use crate::support;
 
 use support::golden;
 use wavetank_measure::{HostSample, TargetSample};
-use wavetank_plan::Nanos;
 use wavetank_record::{HostLine, TargetCount, TargetLine};
+use wavetank_units::Nanos;
 
 fn host() -> HostLine {
     let sample = HostSample {

@@ -4,10 +4,10 @@ use crate::support;
 
 use support::{Random, golden, plan};
 use wavetank_plan::{
-    Arrivals, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, RequestPlan, ScenarioMix, Template,
-    TlsIdentity,
+    Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve, RequestPlan, ScenarioMix, Template, TlsIdentity,
 };
 use wavetank_record::PlanDoc;
+use wavetank_units::{Nanos, Rate};
 
 /// Returns the plan as it is after writing: without secrets and long bodies.
 fn redacted(mut plan: Plan) -> Plan {

@@ -4,11 +4,12 @@ use crate::support;
 
 use support::plan;
 use wavetank_plan::{
-    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, Nanos, OnFailure,
-    Op, Operand, Plan, PlannedEvent, Quantity, Rendezvous, RowChoice, Scenario, Secret, StatusSet, Template,
+    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Op,
+    Operand, Plan, PlannedEvent, Quantity, Rendezvous, RowChoice, Scenario, Secret, StatusSet, Template,
     TemplatePart, Test, Think,
 };
 use wavetank_record::PlanDoc;
+use wavetank_units::Nanos;
 
 fn hole(value: Expr) -> Template {
     Template { pieces: vec![TemplatePart::Hole(Hole { value, escape: Escape::Plain })] }

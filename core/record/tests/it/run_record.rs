@@ -3,7 +3,6 @@
 use crate::support;
 
 use support::golden;
-use wavetank_plan::UserError;
 use wavetank_record::{
     Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
     Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
@@ -11,6 +10,7 @@ use wavetank_record::{
     Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord, SampleLine,
     Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
+use wavetank_units::UserError;
 
 fn times() -> Times {
     let spread = Spread {

@@ -3,12 +3,12 @@
 
 use wavetank_plan::calibration::{HostRates, RateDemand};
 use wavetank_plan::forecast::Forecast;
-use wavetank_plan::quantity::show_share;
-use wavetank_plan::quantity::{show_rate, show_request_rate};
 use wavetank_plan::{HostFacts, Plan};
 use wavetank_record::{
     CalibrationDoc, CalibrationMarginDoc, CalibrationsDoc, Number, PerSecondDoc, engine_name,
 };
+use wavetank_units::quantity::show_share;
+use wavetank_units::quantity::{show_rate, show_request_rate};
 
 use crate::forecast::format::list;
 use crate::format::time;

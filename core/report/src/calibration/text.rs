@@ -1,7 +1,7 @@
 //! [`calibration_text`]: a calibration for people.
 
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_record::{CalibrationDoc, CalibrationsDoc, LagDoc, ThroughputDoc};
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, show_size};
 
 use super::margin::lag_text;
 use crate::text_layout::{TextLayout, width};

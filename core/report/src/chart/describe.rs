@@ -1,6 +1,6 @@
 //! Text descriptions of what a reader would see in a series.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::downsample::value;
 use super::series::Point;

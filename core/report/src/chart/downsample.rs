@@ -49,7 +49,7 @@ impl TotalCmp for Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::*;
 

@@ -166,7 +166,7 @@ fn axis(figure: &mut Figure<'_>, widest: f64, at: impl Fn(f64) -> f64) {
 
 /// A ratio as a change: `+10 %`, `−9.1 %`, from twice on `×2`, from half on `÷2`.
 fn change(ratio: f64) -> String {
-    let trimmed = |value: f64| wavetank_plan::quantity::trimmed(&format!("{value:.1}")).to_owned();
+    let trimmed = |value: f64| wavetank_units::quantity::trimmed(&format!("{value:.1}")).to_owned();
     match ratio {
         ratio if (ratio - 1.0).abs() < 1e-12 => "0 %".to_owned(),
         ratio if ratio >= 1.95 => format!("×{}", trimmed(ratio)),

@@ -1,7 +1,7 @@
 //! [`HeatMapCells`]: the cells of a heat map.
 
 use wavetank_measure::Histogram;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::heat_map::HeatColumn;
 use super::scale::Scale;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use wavetank_measure::Histogram;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::describe::describe;
 use super::figure::{ACROSS, Figure};

@@ -1,6 +1,6 @@
 //! [`LineChart`]: numbers over time.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::color::{ColorRole, numbers};
 use super::describe::describe;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::downsample::value;
 use super::series::Point;

@@ -1,6 +1,6 @@
 //! [`Series`]: one line of a chart over time.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::color::ColorRole;
 use super::downsample::value;

@@ -1,6 +1,6 @@
 //! Slices of a line chart: their borders, and the values of a line in each of them.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::downsample::value;
 use super::series::{LineStyle, Series};

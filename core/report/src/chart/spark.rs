@@ -1,6 +1,6 @@
 //! [`spark`]: a line as small as a word.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::downsample::value;
 use super::path::polyline_with_gaps;

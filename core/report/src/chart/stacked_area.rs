@@ -1,6 +1,6 @@
 //! [`StackedArea`]: the parts of a total, over time.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::color::ColorRole;
 use super::figure::{ACROSS, Figure};

@@ -34,7 +34,7 @@ pub(super) fn num(value: f64) -> String {
 /// A place across the plot, 0 to 1, as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.2}", share * 100.0);
-    let text = wavetank_plan::quantity::trimmed(&text);
+    let text = wavetank_units::quantity::trimmed(&text);
     format!("{}%", if text == "-0" { "0" } else { text })
 }
 

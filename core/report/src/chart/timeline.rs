@@ -1,6 +1,6 @@
 //! [`Timeline`]: the time axis of a chart, with what happened on it.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::figure::Figure;
 use super::labels::{Label, cut, fit_ticks, place_labels};

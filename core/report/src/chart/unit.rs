@@ -1,7 +1,7 @@
 //! [`Unit`]: the unit of a chart's numbers, and their format.
 
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_link, show_rate, show_share, show_size};
 
 /// The unit of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Unit {
 
 /// `value` with this many decimals, without zeros at the end.
 fn trimmed(value: f64, decimals: usize) -> String {
-    wavetank_plan::quantity::trimmed(&format!("{value:.decimals$}")).to_owned()
+    wavetank_units::quantity::trimmed(&format!("{value:.decimals$}")).to_owned()
 }
 
 /// Formats an instant as a clock on an axis that spans `span`: `00:41`, from an hour on `1h02`,

@@ -1,8 +1,8 @@
 //! [`comparison_html`]: a comparison as one HTML file that needs no network.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::quantity::show_share;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
+use wavetank_units::quantity::show_share;
 
 use super::headline::{answer_in, headline_in, is_single_pair};
 use super::html_charts::{forest, over_time, spectrum};

@@ -1,9 +1,9 @@
 //! The charts of a comparison: ratios with their intervals, the sides over time, their percentiles.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::show_rate;
 use wavetank_record::{MetricDoc, Spread};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::show_rate;
 
 use super::html_page::{ComparisonPage, short};
 use super::side_time_series::SideTimeSeries;
@@ -141,7 +141,7 @@ pub(super) fn spectrum(page: &ComparisonPage) -> Markup {
     let sides = SIDES.iter().zip(times).zip(known);
     for (((name, _), values), known) in sides.filter(|((_, values), _)| !values.is_empty()) {
         let mut cells =
-            vec![Cell::label(name), Cell::Number(wavetank_plan::quantity::format_grouped(values.count()))];
+            vec![Cell::label(name), Cell::Number(wavetank_units::quantity::format_grouped(values.count()))];
         cells.extend(Spread::PERCENTILES.iter().map(|&(_, q)| {
             if !is_percentile_known(known, q) {
                 return Cell::Number(page.words.times.above_dropped.to_owned());

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use wavetank_measure::{Histogram, TimeSeries};
-use wavetank_plan::Nanos;
 use wavetank_record::RunRecord;
+use wavetank_units::Nanos;
 
 use crate::completeness::known_fraction;
 

@@ -1,7 +1,7 @@
 //! Numbers of a comparison as people read them.
 
-use wavetank_plan::quantity::{share_literal, show_rate, show_share, show_size};
 use wavetank_record::{CompareDoc, MetricDoc, Number};
+use wavetank_units::quantity::{share_literal, show_rate, show_share, show_size};
 
 use super::strings::{CompareStrings, EN};
 use crate::format;

@@ -1,6 +1,6 @@
 //! [`explain`]: the explanations of a code that a user typed.
 
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 use super::{Explanation, explanations};
 

@@ -3,7 +3,7 @@
 use wavetank_measure::{
     Histogram, Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries, ThreadStats,
 };
-use wavetank_plan::{Nanos, is_control_char};
+use wavetank_units::{Nanos, is_control_char};
 
 /// One interval, of the whole run or of one step.
 pub(super) struct Row<'a> {

@@ -1,7 +1,7 @@
 //! [`columns`]: the columns of the CSV, each with the function for its cell.
 
 use wavetank_measure::{DropReason, ErrorClass, Histogram};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::csv_cells::{Row, count_or_empty, max, mean, name, percentile_cell, seconds};
 

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use wavetank_measure::{Interval, PhaseSeries, SessionSeries, StepSeries, TargetSeries};
-use wavetank_plan::{Load, Nanos, Phase, Plan};
+use wavetank_plan::{Load, Phase, Plan};
+use wavetank_units::Nanos;
 
 use super::csv_cells::{LoadPart, Planned, Row};
 use super::csv_columns::{Column, columns};

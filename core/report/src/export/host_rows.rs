@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use wavetank_measure::HostSample;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::csv_cells::{name, seconds};
 use super::csv_columns::share;

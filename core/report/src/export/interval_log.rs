@@ -7,8 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use wavetank_measure::{Histogram, Interval};
-use wavetank_plan::{Plan, is_control_char};
+use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, WallTime};
+use wavetank_units::is_control_char;
 
 use super::latency_series::{LatencySeries, StepSelector};
 

@@ -1,7 +1,8 @@
 //! [`LatencySeries`]: the kind of time that a histogram file contains.
 
 use wavetank_measure::{Histogram, Interval};
-use wavetank_plan::{Plan, UserError, did_you_mean};
+use wavetank_plan::Plan;
+use wavetank_units::{UserError, did_you_mean};
 
 /// One of the times that are recorded as histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

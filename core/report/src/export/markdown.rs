@@ -1,7 +1,7 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};

@@ -1,7 +1,7 @@
 //! The hosts of a lab, and the counts of its servers, as Markdown tables.
 
-use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
+use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
 use super::markdown::{ROWS_MAX, cut, name};
 use super::markdown_text::table;

@@ -1,6 +1,6 @@
 //! Text from outside as Markdown: shown unchanged, and never as markup.
 
-use wavetank_plan::is_control_char;
+use wavetank_units::is_control_char;
 
 /// Characters with a meaning in Markdown at any position.
 const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use wavetank_plan::forecast::{
     BoundedEstimate, CapReached, Forecast, HoldForecast, ResourceNeed, needs, notes,
 };
-use wavetank_plan::{Arrivals, ConnectionOwner, HostFacts, Load, Phase, Plan, UserError};
+use wavetank_plan::{Arrivals, ConnectionOwner, HostFacts, Load, Phase, Plan};
 use wavetank_record::{
     CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
     PhaseForecastDoc, ScenarioForecastDoc, SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
 };
+use wavetank_units::UserError;
 
 use super::{conditions, sentences, settings};
 use crate::load_text::load_of_phase;

@@ -1,8 +1,8 @@
 //! Amounts and lists as text.
 
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_clock};
 use wavetank_record::{AmountDoc, Number};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_clock};
 
 /// `1,000`, `about 4,800`, `1 to 5`, `at least 50`.
 pub(super) fn amount(amount: &AmountDoc) -> String {

@@ -1,8 +1,8 @@
 //! The cost of held connections as text.
 
-use wavetank_plan::quantity::show_size;
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
 use wavetank_record::HoldingDoc;
+use wavetank_units::quantity::show_size;
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use super::format::clock;
 use crate::text_layout::TextLayout;

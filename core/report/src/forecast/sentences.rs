@@ -2,8 +2,8 @@
 
 use wavetank_plan::Plan;
 use wavetank_plan::forecast::{Forecast, SessionForecast};
-use wavetank_plan::quantity::{format_grouped, show_request_rate};
 use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
+use wavetank_units::quantity::{format_grouped, show_request_rate};
 
 use super::format::{amount, clock, counted, list};
 

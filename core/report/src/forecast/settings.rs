@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::forecast::Forecast;
-use wavetank_plan::quantity::{format_grouped, show_clock, show_rate};
-use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Nanos, Phase, Plan};
+use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Phase, Plan};
 use wavetank_record::{SettingDoc, engine_name};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_clock, show_rate};
 
 /// All settings that a file may leave out.
 pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<SettingDoc> {

@@ -1,7 +1,7 @@
 //! [`forecast_text`]: the text that `wavetank plan` prints.
 
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate, show_size};
 use wavetank_record::{ForecastDoc, Number, OutlookDoc, PhaseForecastDoc, TimelineDoc};
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate, show_size};
 
 use super::chart::{LABEL, axis_line, chart};
 use super::format::{amount, clock, counted, list};

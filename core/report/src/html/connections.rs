@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use maud::{Markup, html};
 use wavetank_measure::{TimeBucket, TimeSeries};
-use wavetank_plan::quantity::format_grouped;
-use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_plan::{Load, Plan};
 use wavetank_record::{HoldDoc, TlsDoc};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::format_grouped;
 
 use super::Section;
 use super::figures::{

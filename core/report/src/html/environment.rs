@@ -1,8 +1,8 @@
 //! The environment of the run, and its events.
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::{format_grouped, show_size};
 use wavetank_record::{EnvironmentDoc, Probe};
+use wavetank_units::quantity::{format_grouped, show_size};
 
 use super::Section;
 use super::page_context::{PageContext, command_line, instant, isolate_untrusted, with_nonbreaking_units};

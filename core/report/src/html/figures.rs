@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::{TimeBucket, TimeSeries};
-use wavetank_plan::Nanos;
 use wavetank_record::Number;
+use wavetank_units::Nanos;
 
 use super::impacts;
 use super::page_context::PageContext;

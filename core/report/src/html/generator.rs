@@ -2,9 +2,9 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{Histogram, TimeBucket, TimeSeries};
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
-use wavetank_plan::quantity::{format_grouped, show_share, show_size};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_share, show_size};
 
 use super::Section;
 use super::figures::{

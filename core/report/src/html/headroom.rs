@@ -2,7 +2,7 @@
 //! that a higher load would reach.
 
 use wavetank_plan::FileTables;
-use wavetank_plan::quantity::{format_grouped, show_share, show_size};
+use wavetank_units::quantity::{format_grouped, show_share, show_size};
 
 use super::hosts::busiest;
 use super::page_context::{PageContext, harmless};

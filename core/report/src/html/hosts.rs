@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
 use super::Section;
 use super::figures::{Numbers, RowInstant, figure};

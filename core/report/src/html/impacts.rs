@@ -2,9 +2,9 @@
 //! table.
 
 use maud::{Markup, html};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, Status};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use super::Section;
 use super::impact_words::{ImpactStrings, impact_words};

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::quantity::{format_grouped, show_share};
 use wavetank_record::{Finding, HookDoc};
+use wavetank_units::quantity::{format_grouped, show_share};
 
 use super::Section;
 use super::badges::{mark, result};

@@ -3,8 +3,8 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
-use wavetank_plan::quantity::{format_grouped, show_link, show_share, show_size};
 use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
+use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
 use super::Section;
 use super::hosts::sampled;

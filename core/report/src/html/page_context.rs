@@ -3,8 +3,9 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{HostSample, TargetSample, TimeSeries};
-use wavetank_plan::{Nanos, Plan, is_control_char};
+use wavetank_plan::Plan;
 use wavetank_record::{EnvironmentDoc, RunRecord, Spread};
+use wavetank_units::{Nanos, is_control_char};
 
 use super::language::Language;
 use super::strings::Strings;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::{format_grouped, show_share, show_size};
 use wavetank_record::Requests;
+use wavetank_units::quantity::{format_grouped, show_share, show_size};
 
 use super::Section;
 use super::badges::explain_link;

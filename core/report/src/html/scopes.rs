@@ -2,8 +2,8 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::StepTimeSeries;
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{PhaseDoc, Requests, StepDoc, Times};
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use super::Section;
 use super::page_context::PageContext;

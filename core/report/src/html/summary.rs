@@ -2,8 +2,8 @@
 //! One sheet of paper.
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_record::{Blame, Finding, RunRecord, Status};
+use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use super::badges::{limit_owner, verdict_explanation, verdict_sign, verdict_text};
 use super::connections::{open_connection_lines, plateaus};

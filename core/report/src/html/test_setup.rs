@@ -1,8 +1,8 @@
 //! The test on the first page: target, load, thresholds and hosts.
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::show_size;
 use wavetank_record::{CutShortDoc, Threshold};
+use wavetank_units::quantity::show_size;
 
 use super::badges::threshold_result;
 use super::lab_words::LabStrings;

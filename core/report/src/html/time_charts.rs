@@ -3,9 +3,10 @@
 
 use maud::{Markup, html};
 use wavetank_measure::{ErrorClass, TimeBucket, TimeSeries};
-use wavetank_plan::quantity::{format_grouped, show_rate, show_request_rate};
-use wavetank_plan::{Load, Nanos, Plan};
+use wavetank_plan::{Load, Plan};
 use wavetank_record::Number;
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use super::Section;
 use super::figures::{

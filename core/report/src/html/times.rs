@@ -2,9 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::{Histogram, TimeSeries};
-use wavetank_plan::quantity::format_grouped;
 use wavetank_plan::{Condition, LatencyPart, Plan, Subject, Value};
 use wavetank_record::{Spread, Times};
+use wavetank_units::quantity::format_grouped;
 
 use super::Section;
 use super::page_context::PageContext;

@@ -1,8 +1,8 @@
 //! [`archive_text`]: what `wavetank runs show` prints.
 
-use wavetank_plan::quantity::{format_grouped, show_size};
-use wavetank_plan::sanitize;
 use wavetank_record::{ArchiveDoc, HostDoc};
+use wavetank_units::quantity::{format_grouped, show_size};
+use wavetank_units::sanitize;
 
 use super::{outcome, started_text};
 use crate::format::seconds;

@@ -1,8 +1,8 @@
 //! [`runs_text`]: what `wavetank runs` prints.
 
-use wavetank_plan::quantity::{format_grouped, show_rate, show_size};
-use wavetank_plan::{sanitize, shell_quoted};
 use wavetank_record::{ForeignEntryKind, RunLine, RunsDoc};
+use wavetank_units::quantity::{format_grouped, show_rate, show_size};
+use wavetank_units::{sanitize, shell_quoted};
 
 use super::{outcome, started_text};
 use crate::format::time;

@@ -1,7 +1,7 @@
 //! Texts that several views of a search share.
 
-use wavetank_plan::quantity::{format_grouped, trimmed};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc};
+use wavetank_units::quantity::{format_grouped, trimmed};
 
 use super::en::ENGLISH;
 use super::observed_levels::limit_level;

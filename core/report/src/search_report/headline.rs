@@ -1,7 +1,7 @@
 //! [`knee_headline`]: a search's answer in one line.
 
-use wavetank_plan::quantity::show_share;
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
+use wavetank_units::quantity::show_share;
 
 use super::en::ENGLISH;
 use super::format::{answered_runs, level_text};

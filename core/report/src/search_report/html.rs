@@ -1,8 +1,8 @@
 //! [`knee_html`]: a search as one HTML file that asks no network for anything.
 
 use maud::{Markup, html};
-use wavetank_plan::quantity::show_share;
 use wavetank_record::{SearchDoc, SearchPointDoc, Status};
+use wavetank_units::quantity::show_share;
 
 use super::failed_runs::unheld;
 use super::format::limited;

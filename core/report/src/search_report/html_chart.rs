@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 
 use maud::{Markup, PreEscaped, html};
-use wavetank_plan::quantity::{format_grouped, show_share};
 use wavetank_plan::{Condition, LatencyPart, Subject, Value};
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
+use wavetank_units::quantity::{format_grouped, show_share};
 
 use super::html::SearchPage;
 use super::level_text;

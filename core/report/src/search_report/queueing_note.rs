@@ -1,7 +1,7 @@
 //! [`knee_queued`]: distance of the answer below levels that passed.
 
-use wavetank_plan::quantity::show_share;
 use wavetank_record::SearchDoc;
+use wavetank_units::quantity::show_share;
 
 use super::level_text;
 use super::observed_levels::held_above_knee;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use wavetank_plan::sanitize_lines;
 use wavetank_record::{Number, SearchDoc, SearchPointDoc};
+use wavetank_units::sanitize_lines;
 
 use super::en::ENGLISH;
 use super::failed_runs::{FailedRuns, unheld};
@@ -107,7 +107,7 @@ pub(super) fn cells(doc: &SearchDoc, showed: &ObservedLevels, point: &SearchPoin
         (runs, 0) => format!("{} of {runs}", point.passed),
         (runs, spoiled) => format!("{} of {runs}, {spoiled} discarded", point.passed),
     };
-    let rate = wavetank_plan::quantity::format_grouped(point.done_per_s.0.max(0.0).round() as u64);
+    let rate = wavetank_units::quantity::format_grouped(point.done_per_s.0.max(0.0).round() as u64);
     vec![
         level_text(&doc.of, point.level),
         held,

@@ -3,12 +3,13 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{HostFacts, Plan, Rate, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl, resolve};
 use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationMarginDoc, CalibrationTargetDoc, CalibrationsDoc,
     CountedDoc, ForecastDoc, HeldMemoryDoc, LagDoc, Number, ThroughputDoc,
 };
 use wavetank_report::{CalibrationLookup, calibration_margin, calibration_text, forecast_text, overload};
+use wavetank_units::Rate;
 
 const NOW_S: u64 = 1_795_300_000;
 const VERSION: &str = "0.1.0";

@@ -5,11 +5,11 @@ use crate::support;
 
 use support::compared::{HOSTILE, doc};
 use wavetank_measure::{TimeBucket, TimeSeries};
-use wavetank_plan::Nanos;
 use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, RunRecord};
 use wavetank_report::{
     CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
+use wavetank_units::Nanos;
 
 #[track_caller]
 fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {

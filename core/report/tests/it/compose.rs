@@ -7,12 +7,13 @@ use wavetank_measure::{
     WireCounters,
 };
 use wavetank_plan::{
-    Action, Arrivals, Choice, Close, Condition, ConnectionOwner, EngineChoice, ExitCode, FileTables,
-    HooksPlan, HttpPlan, HttpVersion, Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve, Rate,
-    RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan, StatusSet, Step, Target, Think,
+    Action, Arrivals, Choice, Close, Condition, ConnectionOwner, EngineChoice, FileTables, HooksPlan,
+    HttpPlan, HttpVersion, Key, Load, MaxOpenLimit, Phase, Plan, PopulationCurve, RateCurve, RequestPlan,
+    Scenario, ScenarioMix, SharedPlan, StatusSet, Step, Target, Think,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
+use wavetank_units::{ExitCode, Nanos, Rate};
 
 fn plan(load: &Load) -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };

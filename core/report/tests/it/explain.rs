@@ -10,11 +10,11 @@ use crate::support;
 
 use support::sources::{of_the_program, root};
 use wavetank_measure::{DropReason, ErrorClass};
-use wavetank_plan::ExitCode;
 use wavetank_record::{Blame, Status};
 use wavetank_report::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
+use wavetank_units::ExitCode;
 
 /// The code follows one of these.
 const MAKERS: [&str; 17] = [
@@ -40,8 +40,8 @@ const MAKERS: [&str; 17] = [
 /// Files with codes in variables. In them, quoted strings with a `_` are codes.
 const BY_VARIABLE: [&str; 6] = [
     "core/grammar/src/yaml/errors.rs",
-    "core/plan/src/quantity/link.rs",
-    "core/plan/src/quantity/size.rs",
+    "core/units/src/quantity/link.rs",
+    "core/units/src/quantity/size.rs",
     "core/plan/src/thresholds.rs",
     "core/diagnose/src/drift.rs",
     "io/target/src/server.rs",

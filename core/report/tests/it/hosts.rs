@@ -7,9 +7,9 @@ use common::{Second, plan};
 use support::golden;
 use support::measured::{bare, record_of};
 use wavetank_measure::{HostSample, Ledger};
-use wavetank_plan::Nanos;
 use wavetank_record::{EnvironmentDoc, LabDoc, LabHostDoc, Number, RunRecord, ServerCountDoc};
 use wavetank_report::{HostRows, HtmlSource, Language, html, markdown, text};
+use wavetank_units::Nanos;
 
 /// A host with two CPUs after `second` seconds, of which it used `cpu_ms` in each second.
 fn host(second: i64, cpu_ms: u64) -> HostSample {

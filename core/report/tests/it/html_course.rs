@@ -10,9 +10,10 @@ use support::open;
 use wavetank_measure::{
     ErrorClass, HostSample, Interval, TargetSample, ThreadStats, TimeSeries, TimeSeriesBuilder,
 };
-use wavetank_plan::{Key, Nanos, Plan, RequestPlan, Step};
+use wavetank_plan::{Key, Plan, RequestPlan, Step};
 use wavetank_record::{RunRecord, StepDoc};
 use wavetank_report::{HtmlSource, Language, html, load_doc};
+use wavetank_units::Nanos;
 
 const COLUMNS_MAX: usize = 360;
 

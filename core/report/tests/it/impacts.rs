@@ -7,12 +7,13 @@ use common::{Second, plan};
 use support::measured::{bare, record_of};
 use support::{failed, golden, open};
 use wavetank_measure::{ErrorClass, Ledger, TimeSeries, TimeSeriesBuilder};
-use wavetank_plan::{Nanos, Plan, PlannedEvent};
+use wavetank_plan::{Plan, PlannedEvent};
 use wavetank_record::{
     EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EnvironmentDoc, EventLine, ImpactOutcome, Number,
     RecoveryDoc, RunRecord, Status,
 };
 use wavetank_report::{HtmlSource, Language, html, markdown, text};
+use wavetank_units::Nanos;
 
 fn event(when: i64, host: &str, run: &str) -> PlannedEvent {
     PlannedEvent {

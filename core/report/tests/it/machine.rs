@@ -3,9 +3,9 @@
 use crate::support;
 
 use support::{closed, failed, golden, hopeless, interrupted, invalid, open, unanswered};
-use wavetank_plan::UserError;
 use wavetank_record::{RunRecord, SampleLine, Status};
 use wavetank_report::{error_json, json, junit};
+use wavetank_units::UserError;
 
 /// Compares with the golden, and counts cases, failures, errors and skips.
 fn check(name: &str, record: &RunRecord, counts: [usize; 4]) {

@@ -1,8 +1,9 @@
 //! The progress line of a second.
 
 use wavetank_measure::{ConnCounts, ErrorClass, Interval, RequestCounters, StepSeries};
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
 use wavetank_report::progress;
+use wavetank_units::Nanos;
 
 fn interval(from_s: i64, len_s: i64) -> Interval {
     let mut step = StepSeries { key: Key::default(), ..StepSeries::default() };

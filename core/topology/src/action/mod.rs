@@ -12,7 +12,8 @@ pub use pool_deed::{PoolAction, ServerMode};
 pub use schedule::{EVENTS_MAX, planned_events};
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
+use wavetank_units::UserError;
 
 use crate::{FaultKind, Lab};
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use wavetank_plan::quantity::{parse_count_positive, parse_duration_positive, parse_share};
-use wavetank_plan::{Nanos, UserError, did_you_mean};
+use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_share};
+use wavetank_units::{Nanos, UserError, did_you_mean};
 
 use crate::{FaultKind, Host, Interface, Lab};
 

@@ -1,6 +1,6 @@
 //! Parses pool changes given as text: `haproxy app1 drain`, `web[1-2] weight 3`.
 
-use wavetank_plan::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean};
 
 use super::parse_fault::find_host;
 use super::{PoolAction, ServerMode};

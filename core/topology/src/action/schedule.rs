@@ -1,7 +1,8 @@
 //! [`planned_events`]: the events of a run in a lab, from the experiment's events and the lab's
 //! faults.
 
-use wavetank_plan::{PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
+use wavetank_units::UserError;
 
 use super::HostAction;
 use crate::parse::expanded;

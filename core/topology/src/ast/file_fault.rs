@@ -1,7 +1,7 @@
 //! [`FileFault`]: a fault in the topology file. Its host may be a pattern.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A fault that applies to each host of a pattern.
 pub(crate) struct FileFault {

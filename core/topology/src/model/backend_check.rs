@@ -1,7 +1,7 @@
 //! [`BackendCheck`]: how a balancer finds out that a server behind it is dead.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A balancer's check of each server behind it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

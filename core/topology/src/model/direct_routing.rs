@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Backend, BackendCheck};
 

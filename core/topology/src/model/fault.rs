@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A fault in the topology file. It is carried out in every run in the lab.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

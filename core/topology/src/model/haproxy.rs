@@ -1,7 +1,7 @@
 //! [`Haproxy`]: the settings of a `HAProxy` service.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Backend, BackendCheck, CustomProgram};
 

@@ -1,7 +1,7 @@
 //! [`Health`]: when a service counts as up.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// The health probe of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// A host's interface, connected to one network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
-use wavetank_plan::Network as Subnet;
+use wavetank_units::Network as Subnet;
 
 /// A network of a lab: one bridge to which only the lab's hosts are connected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

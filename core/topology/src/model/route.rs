@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use wavetank_grammar::Span;
-use wavetank_plan::Network as Subnet;
+use wavetank_units::Network as Subnet;
 
 /// A route of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 //! positions are four numbers, and networks have their usual notation. Those crates keep their
 //! types independent of any format.
 
-/// A [`wavetank_plan::Nanos`] as a number.
+/// A [`wavetank_units::Nanos`] as a number.
 pub(super) mod nanos {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
     pub(in crate::model) fn serialize<S: Serializer>(time: &Nanos, to: S) -> Result<S::Ok, S::Error> {
@@ -17,10 +17,10 @@ pub(super) mod nanos {
     }
 }
 
-/// An `Option` of [`wavetank_plan::Nanos`] as a number or nothing.
+/// An `Option` of [`wavetank_units::Nanos`] as a number or nothing.
 pub(super) mod nanos_option {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     #[expect(clippy::ref_option, reason = "serde hands in a reference")]
     pub(in crate::model) fn serialize<S: Serializer>(time: &Option<Nanos>, to: S) -> Result<S::Ok, S::Error> {
@@ -49,10 +49,10 @@ pub(super) mod place {
     }
 }
 
-/// A [`wavetank_plan::Network`] as `10.30.0.0/24`.
+/// A [`wavetank_units::Network`] as `10.30.0.0/24`.
 pub(super) mod subnet {
     use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-    use wavetank_plan::Network;
+    use wavetank_units::Network;
 
     pub(in crate::model) fn serialize<S: Serializer>(subnet: &Network, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(subnet)

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use wavetank_grammar::Node;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::service::Common;
 use super::{Keys, Reader, TreeReader as _};

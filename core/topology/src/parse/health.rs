@@ -1,7 +1,7 @@
 //! Health probes of services, and balancers' health checks of their servers.
 
 use wavetank_grammar::Node;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Reader, Reported, TreeReader as _};
 use crate::grammar::MapName;

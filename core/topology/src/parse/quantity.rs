@@ -1,8 +1,8 @@
 //! Quantities in topology files.
 
 use wavetank_grammar::{Node, Spanned};
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{parse_link, parse_share};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{parse_link, parse_share};
 
 use super::{Reader, TreeReader as _};
 

@@ -2,7 +2,7 @@
 //! directives to leave out that do not occur.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
-use wavetank_plan::quantity::format_grouped;
+use wavetank_units::quantity::format_grouped;
 
 use super::draft::Draft;
 use crate::own::read_haproxy;

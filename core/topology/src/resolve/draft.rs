@@ -1,7 +1,7 @@
 //! [`Draft`]: the lab while it is being resolved.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::did_you_mean;
+use wavetank_units::did_you_mean;
 
 use crate::ast::FileHost;
 use crate::{Host, Network};

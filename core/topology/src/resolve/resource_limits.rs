@@ -1,7 +1,7 @@
 //! Compares the resource limits of hosts with the resources of the machine.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::quantity::format_grouped;
+use wavetank_units::quantity::format_grouped;
 
 use super::draft::Draft;
 use crate::{Host, Limits, MachineFacts, Role, ServiceKind};

@@ -2,7 +2,7 @@
 //! multiplies them.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_plan::quantity::show_size;
+use wavetank_units::quantity::show_size;
 
 use crate::ast::{FileHost, FileLab};
 use crate::{NginxPage, NginxWork, Service, ServiceKind};

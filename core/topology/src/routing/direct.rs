@@ -1,6 +1,6 @@
 //! Direct routing as rules of the balancer's ingress hook.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::family::Family;
 use super::ruleset::{self, Ruleset};

@@ -1,6 +1,6 @@
 //! IPVS, as a configuration of keepalived.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Backend, BackendCheck, Ipvs, IpvsForward, Rendered, Service};
 

@@ -1,11 +1,12 @@
 //! Actions on hosts given as text: how they are parsed and formatted, and which ones are rejected.
 
 use wavetank_grammar::Span;
-use wavetank_plan::{Nanos, PlannedEvent};
+use wavetank_plan::PlannedEvent;
 use wavetank_topology::{
     Fault, FaultKind, Health, Host, HostAction, Interface, Lab, Limits, Link, Network, Probe, Role, Serve,
     Service, ServiceKind, Subnet, parse_fault, planned_events,
 };
+use wavetank_units::Nanos;
 
 fn service(name: &str) -> Service {
     Service {

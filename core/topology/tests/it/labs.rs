@@ -4,10 +4,10 @@ use crate::support;
 
 use support::lab;
 use wavetank_grammar::Span;
-use wavetank_plan::Nanos;
 use wavetank_topology::{
     FaultKind, Host, Input, Lab, Limits, Probe, Rendered, ServiceKind, VirtualPlace, read,
 };
+use wavetank_units::Nanos;
 
 const TWO_NETWORKS: &str =
     "wavetank_lab: 1\nname: shop\nnetworks: {front: 10.30.0.0/24, back: 10.30.1.0/24}\n";

@@ -2,10 +2,11 @@
 
 use crate::support;
 
-use wavetank_plan::{Nanos, PlannedEvent};
+use wavetank_plan::PlannedEvent;
 use wavetank_topology::{
     HostAction, Lab, PoolAction, ServerMode, ServiceKind, parse_pool_change, planned_events, pools_of,
 };
+use wavetank_units::Nanos;
 
 /// `lb1` has a `HAProxy` and a NAT, `lb2` a `HAProxy` with ranges of ports, `lb3` an nginx.
 const LAB: &str = "wavetank_lab: 1

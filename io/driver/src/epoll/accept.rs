@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Epoll;
 use crate::driver::{ConnId, Event, ListenerId};

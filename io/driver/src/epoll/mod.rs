@@ -11,7 +11,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use crate::driver::{
     CloseReason, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus,

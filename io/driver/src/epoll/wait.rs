@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{EVENTS_MAX, Epoll};
 use crate::clock::TIME_LINE;

@@ -35,7 +35,8 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 pub use client::TlsClient;
 pub use handshake_info::{Alpn, HandshakeInfo};

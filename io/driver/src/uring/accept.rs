@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 
 use io_uring::types::Fd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::ring::Completion;
 use super::slots::Phase;

@@ -4,7 +4,8 @@
 //! flight are therefore cancelled first, in the same call.
 
 use io_uring::{opcode, squeue::Flags};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::ring::in_table;
 use super::slots::Phase;

@@ -1,6 +1,6 @@
 //! [`ClosingConn`]: a closed connection with unsent bytes.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::driver::ConnId;
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::driver::ListenerId;
 use crate::{Errno, socket};

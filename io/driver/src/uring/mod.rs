@@ -29,7 +29,8 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
-use wavetank_plan::{Close, Nanos, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
+use wavetank_plan::{Close, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX};
+use wavetank_units::Nanos;
 
 use crate::driver::{ConnAddresses, ConnId, Dial, Driver, DriverConfig, Event, ListenerId, SendStatus};
 use crate::send_buffer::SendBuffer;

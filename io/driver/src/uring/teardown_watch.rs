@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::{Clock, Errno};
 

@@ -7,7 +7,8 @@ use std::net::TcpStream;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wavetank_driver::{ConnId, Driver, SendStatus, Uring};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use bench::{Bench, Heard, PATIENCE, dial};
 

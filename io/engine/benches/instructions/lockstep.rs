@@ -6,7 +6,8 @@ use std::sync::Arc;
 use wavetank_driver::{
     Clock, ConnId, Dial, Driver, DriverConfig, Errno, Event, ListenerId, SendStatus, Waker,
 };
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::peers::Peers;
 

@@ -1,7 +1,7 @@
 //! [`DeferredSend`]: a request that leaves with the next wait of the driver.
 
 use wavetank_driver::ConnId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::slab::Id;
 

@@ -2,7 +2,7 @@
 //! left.
 
 use wavetank_driver::{ConnId, Driver};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::events::ConnectionOutcome;
 use super::{Connections, DeferredSend};

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Dial, DialTls, Driver, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::Connections;
 use super::events::ConnectionOutcome;

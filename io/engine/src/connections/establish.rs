@@ -1,7 +1,7 @@
 //! The stages between connecting and the first request: a preface, TLS.
 
 use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Connections;
 use crate::conn_slot::ConnState;

@@ -1,6 +1,6 @@
 //! What connections report: [`ConnectionOutcome`] of a request, [`HoldEvent`] of a held connection.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::ResponseEnd;
 
 use crate::failure::Failure;

@@ -1,7 +1,8 @@
 //! Connections that are held for their own sake, and connections that are no longer needed.
 
 use wavetank_driver::Driver;
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::{Connections, HoldEvent, Tuple};
 use crate::conn_slot::{ConnState, LastUse, SlotIntent};

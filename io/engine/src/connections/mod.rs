@@ -21,7 +21,8 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
-use wavetank_plan::{ConnectionOwner, Nanos, Plan};
+use wavetank_plan::{ConnectionOwner, Plan};
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseReader};
 
 use crate::conn_io::ConnIoPool;

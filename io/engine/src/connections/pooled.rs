@@ -1,8 +1,8 @@
 //! Connections that sessions share.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_units::Nanos;
 
 use super::Connections;
 use super::timer::Timer;

@@ -2,7 +2,7 @@
 
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Connections;
 use super::events::ConnectionOutcome;

@@ -1,7 +1,7 @@
 //! Instants of events, apart from the time of this thread's own work.
 
 use wavetank_driver::{Driver, Event};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Connections;
 

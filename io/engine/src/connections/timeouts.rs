@@ -5,8 +5,8 @@
 
 use wavetank_driver::Driver;
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
+use wavetank_units::Nanos;
 
 use super::events::ConnectionOutcome;
 use super::{Connections, Timer};

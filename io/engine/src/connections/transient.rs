@@ -1,7 +1,8 @@
 //! Temporary slots: for sessions of the open model, and for users that turn to a further target.
 
 use wavetank_driver::Driver;
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::Connections;
 use crate::conn_slot::{ConnState, LastUse, SlotIntent};

@@ -1,7 +1,7 @@
 //! Requests that are still in flight when the run ends.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Exchanges;
 use crate::connections::ConnectionOutcome;

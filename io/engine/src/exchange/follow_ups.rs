@@ -3,7 +3,7 @@
 
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, FollowUpKind};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{ANY_SEAT, Exchanges, Stage};
 use crate::completed::PendingVerdict;

@@ -15,7 +15,8 @@ use wavetank_driver::{Driver, Errno};
 use wavetank_journey::FollowUpKind;
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_plan::constants::{BEHIND_MAX, LATE_TOLERANCE};
-use wavetank_plan::{Key, MaxOpenLimit, Nanos, Plan};
+use wavetank_plan::{Key, MaxOpenLimit, Plan};
+use wavetank_units::Nanos;
 use wavetank_wire::h1::ResponseEnd;
 
 use crate::budget::Budget;

@@ -1,7 +1,7 @@
 //! Requests that a session writes, with responses that the session evaluates.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 use wavetank_wire::h1::ResponseEnd;
 
 use super::{Exchanges, SendSpec};

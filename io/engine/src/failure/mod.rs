@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::address_text;
+use wavetank_units::address_text;
 use wavetank_wire::h1::{FaultKind, ParseError};
 
 /// Why a request was not answered.

@@ -6,7 +6,8 @@
 use wavetank_measure::{
     CheckCount, CheckSeries, DropReason, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,
 };
-use wavetank_plan::{Key, Nanos, Plan, Step};
+use wavetank_plan::{Key, Plan, Step};
+use wavetank_units::Nanos;
 
 use super::Recorder;
 

@@ -7,7 +7,8 @@ use wavetank_driver::{Alpn, HandshakeInfo, thread_cpu_ns};
 use wavetank_measure::{
     DropReason, ErrorClass, HandshakeParams, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadStats,
 };
-use wavetank_plan::{Key, Nanos, Plan};
+use wavetank_plan::{Key, Plan};
+use wavetank_units::Nanos;
 
 use crate::messages::{RequestTimes, SlowSample};
 

@@ -69,7 +69,7 @@ impl Slowest {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::*;
 

@@ -8,7 +8,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wavetank_pace::{Partition, WeightedScenarios};
-use wavetank_plan::{Action, Nanos, Plan, Track};
+use wavetank_plan::{Action, Plan, Track};
+use wavetank_units::Nanos;
 
 use crate::sleeper::HybridSleep;
 use crate::users::Users;

@@ -1,7 +1,8 @@
 //! How sessions end, and the steps that users run before they leave.
 
 use wavetank_pace::TimerId;
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use super::{Ended, RendezvousState, SessionEntry, SessionOwner, SessionStage, Sessions};
 use crate::rendezvous::RoundId;

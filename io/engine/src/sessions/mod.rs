@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use wavetank_journey::{Identity, Journeys, Session, SessionAction, SessionEvent};
 use wavetank_pace::{Partition, TimerId, Timers};
-use wavetank_plan::{Key, Nanos, OnFailure, Plan, Rendezvous};
+use wavetank_plan::{Key, OnFailure, Plan, Rendezvous};
+use wavetank_units::Nanos;
 
 use crate::connection_demand::uses_dedicated_slot;
 use crate::slab::{Id, Slab};

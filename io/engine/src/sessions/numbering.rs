@@ -1,6 +1,7 @@
 //! [`Numbering`]: consecutive numbers for the sessions and users of the whole run.
 
-use wavetank_plan::{Arrivals, Load, Nanos, Phase, Plan};
+use wavetank_plan::{Arrivals, Load, Phase, Plan};
+use wavetank_units::Nanos;
 
 /// The offsets that separate the sessions of different phases, and the users of different tracks.
 /// They are the same on every thread.

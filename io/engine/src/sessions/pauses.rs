@@ -4,7 +4,7 @@
 //! were removed, their timers would wake the load thread a million times for nothing.
 
 use wavetank_pace::TimerId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{SessionStage, Sessions};
 use crate::slab::Id;

@@ -1,6 +1,7 @@
 //! [`RendezvousState`]: sessions that wait for others, and what is recorded after their release.
 
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use super::{SessionOwner, Sessions};
 use crate::rendezvous::RoundId;

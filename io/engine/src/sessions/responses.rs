@@ -2,7 +2,8 @@
 
 use wavetank_journey::extract::ResponseView;
 use wavetank_journey::{FollowUp, FollowUpSink, NextMessage, Observation};
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use super::Sessions;
 use crate::completed::PendingVerdict;

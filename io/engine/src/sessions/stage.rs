@@ -7,7 +7,8 @@ use wavetank_journey::extract::ParseCache;
 use wavetank_journey::value::Values;
 use wavetank_journey::{Journeys, RenderContext};
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 /// The parts of a render context; see the module documentation.
 pub(super) struct RenderBuffers {

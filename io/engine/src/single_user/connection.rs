@@ -10,7 +10,8 @@ use std::sync::Arc;
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Errno, Event, HandshakeInfo, Tls};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
-use wavetank_plan::{Close, Nanos, Plan};
+use wavetank_plan::{Close, Plan};
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
 
 use crate::failure::{self, Failure};

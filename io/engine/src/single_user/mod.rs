@@ -29,7 +29,8 @@ use wavetank_driver::{Clock, Driver, Epoll, Uring};
 use wavetank_journey::data::Table;
 use wavetank_journey::value::Values;
 use wavetank_journey::{Identity, Journey};
-use wavetank_plan::{EngineChoice, Plan, Scenario, UserError};
+use wavetank_plan::{EngineChoice, Plan, Scenario};
+use wavetank_units::UserError;
 
 pub(crate) use connection::{Connector, RequestError, SingleConnection};
 pub use connection::{Handshake, Opened};

@@ -2,7 +2,7 @@
 
 use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
 use crate::failure::{self, Failure};

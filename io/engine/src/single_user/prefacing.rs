@@ -1,7 +1,7 @@
 //! The preface of a connection, ahead of TLS and requests.
 
 use wavetank_driver::{DialTls, Driver, Event};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::connection::{Connector, ResponseCapture, SingleConnection};
 use crate::failure::{self, Failure};

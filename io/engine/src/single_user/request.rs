@@ -9,7 +9,8 @@ use wavetank_journey::{
     is_html_media_type,
 };
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{ConnectionOwner, Nanos, Step};
+use wavetank_plan::{ConnectionOwner, Step};
+use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseHead, ResponseSink};
 
 use super::connection::{RequestError, ResponseTimes, SingleConnection};

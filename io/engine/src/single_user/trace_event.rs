@@ -6,7 +6,7 @@ use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::extract::ExtractError;
 use wavetank_journey::value::Values;
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::connection::Opened;
 

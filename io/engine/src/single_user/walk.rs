@@ -9,7 +9,8 @@ use wavetank_journey::value::Values;
 use wavetank_journey::{Identity, Journey, Program, RenderContext, Session, SessionAction, SessionEvent};
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, OnFailure, Plan, Scenario};
+use wavetank_plan::{OnFailure, Plan, Scenario};
+use wavetank_units::Nanos;
 
 use super::connection::{Connector, SingleConnection};
 use super::trace_event::{EarlyEnd, RequestFailure, TraceEvent};

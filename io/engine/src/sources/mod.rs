@@ -17,7 +17,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Plan, Ports, SourceRange, SourcesPlan};
+use wavetank_plan::{Plan, SourcesPlan};
+use wavetank_units::{Nanos, Ports, SourceRange};
 
 use tuples::Tuples;
 

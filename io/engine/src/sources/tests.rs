@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use wavetank_plan::{SourceOrder, SourceRange, SourcesPlan};
+use wavetank_plan::{SourceOrder, SourcesPlan};
+use wavetank_units::SourceRange;
 
 use super::*;
 

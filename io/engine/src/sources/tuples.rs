@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use wavetank_pace::Partition;
-use wavetank_plan::{SourceOrder, SourceRange, SourcesPlan};
+use wavetank_plan::{SourceOrder, SourcesPlan};
+use wavetank_units::SourceRange;
 
 /// More addresses of one family than any run uses; further ones are left out.
 const ADDRESSES_MAX: u64 = 1 << 40;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 use crate::reconnect::ReconnectQueue;
 

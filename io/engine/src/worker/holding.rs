@@ -1,8 +1,9 @@
 //! Connections that users hold, and users above the target number.
 
 use wavetank_driver::Driver;
+use wavetank_plan::Close;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Close, Nanos};
+use wavetank_units::Nanos;
 
 use super::Worker;
 use super::hold_manager::ToOpen;

@@ -2,8 +2,9 @@
 
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, SessionEvent as Said};
+use wavetank_plan::OnFailure;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Nanos, OnFailure};
+use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::completed::{CompletedRequest, ExchangeEvent, PendingVerdict};

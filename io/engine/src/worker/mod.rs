@@ -17,8 +17,9 @@ use std::sync::mpsc::{Receiver, SyncSender};
 
 use wavetank_driver::{Clock, Driver, Errno, Event};
 use wavetank_pace::Partition;
+use wavetank_plan::Plan;
 use wavetank_plan::constants::{LATE_TOLERANCE, WORK_PER_TURN_MAX};
-use wavetank_plan::{Nanos, Plan};
+use wavetank_units::Nanos;
 
 use crate::completed::CompletedRequest;
 use crate::exchange::Exchanges;

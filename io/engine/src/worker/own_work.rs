@@ -1,8 +1,8 @@
 //! [`OwnWork`]: the time for which a load thread evaluates responses and does not look at its
 //! sockets.
 
-use wavetank_plan::Nanos;
 use wavetank_plan::constants::LATE_TOLERANCE;
+use wavetank_units::Nanos;
 
 /// The work after which the rest of a batch of events is read before any more responses are
 /// evaluated. Events of the batch are stamped at most this late.

@@ -2,8 +2,9 @@
 
 use wavetank_driver::Driver;
 use wavetank_measure::RendezvousRelease;
+use wavetank_plan::Rendezvous;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Nanos, Rendezvous};
+use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::rendezvous::{Quorum, QuorumSize};

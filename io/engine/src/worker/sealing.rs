@@ -1,7 +1,7 @@
 //! Sealing intervals, and handing them over.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::{Stage, Worker};
 use crate::messages::{Message, SealedInterval};

@@ -1,8 +1,9 @@
 //! The time between two sessions of a user, and after its last one.
 
 use wavetank_driver::Driver;
+use wavetank_plan::Key;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
-use wavetank_plan::{Key, Nanos};
+use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::messages::{EndOfRun, Message};

@@ -4,7 +4,8 @@
 //! turn to a further target, get slots on first use and release them when they leave.
 
 use wavetank_driver::Driver;
-use wavetank_plan::{ConnectionOwner, Key, Nanos};
+use wavetank_plan::{ConnectionOwner, Key};
+use wavetank_units::Nanos;
 
 use super::Worker;
 use super::assigned_slots::AssignedSlots;

@@ -1,7 +1,7 @@
 //! How users start, continue and leave.
 
 use wavetank_driver::Driver;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::completed::CompletedRequest;

@@ -11,11 +11,11 @@ use wavetank_engine::{
 use wavetank_journey::value::{JsonType, Values};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{
-    Action, Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, Nanos,
-    OnFailure, Op, Operand, Plan, Quantity, Rendezvous, RequestPlan, Scenario, Step, Template, TemplatePart,
-    Test, Think,
+    Action, Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, OnFailure, Op,
+    Operand, Plan, Quantity, Rendezvous, RequestPlan, Scenario, Step, Template, TemplatePart, Test, Think,
 };
 use wavetank_testkit::{Accept, Script, ScriptAction, Target, answer, answer_with};
+use wavetank_units::Nanos;
 
 /// Responds by path: `/login` sets a cookie and returns a token, `/sold` returns a number.
 /// `/broken` fails, and `/long` exceeds the size that can be evaluated.

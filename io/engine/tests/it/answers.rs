@@ -12,9 +12,10 @@ use answering::{Seen, server};
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ErrorClass, Interval, RequestCounters, WireCounters};
 use wavetank_plan::{
-    AuthPlan, Check, CheckSubject, ConnectionOwner, EngineChoice, Extract, Load, Nanos, Op, Operand, Plan,
+    AuthPlan, Check, CheckSubject, ConnectionOwner, EngineChoice, Extract, Load, Op, Operand, Plan,
     PopulationCurve, Quantity, RequestPlan, Scenario, ScenarioMix, Step, Target, Test,
 };
+use wavetank_units::Nanos;
 
 fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());

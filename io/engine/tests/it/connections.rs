@@ -9,11 +9,12 @@ use std::time::Duration;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_plan::{
-    Action, Arrivals, ConnectionOwner, EngineChoice, Escape, Expr, Hole, Load, Nanos, OnFailure, PickOrder,
-    Plan, PopulationCurve, Rate, RateCurve, RequestPlan, Scenario, ScenarioMix, Step, TargetSelection,
-    TemplatePart, Think,
+    Action, Arrivals, ConnectionOwner, EngineChoice, Escape, Expr, Hole, Load, OnFailure, PickOrder, Plan,
+    PopulationCurve, RateCurve, RequestPlan, Scenario, ScenarioMix, Step, TargetSelection, TemplatePart,
+    Think,
 };
 use wavetank_testkit::{Accept, Script, ScriptAction, Target};
+use wavetank_units::{Nanos, Rate};
 
 /// Requests of a session.
 const REQUESTS: u64 = 3;

@@ -10,9 +10,10 @@ use support::{engines, plain_plan, run};
 use wavetank_measure::{ErrorClass, Interval};
 use wavetank_plan::{
     Action, Arrivals, Check, CheckSubject, ConnectionOwner, EngineChoice, Escape, Expr, Extract, Hole, Load,
-    Nanos, OnFailure, Op, Operand, Plan, PopulationCurve, Quantity, Rate, RateCurve, RequestPlan, Scenario,
-    ScenarioMix, Step, Template, TemplatePart, Test, Think,
+    OnFailure, Op, Operand, Plan, PopulationCurve, Quantity, RateCurve, RequestPlan, Scenario, ScenarioMix,
+    Step, Template, TemplatePart, Test, Think,
 };
+use wavetank_units::{Nanos, Rate};
 
 fn ok(fields: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use support::{engines, plain_plan, run, run_early};
 use wavetank_engine::Command;
-use wavetank_plan::{
-    ConnectionOwner, EngineChoice, Load, Nanos, PopulationCurve, RequestPlan, Scenario, Step,
-};
+use wavetank_plan::{ConnectionOwner, EngineChoice, Load, PopulationCurve, RequestPlan, Scenario, Step};
 use wavetank_testkit::{Script, Target, Truth};
+use wavetank_units::Nanos;
 
 /// Runs six users and returns the requests at both servers. With `moved`, the threads learn at the
 /// start that the target has moved to the second server.

@@ -11,9 +11,9 @@ use wavetank_driver::{Clock, Feature, Features, NetworkNamespace};
 use wavetank_engine::{Command, LoadConfig, LoadNamespace, LoadThreads, Message, SourcePorts};
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    EngineChoice, HostFacts, Nanos, Ports, RunOptions, SocketSupport, SourcesPlan, TargetUrl, parse_sources,
-    resolve,
+    EngineChoice, HostFacts, RunOptions, SocketSupport, SourcesPlan, TargetUrl, parse_sources, resolve,
 };
+use wavetank_units::{Nanos, Ports};
 
 /// The address of all servers, each on the loopback interface of its namespace.
 const AT: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 8_000);

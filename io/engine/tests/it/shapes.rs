@@ -9,10 +9,10 @@ use std::time::Duration;
 use support::{engines, plain_plan, run};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_plan::{
-    Action, Arrivals, EngineChoice, Load, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, ScenarioMix,
-    Think,
+    Action, Arrivals, EngineChoice, Load, Phase, Plan, PopulationCurve, RateCurve, ScenarioMix, Think,
 };
 use wavetank_testkit::{Accept, Script, ScriptAction, Target};
+use wavetank_units::{Nanos, Rate};
 
 const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)

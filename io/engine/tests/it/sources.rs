@@ -9,7 +9,8 @@ use wavetank_driver::Clock;
 use wavetank_engine::{Command, LoadConfig, LoadThreads, Message, SourcePorts};
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Partition;
-use wavetank_plan::{HostFacts, Nanos, Ports, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
+use wavetank_plan::{HostFacts, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
+use wavetank_units::{Nanos, Ports};
 
 /// Returns a socket that is bound to a port without listening, so that its use cannot be detected
 /// in advance.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Time limit for a command. The host does nothing else meanwhile.
 const TIME_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };

@@ -1,7 +1,7 @@
 //! [`DesiredFault`]: the combined effect of all active faults on a service.
 
-use wavetank_plan::Nanos;
 use wavetank_topology::FaultKind;
+use wavetank_units::Nanos;
 
 /// The strongest active fault of each kind; empty without faults. The effect depends only on the
 /// set of active faults, not on their order.

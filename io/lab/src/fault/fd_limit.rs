@@ -201,7 +201,7 @@ mod tests {
         drop(shell.stdin.take());
         let clock = wavetank_driver::Clock::starting_now();
         while family(&roots).len() < 2 {
-            assert!(clock.now() < wavetank_plan::Nanos::from_secs(10), "the child never came");
+            assert!(clock.now() < wavetank_units::Nanos::from_secs(10), "the child never came");
             std::thread::yield_now();
         }
         let check = |expected: Option<u64>| {

@@ -13,8 +13,8 @@ mod service_fault;
 mod slow;
 
 use serde_json::Value;
-use wavetank_plan::UserError;
 use wavetank_topology::{FaultKind, HostAction, Lab, PoolAction};
+use wavetank_units::UserError;
 
 use crate::service::Services;
 use command::shell;

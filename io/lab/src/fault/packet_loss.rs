@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Runs before any other filter at this hook.
 const PRIORITY: i32 = -500;

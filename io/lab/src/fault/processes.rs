@@ -196,7 +196,7 @@ mod tests {
         let root = [shell.id()];
         let deadline = wavetank_driver::Clock::starting_now();
         while family(&root).len() < 2 {
-            assert!(deadline.now() < wavetank_plan::Nanos::from_secs(10), "the child never came");
+            assert!(deadline.now() < wavetank_units::Nanos::from_secs(10), "the child never came");
             std::thread::yield_now();
         }
         let held = frozen(&root).expect("they can be stopped");

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::desired::{DesiredFault, StopKind, Throttle};
 use super::failed;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::processes::{frozen, resume};
 

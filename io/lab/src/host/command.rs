@@ -1,7 +1,7 @@
 //! [`HostCommand`]: the requests of a keeper to a host.
 
 use serde_json::{Value, json};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::service::ServiceStatus;
 

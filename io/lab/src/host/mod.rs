@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use serde_json::{Value, json};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::fault::Faults;
 use crate::json_socket::JsonSocket;

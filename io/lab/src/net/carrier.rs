@@ -10,8 +10,8 @@ use std::fs::File;
 
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
-use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Host, Lab};
+use wavetank_units::{Nanos, UserError};
 
 use super::poll_until::poll_until;
 use super::tool::{Refusal, Tool};

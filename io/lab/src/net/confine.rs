@@ -2,8 +2,8 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use wavetank_plan::UserError;
 use wavetank_topology::{Host, Limits};
+use wavetank_units::UserError;
 
 use crate::file_error;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::mount::{MountFlags, mount};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::layers::make_private;
 

@@ -8,8 +8,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::UserError;
 use wavetank_topology::{Host, Lab, Limits};
+use wavetank_units::UserError;
 
 use super::hierarchy::Hierarchy;
 use crate::{LabTag, file_error};

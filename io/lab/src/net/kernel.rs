@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
-use wavetank_plan::UserError;
 use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
+use wavetank_units::UserError;
 
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};

@@ -25,8 +25,8 @@ mod wiring;
 use std::fs;
 use std::io::ErrorKind;
 
-use wavetank_plan::UserError;
 use wavetank_topology::{HostAction, Lab};
+use wavetank_units::UserError;
 
 use crate::{LabTag, LabsFolder};
 

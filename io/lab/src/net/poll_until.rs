@@ -3,7 +3,7 @@
 use rustix::event::poll;
 use rustix::time::Timespec;
 use wavetank_driver::Clock;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Polling interval.
 const LOOK_EVERY_NS: i64 = 2_000_000;

@@ -1,7 +1,7 @@
 //! A temporary network namespace, for trying features of the kernel.
 
 use nix::sched::{CloneFlags, unshare};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Runs `work` in a separate thread with fresh network and mount namespaces. The network has only a
 /// loopback interface, which is down. Only that thread moves, and everything it makes goes with it.

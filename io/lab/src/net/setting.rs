@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
 use wavetank_grammar::Span;
-use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{Host, Sysctl};
+use wavetank_units::{UserError, sanitize};
 
 use crate::file_error;
 

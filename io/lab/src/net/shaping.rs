@@ -86,7 +86,7 @@ fn cables(lab: &Lab) -> impl Iterator<Item = (String, Link)> + '_ {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::*;
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{Host, Lab};
+use wavetank_units::{Nanos, UserError};
 
 use super::etc;
 use super::poll_until::poll_until;
@@ -142,7 +142,7 @@ fn unlocked(shadow: &str) -> Option<String> {
 }
 
 fn failed(said: &str) -> UserError {
-    let message = format!("SSH in the lab: {}", wavetank_plan::sanitize(said));
+    let message = format!("SSH in the lab: {}", wavetank_units::sanitize(said));
     UserError::refused("lab_ssh", message, "see sshd.log in the host's folder, or leave `sshd` out")
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Maximum number of bytes kept of a program's error output.
 const SAID_BYTES_MAX: u64 = 16 * 1024;

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use wavetank_driver::Clock;
-use wavetank_plan::Nanos;
 use wavetank_topology::{Backend, NftBalancer};
+use wavetank_units::Nanos;
 
 /// Time limit, because the host's process does nothing else meanwhile.
 const WITHIN: Nanos = Nanos::from_secs(2);

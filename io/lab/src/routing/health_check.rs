@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with, sockopt};
-use wavetank_plan::Nanos;
 use wavetank_topology::{Backend, BackendCheck};
+use wavetank_units::Nanos;
 
 /// Bytes of the status line that are read; the rest is ignored.
 const STATUS_BYTES_MAX: usize = 64;

@@ -5,8 +5,8 @@ use std::io::{Seek, Write};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{NftBalancer, Pool};
+use wavetank_units::{UserError, sanitize};
 
 use crate::response::system;
 

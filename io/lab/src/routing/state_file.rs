@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::{UserError, sanitize};
 use wavetank_topology::{Backend, Pool};
+use wavetank_units::{UserError, sanitize};
 
 use crate::response::system;
 

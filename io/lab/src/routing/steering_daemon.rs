@@ -10,8 +10,8 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{NftBalancer, Pool, PoolChange};
+use wavetank_units::{Nanos, UserError};
 
 use super::health_check::{HealthCheck, Outcome};
 use super::nft;

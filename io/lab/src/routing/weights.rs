@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::sanitize;
 use wavetank_topology::{Backend, ServerMode};
+use wavetank_units::sanitize;
 
 /// Maximum size of the file in bytes.
 const BYTES_MAX: u64 = 64 * 1024;

@@ -6,8 +6,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use rcgen::{CertificateParams, DnType, KeyPair, PKCS_ECDSA_P256_SHA256, SanType};
-use wavetank_plan::UserError;
 use wavetank_topology::Host;
+use wavetank_units::UserError;
 
 use crate::response::system;
 

@@ -4,8 +4,8 @@ use std::fs;
 
 use rustix::process::Signal;
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, sanitize};
 use wavetank_topology::render::{ConfigMessage, nginx_listen_line};
+use wavetank_units::{Nanos, sanitize};
 
 use super::own_nginx::CONF_FOLDER;
 use super::plan::Check;

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::sanitize;
 use wavetank_topology::render::{HAPROXY_BACKEND, HAPROXY_SOCKET, haproxy_servers};
 use wavetank_topology::{Haproxy, Host, ServerMode};
+use wavetank_units::sanitize;
 
 use super::pools::PoolServer;
 use super::status_socket::query_socket;

@@ -3,9 +3,9 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::UserError;
 use wavetank_topology::render::{KEEPALIVED_OUTPUT, NFT_OUTPUT};
 use wavetank_topology::{CustomProgram, Ipvs, KEEPALIVED_CONFIG, NftBalancer, Rendered, Service, keepalived};
+use wavetank_units::UserError;
 
 use super::counters::CounterSource;
 use super::plan::{Check, Planner, ServicePlan, text, write};

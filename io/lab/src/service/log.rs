@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::thread;
 
 use rustix::pipe::fcntl_setpipe_size;
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use super::process::pause;
 use crate::response::system;

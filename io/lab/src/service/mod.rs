@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError, did_you_mean, sanitize};
 use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
+use wavetank_units::{Nanos, UserError, did_you_mean, sanitize};
 
 use counters::CounterSource;
 use plan::Planner;

@@ -5,7 +5,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
-use wavetank_plan::UserError;
 use wavetank_topology::own::NginxConfig;
 use wavetank_topology::render::{
     HAPROXY_CONFIG, HAPROXY_OUTPUT, HAPROXY_SOCKET, HostResources, NGINX_CONFIG, NGINX_OUTPUT, NGINX_SOCKET,
@@ -15,6 +14,7 @@ use wavetank_topology::{
     Command, CustomConfig, Haproxy, Host, Lab, NftBalancer, Nginx, NginxPage, NginxWork, Rendered, Serve,
     Service, ServiceKind,
 };
+use wavetank_units::UserError;
 
 use super::certificate::certificate;
 use super::counters::CounterSource;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
-use wavetank_plan::{Nanos, UserError};
 use wavetank_topology::{NftBalancer, PoolAction, ServerMode, ServiceKind};
+use wavetank_units::{Nanos, UserError};
 
 use super::process::pause;
 use super::running_service::RunningService;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rustix::mount::{MountFlags, mount};
-use wavetank_plan::UserError;
 use wavetank_topology::{Host, ServiceKind};
+use wavetank_units::UserError;
 
 use crate::response::system;
 

@@ -9,7 +9,7 @@ use nix::sys::signal::{SigSet, Signal as NixSignal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use wavetank_driver::Clock;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// The environment of every service. The keeper's own is not passed on, because it is the user's
 /// and may contain secrets.

@@ -14,8 +14,8 @@ use wavetank_driver::Clock;
 
 use super::process::{exits_before, signal};
 use crate::routing::ipvs_missing;
-use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_topology::{CustomProgram, Lab, NginxWork, ServiceKind};
+use wavetank_units::{Nanos, UserError, sanitize};
 
 /// Maximum number of bytes of a program's output about itself.
 const WORDS_BYTES_MAX: u64 = 64 * 1024;

@@ -7,9 +7,9 @@ use std::process::{Child, ExitStatus};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use wavetank_driver::{Clock, WallClock};
-use wavetank_plan::{Nanos, UserError, sanitize};
 use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message};
 use wavetank_topology::{Probe, Service, ServiceKind};
+use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::config_output::checked;
 use super::counters::CounterSource;

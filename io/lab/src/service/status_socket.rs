@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::process::pause;
 

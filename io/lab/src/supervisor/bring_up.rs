@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixListener;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::host_link::{HostLink, broadcast};
 use super::running_lab::RunningLab;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 use wavetank_driver::Clock;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::host_channel::HostChannel;
 use super::host_link::{HostLink, SILENT};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_plan::{UserError, did_you_mean, sanitize};
+use wavetank_units::{UserError, did_you_mean, sanitize};
 
 use super::broadcast::{Answered, ask_all_within};
 use super::host_link::{HostLink, SILENT};

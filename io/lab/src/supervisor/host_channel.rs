@@ -170,7 +170,7 @@ mod tests {
             talk.give_up(&deed);
         }
         talk.send(&HostCommand::Status.to_json()).expect("there is room");
-        let refused = response::from_result(&Err(wavetank_plan::UserError::usage(
+        let refused = response::from_result(&Err(wavetank_units::UserError::usage(
             "lab_fault",
             "there is none",
             "another",

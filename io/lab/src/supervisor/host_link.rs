@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
-use wavetank_plan::UserError;
 use wavetank_topology::Host;
+use wavetank_units::UserError;
 
 use super::broadcast::ask_all_within;
 use super::host_channel::HostChannel;

@@ -16,7 +16,7 @@ mod running_lab;
 use std::os::unix::net::UnixListener;
 
 use serde_json::Value;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::json_socket::JsonSocket;
 use crate::lab_spec::LabSpec;

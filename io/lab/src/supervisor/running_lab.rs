@@ -11,7 +11,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::broadcast::ask_all_within;
 use super::clients::Clients;

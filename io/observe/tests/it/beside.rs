@@ -9,7 +9,7 @@ use std::thread;
 
 use wavetank_observe::sockstat::{Sockstat, sockstat};
 use wavetank_observe::{PollResult, TargetPoller, host_sample, parse};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 #[test]
 fn sockets_are_read_by_name() {

@@ -14,8 +14,8 @@ pub use writing::{Packed, pack};
 
 use std::path::Path;
 
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::PackDoc;
+use wavetank_units::{UserError, sanitize};
 
 use crate::contents::FILES_MAX;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::GzDecoder;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{PackDoc, PackedFile};
+use wavetank_units::{UserError, sanitize};
 
 use super::writing::hex;
 use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};

@@ -8,8 +8,8 @@ use std::time::UNIX_EPOCH;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
-use wavetank_plan::{UserError, sanitize};
 use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
+use wavetank_units::{UserError, sanitize};
 
 use super::{PACK_JSON, faults, is_name, is_path};
 use crate::archive_error::not_an_archive;

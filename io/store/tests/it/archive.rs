@@ -6,9 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use support::{interval, meta, plan, record, sum, under_way};
-use wavetank_plan::Nanos;
 use wavetank_record::{EventLine, PlanDoc, SampleLine, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, open};
+use wavetank_units::Nanos;
 
 fn files(dir: &Path) -> Vec<String> {
     let mut files = Vec::new();

@@ -8,11 +8,11 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use support::{interval, meta, plan, record, sum, under_way};
-use wavetank_plan::Nanos;
 use wavetank_record::EventLine;
 use wavetank_store::{ArchiveWriter, RunsDir, StoreProblem, open};
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::skip;
+use wavetank_units::Nanos;
 
 /// Writes seconds `from` to `to` and collects the reported problems.
 fn write(writer: &mut ArchiveWriter, from: u64, to: u64) -> Vec<StoreProblem> {

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 
 use support::{interval, plan, under_way};
 use wavetank_measure::{Interval, ThreadStats};
-use wavetank_plan::Nanos;
 use wavetank_record::IntervalLine;
 use wavetank_store::{OpenedRun, open};
+use wavetank_units::Nanos;
 
 const LINES: u64 = 600;
 

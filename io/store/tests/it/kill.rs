@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use support::{plan, sum, under_way};
-use wavetank_plan::Nanos;
 use wavetank_record::{EventLine, HostLine, PHASE_ENDED, TargetLine};
 use wavetank_store::{ReadReport, open};
+use wavetank_units::Nanos;
 
 /// Cuts `file` after each number of bytes in `cuts` and opens the archive.
 fn check(dir: &Path, file: &str, cuts: impl IntoIterator<Item = usize>, expected: impl Fn(usize, &Path)) {

@@ -8,8 +8,9 @@ use std::path::Path;
 
 use support::{plan, sum, under_way};
 use wavetank_measure::{Ledger, Selection};
-use wavetank_plan::{Condition, Nanos, Plan};
+use wavetank_plan::{Condition, Plan};
 use wavetank_store::{ReadReport, open};
+use wavetank_units::Nanos;
 
 /// The plan with these thresholds; `stop` makes each second's own times matter, and never fires.
 fn judged(thresholds: &[&str], stop: bool) -> Plan {

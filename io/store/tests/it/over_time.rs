@@ -6,8 +6,8 @@ use std::fs;
 
 use support::{plan, sum, under_way};
 use wavetank_measure::{Downsampled, HostSample, Selection, TargetSample, TimeSeries};
-use wavetank_plan::Nanos;
 use wavetank_store::{ReadReport, open};
+use wavetank_units::Nanos;
 
 const SECONDS: u64 = 130;
 

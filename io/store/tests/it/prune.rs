@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 use support::{meta, record};
 use tempfile::TempDir;
-use wavetank_plan::Nanos;
 use wavetank_record::{SEARCH_SCHEMA, SearchDoc, Status, WallTime};
 use wavetank_store::{ArchiveWriter, PruneOptions, PrunePlan, RunMeta, RunsDir, SearchFolder};
+use wavetank_units::Nanos;
 
 const DAY: u64 = 86_400_000_000_000;
 /// Long after everything that the tests write.

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use support::{interval, plan, record, sum, under_way};
 use wavetank_measure::{Histogram, Interval, Selection, Totals};
-use wavetank_plan::Nanos;
 use wavetank_store::open;
+use wavetank_units::Nanos;
 
 const SECONDS: u64 = 130;
 

@@ -1,6 +1,6 @@
 //! [`Route`]: what the server does for a path.
 
-use wavetank_plan::{Nanos, quantity};
+use wavetank_units::{Nanos, quantity};
 
 use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use wavetank_plan::UserError;
-use wavetank_plan::quantity::format_grouped;
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
 
 /// Maximum number of accounts in a file.
 const ACCOUNTS_MAX: usize = 5_000_000;

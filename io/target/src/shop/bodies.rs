@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 use url::form_urlencoded;
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{parse_count, parse_duration};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{parse_count, parse_duration};
 
 use super::accounts::WORD_BYTES_MAX;
 

@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Maximum number of servers in one pool.
 pub(crate) const WORKERS_MAX: u64 = 10_000;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::sale_snapshot::Sale;
 use super::session_cookie::KEY_BYTES;

@@ -28,7 +28,7 @@ use std::thread::{Builder, JoinHandle};
 
 use rusqlite::Connection;
 use wavetank_driver::{Clock, Errno, WallClock};
-use wavetank_plan::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use crate::startup_error::cannot_start;
 

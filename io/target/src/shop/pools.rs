@@ -79,7 +79,7 @@ impl Place {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use wavetank_driver::ConnId;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::Shop;
 use super::ask::Ask;

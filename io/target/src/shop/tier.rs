@@ -1,8 +1,8 @@
 //! [`Tier`]: a kind of work, and its capacity.
 
 use url::form_urlencoded;
-use wavetank_plan::Nanos;
-use wavetank_plan::quantity::{parse_count, parse_duration_positive};
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{parse_count, parse_duration_positive};
 
 use super::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
 

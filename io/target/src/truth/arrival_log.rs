@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::counter::Counter;
 use super::{Arrivals, Gaps};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU64, Ordering, fence};
 
 use wavetank_driver::Errno;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::arrival_log::{ArrivalLog, Arrived};
 use super::counter::Counter;

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use wavetank_driver::Errno;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::*;
 use crate::paths::PathCache;

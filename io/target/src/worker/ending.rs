@@ -1,7 +1,8 @@
 //! The end of a thread that holds very many connections.
 
 use wavetank_driver::{Driver, Event};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::truth::{CloseKind, Counts};

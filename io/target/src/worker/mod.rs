@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Event, SendStatus, fine_timers};
 use wavetank_pace::Timers;
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use crate::answer::Response;
 use crate::connection::{AfterLast, Connection, CountedAs, ReadMode};

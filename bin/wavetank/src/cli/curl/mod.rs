@@ -6,7 +6,7 @@ mod shell;
 
 use std::ffi::OsString;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use super::files::InputFiles;
 use super::override_args::OverrideArgs;

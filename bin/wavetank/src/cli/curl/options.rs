@@ -1,6 +1,6 @@
 //! The options of curl, and how its command line is taken apart.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// What an option of curl means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

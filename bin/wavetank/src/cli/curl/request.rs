@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use wavetank_plan::quantity::parse_duration_positive;
-use wavetank_plan::{ConnectTo, HttpVersion, IpFamily, Nanos, Secret, TargetUrl, UserError};
+use wavetank_plan::{ConnectTo, HttpVersion, IpFamily, Secret, TargetUrl};
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{Nanos, UserError};
 
 use super::options::Meaning;
 use crate::cli::connection_args::ProxyArg;

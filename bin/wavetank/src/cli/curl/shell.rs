@@ -1,6 +1,6 @@
 //! [`split`]: a shell command as its arguments, with the quoting of POSIX and `$'…'` of bash.
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Splits a command as a shell does. Arguments are bytes, because `$'\xff'` may be any byte.
 ///

@@ -1,8 +1,8 @@
 //! Every wrong command line gets one clear error: code, exit code, message and hint.
 
-use wavetank_plan::ExitCode::{Refused, Usage};
 use wavetank_plan::resolve::{EXCLUSIVE, NEEDS};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::ExitCode::{Refused, Usage};
+use wavetank_units::{ExitCode, UserError};
 
 use super::error;
 

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use wavetank_plan::{
-    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, Nanos, Rate, RunOptions, Secret, TargetUrl,
-    TlsVersions,
+    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, RunOptions, Secret, TargetUrl, TlsVersions,
 };
+use wavetank_units::{Nanos, Rate};
 
 use super::{argv, command, plan, run};
 use crate::cli::serve_args::Freeze;

@@ -14,7 +14,8 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use wavetank_plan::resolve::check_conflicts;
-use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, UserError, resolve};
+use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, resolve};
+use wavetank_units::UserError;
 
 use super::{Command, LoadSource, ParseExit, RunArgs, parse};
 
@@ -101,7 +102,7 @@ fn small_host() -> HostFacts {
         sockets: SocketSupport::plain(),
         limits: wavetank_plan::HostLimits::default(),
         port_range: (32_768, 60_999),
-        ports: wavetank_plan::Ports::range(32_768, 60_999),
+        ports: wavetank_units::Ports::range(32_768, 60_999),
         addresses: vec!["127.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap()],
         local_networks: vec![("127.0.0.0".parse().unwrap(), 8)],
         kernel: "6.1.0".to_owned(),

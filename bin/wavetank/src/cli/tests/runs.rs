@@ -1,6 +1,6 @@
 //! Invalid command lines of `runs`.
 
-use wavetank_plan::ExitCode::Usage;
+use wavetank_units::ExitCode::Usage;
 
 use super::bad_input::check;
 

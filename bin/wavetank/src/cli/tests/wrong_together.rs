@@ -1,7 +1,7 @@
 //! Several wrong options together, features that do not exist, and hints with numbers of the user.
 
-use wavetank_plan::ExitCode::Usage;
-use wavetank_plan::UserError;
+use wavetank_units::ExitCode::Usage;
+use wavetank_units::UserError;
 
 use super::bad_input::check;
 use super::{argv, error};

@@ -6,8 +6,8 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::json;
 use wavetank_driver::Signals;
 use wavetank_inventory::{Host, HostOutput, fold_hosts, fold_outputs};
-use wavetank_plan::{ExitCode, UserError, sanitize, sanitize_lines};
 use wavetank_ssh::{HostEnd, HostEvent, HostRun, RemoteCommand, run_on_hosts};
+use wavetank_units::{ExitCode, UserError, sanitize, sanitize_lines};
 
 use super::selection::Selection;
 use crate::cli::{FileFormat, FleetExecArgs};
@@ -164,7 +164,7 @@ fn document(command: &[String], hosts: &[Host], runs: &[HostRun]) -> serde_json:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use wavetank_plan::Nanos;
+    use wavetank_units::Nanos;
 
     #[test]
     fn equal_output_is_shown_once() {

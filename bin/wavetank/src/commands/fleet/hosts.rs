@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use wavetank_inventory::{Host, HostRole};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use super::selection::Selection;
 use crate::cli::{FileFormat, FleetHostsArgs};

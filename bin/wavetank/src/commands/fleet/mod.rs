@@ -6,7 +6,7 @@ mod selection;
 mod top;
 mod top_table;
 
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 use crate::cli::{FleetArgs, FleetCommand};
 

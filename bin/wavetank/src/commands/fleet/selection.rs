@@ -6,8 +6,8 @@ use wavetank_grammar::Diagnostic;
 use wavetank_inventory::{
     FleetFile, Host, HostSelection, Inventory, read_ansible, read_fleet_file, read_group, select_hosts,
 };
-use wavetank_plan::{Nanos, UserError};
 use wavetank_ssh::SshOptions;
+use wavetank_units::{Nanos, UserError};
 
 use crate::cli::{HostArgs, SshArgs};
 use crate::run::output::os_error_text;

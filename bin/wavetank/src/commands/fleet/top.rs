@@ -6,8 +6,8 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::json;
 use wavetank_driver::{Clock, Signals};
 use wavetank_observe::{HostActivity, SAMPLE_END, SHELL_SAMPLER, ShellSample};
-use wavetank_plan::{ExitCode, Nanos, UserError};
 use wavetank_ssh::{HostEvent, RemoteCommand, run_on_hosts};
+use wavetank_units::{ExitCode, Nanos, UserError};
 
 use super::selection::Selection;
 use super::top_table::{HostRow, table};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use wavetank_observe::HostActivity;
-use wavetank_plan::quantity::{format_grouped, show_size};
-use wavetank_plan::sanitize;
 use wavetank_ssh::HostEnd;
+use wavetank_units::quantity::{format_grouped, show_size};
+use wavetank_units::sanitize;
 
 /// Heights of a bar, from idle to busy.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::{Host, Lab, Role};
+use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
 use super::preflight::Preflight;

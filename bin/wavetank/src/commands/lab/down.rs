@@ -2,7 +2,7 @@
 
 use wavetank_driver::Clock;
 use wavetank_lab::LabFolder;
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use crate::run::output;
 

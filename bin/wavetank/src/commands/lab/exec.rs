@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use wavetank_lab::{HostHandle, LabFolder};
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 /// Runs the command in the host with the input and output of this process. Returns its exit code.
 pub(super) fn exec(folder: &LabFolder, host: &str, words: &[OsString]) -> Result<u8, UserError> {

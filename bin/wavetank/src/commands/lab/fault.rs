@@ -3,8 +3,8 @@
 use rustix::event::{Timespec, poll};
 use wavetank_driver::{Clock, Signals};
 use wavetank_lab::{Client, LabFolder};
-use wavetank_plan::{ExitCode, Nanos, UserError};
 use wavetank_topology::{HostAction, parse_fault};
+use wavetank_units::{ExitCode, Nanos, UserError};
 
 use crate::cli::FaultCommand;
 use crate::run::{host_error, output, revert_action, start_action};

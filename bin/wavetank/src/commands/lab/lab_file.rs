@@ -5,11 +5,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use wavetank_grammar::{Diagnostics, render};
-#[cfg(target_os = "linux")]
-use wavetank_plan::ExitCode;
-use wavetank_plan::UserError;
-use wavetank_plan::quantity::show_size;
 use wavetank_topology::{Input, Lab, read};
+use wavetank_units::quantity::show_size;
+#[cfg(target_os = "linux")]
+use wavetank_units::{ExitCode, UserError};
 
 #[cfg(target_os = "linux")]
 use super::machine_facts::machine_facts;

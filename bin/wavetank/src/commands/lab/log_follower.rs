@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Result, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 
 use wavetank_lab::LogFile;
-use wavetank_plan::sanitize;
+use wavetank_units::sanitize;
 
 /// A line without an end is shown in pieces of at least this many bytes.
 const LINE_BYTES_MAX: usize = 64 * 1024;

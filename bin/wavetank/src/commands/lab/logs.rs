@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use super::log_follower::LogFollower;
 use crate::run::output::os_error_text;

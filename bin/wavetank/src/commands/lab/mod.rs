@@ -28,7 +28,7 @@ mod up;
 #[cfg(target_os = "linux")]
 use wavetank_lab::LabsFolder;
 #[cfg(target_os = "linux")]
-use wavetank_plan::UserError;
+use wavetank_units::UserError;
 
 #[cfg(any(test, not(target_os = "linux")))]
 pub(super) use check::check;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use wavetank_lab::{Client, LabFolder};
-use wavetank_plan::{ExitCode, UserError, sanitize};
 use wavetank_topology::{parse_pool_change, pools_of};
+use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::{FileFormat, PoolCommand};
 use crate::run::output;

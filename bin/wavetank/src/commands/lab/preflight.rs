@@ -5,11 +5,10 @@ use std::io::Write;
 use serde_json::{Value, json};
 #[cfg(target_os = "linux")]
 use wavetank_lab::{LabSpec, LabTag, LabsFolder};
-#[cfg(target_os = "linux")]
-use wavetank_plan::ExitCode;
-use wavetank_plan::{UserError, sanitize_lines};
 use wavetank_record::LackDoc;
 use wavetank_topology::Lab;
+#[cfg(target_os = "linux")]
+use wavetank_units::{ExitCode, UserError, sanitize_lines};
 
 /// Result of the checks. Nothing of the lab is created.
 pub(super) struct Preflight {

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::path::Path;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_topology::Lab;
+use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
 use crate::cli::{OutFile, OutputFormat, RunArgs};

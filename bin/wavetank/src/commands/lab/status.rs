@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 use wavetank_lab::{HostStatus, LabStatus, LabsFolder, versioned};
-use wavetank_plan::{ExitCode, UserError, sanitize};
+use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
 use crate::run::output;

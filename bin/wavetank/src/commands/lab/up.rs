@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wavetank_driver::Clock;
 use wavetank_lab::{LabSpec, LabStatus, LabTag, LabsFolder};
-use wavetank_plan::{ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
 use super::preflight::print_warnings;

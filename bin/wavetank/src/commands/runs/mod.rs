@@ -4,11 +4,11 @@ mod now;
 
 use std::path::{Path, PathBuf};
 
-use wavetank_plan::quantity::{format_grouped, show_size};
-use wavetank_plan::{ExitCode, UserError, sanitize};
 use wavetank_record::{RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status};
 use wavetank_report::{archive_text, run_lines, runs_text};
 use wavetank_store::{PACK_SUFFIX, PrunePlan, RunsDir};
+use wavetank_units::quantity::{format_grouped, show_size};
+use wavetank_units::{ExitCode, UserError, sanitize};
 
 use super::terminal_width::terminal_width;
 use crate::cli::{FileFormat, PruneArgs, RunFilter, RunStatus, RunsArgs, RunsCommand};

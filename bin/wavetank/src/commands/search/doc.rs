@@ -1,12 +1,12 @@
 //! Builds the stored document of a search, in progress or finished.
 
-use wavetank_plan::{ExitCode, Nanos};
 use wavetank_record::{
     Blame, Number, RunRecord, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchRunDoc, SearchSetupDoc,
     WallTime,
 };
 use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline, knee_queued};
 use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, StopReason};
+use wavetank_units::{ExitCode, Nanos};
 
 use super::verdict::LevelOutcome;
 use crate::cli::{SearchArgs, SearchVariable};

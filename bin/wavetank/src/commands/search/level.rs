@@ -1,7 +1,8 @@
 //! Converts a level of load to the terms of a plan.
 
 use wavetank_plan::constants::UNCERTAIN_BELOW;
-use wavetank_plan::{Condition, Nanos, Rate, Subject};
+use wavetank_plan::{Condition, Subject};
+use wavetank_units::{Nanos, Rate};
 
 /// Maximum number of decimals of a rate.
 const DECIMALS_MAX: u32 = 6;

@@ -7,8 +7,8 @@ mod search_loop;
 mod subject;
 mod verdict;
 
-use wavetank_plan::{ExitCode, UserError};
 use wavetank_record::SearchDoc;
+use wavetank_units::{ExitCode, UserError};
 
 use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};

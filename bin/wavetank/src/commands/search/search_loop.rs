@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals, WallClock};
-use wavetank_plan::{Condition, ExitCode, Nanos, Plan, UserError, unix_path};
+use wavetank_plan::{Condition, Plan};
 use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, WallTime};
 use wavetank_report::level_text;
 use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
+use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
 
 use super::doc::{SearchContext, variable_name};
 use super::level::length_for;

@@ -7,11 +7,10 @@ use wavetank_driver::TlsClient;
 use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, lower};
 use wavetank_journey::data::Table;
 use wavetank_plan::resolve::connect_addresses;
-use wavetank_plan::{
-    EngineChoice, Guard, Nanos, Plan, RunOptions, TargetUrl, Unsupported, UserError, resolve,
-};
+use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported, resolve};
 use wavetank_record::LoadDoc;
 use wavetank_report::load_doc;
+use wavetank_units::{Nanos, UserError};
 
 use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
 use super::super::source_addresses::{check_sources_bindable, local_source_addresses};

@@ -1,8 +1,8 @@
 //! Judges the target by the run of a level.
 
-use wavetank_plan::quantity::show_share;
 use wavetank_record::{Blame, Number, RunRecord, Status, Threshold};
 use wavetank_search::{GROWTH_MAX, QueueGrowth, RunOutcome, StopReason};
+use wavetank_units::quantity::show_share;
 
 /// The condition that every rate has, without being requested.
 const GROWTH: &str = "queue growth < 0.5%";

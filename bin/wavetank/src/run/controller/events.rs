@@ -1,8 +1,8 @@
 //! Runs the plan's events: each at its time, recorded in the run log, and reverted however the run
 //! ends.
 
-use wavetank_plan::Nanos;
 use wavetank_record::{EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine};
+use wavetank_units::Nanos;
 
 use super::{LOOK_AROUND, RunController};
 use crate::run::event_runner::{EventRunner, EventUpdate};

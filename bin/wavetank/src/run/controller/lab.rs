@@ -1,8 +1,8 @@
 //! The lab that a run goes to: the run ends with it, and its events are learned of afterwards.
 
 use wavetank_diagnose::RunEnd;
-use wavetank_plan::Nanos;
 use wavetank_record::EventLine;
+use wavetank_units::Nanos;
 
 use super::{LoadResult, RunController};
 

@@ -21,10 +21,11 @@ use wavetank_fleet::{AgentId, Controller, ControllerAction, ControllerNotice, Ou
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_measure::{ErrorClass, Ledger, UnresponsiveDetector};
 use wavetank_observe::Sampler;
+use wavetank_plan::Plan;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_plan::{Nanos, Plan, UserError};
 use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
 use wavetank_store::ArchiveWriter;
+use wavetank_units::{Nanos, UserError};
 
 use super::SamplingConfig;
 use super::agent_host::{AgentEvent, AgentHost};

@@ -2,7 +2,8 @@
 
 use wavetank_diagnose::RunEnd;
 use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
-use wavetank_plan::{Phase, UserError};
+use wavetank_plan::Phase;
+use wavetank_units::UserError;
 
 use super::{RunController, prepare_max};
 

@@ -2,9 +2,9 @@
 
 use wavetank_diagnose::RunEnd;
 use wavetank_measure::{ErrorClass, Ledger};
-use wavetank_plan::Nanos;
 use wavetank_record::{ConnectionMemory, EventLine, Setup};
 use wavetank_store::{ArchiveWriter, StoreProblem};
+use wavetank_units::Nanos;
 
 use crate::run::console::Console;
 use crate::run::sample::SampleStore;

@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use wavetank_plan::{DnsRefreshPlan, Guard, Plan, UserError};
+use wavetank_plan::{DnsRefreshPlan, Guard, Plan};
 use wavetank_record::{NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED};
+use wavetank_units::UserError;
 
 use super::lookup::lookup;
 

@@ -3,9 +3,9 @@
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use wavetank_plan::{
-    DnsPolicy, HostFacts, Nanos, Ports, RunOptions, SocketSupport, TargetUrl, resolve::resolve,
-};
+use wavetank_plan::resolve::resolve;
+use wavetank_plan::{DnsPolicy, HostFacts, RunOptions, SocketSupport, TargetUrl};
+use wavetank_units::{Nanos, Ports};
 
 use super::*;
 

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use wavetank_lab::{Client, LabFolder};
-use wavetank_plan::{PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
 use wavetank_topology::{HostAction, Lab};
+use wavetank_units::UserError;
 
 use super::EventExecutor;
 

@@ -13,7 +13,8 @@ mod tests;
 pub(crate) use lab::{LabEventExecutor, revert_action, start_action};
 pub(crate) use runner::{EventRunner, EventUpdate};
 
-use wavetank_plan::{PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
+use wavetank_units::UserError;
 
 /// Executes events on one host. When it is gone, also because this process was killed, the host
 /// reverts every action that it started and did not revert.

@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Builder;
 use std::time::Duration;
 
-use wavetank_plan::{Nanos, PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
+use wavetank_units::{Nanos, UserError};
 
 use super::{EventExecutor, ExecutorFactory};
 

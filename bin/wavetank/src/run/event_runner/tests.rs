@@ -4,7 +4,8 @@
 use std::sync::{Arc, Barrier, Mutex};
 use std::time::Duration;
 
-use wavetank_plan::{Nanos, PlannedEvent, UserError};
+use wavetank_plan::PlannedEvent;
+use wavetank_units::{Nanos, UserError};
 
 use super::{EventExecutor, EventRunner, EventUpdate};
 

@@ -3,7 +3,8 @@
 use crate::common::{Second, phase, plan};
 use wavetank_diagnose::{Blame, Finding, RunContext, RunEnd, diagnose};
 use wavetank_measure::{HostSample, Ledger};
-use wavetank_plan::{Load, Nanos, Phase, Plan, PopulationCurve};
+use wavetank_plan::{Load, Phase, Plan, PopulationCurve};
+use wavetank_units::Nanos;
 
 const MB: u64 = 1_000_000;
 

@@ -3,7 +3,8 @@
 use crate::common::{Second, phase, plan};
 use wavetank_diagnose::{Blame, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
-use wavetank_plan::{Condition, Load, Nanos, Phase, Plan, PopulationCurve};
+use wavetank_plan::{Condition, Load, Phase, Plan, PopulationCurve};
+use wavetank_units::Nanos;
 
 /// Checks the finding of a run that plans 1,000 connections for 10 s. Each second, `lost` of them
 /// are lost and not reopened.

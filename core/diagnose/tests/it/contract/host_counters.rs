@@ -3,7 +3,7 @@
 use crate::common::{Second, condition, plan};
 use wavetank_diagnose::{Diagnosis, RunContext, RunEnd, diagnose};
 use wavetank_measure::{HostSample, Ledger};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Diagnoses a run that lost 600 connections, after which the hosts had these counters: overflows,
 /// and sockets in TIME-WAIT.

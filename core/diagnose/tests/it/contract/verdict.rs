@@ -4,7 +4,7 @@ use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
 use wavetank_diagnose::{HookCheck, HookFailure, HookResult, RunEnd};
 use wavetank_measure::{DropReason, ErrorClass, HandshakeParams, RendezvousRelease};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);

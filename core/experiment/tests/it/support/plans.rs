@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use wavetank_experiment::{Experiment, Factor, LowerContext, ParseInput, UrlRequest, lower, read_url};
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{
-    EngineChoice, HostFacts, HostLimits, Plan, Ports, RunOptions, Secret, SocketSupport, SourcesPlan,
-    TargetUrl, UserError,
+    EngineChoice, HostFacts, HostLimits, Plan, RunOptions, Secret, SocketSupport, SourcesPlan, TargetUrl,
 };
+use wavetank_units::{Ports, UserError};
 
 use super::reading;
 

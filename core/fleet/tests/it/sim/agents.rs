@@ -1,7 +1,7 @@
 //! The processes of agents: they start, work, write to their disks and die.
 
 use wavetank_fleet::{Agent, AgentSetup};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::host::{Host, HostStep, Kind, digest};
 use crate::sim::scenario::Fault;

@@ -1,6 +1,6 @@
 //! An agent's clock in the simulation: it differs from the world's by an offset and a drift.
 
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AgentClock {

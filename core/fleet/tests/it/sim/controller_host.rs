@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_fleet::{AgentId, ArchivedIntervals, Controller, JournalRecord, Outcome, RunHistory, RunSetup};
 use wavetank_pace::Philox;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::host::digest;
 

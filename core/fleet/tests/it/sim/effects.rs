@@ -5,7 +5,7 @@ use wavetank_fleet::{
     Agent, AgentAction, AgentPayload, Change, ChangeRefused, Controller, ControllerAction, ControllerNotice,
     JournalRecord, Outcome,
 };
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::scenario::{Act, Fault};
 use crate::sim::world::{Fate, Message, World, name};

@@ -2,7 +2,7 @@
 
 use wavetank_fleet::{Agent, AgentAction, Change, EndCause, FoundSpool, RunId};
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// The process around an agent: gets ready, sends load, seals intervals, ends. All instants are on
 /// the agent's clock.

@@ -3,7 +3,7 @@
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, START_TOLERANCE};
 use wavetank_fleet::{AgentEnd, Change, EndCause, FleetStatus};
 use wavetank_pace::Partition;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::host::Host;
 use crate::sim::world::{World, name};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_fleet::{AgentEnd, EndCause, FleetStatus, LossPolicy};
 use wavetank_pace::Philox;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::check;
 use crate::sim::scenario::{Fault, Scenario, calm, up_to};

@@ -2,7 +2,7 @@
 
 use wavetank_fleet::LossPolicy;
 use wavetank_pace::Philox;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// One world's fate; instants are those of its clock, which begins at 0.
 #[derive(Clone, Debug)]

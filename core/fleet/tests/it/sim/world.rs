@@ -7,7 +7,7 @@ use wavetank_fleet::{
     Loss, Member, Members, Outcome, RunSetup,
 };
 use wavetank_pace::Philox;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use crate::sim::clock::AgentClock;
 use crate::sim::controller_host::ControllerDisk;

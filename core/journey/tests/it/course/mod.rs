@@ -15,9 +15,10 @@ use wavetank_journey::{
 };
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    AuthPlan, ConnectionOwner, Extract, HostFacts, Nanos, Plan, ProxyUrl, RequestPlan, RunOptions, Scenario,
+    AuthPlan, ConnectionOwner, Extract, HostFacts, Plan, ProxyUrl, RequestPlan, RunOptions, Scenario,
     StatusSet, Step, Target, TargetUrl,
 };
+use wavetank_units::Nanos;
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
 fn plan() -> Plan {

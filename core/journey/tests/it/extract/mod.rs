@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use wavetank_journey::cookies::{Jar, Site};
 use wavetank_journey::extract::{ExtractError, Extractor, ParseCache, ResponseView};
 use wavetank_journey::value::{JsonType, Values};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 fn answer<'a>(fields: &'a [u8], body: &'a [u8]) -> ResponseView<'a> {
     let time = Nanos::from_micros(1_500_020);

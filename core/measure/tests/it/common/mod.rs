@@ -3,9 +3,10 @@
 use wavetank_measure::{DropReason, ErrorClass, Interval, ThreadStats};
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion,
-    Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve, Rate, RateCurve, RequestPlan, Scenario,
-    ScenarioMix, SharedPlan, StatusSet, Step, Target,
+    Key, Load, MaxOpenLimit, Phase, Plan, PopulationCurve, RateCurve, RequestPlan, Scenario, ScenarioMix,
+    SharedPlan, StatusSet, Step, Target,
 };
+use wavetank_units::{Nanos, Rate};
 
 /// The only key of [`plan`].
 pub(crate) const KEY: Key = Key { phase: 0, scenario: 0, step: 0 };

@@ -2,9 +2,10 @@
 
 use wavetank_measure::{CheckCount, CheckSeries, Interval, RendezvousRelease, SessionCounts};
 use wavetank_plan::{
-    Action, Check, CheckSubject, ConnectionOwner, Key, Nanos, Op, Operand, Plan, Quantity, Rendezvous,
-    RequestPlan, Scenario, Step, Test,
+    Action, Check, CheckSubject, ConnectionOwner, Key, Op, Operand, Plan, Quantity, Rendezvous, RequestPlan,
+    Scenario, Step, Test,
 };
+use wavetank_units::Nanos;
 
 use crate::common::{Second, phase, plan};
 

@@ -64,8 +64,8 @@ fn window_too_long(condition: &Condition, plan: &Plan, forecast: &Forecast) -> O
 /// The stretch of time that a condition is judged on.
 #[derive(Clone, Copy, Debug)]
 struct JudgedWindow {
-    from: crate::Nanos,
-    until: crate::Nanos,
+    from: wavetank_units::Nanos,
+    until: wavetank_units::Nanos,
 }
 
 impl JudgedWindow {

@@ -1,10 +1,12 @@
 //! Gauges, counts and rates that the plan never reaches.
 
+use wavetank_units::Nanos;
+use wavetank_units::quantity::{format_compact, format_grouped, show_rate, show_request_rate};
+
 use super::samples::requests;
 use super::{ConditionForecast, JudgedWindow};
 use crate::forecast::{Forecast, delay_in_path};
-use crate::quantity::{format_compact, format_grouped, show_rate, show_request_rate};
-use crate::{Condition, Load, MaxOpenLimit, Nanos, Op, Phase, Plan, RequestCounter, Subject, Value};
+use crate::{Condition, Load, MaxOpenLimit, Op, Phase, Plan, RequestCounter, Subject, Value};
 
 /// Seconds that are looked at one by one; of longer spans as many, spread evenly.
 const SEALS_MAX: i64 = 2_000;
@@ -106,7 +108,7 @@ fn show_at(at: Nanos, span: JudgedWindow) -> String {
     if at - span.from <= Nanos::SECOND {
         "in the first second".to_owned()
     } else {
-        format!("at {}", crate::quantity::show_clock(at))
+        format!("at {}", wavetank_units::quantity::show_clock(at))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Percentiles that are based on too few samples.
 
+use wavetank_units::quantity::format_grouped;
+
 use super::ConditionForecast;
 use crate::constants::UNCERTAIN_BELOW;
 use crate::forecast::{BoundedEstimate, Forecast};
-use crate::quantity::format_grouped;
 use crate::{Condition, LatencyPart, Plan, Subject};
 
 /// A percentile needs ten samples above it.

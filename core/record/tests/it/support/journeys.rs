@@ -3,7 +3,8 @@
 use wavetank_measure::{
     CheckCount, CheckSeries, GroupSeries, JourneyCounters, RendezvousRelease, SessionSeries,
 };
-use wavetank_plan::{Key, Nanos};
+use wavetank_plan::Key;
+use wavetank_units::Nanos;
 
 use super::Random;
 

@@ -11,10 +11,11 @@ use wavetank_measure::{
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
-    HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, Nanos, Phase, Plan, PopulationCurve,
-    Rate, RateCurve, RefreshedName, RequestPlan, Scenario, ScenarioMix, SharedPlan, SourceOrder, SourceRange,
-    SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, Phase, Plan, PopulationCurve,
+    RateCurve, RefreshedName, RequestPlan, Scenario, ScenarioMix, SharedPlan, SourceOrder, SourcesPlan,
+    StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
 };
+use wavetank_units::{Nanos, Rate, SourceRange};
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
 pub(crate) fn golden(name: &str, actual: &str) {

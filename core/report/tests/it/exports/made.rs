@@ -6,9 +6,8 @@ use wavetank_measure::{
     DropReason, ErrorClass, Histogram, Interval, PhaseSeries, RequestCounters, StatusCounts, StepSeries,
     ThreadStats, WireCounters,
 };
-use wavetank_plan::{
-    EngineChoice, HostFacts, Key, Nanos, Plan, Rate, RequestPlan, RunOptions, Step, TargetUrl, resolve,
-};
+use wavetank_plan::{EngineChoice, HostFacts, Key, Plan, RequestPlan, RunOptions, Step, TargetUrl, resolve};
+use wavetank_units::{Nanos, Rate};
 
 /// One second of warm-up and three of load, 100/s; `names` are those of its two steps.
 pub(crate) fn plan(names: [&str; 2]) -> Plan {

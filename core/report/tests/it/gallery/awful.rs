@@ -1,12 +1,12 @@
 //! Charts of the worst possible data.
 
 use wavetank_measure::Histogram;
-use wavetank_plan::Nanos;
 use wavetank_report::chart::{
     ChartStrings, CurvePoint, CurveSeries, ForestPlot, Frame, HeatColumn, HeatMap, Layer, LineChart, Mark,
     PercentileChart, Polarity, Ratio, ReferenceValue, Series, SpectrumCurve, StackedArea, Timeline, Unit,
     XAxis, XyChart, spark,
 };
+use wavetank_units::Nanos;
 
 use super::noise::Noise;
 

@@ -1,12 +1,12 @@
 //! An hour and a minute of load as a report would draw them.
 
 use wavetank_measure::Histogram;
-use wavetank_plan::Nanos;
 use wavetank_report::chart::{
     ChartStrings, ColorRole, CurvePoint, CurveSeries, ForestPlot, Frame, HeatColumn, HeatMap, Layer,
     LineChart, Mark, PercentileChart, Polarity, Ratio, ReferenceValue, Series, Shade, SpectrumCurve,
     StackedArea, Timeline, Unit, XAxis, XyChart, spark,
 };
+use wavetank_units::Nanos;
 
 use super::noise::Noise;
 

@@ -9,7 +9,7 @@ mod servers;
 use std::fmt::Write as _;
 
 use wavetank_grammar::Diagnostic;
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::script::ConfigWriter;
 use super::{HostResources, size};

@@ -8,7 +8,8 @@ use wavetank_driver::{
     Clock, ConnAddresses, ConnId, Dial, Driver, DriverConfig, Errno, Event, Feature, ListenerId, SendStatus,
     Waker,
 };
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 /// The way a driver is made.
 pub(crate) trait Make {

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use wavetank_driver::{Clock, CloseReason, ConnId, Dial, Driver, DriverConfig, Errno, Event};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 /// Nothing on loopback takes this long; a test that waits longer has failed.
 pub(crate) const PATIENCE: Nanos = Nanos::from_secs(20);

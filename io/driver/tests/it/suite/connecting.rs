@@ -208,7 +208,7 @@ pub(crate) fn shares_a_port<D: Driver>() {
     let mut accepted = 0;
     while accepted < peers.len() {
         for bench in [&mut one, &mut other] {
-            while let Some(heard) = bench.hear_within(wavetank_plan::Nanos::ZERO) {
+            while let Some(heard) = bench.hear_within(wavetank_units::Nanos::ZERO) {
                 assert!(matches!(heard, Heard::Accepted(_)), "heard {heard:?}");
                 accepted += 1;
             }

@@ -54,7 +54,7 @@ pub(crate) fn tells_the_end_once<D: Driver>() {
     assert!(reader.join().expect("it reads all") == all, "what came is not what was sent");
     // Only now is the peer completely gone. Whether that differs from a half close depends on the
     // kernel.
-    if let Some(heard) = bench.hear_within(wavetank_plan::Nanos::from_millis(30)) {
+    if let Some(heard) = bench.hear_within(wavetank_units::Nanos::from_millis(30)) {
         assert!(matches!(heard, Heard::Ended(_, CloseReason::Broken(_))), "heard {heard:?}");
     }
 }

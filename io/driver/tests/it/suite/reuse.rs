@@ -7,7 +7,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use wavetank_driver::{ConnId, Driver, SendStatus};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::bench::{Bench, Heard, PATIENCE, dial};
 

@@ -5,7 +5,8 @@ use std::net::TcpListener;
 use std::thread;
 
 use wavetank_driver::{ConnId, Dial, Driver, SendStatus};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use super::bench::{Bench, Heard, any_port, patient, pattern, read};
 

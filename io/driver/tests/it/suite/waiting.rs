@@ -3,7 +3,7 @@
 use std::thread;
 
 use wavetank_driver::{Driver, fine_timers};
-use wavetank_plan::Nanos;
+use wavetank_units::Nanos;
 
 use super::bench::{Bench, Heard, PATIENCE};
 

@@ -1,7 +1,8 @@
 //! Handshakes are expensive: the number of steps between two waits is bounded, and data goes ahead.
 
 use wavetank_driver::{CloseReason, ConnId, Driver, Event, ListenerId, TlsServerOptions};
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 use crate::suite::bench::any_port;
 use crate::tls::peer::{client, dial_tls, server, trusting};

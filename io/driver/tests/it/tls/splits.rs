@@ -24,7 +24,7 @@ struct Side {
 impl Side {
     /// Handles all available events.
     fn turn(&mut self) {
-        self.driver.wait(wavetank_plan::Nanos(i64::MIN)).expect("waiting works");
+        self.driver.wait(wavetank_units::Nanos(i64::MIN)).expect("waiting works");
         while let Some(event) = self.driver.next() {
             match event {
                 Event::Secured(conn) => {

@@ -11,7 +11,8 @@ use wavetank_driver::{
     Clock, ConnId, Dial, Driver, DriverConfig, Errno, Event, ListenerId, SendStatus, Tls, TlsClient,
     TlsServer, Waker,
 };
-use wavetank_plan::{Close, Nanos};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
 
 /// See the module's description.
 pub(crate) struct Wire {

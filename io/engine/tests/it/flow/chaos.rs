@@ -6,8 +6,9 @@ use wavetank_measure::SessionCounts;
 use wavetank_pace::Philox;
 use wavetank_plan::{
     Action, Arrivals, Check, CheckSubject, Choice, ConnectionOwner, Expr, Load, OnFailure, Op, Operand, Plan,
-    PopulationCurve, Quantity, Rate, RateCurve, Rendezvous, Scenario, Template, Test, Think,
+    PopulationCurve, Quantity, RateCurve, Rendezvous, Scenario, Template, Test, Think,
 };
+use wavetank_units::Rate;
 
 use super::support::{engines, run_early};
 use super::{get, left_open, merged, ms, plan, scenario, server};

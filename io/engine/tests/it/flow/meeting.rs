@@ -2,7 +2,8 @@
 
 use wavetank_engine::Command;
 use wavetank_measure::RendezvousRelease;
-use wavetank_plan::{Action, EngineChoice, Load, Nanos, OnFailure, Plan, PopulationCurve, Rendezvous};
+use wavetank_plan::{Action, EngineChoice, Load, OnFailure, Plan, PopulationCurve, Rendezvous};
+use wavetank_units::Nanos;
 
 use super::support::{engines, run};
 use super::{Seen, get, journeys, ms, ok, plan, scenario, server, sessions, users};
@@ -161,7 +162,7 @@ fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
             };
             check_stop(journey(), held, false, engine);
             let rate =
-                wavetank_plan::RateCurve::constant(wavetank_plan::Rate::per_second(20), Some(ms(120_000)));
+                wavetank_plan::RateCurve::constant(wavetank_units::Rate::per_second(20), Some(ms(120_000)));
             let arrivals = Load::Open { rate, arrivals: wavetank_plan::Arrivals::Even, requests_each: None };
             check_stop(journey(), arrivals, true, engine);
         }

@@ -15,9 +15,10 @@ use support::plain_plan;
 use wavetank_driver::Clock;
 use wavetank_measure::{Interval, JourneyCounters, SessionCounts};
 use wavetank_plan::{
-    Action, ConnectionOwner, Escape, Expr, Hole, Load, Nanos, Phase, Plan, PopulationCurve, RequestPlan,
-    Scenario, ScenarioMix, Step, Template, TemplatePart,
+    Action, ConnectionOwner, Escape, Expr, Hole, Load, Phase, Plan, PopulationCurve, RequestPlan, Scenario,
+    ScenarioMix, Step, Template, TemplatePart,
 };
+use wavetank_units::Nanos;
 
 /// The requested paths, and when they arrived.
 type Seen = Arc<Mutex<Vec<(Nanos, String)>>>;

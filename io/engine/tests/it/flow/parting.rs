@@ -2,9 +2,10 @@
 
 use wavetank_engine::Command;
 use wavetank_plan::{
-    Action, Arrivals, Escape, Expr, Hole, Load, Nanos, OnFailure, PopulationCurve, Rate, RateCurve, Scenario,
-    Secret, Template, TemplatePart, Think,
+    Action, Arrivals, Escape, Expr, Hole, Load, OnFailure, PopulationCurve, RateCurve, Scenario, Secret,
+    Template, TemplatePart, Think,
 };
+use wavetank_units::{Nanos, Rate};
 
 use super::support::{run, run_early};
 use super::{Seen, get, journeys, ms, ok, paths, plan, scenario, server, sessions, users};

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use wavetank_journey::data::{Table, TableBuilder};
 use wavetank_journey::value::JsonType;
 use wavetank_plan::{
-    Action, Arrivals, ConnectionOwner, DataPlan, Expr, Load, Plan, Rate, RateCurve, RowChoice, Scenario,
+    Action, Arrivals, ConnectionOwner, DataPlan, Expr, Load, Plan, RateCurve, RowChoice, Scenario,
 };
+use wavetank_units::Rate;
 
 use super::support::run_early;
 use super::{get, ms, ok, paths, plan, scenario, server, sessions, users};

@@ -10,7 +10,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Errno, Event, StartReporter, Waker, spawn};
-use wavetank_plan::{Close, FileTables, Nanos};
+use wavetank_plan::{Close, FileTables};
+use wavetank_units::Nanos;
 
 /// The response to every request.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";

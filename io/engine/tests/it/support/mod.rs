@@ -10,7 +10,8 @@ use wavetank_engine::{Collector, Command, LoadConfig, LoadThreads, Message};
 use wavetank_journey::data::Table;
 use wavetank_measure::Interval;
 use wavetank_pace::Partition;
-use wavetank_plan::{Nanos, Plan};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
 
 pub(crate) use plain::{engines, plain_plan};
 

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::{Feature, Features};
-use wavetank_plan::{EngineChoice, HostFacts, Nanos, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{EngineChoice, HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_units::Nanos;
 
 /// Returns the plan of a run of one URL, on two threads.
 pub(crate) fn plain_plan(address: SocketAddr) -> Plan {

@@ -1,10 +1,10 @@
 //! Settings and limits of hosts: their effect, and errors before anything is created.
 
 use wavetank_lab::{LabTag, net};
-use wavetank_plan::ExitCode;
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::skip;
 use wavetank_topology::{Host, Lab, Limits};
+use wavetank_units::ExitCode;
 
 use crate::networks::hosts::{Hosts, printed};
 use crate::networks::plan::{FILE, host, lab, with};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use wavetank_driver::Clock;
 use wavetank_lab::net;
-use wavetank_plan::{ExitCode, Nanos};
 use wavetank_testkit::netns::NetNs;
 use wavetank_topology::Link;
+use wavetank_units::{ExitCode, Nanos};
 
 use crate::networks::hosts::{Hosts, printed};
 use crate::networks::plan::{FILE, host, lab, linked};

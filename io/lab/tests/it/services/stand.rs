@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use wavetank_lab::service::{ServiceState, ServiceStatus, Services, check_programs};
-use wavetank_plan::UserError;
 use wavetank_testkit::skip;
 use wavetank_topology::{Input, Lab, MachineFacts, read};
+use wavetank_units::UserError;
 
 /// Longer than any answer takes.
 pub(crate) const LIMIT: Duration = Duration::from_secs(30);

@@ -8,11 +8,12 @@ use wavetank_measure::{
 };
 use wavetank_plan::{
     Arrivals, Close, ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenLimit, Nanos, Phase, Plan, Rate, RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan,
-    StatusSet, Step, Target,
+    MaxOpenLimit, Phase, Plan, RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan, StatusSet, Step,
+    Target,
 };
 use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
+use wavetank_units::{Nanos, Rate};
 
 /// An open run of one step, 1,000/s for 20 s.
 pub(crate) fn plan() -> Plan {

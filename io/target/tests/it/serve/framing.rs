@@ -4,8 +4,8 @@ use std::net::Shutdown;
 
 use crate::serve::client::{Client, get, serve};
 use wavetank_driver::Clock;
-use wavetank_plan::Nanos;
 use wavetank_target::ServeOptions;
+use wavetank_units::Nanos;
 
 #[test]
 fn the_connection_is_kept_as_the_version_says() {

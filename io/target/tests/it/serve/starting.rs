@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpListener};
 
 use crate::serve::client::{Client, engines, get, serve};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use wavetank_plan::{ExitCode, Nanos};
 use wavetank_target::{ServeOptions, start};
+use wavetank_units::{ExitCode, Nanos};
 
 #[track_caller]
 fn check_refused(options: ServeOptions, code: &str, exit: ExitCode) {

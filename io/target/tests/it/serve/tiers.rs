@@ -3,8 +3,9 @@
 use std::thread;
 
 use wavetank_driver::Clock;
-use wavetank_plan::{EngineChoice, Nanos};
+use wavetank_plan::EngineChoice;
 use wavetank_target::ServeOptions;
+use wavetank_units::Nanos;
 
 use crate::serve::client::{Client, engines, get, serve};
 

@@ -6,8 +6,8 @@ use std::{fs, thread};
 
 use crate::serve::client::{Client, get, serve};
 use wavetank_driver::Clock;
-use wavetank_plan::Nanos;
 use wavetank_target::ServeOptions;
+use wavetank_units::Nanos;
 
 #[test]
 fn delays_are_never_early_and_cost_no_thread() {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::serve::client::{Client, engines, get, serve};
 use serde_json::Value;
 use wavetank_driver::{Clock, WallClock};
-use wavetank_plan::Nanos;
 use wavetank_target::ServeOptions;
+use wavetank_units::Nanos;
 
 #[test]
 fn counts_what_came_over_all_threads() {

@@ -1,7 +1,7 @@
 //! [`percent_decoded`]: text of a URL as it was meant.
 
 /// Decodes percent-encoding (RFC 3986 §2.1); `None` if the result is not UTF-8 text.
-pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {

@@ -15,7 +15,7 @@ mod whole;
 
 pub use count::{parse_count, parse_count_positive};
 pub use duration::{parse_duration, parse_duration_positive};
-pub(crate) use format::format_sizes_distinct;
+pub use format::format_sizes_distinct;
 pub use format::{share_literal, show_link, show_rate, show_request_rate, show_share, show_size, trimmed};
 pub use link::parse_link;
 pub use rate::{parse_rate, parse_rate_positive};

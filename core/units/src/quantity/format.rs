@@ -55,7 +55,7 @@ pub fn show_link(bits_per_s: f64) -> String {
 
 /// Formats a needed and an available size with enough digits to distinguish them: both could
 /// otherwise read `23.5 GB`.
-pub(crate) fn format_sizes_distinct(needed: u64, has: u64) -> (String, String) {
+pub fn format_sizes_distinct(needed: u64, has: u64) -> (String, String) {
     let (short, shorter) = (show_size(needed), show_size(has));
     if short != shorter || needed == has {
         return (short, shorter);

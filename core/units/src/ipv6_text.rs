@@ -15,7 +15,7 @@ pub fn split_zone(host: &str) -> (&str, Option<&str>) {
 /// text without it, and the zone.
 ///
 /// A URL has `%25` before the zone (RFC 6874). A plain `%` is accepted, as by curl.
-pub(crate) fn without_zone(rest: &str) -> (String, Option<String>) {
+pub fn without_zone(rest: &str) -> (String, Option<String>) {
     let parts = rest.strip_prefix('[').and_then(|inside| {
         let (host, behind) = inside.split_once(']')?;
         let (address, zone) = host.split_once('%')?;
@@ -32,7 +32,7 @@ pub(crate) fn without_zone(rest: &str) -> (String, Option<String>) {
 
 /// Returns `text`, which is an IPv6 address with or without a port, with the brackets that it
 /// lacks: `[::1]:8080` for `::1:8080`. `None`: it is no IPv6 address, or has its brackets.
-pub(crate) fn with_brackets(text: &str) -> Option<String> {
+pub fn with_brackets(text: &str) -> Option<String> {
     let is_address = |text: &str| split_zone(text).0.parse::<Ipv6Addr>().is_ok();
     let with_port = text.rsplit_once(':').filter(|(address, port)| {
         // A last part that is no decimal number belongs to the address.

@@ -18,8 +18,8 @@ impl Network {
     pub fn new(address: IpAddr, prefix: u8) -> Self {
         let bits = bits_of(address);
         let prefix = prefix.min(bits);
-        let masked = number(address) & !host_mask(bits, prefix);
-        Self { address: from_number(masked, address.is_ipv4()), prefix }
+        let masked = address_number(address) & !host_mask(bits, prefix);
+        Self { address: address_from_number(masked, address.is_ipv4()), prefix }
     }
 
     /// Reads `10.0.0.0/8`, `fd00::/8` or a single address.
@@ -51,7 +51,8 @@ impl Network {
 
     /// Whether `address` is inside.
     pub fn contains(self, address: IpAddr) -> bool {
-        self.address.is_ipv4() == address.is_ipv4() && (self.first()..=self.last()).contains(&number(address))
+        self.address.is_ipv4() == address.is_ipv4()
+            && (self.first()..=self.last()).contains(&address_number(address))
     }
 
     /// Whether the network is one address.
@@ -65,12 +66,12 @@ impl Network {
     }
 
     /// First and last address as numbers.
-    pub(crate) fn span(self) -> (u128, u128) {
+    pub fn span(self) -> (u128, u128) {
         (self.first(), self.last())
     }
 
     fn first(self) -> u128 {
-        number(self.address)
+        address_number(self.address)
     }
 
     fn last(self) -> u128 {
@@ -82,7 +83,10 @@ impl Network {
     pub fn bindable(self) -> SourceRange {
         let v4 = self.address.is_ipv4();
         let trim = u128::from(v4 && self.prefix < 31);
-        SourceRange { first: from_number(self.first() + trim, v4), last: from_number(self.last() - trim, v4) }
+        SourceRange {
+            first: address_from_number(self.first() + trim, v4),
+            last: address_from_number(self.last() - trim, v4),
+        }
     }
 }
 
@@ -104,7 +108,7 @@ fn host_mask(bits: u8, prefix: u8) -> u128 {
 }
 
 /// An address as a number, for ranges.
-pub(crate) fn number(address: IpAddr) -> u128 {
+pub fn address_number(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(v4) => u128::from(u32::from(v4)),
         IpAddr::V6(v6) => u128::from(v6),
@@ -112,6 +116,6 @@ pub(crate) fn number(address: IpAddr) -> u128 {
 }
 
 /// The address of a number; the opposite of [`number`].
-pub(crate) fn from_number(value: u128, v4: bool) -> IpAddr {
+pub fn address_from_number(value: u128, v4: bool) -> IpAddr {
     if v4 { IpAddr::V4(Ipv4Addr::from(value as u32)) } else { IpAddr::V6(Ipv6Addr::from(value)) }
 }

@@ -61,7 +61,7 @@ pub fn parse_address(text: &str) -> Option<SocketAddr> {
 }
 
 /// Returns whether `host` is a Unix socket.
-pub(crate) fn is_unix(host: &str) -> bool {
+pub fn is_unix(host: &str) -> bool {
     host.starts_with(PREFIX)
 }
 
@@ -71,11 +71,11 @@ pub(crate) fn is_unix(host: &str) -> bool {
 /// Forms: `unix:/run/app.sock`, `unix:/run/app.sock:/path` (as in nginx), `unix:///run/app.sock`
 /// (as in Docker). With `encoded`, the socket is a host with `%2F` for each slash, as after
 /// `http+unix://`.
-pub(crate) fn split_unix(rest: &str, encoded: bool) -> Option<Result<(String, &str), UserError>> {
+pub fn split_unix(rest: &str, encoded: bool) -> Option<Result<(String, &str), UserError>> {
     if encoded {
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let path = percent_decoded(&rest[..end]).ok_or_else(|| bad_socket(rest));
-        return Some(path.and_then(|path| checked(&path)).map(|host| (host, &rest[end..])));
+        return Some(path.and_then(|path| unix_host(&path)).map(|host| (host, &rest[end..])));
     }
     let start = rest.get(..PREFIX.len()).filter(|start| start.eq_ignore_ascii_case(PREFIX))?.len();
     let named = rest[start..].strip_prefix("//").filter(|path| path.starts_with('/'));
@@ -85,11 +85,11 @@ pub(crate) fn split_unix(rest: &str, encoded: bool) -> Option<Result<(String, &s
         Some((path, request)) if request.is_empty() || request.starts_with(['/', '?']) => (path, request),
         Some(_) => return Some(Err(bad_socket(named))),
     };
-    Some(checked(path).map(|host| (host, request)))
+    Some(unix_host(path).map(|host| (host, request)))
 }
 
 /// Returns `path` as a host, if it can be one of a socket.
-pub(crate) fn checked(path: &str) -> Result<String, UserError> {
+pub fn unix_host(path: &str) -> Result<String, UserError> {
     if path.len() < 2 || !path.starts_with(['/', '@']) || path.contains('\0') {
         return Err(bad_socket(path));
     }

@@ -1,0 +1,31 @@
+//! Units, quantities and texts that every other crate uses: times, rates, sizes, addresses, user
+//! errors.
+
+mod allow_target;
+mod error;
+mod ipv6_text;
+mod nanos;
+mod network;
+mod number;
+mod percent;
+mod ports;
+pub mod quantity;
+mod rate;
+mod sanitize;
+mod source_range;
+mod suggest;
+mod unix_socket;
+
+pub use allow_target::AllowTarget;
+pub use error::{ExitCode, UserError};
+pub use ipv6_text::{split_zone, with_brackets, without_zone};
+pub use nanos::Nanos;
+pub use network::{Network, address_from_number, address_number};
+pub use number::Number;
+pub use percent::percent_decoded;
+pub use ports::Ports;
+pub use rate::Rate;
+pub use sanitize::{is_control_char, sanitize, sanitize_lines, shell_quoted};
+pub use source_range::SourceRange;
+pub use suggest::did_you_mean;
+pub use unix_socket::{address_text, is_unix, parse_address, split_unix, unix_address, unix_host, unix_path};
