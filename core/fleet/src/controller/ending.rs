@@ -117,6 +117,7 @@ impl Controller {
             intervals: peer.seen,
             unstored: peer.unstored,
             refused: peer.refused.clone(),
+            adjustments_refused: peer.adjustments_refused(),
         };
         Outcome {
             status: self.status(),

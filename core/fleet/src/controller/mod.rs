@@ -274,7 +274,7 @@ impl Controller {
             ReportEffect::Nothing => {}
             ReportEffect::Sealed(intervals) => self.on_intervals(index, &intervals, now),
             ReportEffect::Refused(command, reason) => self.on_refused(index, &command, reason, now),
-            ReportEffect::Resumed(state, adjusted) => self.on_resumed(index, state, adjusted, now),
+            ReportEffect::Resumed(state, received) => self.on_resumed(index, state, received, now),
             ReportEffect::Kept => {
                 if let Some(agent) = self.peers[index].id {
                     self.notify(ControllerNotice::DigestDiffers(agent));

@@ -137,7 +137,7 @@ pub(crate) fn stormy(random: &mut Philox, agents: usize) -> Scenario {
 fn fault(random: &mut Philox, agents: usize) -> Fault {
     let agent = random.below(agents as u64) as usize;
     let from = up_to(random, 9_000);
-    match random.below(18) {
+    match random.below(17) {
         0 => Fault::Delay { max: up_to(random, 1_500) },
         1 => Fault::Duplicate { percent: random.below(80) },
         2 => Fault::Lose { percent: random.below(70) },
