@@ -30,7 +30,7 @@ impl Controller {
         self.advance(now);
     }
 
-    /// The host cannot complete the archive. Agents keep their spools, from which the archive can be
+    /// The host cannot complete the archive. Agents keep their spools, from which it can be
     /// completed later.
     pub fn handle_archive_failed(&mut self) {
         if self.state == ControllerState::Archiving {

@@ -41,10 +41,10 @@ pub enum ChangeRefused {
 ///
 /// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`],
 /// [`Controller::handle_archived`] or its failure, and the user's [`Controller::change`],
-/// [`Controller::drain`], [`Controller::stop`]. After any of them, call [`Controller::poll`] until it
-/// returns `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
-/// whatever agents and links do. The controller does not wait for a silent agent longer than that agent can send load. It
-/// gives up an agent that does not end after its hard end or a stop.
+/// [`Controller::drain`], [`Controller::stop`]. After any of them, call [`Controller::poll`] until
+/// it returns `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
+/// whatever agents and links do. The controller does not wait for a silent agent longer than that
+/// agent can send load. It gives up an agent that does not end after its hard end or a stop.
 ///
 /// Nothing starts before every agent is prepared. If an agent refuses or is lost before that, all
 /// are stopped. If one is lost under load, the others continue, unless the setup says otherwise.

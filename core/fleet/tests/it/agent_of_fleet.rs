@@ -129,7 +129,7 @@ fn an_agent_introduces_itself_until_it_is_needed_and_when_its_controller_is_sile
         desk.wait(Nanos::from_secs(until)).iter().filter(|(_, action)| is_hello(action)).count()
     };
     let mut desk = Desk::new();
-    assert_eq!(hellos(&mut desk, 3), 4, "at once, and each second");
+    assert_eq!(hellos(&mut desk, 3), 4, "immediately, and each second");
     desk.order(RUN, 1, ControllerPayload::Denied { reason: DenialReason::NotInFleet });
     assert_eq!(hellos(&mut desk, 6), 3, "another fleet may need it");
     desk.order(RUN, 1, ControllerPayload::Denied { reason: DenialReason::DuplicateName });
