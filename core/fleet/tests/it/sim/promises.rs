@@ -89,7 +89,11 @@ fn duplicates_delays_and_disorder_change_nothing() {
         archives
     };
     let calm = archives(&[]);
-    assert_eq!(archives(&[Fault::Duplicate { percent: 60 }]), calm);
+    let duplicate = Fault::Duplicate { percent: 60 };
+    assert_eq!(archives(&[duplicate]), calm);
+    // Before the start, late messages would only make the clocks too uncertain.
+    let delay = Fault::Delay { from: ms(2_000), max: ms(900) };
+    assert_eq!(archives(&[delay, duplicate]), calm);
 }
 
 /// Late messages make clocks uncertain, but nothing else.
