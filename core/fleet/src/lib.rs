@@ -97,8 +97,8 @@ pub use controller::{AgentView, ArchivedIntervals, ChangeRefused, Controller};
 pub use hello::{Capabilities, DenialReason, Hello, Identity};
 pub use journal::{JournalAgent, JournalRecord, RunHistory};
 pub use message::{
-    AgentId, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage, ControllerPayload,
-    Done, EndCause, RefusalReason, RunId,
+    Adjustments, AgentId, AgentMessage, AgentPayload, AgentState, Change, Command, ControllerMessage,
+    ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 pub use outcome::{AgentEnd, AgentOutcome, FleetStatus, Loss, Outcome, StartProblem, StartRefusal};
 pub use run_setup::{Clocks, LossPolicy, Member, Members, RunSetup};

@@ -180,8 +180,8 @@ pub enum AgentPayload {
         seq: u64,
         /// The agent's state.
         state: AgentState,
-        /// How many changes and new shares it has carried out.
-        adjusted: u64,
+        /// The changes and new shares it has received.
+        adjustments: Adjustments,
     },
     /// Command `seq` is not carried out.
     Refused {
@@ -231,6 +231,19 @@ pub struct Done {
     pub first_sent: Option<Nanos>,
     /// Digest of the stored intervals, in order; empty without a spool.
     pub digest: String,
+    /// The changes and new shares that it received.
+    pub adjustments: Adjustments,
+}
+
+/// How many changes and new shares an agent received. A controller that was restarted repeats
+/// those that are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct Adjustments {
+    /// All, in the order in which they were given.
+    pub received: u64,
+    /// Those that it refused, because they were too late or it cannot.
+    pub refused: u64,
 }
 
 /// The state of an agent.

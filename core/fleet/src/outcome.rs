@@ -61,8 +61,10 @@ pub struct AgentOutcome {
     pub intervals: u64,
     /// Number of its intervals that were never stored.
     pub unstored: u64,
-    /// The reasons of commands that it refused.
+    /// The reasons of commands of this controller that it refused.
     pub refused: Vec<RefusalReason>,
+    /// How many changes and new shares it refused, also those of a former controller.
+    pub adjustments_refused: u64,
 }
 
 /// The end of one agent.
@@ -145,7 +147,7 @@ impl AgentOutcome {
     /// Whether this agent carried everything out, and all of its data is there.
     pub fn is_complete(&self) -> bool {
         let ended = matches!(self.end, AgentEnd::Sealed(EndCause::Plan | EndCause::Command));
-        ended && self.refused.is_empty() && self.unstored == 0
+        ended && self.refused.is_empty() && self.unstored == 0 && self.adjustments_refused == 0
     }
 }
 

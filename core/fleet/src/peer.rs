@@ -68,7 +68,7 @@ pub(crate) enum ReportEffect {
     Sealed(Vec<(u64, bool)>),
     /// A command was refused.
     Refused(Command, RefusalReason),
-    /// The agent's state is known again, and how many changes and new shares it has carried out.
+    /// The agent's state is known again, and how many changes and new shares it has received.
     Resumed(AgentState, u64),
     /// The spool is kept, because it differs from the archive.
     Kept,
@@ -136,10 +136,15 @@ impl Peer {
         }
     }
 
+    /// How many changes and new shares it refused, also those of a former controller.
+    pub(crate) fn adjustments_refused(&self) -> u64 {
+        self.done.as_ref().map_or(0, |done| done.adjustments.refused)
+    }
+
     /// Whether it carried out everything, and nothing of it is missing.
     pub(crate) fn is_complete(&self) -> bool {
         let ended = matches!(self.end(), AgentEnd::Sealed(EndCause::Plan | EndCause::Command));
-        ended && self.refused.is_empty() && self.unstored == 0
+        ended && self.refused.is_empty() && self.unstored == 0 && self.adjustments_refused() == 0
     }
 
     /// Whether another command may be given; drain and stop always find room.
@@ -209,10 +214,10 @@ impl Peer {
                 self.answered(seq);
             }
             AgentPayload::Prepared { seq } => self.prepared |= self.answered(seq).is_some(),
-            AgentPayload::Resumed { seq, state, adjusted } if self.answered(seq).is_some() => {
+            AgentPayload::Resumed { seq, state, adjustments } if self.answered(seq).is_some() => {
                 self.state = self.state.max(state);
                 self.resumed = true;
-                return ReportEffect::Resumed(state, adjusted);
+                return ReportEffect::Resumed(state, adjustments.received);
             }
             AgentPayload::Refused { seq, reason } => {
                 if let Some(command) = self.answered(seq) {

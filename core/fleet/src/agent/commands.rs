@@ -59,6 +59,7 @@ impl Agent {
 
     /// Carries out a command. Returns its answer, unless the host must report first.
     fn obey(&mut self, seq: u64, command: Command, now: Nanos) -> Option<AgentPayload> {
+        let is_adjustment = matches!(command, Command::Change { .. } | Command::Rebalance { .. });
         let result = match (command, self.state) {
             (Command::Resume, state) => return Some(self.resumed(seq, state)),
             (Command::Offer { plan_hash, share, .. }, AgentState::Idle) if self.preparing.is_none() => {
@@ -86,10 +87,7 @@ impl Agent {
             (
                 Command::Change { at, .. } | Command::Rebalance { at, .. },
                 AgentState::Draining | AgentState::Sealed,
-            ) if self.ended_by(at) => {
-                self.adjusted += 1;
-                Ok(())
-            }
+            ) if self.ended_by(at) => Ok(()),
             (
                 Command::Offer { .. }
                 | Command::Commit { .. }
@@ -102,6 +100,10 @@ impl Agent {
                 Ok(())
             }
         };
+        if is_adjustment {
+            self.adjustments.received += 1;
+            self.adjustments.refused += u64::from(result.is_err());
+        }
         Some(match result {
             Ok(()) => AgentPayload::Accepted { seq },
             Err(reason) => AgentPayload::Refused { seq, reason },
@@ -109,7 +111,7 @@ impl Agent {
     }
 
     const fn resumed(&self, seq: u64, state: AgentState) -> AgentPayload {
-        AgentPayload::Resumed { seq, state, adjusted: self.adjusted }
+        AgentPayload::Resumed { seq, state, adjustments: self.adjustments }
     }
 
     /// Passes on an adjustment of the load from `at` on.
@@ -119,7 +121,6 @@ impl Agent {
             return Err(RefusalReason::TooLate);
         }
         self.actions.push_back(action);
-        self.adjusted += 1;
         Ok(())
     }
 

@@ -12,7 +12,8 @@ use crate::action::AgentAction;
 use crate::constants::{BEAT, BEATS_MISSED_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
 use crate::hello::{Capabilities, DenialReason, Identity};
 use crate::message::{
-    AgentPayload, AgentState, ControllerMessage, ControllerPayload, EndCause, RefusalReason, RunId,
+    Adjustments, AgentPayload, AgentState, ControllerMessage, ControllerPayload, EndCause, RefusalReason,
+    RunId,
 };
 
 /// The settings of an agent.
@@ -53,8 +54,8 @@ pub struct FoundSpool {
     pub digest: String,
     /// The cause of the end, if the spool has it; otherwise [`EndCause::Crashed`].
     pub cause: EndCause,
-    /// As in [`Agent::adjusted`], if the spool has it; otherwise 0.
-    pub adjusted: u64,
+    /// As in [`Agent::adjustments`], if the spool has them; otherwise none.
+    pub adjustments: Adjustments,
 }
 
 /// The agent's side of a run. It only makes decisions; its host (the process around it) acts.
@@ -90,8 +91,8 @@ pub struct Agent {
     intervals: Intervals,
     first_sent: Option<Nanos>,
     digest: String,
-    /// Changes and new shares carried out.
-    adjusted: u64,
+    /// Changes and new shares received.
+    adjustments: Adjustments,
     lease: Lease,
     /// The controller has said that nothing is needed of this agent any more.
     settled: bool,
@@ -158,7 +159,7 @@ impl Agent {
             intervals: Intervals::default(),
             first_sent: None,
             digest: String::new(),
-            adjusted: 0,
+            adjustments: Adjustments::default(),
             lease: Lease::NONE,
             settled: false,
             beat_at: Some(now),
@@ -169,12 +170,12 @@ impl Agent {
     /// An agent that was restarted and found the spool of an unsettled run. It has ended, and waits
     /// for the run's controller.
     pub fn recover(setup: AgentSetup, spool: FoundSpool, now: Nanos) -> Self {
-        let FoundSpool { run, epoch, intervals, unstored, digest, cause, adjusted } = spool;
+        let FoundSpool { run, epoch, intervals, unstored, digest, cause, adjustments } = spool;
         let mut agent = Self::new(setup, now);
         (agent.run, agent.epoch, agent.digest) = (run, epoch, digest);
         let unstored = unstored.into_iter().collect();
         agent.intervals = Intervals { sealed: intervals, unstored, sealed_at_lease: intervals };
-        (agent.cause, agent.adjusted) = (cause, adjusted);
+        (agent.cause, agent.adjustments) = (cause, adjustments);
         agent.state = AgentState::Sealed;
         agent
     }
@@ -189,9 +190,9 @@ impl Agent {
         (self.state == AgentState::Sealed).then_some(self.cause)
     }
 
-    /// How many changes and new shares were carried out. A host stores it with its spool.
-    pub const fn adjusted(&self) -> u64 {
-        self.adjusted
+    /// The changes and new shares received so far. A host stores them with its spool.
+    pub const fn adjustments(&self) -> Adjustments {
+        self.adjustments
     }
 
     /// The current run and epoch. A host stores them with its spool.

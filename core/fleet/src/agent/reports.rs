@@ -22,8 +22,8 @@ impl Agent {
 
     pub(super) fn report_done(&mut self) {
         let (intervals, cause, first_sent) = (self.intervals.sealed, self.cause, self.first_sent);
-        let digest = self.digest.clone();
-        self.report(AgentPayload::Done(Done { intervals, cause, first_sent, digest }));
+        let (digest, adjustments) = (self.digest.clone(), self.adjustments);
+        self.report(AgentPayload::Done(Done { intervals, cause, first_sent, digest, adjustments }));
     }
 
     /// Sends and remembers the answer to a command.

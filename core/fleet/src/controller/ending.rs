@@ -30,7 +30,7 @@ impl Controller {
         self.advance(now);
     }
 
-    /// The host cannot complete the archive. Agents keep their spools, from which the archive can be
+    /// The host cannot complete the archive. Agents keep their spools, from which it can be
     /// completed later.
     pub fn handle_archive_failed(&mut self) {
         if self.state == ControllerState::Archiving {
@@ -117,6 +117,7 @@ impl Controller {
             intervals: peer.seen,
             unstored: peer.unstored,
             refused: peer.refused.clone(),
+            adjustments_refused: peer.adjustments_refused(),
         };
         Outcome {
             status: self.status(),

@@ -41,10 +41,10 @@ pub enum ChangeRefused {
 ///
 /// Inputs: [`Controller::handle_message`], [`Controller::handle_timeout`],
 /// [`Controller::handle_archived`] or its failure, and the user's [`Controller::change`],
-/// [`Controller::drain`], [`Controller::stop`]. After any of them, call [`Controller::poll`] until it
-/// returns `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
-/// whatever agents and links do. The controller does not wait for a silent agent longer than that agent can send load. It
-/// gives up an agent that does not end after its hard end or a stop.
+/// [`Controller::drain`], [`Controller::stop`]. After any of them, call [`Controller::poll`] until
+/// it returns `None`. The run starts with construction and ends with [`ControllerNotice::Over`],
+/// whatever agents and links do. The controller does not wait for a silent agent longer than that
+/// agent can send load. It gives up an agent that does not end after its hard end or a stop.
 ///
 /// Nothing starts before every agent is prepared. If an agent refuses or is lost before that, all
 /// are stopped. If one is lost under load, the others continue, unless the setup says otherwise.
@@ -274,7 +274,7 @@ impl Controller {
             ReportEffect::Nothing => {}
             ReportEffect::Sealed(intervals) => self.on_intervals(index, &intervals, now),
             ReportEffect::Refused(command, reason) => self.on_refused(index, &command, reason, now),
-            ReportEffect::Resumed(state, adjusted) => self.on_resumed(index, state, adjusted, now),
+            ReportEffect::Resumed(state, received) => self.on_resumed(index, state, received, now),
             ReportEffect::Kept => {
                 if let Some(agent) = self.peers[index].id {
                     self.notify(ControllerNotice::DigestDiffers(agent));

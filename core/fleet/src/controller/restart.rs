@@ -102,11 +102,11 @@ impl Controller {
     }
 
     /// An agent's state is known again.
-    pub(super) fn on_resumed(&mut self, index: usize, state: AgentState, adjusted: u64, now: Nanos) {
+    pub(super) fn on_resumed(&mut self, index: usize, state: AgentState, received: u64, now: Nanos) {
         self.peers[index].missed_max = crate::constants::BEATS_MISSED_MAX;
         let never_started = self.committed.is_some() && state < AgentState::Committed;
         if !never_started {
-            self.repeat_adjustments(index, adjusted, now);
+            self.repeat_adjustments(index, received, now);
         }
         let command = match (self.ending, self.committed) {
             // The commitment did not reach it, and the load goes on without it.
@@ -122,7 +122,7 @@ impl Controller {
 
     /// Orders changes and new shares that did not reach an agent before the controller ended. It
     /// refuses those that are too late by now.
-    fn repeat_adjustments(&mut self, index: usize, adjusted: u64, now: Nanos) {
+    fn repeat_adjustments(&mut self, index: usize, received: u64, now: Nanos) {
         let command = |record: &JournalRecord| match record {
             JournalRecord::Changed { at, change } => Some(Command::Change { at: *at, change: *change }),
             JournalRecord::Rebalanced { phase, at, shares } => {
@@ -131,7 +131,7 @@ impl Controller {
             }
             _ => None,
         };
-        let commands: Vec<_> = self.adjustments.iter().filter_map(command).skip(adjusted as usize).collect();
+        let commands: Vec<_> = self.adjustments.iter().filter_map(command).skip(received as usize).collect();
         for command in commands {
             if self.peers[index].can_queue_command() {
                 self.command(index, command, now);

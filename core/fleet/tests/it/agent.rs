@@ -2,7 +2,7 @@
 
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, UNANSWERED_MAX};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, Command,
+    Adjustments, Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, Command,
     ControllerMessage, ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
@@ -88,7 +88,8 @@ fn prepare() -> Command {
 }
 
 fn done(intervals: u64, cause: EndCause) -> AgentPayload {
-    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new() })
+    let adjustments = Adjustments::default();
+    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new(), adjustments })
 }
 
 fn commit(start_ms: i64) -> Command {

@@ -2,14 +2,15 @@
 
 use wavetank_fleet::constants::{BEAT, ORPHAN_GRACE};
 use wavetank_fleet::{
-    Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Command, ControllerMessage,
-    ControllerPayload, DenialReason, Done, EndCause, FoundSpool, RefusalReason, RunId,
+    Adjustments, Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Command,
+    ControllerMessage, ControllerPayload, DenialReason, Done, EndCause, FoundSpool, RefusalReason, RunId,
 };
 use wavetank_pace::Partition;
 use wavetank_units::Nanos;
 
 const RUN: RunId = RunId(9);
 const OTHER: RunId = RunId(10);
+const ADJUSTMENTS: Adjustments = Adjustments { received: 2, refused: 1 };
 
 /// An agent with its clock; the controller's messages have the epoch of the test.
 struct Desk {
@@ -34,7 +35,7 @@ impl Desk {
             unstored: vec![1],
             digest: "ab".to_owned(),
             cause,
-            adjusted: 2,
+            adjustments: ADJUSTMENTS,
         };
         Self { agent: Agent::recover(setup(), spool, Nanos::ZERO), now: Nanos::ZERO }
     }
@@ -128,7 +129,7 @@ fn an_agent_introduces_itself_until_it_is_needed_and_when_its_controller_is_sile
         desk.wait(Nanos::from_secs(until)).iter().filter(|(_, action)| is_hello(action)).count()
     };
     let mut desk = Desk::new();
-    assert_eq!(hellos(&mut desk, 3), 4, "at once, and each second");
+    assert_eq!(hellos(&mut desk, 3), 4, "immediately, and each second");
     desk.order(RUN, 1, ControllerPayload::Denied { reason: DenialReason::NotInFleet });
     assert_eq!(hellos(&mut desk, 6), 3, "another fleet may need it");
     desk.order(RUN, 1, ControllerPayload::Denied { reason: DenialReason::DuplicateName });
@@ -161,14 +162,20 @@ fn an_expired_lease_is_not_revived_by_a_message_from_before() {
 fn a_restarted_agent_delivers_its_spool_and_keeps_it_until_the_archive_has_it() {
     let mut desk = Desk::recovered(EndCause::Crashed);
     // The numbers of commands continue.
-    let resumed = AgentPayload::Resumed { seq: 7, state: AgentState::Sealed, adjusted: 2 };
+    let resumed = AgentPayload::Resumed { seq: 7, state: AgentState::Sealed, adjustments: ADJUSTMENTS };
     assert_eq!(reports(&desk.command(RUN, 5, 7, Command::Resume)), [resumed]);
     let lease = desk.order(RUN, 5, ControllerPayload::Lease { seen: 0 });
     let expected =
         [AgentPayload::Sealed { seq: 0 }, AgentPayload::Unstored { seq: 1 }, AgentPayload::Sealed { seq: 2 }];
     assert_eq!(reports(&lease), expected);
     let (cause, digest) = (EndCause::Crashed, "ab".to_owned());
-    let done = AgentPayload::Done(Done { intervals: 3, cause, first_sent: None, digest: digest.clone() });
+    let done = AgentPayload::Done(Done {
+        intervals: 3,
+        cause,
+        first_sent: None,
+        digest: digest.clone(),
+        adjustments: ADJUSTMENTS,
+    });
     let beat: Vec<_> = desk.wait(BEAT).into_iter().map(|(_, action)| action).collect();
     assert!(reports(&beat).contains(&done), "{beat:?}");
 

@@ -2,9 +2,9 @@
 
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, PREPARE_MAX, STOP_MAX};
 use wavetank_fleet::{
-    AgentEnd, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Change, ChangeRefused, Command,
-    Controller, ControllerAction, ControllerNotice, ControllerPayload, Done, EndCause, Hello, Loss, Members,
-    Outcome, RunId, RunSetup,
+    Adjustments, AgentEnd, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Change,
+    ChangeRefused, Command, Controller, ControllerAction, ControllerNotice, ControllerPayload, Done,
+    EndCause, Hello, Loss, Members, Outcome, RunId, RunSetup,
 };
 use wavetank_pace::Partition;
 use wavetank_units::{Nanos, Rate};
@@ -113,7 +113,8 @@ impl Desk {
 }
 
 fn done(intervals: u64, cause: EndCause) -> AgentPayload {
-    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new() })
+    let adjustments = Adjustments::default();
+    AgentPayload::Done(Done { intervals, cause, first_sent: None, digest: String::new(), adjustments })
 }
 
 #[test]

@@ -8,13 +8,14 @@ use wavetank_fleet::wire::{
     encode_controller, encode_record,
 };
 use wavetank_fleet::{
-    Agent, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Change, Command,
-    Controller, ControllerMessage, ControllerPayload, DenialReason, Done, EndCause, Hello, JournalAgent,
-    JournalRecord, Loss, RefusalReason, RunId, RunSetup,
+    Adjustments, Agent, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Change,
+    Command, Controller, ControllerMessage, ControllerPayload, DenialReason, Done, EndCause, Hello,
+    JournalAgent, JournalRecord, Loss, RefusalReason, RunId, RunSetup,
 };
 use wavetank_pace::{Partition, Philox};
 use wavetank_units::{Nanos, Rate};
 
+const ADJUSTMENTS: Adjustments = Adjustments { received: 2, refused: 1 };
 const RUN: RunId = RunId(0x5eed_0001);
 const SHARE: Partition = Partition { first: 4, width: 2, of: 7 };
 
@@ -77,14 +78,15 @@ fn reports() -> Vec<AgentMessage> {
     ];
     let refusals = refusals.into_iter().map(|reason| AgentPayload::Refused { seq: 2, reason });
     let done = |cause, first_sent| {
-        AgentPayload::Done(Done { intervals: 60, cause, first_sent, digest: "ab12".to_owned() })
+        let (digest, adjustments) = ("ab12".to_owned(), ADJUSTMENTS);
+        AgentPayload::Done(Done { intervals: 60, cause, first_sent, digest, adjustments })
     };
     let others = [
         AgentPayload::Hello(hello),
         AgentPayload::Clock { id: 3, at: Nanos(123_456_789) },
         AgentPayload::Accepted { seq: 9 },
         AgentPayload::Prepared { seq: 1 },
-        AgentPayload::Resumed { seq: 1, state: AgentState::Draining, adjusted: 2 },
+        AgentPayload::Resumed { seq: 1, state: AgentState::Draining, adjustments: ADJUSTMENTS },
         AgentPayload::State { state: AgentState::Committed },
         AgentPayload::Sealed { seq: 41 },
         AgentPayload::Unstored { seq: 42 },
@@ -106,7 +108,9 @@ fn records() -> Vec<JournalRecord> {
         phase: Some(1),
         last_interval: Some(29),
     };
-    let done = Done { intervals: 60, cause: EndCause::Plan, first_sent: None, digest: "ab12".to_owned() };
+    let digest = "ab12".to_owned();
+    let done =
+        Done { intervals: 60, cause: EndCause::Plan, first_sent: None, digest, adjustments: ADJUSTMENTS };
     vec![
         JournalRecord::Owned { run: RUN, epoch: 4, plan_hash: "9f86d081".to_owned() },
         JournalRecord::Offered { agents: vec![agent("load01"), agent("load02")] },

@@ -90,7 +90,7 @@ impl World {
             self.hosts[number].gone = Some(now);
             let agent = self.agents[number].as_mut().expect("it runs");
             agent.handle_finished(digest(&self.disks[number].spool), now);
-            self.disks[number].end = agent.end_cause().map(|cause| (cause, agent.adjusted()));
+            self.disks[number].end = agent.end_cause().map(|cause| (cause, agent.adjustments()));
         }
     }
 

@@ -221,7 +221,7 @@ impl World {
         let to_agent = matches!(message, Message::ToAgent(_));
         for fault in &self.scenario.faults {
             match *fault {
-                Fault::Delay { max } => delay_max = delay_max.max(max),
+                Fault::Delay { from, max } if self.now >= from => delay_max = delay_max.max(max),
                 Fault::Asymmetric { extra: more } if to_agent => extra = extra.max(more),
                 Fault::Duplicate { percent } if self.random.below(100) < percent => copies *= 2,
                 Fault::Lose { percent } if self.random.below(100) < percent => copies = 0,

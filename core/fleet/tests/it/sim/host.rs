@@ -1,6 +1,6 @@
 //! Simulates the process around an agent, and its disk.
 
-use wavetank_fleet::{Agent, AgentAction, Change, EndCause, FoundSpool, RunId};
+use wavetank_fleet::{Adjustments, Agent, AgentAction, Change, EndCause, FoundSpool, RunId};
 use wavetank_pace::Partition;
 use wavetank_units::Nanos;
 
@@ -43,7 +43,7 @@ pub(crate) struct Disk {
     /// How many intervals were sealed, also without being stored.
     pub(crate) sealed: u64,
     /// The end of the spool, if it was written.
-    pub(crate) end: Option<(EndCause, u64)>,
+    pub(crate) end: Option<(EndCause, Adjustments)>,
     pub(crate) deleted: bool,
 }
 
@@ -53,9 +53,9 @@ impl Disk {
         let (run, epoch) = self.run.filter(|_| !self.deleted && self.sealed > 0)?;
         let is_stored = |seq: &u64| self.spool.iter().any(|(stored, _)| stored == seq);
         let unstored = (0..self.sealed).filter(|seq| !is_stored(seq)).collect();
-        let (cause, adjusted) = self.end.unwrap_or((EndCause::Crashed, 0));
+        let (cause, adjustments) = self.end.unwrap_or((EndCause::Crashed, Adjustments::default()));
         let (intervals, digest) = (self.sealed, digest(&self.spool));
-        Some(FoundSpool { run, epoch, intervals, unstored, digest, cause, adjusted })
+        Some(FoundSpool { run, epoch, intervals, unstored, digest, cause, adjustments })
     }
 
     pub(crate) fn content(&self, seq: u64) -> Option<u64> {

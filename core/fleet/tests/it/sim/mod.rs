@@ -24,7 +24,7 @@ use world::World;
 /// Seeds of stormy runs that once found a defect, one per line; they stay in the test.
 const CORPUS: &str = include_str!("../../corpus/stormy.txt");
 /// Stormy runs with a new seed each: usually, and in the long form.
-const FRESH: u64 = 400;
+const FRESH: u64 = 1_000;
 const FRESH_LONG: u64 = 10_000;
 
 /// Runs worlds made by `scenario` for many seeds, with 1 and with 3 agents (and some with 7), and

@@ -22,6 +22,8 @@ fn any(random: &mut Philox, agents: usize) -> usize {
 fn judge_complete(world: &mut World) {
     let outcome = world.outcome.as_ref().expect("the run ends");
     assert_eq!(outcome.status, FleetStatus::Complete, "{outcome:?}");
+    let longest = world.disks.iter().map(|disk| disk.sealed).max();
+    assert_eq!(Some(world.sealed), longest, "every interval of the fleet is sealed");
     for (number, host) in world.records().into_iter().enumerate() {
         let zero = host.zero.expect("it ran");
         assert!(host.load_to.is_some_and(|to| to >= zero.after(host.plan)), "agent {number}: load was cut");
@@ -89,7 +91,11 @@ fn duplicates_delays_and_disorder_change_nothing() {
         archives
     };
     let calm = archives(&[]);
-    assert_eq!(archives(&[Fault::Duplicate { percent: 60 }]), calm);
+    let duplicate = Fault::Duplicate { percent: 60 };
+    assert_eq!(archives(&[duplicate]), calm);
+    // Before the start, late messages would only make the clocks too uncertain.
+    let delay = Fault::Delay { from: ms(2_000), max: ms(900) };
+    assert_eq!(archives(&[delay, duplicate]), calm);
 }
 
 /// Late messages make clocks uncertain, but nothing else.

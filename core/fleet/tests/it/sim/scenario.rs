@@ -56,8 +56,8 @@ pub(crate) enum Act {
 /// A fault.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
-    /// Messages take up to that long, each its own time: they overtake each other.
-    Delay { max: Nanos },
+    /// From then on, messages take up to that long, each its own time: they overtake each other.
+    Delay { from: Nanos, max: Nanos },
     /// Messages to agents take this much longer than messages from them.
     Asymmetric { extra: Nanos },
     /// This percentage of messages arrives twice.
@@ -137,8 +137,8 @@ pub(crate) fn stormy(random: &mut Philox, agents: usize) -> Scenario {
 fn fault(random: &mut Philox, agents: usize) -> Fault {
     let agent = random.below(agents as u64) as usize;
     let from = up_to(random, 9_000);
-    match random.below(18) {
-        0 => Fault::Delay { max: up_to(random, 1_500) },
+    match random.below(17) {
+        0 => Fault::Delay { from: Nanos::ZERO, max: up_to(random, 1_500) },
         1 => Fault::Duplicate { percent: random.below(80) },
         2 => Fault::Lose { percent: random.below(70) },
         3 => {

@@ -225,7 +225,8 @@ impl World {
     }
 
     fn add_line(&mut self, line: StoryLine) {
-        if self.story.lines.len() > 90 {
+        // A replayed seed is printed in full.
+        if self.story.lines.len() > 90 && std::env::var_os("WAVETANK_SEED").is_none() {
             self.story.lines.remove(1);
         }
         self.story.lines.push_back((self.now, line));
