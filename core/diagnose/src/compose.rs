@@ -1,8 +1,7 @@
 //! [`diagnose`]: the verdict composed from all causes, by the precedence of `docs/measuring.md` §5.
 
 use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
-use wavetank_plan::Plan;
-use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
+use wavetank_plan::{Plan, constants::INVALID_GENERATOR_SHARE};
 use wavetank_units::ExitCode;
 
 use crate::facts::{Facts, RuleInput};

@@ -12,7 +12,8 @@
 //!
 //! ```
 //! use wavetank_pace::{ArrivalSource, Partition, Schedule, ScheduleSpec};
-//! use wavetank_plan::{Arrivals, Nanos, Rate, RateCurve};
+//! use wavetank_plan::{Arrivals, RateCurve};
+//! use wavetank_units::{Nanos, Rate};
 //!
 //! let thread_1_of_2 = Partition::WHOLE.split(2, 1);
 //! let rate = RateCurve::constant(Rate::per_second(4), None);

@@ -161,8 +161,7 @@ impl LoadThreads {
 
 /// Runs one load thread with the whole plan, on `driver` and in the caller's thread.
 ///
-/// It is for tests and benches with their own driver. It uses no source addresses and no TLS. It
-/// returns after the command to finish.
+/// For tests and benches: without source addresses and TLS. It returns after the command to finish.
 pub fn run_here<D: Driver>(
     driver: D,
     plan: &Arc<Plan>,

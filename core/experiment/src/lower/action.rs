@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_plan::{self as plan, Action, Escape, Rendezvous};
+use wavetank_units::Nanos;
 
 use super::scope::ScenarioScope;
 use super::shared::{add, index, too_many};
@@ -15,7 +16,7 @@ use crate::model::{EndScope, ForEachItems, Step, Think, Verb};
 /// Maximum number of actions of one scenario, with blocks and fixed lists expanded.
 const ACTIONS_MAX: usize = 500_000;
 /// Maximum wait of a rendezvous if the file gives none.
-const RENDEZVOUS_WAIT: plan::Nanos = plan::Nanos::from_secs(60);
+const RENDEZVOUS_WAIT: Nanos = Nanos::from_secs(60);
 
 /// Lowers a scenario's steps.
 pub(super) struct StepLowering<'e, 't> {

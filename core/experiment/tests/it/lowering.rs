@@ -1,10 +1,8 @@
 //! Lowers files to plans: the examples, and small files with a known plan.
 
-use crate::support;
-
 use std::net::SocketAddr;
 
-use support::{example_names, example_text, reading};
+use crate::support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, LowerContext, LowerError, LoweredPlan, lower, rows_table};
 use wavetank_journey::Journeys;
 use wavetank_plan::{

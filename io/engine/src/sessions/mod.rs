@@ -24,10 +24,9 @@ use crate::connection_demand::uses_dedicated_slot;
 use crate::slab::{Id, Slab};
 use numbering::Numbering;
 pub(crate) use rendezvous::RendezvousState;
+pub(crate) use responses::Verdict;
 use stage::RenderBuffers;
 pub(crate) use unique_rows::UniqueRows;
-
-pub(crate) use responses::Verdict;
 
 /// The maximum number of users for which memory is reserved in advance.
 const ROOM_MAX: u64 = 1 << 20;
