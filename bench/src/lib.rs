@@ -4,6 +4,7 @@
 //! changing order, against one target that stays up. The judged value is the median of the ratios
 //! of all rounds, never an absolute number of one machine. A round is void if the target does not
 //! confirm the count of a contestant.
+#![expect(clippy::print_stdout, reason = "a command-line program speaks on stdout")]
 
 use std::path::{Path, PathBuf};
 

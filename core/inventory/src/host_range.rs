@@ -38,7 +38,7 @@ pub fn fold_hosts(names: &[String]) -> String {
         match (parts.last_mut(), &number) {
             (Some(part), Some(number)) if part.takes(number) => part.push(number.digits),
             (_, Some(number)) => {
-                parts.push(FoldedPart::Range(number.clone(), vec![(number.digits, number.digits)]))
+                parts.push(FoldedPart::Range(number.clone(), vec![(number.digits, number.digits)]));
             }
             (_, None) => parts.push(FoldedPart::Name(name)),
         }

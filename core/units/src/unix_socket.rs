@@ -33,9 +33,11 @@ pub fn unix_address(host: &str) -> Option<SocketAddr> {
         paths.push(Box::leak(Box::from(path)));
         paths.len() - 1
     });
-    let [high, low] = [(index >> 16) as u16, index as u16];
-    let [a, b, c, d, e, f] = BLOCK;
-    Some(SocketAddrV6::new(Ipv6Addr::new(a, b, c, d, e, f, high, low), 1, 0, 0).into())
+    let mut segments = [0; 8];
+    segments[..6].copy_from_slice(&BLOCK);
+    segments[6] = (index >> 16) as u16;
+    segments[7] = index as u16;
+    Some(SocketAddrV6::new(Ipv6Addr::from(segments), 1, 0, 0).into())
 }
 
 /// Returns the path of the Unix socket that `address` represents. A path that starts with `@` is a

@@ -102,7 +102,7 @@ mod tests {
             text.contains("ConnectTimeout=2 ") && text.contains("-l ops -p 22 -- load1 sudo -n -- sh -c"),
             "{text}"
         );
-        assert!(text.ends_with(r#"wavetank 'echo '\''a b'\'''"#), "{text}");
+        assert!(text.ends_with(r"wavetank 'echo '\''a b'\'''"), "{text}");
         let raw = RemoteCommand { raw: true, ..command };
         assert_eq!(raw.remote_text(), "echo 'a b'");
     }

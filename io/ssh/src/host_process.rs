@@ -37,10 +37,9 @@ impl HostProcess {
     pub(crate) fn start(host: usize, mut command: Command, now: Nanos) -> std::io::Result<Self> {
         let mut child = command.process_group(0).spawn()?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        for pipe in [stdout.as_ref().map(|pipe| pipe.as_fd()), stderr.as_ref().map(|pipe| pipe.as_fd())] {
-            if let Some(pipe) = pipe {
-                rustix::io::ioctl_fionbio(pipe, true)?;
-            }
+        let pipes = [stdout.as_ref().map(|pipe| pipe.as_fd()), stderr.as_ref().map(|pipe| pipe.as_fd())];
+        for pipe in pipes.into_iter().flatten() {
+            rustix::io::ioctl_fionbio(pipe, true)?;
         }
         let (out, err) = (Lines::default(), Lines::default());
         Ok(Self { host, child, stdout, stderr, out, err, started: now, ending: None })

@@ -70,7 +70,7 @@ mod tests {
         let mut lines = Lines::default();
         let mut longest = 0;
         for _ in 0..40 {
-            lines.add(&[b'x'; 50_000], |line| longest = longest.max(line.len()));
+            lines.add(&vec![b'x'; 50_000], |line| longest = longest.max(line.len()));
         }
         assert!(longest <= LINE_BYTES_MAX && lines.text().ends_with("left out)\n"));
         assert!(lines.text().len() < KEPT_BYTES_MAX + 100);

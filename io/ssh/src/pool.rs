@@ -70,7 +70,9 @@ pub fn run_on_hosts(
             for host in waiting.drain(..) {
                 finish(host, HostRun::not_started(HostEnd::Interrupted), &mut results, event);
             }
-            running.iter_mut().for_each(|process| process.end(HostEnd::Interrupted, now));
+            for process in &mut running {
+                process.end(HostEnd::Interrupted, now);
+            }
         }
         while running.len() < fan_out.max(1)
             && let Some(host) = waiting.pop_front()

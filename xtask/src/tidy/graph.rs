@@ -95,10 +95,11 @@ fn may_depend(from: &str, to: &str, dev: bool) -> bool {
     let area = |dir: &str| dir.split('/').next().unwrap_or_default().to_owned();
     let (from, to) = (area(from), area(to));
     match (from.as_str(), to.as_str()) {
-        ("core" | "io" | "bin" | "testkit", "core") | ("io" | "bin" | "testkit", "io") => true,
+        ("core" | "io" | "bin" | "testkit", "core")
+        | ("io" | "bin" | "testkit", "io")
+        | ("xtask", "bench") => true,
         // The tests of io and bin run against scripted targets; core is tested without any system.
         ("io" | "bin", "testkit") => dev,
-        ("xtask", "bench") => true,
         _ => false,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use wavetank_testkit::{Outcome, Program, Running, TestDir, free_port, poll_until, skip};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// An sshd of the test's own, and a configuration of ssh in which `load…` and `lb1` lead to it.
 struct Sshd {

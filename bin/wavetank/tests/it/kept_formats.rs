@@ -15,7 +15,7 @@ fn kept() -> PathBuf {
 
 /// Runs the product in the folder of kept files.
 fn run(words: &str) -> Outcome {
-    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(words.split_whitespace()).in_folder(&kept()).run()
+    Program::new(env!("CARGO_BIN_EXE_wavetank")).args(words.split_whitespace()).in_folder(kept()).run()
 }
 
 /// Returns the path of the first value of `expected` that `found` lacks. Fields may be added.

@@ -29,7 +29,9 @@ pub fn read_fleet_file(name: &str, bytes: &[u8]) -> ParsedFleetFile {
         }
     };
     let (root, found) = parse_yaml(text, &MapName::ADVICE);
-    found.into_iter().for_each(|diagnostic| out.push(diagnostic));
+    for diagnostic in found {
+        out.push(diagnostic);
+    }
     let mut reader = Reader { out };
     let fleet = root.and_then(|root| reader.fleet(name, &root));
     let fleet = fleet.filter(|_| !reader.out.has_errors());
