@@ -29,7 +29,7 @@ pub(crate) struct OutputArgs {
     /// html: language of the page [default: en]
     #[arg(long, value_parser = LANGUAGES)]
     lang: Option<Language>,
-    /// Directory for the archive [default: $`WAVETANK_RUNS`, or runs]
+    /// Directory for the archive [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR")]
     runs_dir: Option<PathBuf>,
     /// Store no archive of the run

@@ -30,7 +30,7 @@ pub(crate) struct ReportArgs {
     pub(crate) out: Vec<OutFile>,
     #[command(flatten)]
     pub(crate) wants: ReportOptions,
-    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(crate) runs_dir: PathBuf,
 }

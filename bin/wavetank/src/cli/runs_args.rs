@@ -77,7 +77,7 @@ pub(crate) struct ShowArgs {
     /// Output format
     #[arg(long, default_value = "text")]
     pub(crate) format: FileFormat,
-    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(crate) runs_dir: PathBuf,
 }
@@ -118,7 +118,7 @@ pub(crate) struct PackArgs {
     /// Output file, which must not exist yet [default: FOLDER.wtrun in the current directory]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Directory of stored runs [default: $`WAVETANK_RUNS`, or runs]
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(crate) runs_dir: PathBuf,
 }

@@ -24,6 +24,7 @@ mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
 mod lab_notes;
+#[cfg(target_os = "linux")]
 mod lab_run;
 #[cfg(target_os = "linux")]
 mod lookup;

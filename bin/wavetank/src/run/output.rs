@@ -117,12 +117,14 @@ pub(crate) fn print(text: &str) -> Result<(), UserError> {
 }
 
 /// Writes to stdout after requests were sent, so a failure is not a usage error.
+#[cfg(target_os = "linux")]
 pub(crate) fn print_sent(text: &str) -> Result<(), UserError> {
     print(text).map_err(sent_but_unwritten)
 }
 
 /// Returns the error of a command that sent requests and could not write the result: the result is
 /// incomplete.
+#[cfg(target_os = "linux")]
 pub(crate) fn sent_but_unwritten(error: UserError) -> UserError {
     UserError { exit: ExitCode::Incomplete, ..error }
 }
