@@ -1,18 +1,48 @@
 //! Checks licences, bans and sources of every dependency with cargo-deny, which is built once into
 //! `target/tools`.
+//!
+//! Building it takes a minute, and its answer depends on two files. `xtask/deny-checked.txt` has
+//! their hash as of the last check that passed. While it is that of the files, the check is not
+//! repeated. `cargo ci --long` always repeats it, because advisories appear without a change here.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use sha2::{Digest as _, Sha256};
 
 use super::Ci;
 
 /// Release of cargo-deny that reads the format of `deny.toml`.
 const VERSION: &str = "0.20.2";
 
-/// Runs all checks; the one of advisories is listed as skipped where their database cannot be had.
+/// Hash of the files that passed.
+const CHECKED: &str = "xtask/deny-checked.txt";
+/// The files on which the answer depends.
+const INPUTS: [&str; 2] = ["Cargo.lock", "deny.toml"];
+
+/// Runs all checks, unless the same files have passed. The check of advisories is listed as skipped
+/// where their database cannot be had.
 pub(super) fn check(ci: &mut Ci<'_>) -> Result<()> {
+    let hash = hash_of_inputs(ci.root)?;
+    let checked = std::fs::read_to_string(ci.root.join(CHECKED)).unwrap_or_default();
+    if !ci.long && checked.trim() == hash {
+        println!("Cargo.lock and deny.toml are as they were when they passed");
+        return Ok(());
+    }
+    run(ci)?;
+    std::fs::write(ci.root.join(CHECKED), format!("{hash}\n")).context(CHECKED)
+}
+
+fn hash_of_inputs(root: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    for file in INPUTS {
+        hash.update(std::fs::read(root.join(file)).context(file)?);
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn run(ci: &mut Ci<'_>) -> Result<()> {
     let deny = installed(ci)?;
     let run = |checks: &[&str]| {
         let mut command = Command::new(&deny);
@@ -55,6 +85,19 @@ fn installed(ci: &Ci<'_>) -> Result<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_lock_file_has_another_hash() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let hash = |lock: &str| {
+            std::fs::write(folder.path().join("Cargo.lock"), lock).expect("a file");
+            std::fs::write(folder.path().join("deny.toml"), "[bans]").expect("a file");
+            hash_of_inputs(folder.path()).expect("two files")
+        };
+        assert_ne!(hash("a"), hash("b"));
+        // The same as of `cat Cargo.lock deny.toml | sha256sum`.
+        assert_eq!(hash(""), "785f67cfeff9181ae26d66b89947eba613177216207949a0b872ccc11201c76b");
+    }
 
     #[test]
     fn an_advisory_is_no_missing_database() {
