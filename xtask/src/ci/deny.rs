@@ -39,7 +39,12 @@ fn hash_of_inputs(root: &Path) -> Result<String> {
     for file in INPUTS {
         hash.update(std::fs::read(root.join(file)).context(file)?);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let bytes = hash.finalize();
+    Ok(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(hex_digit).collect())
+}
+
+fn hex_digit(value: u8) -> Option<char> {
+    char::from_digit(u32::from(value), 16)
 }
 
 fn run(ci: &mut Ci<'_>) -> Result<()> {
