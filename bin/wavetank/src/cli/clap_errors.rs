@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use wavetank_units::{UserError, did_you_mean};
 
 use super::clap_text::{example, is_called, name_of, text};
-use super::foreign_flags::{hint_for_foreign_flag, unsupported};
+use super::foreign_flags::{hint_for_foreign_flag, hint_for_unsupported_command, unsupported};
 use super::parser::Cli;
 
 /// Converts an error of `typed`, other than a wrong value.
@@ -159,6 +159,13 @@ fn unknown_command(word: &str, of: &str) -> UserError {
             None => format!("use one of: {}; wavetank {of} --help", known.join(", ")),
         };
         return UserError::usage("command_unknown", format!("{of} has no command `{word}`"), hint);
+    }
+    if let Some(hint) = hint_for_unsupported_command(word) {
+        return UserError::usage(
+            "command_unknown",
+            format!("`{word}` is not supported in this version"),
+            hint,
+        );
     }
     let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
     let hint = match did_you_mean(word, known.iter().copied()) {

@@ -122,6 +122,24 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];
 
+/// Commands that people look for and this version lacks, with the nearest thing there is.
+const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["status", "attach", "watch", "ui", "live", "dashboard"],
+        "wavetank report latest shows a running run up to its last stored second",
+    ),
+    (&["stop", "set", "pause", "resume"], "Ctrl-C, or SIGINT to the process, ends a run and reports it"),
+    (&["agent", "worker", "controller"], "wavetank fleet exec runs a command on many hosts"),
+    (&["doctor", "lint", "tune", "observe"], "wavetank plan shows what this host lacks for a load"),
+    (&["net", "iperf"], "docs/limitations.md lists what is not supported"),
+    (&["import", "convert", "record"], "docs/experiments.md has the loads of other tools as experiments"),
+];
+
+/// Returns the hint for a command that this version lacks.
+pub(super) fn hint_for_unsupported_command(word: &str) -> Option<&'static str> {
+    UNSUPPORTED_COMMANDS.iter().find(|(names, _)| names.contains(&word)).map(|(_, hint)| *hint)
+}
+
 /// Returns what is not supported if an unknown option asks for it: the subject of a sentence.
 pub(super) fn unsupported(option: &str) -> Option<&'static str> {
     let bare = option.split('=').next().unwrap_or(option);

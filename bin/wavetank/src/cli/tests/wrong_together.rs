@@ -52,6 +52,9 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --metrics :9090", "option_unknown", Usage, "metrics", "limitations"),
         ("localhost --agents a,b", "option_unknown", Usage, "several machines", "limitations"),
         ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
+        ("status", "command_unknown", Usage, "`status` is not supported in this version", "report latest"),
+        ("stop 7f3a", "command_unknown", Usage, "`stop` is not supported in this version", "Ctrl-C"),
+        ("doctor", "command_unknown", Usage, "`doctor` is not supported in this version", "plan"),
     ]);
 }
 
