@@ -71,9 +71,9 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
-pub(crate) use fleet_args::{
-    FleetArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
-};
+pub(crate) use fleet_args::FleetArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use fleet_args::{FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs};
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]

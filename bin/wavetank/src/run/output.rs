@@ -4,7 +4,9 @@ use std::io::{self, BufWriter, Write};
 
 use wavetank_record::SearchDoc;
 use wavetank_report::Language;
-use wavetank_units::{ExitCode, UserError};
+#[cfg(target_os = "linux")]
+use wavetank_units::ExitCode;
+use wavetank_units::UserError;
 
 use super::out_file::{OpenFile, overwrite};
 use super::result_writer::ResultWriter;

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use wavetank_grammar::{Diagnostics, render};
 use wavetank_topology::{Input, Lab, read};
-use wavetank_units::quantity::show_size;
 #[cfg(target_os = "linux")]
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::ExitCode;
+use wavetank_units::UserError;
+use wavetank_units::quantity::show_size;
 
 #[cfg(target_os = "linux")]
 use super::machine_facts::machine_facts;

@@ -8,7 +8,8 @@ use wavetank_lab::{LabSpec, LabTag, LabsFolder};
 use wavetank_record::LackDoc;
 use wavetank_topology::Lab;
 #[cfg(target_os = "linux")]
-use wavetank_units::{ExitCode, UserError, sanitize_lines};
+use wavetank_units::ExitCode;
+use wavetank_units::{UserError, sanitize_lines};
 
 /// Result of the checks. Nothing of the lab is created.
 pub(super) struct Preflight {
