@@ -36,6 +36,8 @@ impl Sshd {
             "PidFile=none".to_owned(),
             "UsePAM=no".to_owned(),
             "MaxStartups=200".to_owned(),
+            // The user's own startup files may write, too, when several shells start together.
+            format!("SetEnv=HOME={}", place.path().display()),
         ];
         let words = options.iter().flat_map(|option| ["-o", option]);
         let running = sshd.args(["-D", "-e", "-f", "/dev/null"]).args(words).start();
