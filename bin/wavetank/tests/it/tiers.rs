@@ -36,7 +36,10 @@ fn a_stated_capacity_is_what_can_be_had() {
         // Half of the capacity: each request takes as long as its work, never less.
         check(engine, 50, |result| {
             let least = result.number("service_us.min");
-            assert!(least >= 40_000.0, "{least} µs: {result}");
+            // A sender that loses its CPU after the send stamps it late.
+            if least < 40_000.0 {
+                return Err(format!("{least} µs at least"));
+            }
             let median = Duration::from_micros(result.number("service_us.p50") as u64);
             if median < Duration::from_millis(60) { Ok(()) } else { Err(format!("{median:?} in the middle")) }
         });
