@@ -12,6 +12,7 @@ mod ci;
 mod dist;
 mod instructions;
 mod pictures;
+mod sha256;
 mod targets;
 mod tidy;
 

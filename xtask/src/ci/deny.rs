@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use sha2::{Digest as _, Sha256};
 
 use super::Ci;
+use crate::sha256;
 
 /// Release of cargo-deny that reads the format of `deny.toml`.
 const VERSION: &str = "0.20.2";
@@ -34,17 +34,13 @@ pub(super) fn check(ci: &mut Ci<'_>) -> Result<()> {
     std::fs::write(ci.root.join(CHECKED), format!("{hash}\n")).context(CHECKED)
 }
 
+/// Returns the hash of the files one after the other.
 fn hash_of_inputs(root: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
+    let mut bytes = Vec::new();
     for file in INPUTS {
-        hash.update(std::fs::read(root.join(file)).context(file)?);
+        bytes.extend(std::fs::read(root.join(file)).context(file)?);
     }
-    let bytes = hash.finalize();
-    Ok(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(hex_digit).collect())
-}
-
-fn hex_digit(value: u8) -> Option<char> {
-    char::from_digit(u32::from(value), 16)
+    Ok(sha256::hex(&bytes))
 }
 
 fn run(ci: &mut Ci<'_>) -> Result<()> {

@@ -1,10 +1,10 @@
 //! `SHA256SUMS`, as `sha256sum --check` reads it.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use sha2::{Digest, Sha256};
+
+use crate::sha256;
 
 /// Writes the sums of `files`, which lie in `out`; the path of the list.
 pub(super) fn write(out: &Path, files: &[PathBuf]) -> Result<PathBuf> {
@@ -45,11 +45,7 @@ pub(super) fn write_tree(folder: &Path) -> Result<()> {
 }
 
 fn line(bytes: &[u8], name: &str) -> String {
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    format!("{text}  {name}\n")
+    format!("{}  {name}\n", sha256::hex(bytes))
 }
 
 #[cfg(test)]

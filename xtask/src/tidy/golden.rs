@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::{Result, bail};
-use sha2::{Digest as _, Sha256};
 
 use super::finding::Finding;
+use crate::sha256;
 
 /// Folder of the goldens of the stored formats.
 pub(crate) const GOLDEN_DIR: &str = "core/record/tests/golden/";
@@ -64,7 +64,7 @@ pub(crate) fn record(texts: &Texts, recorded: Option<&str>) -> Result<String> {
     }
     let mut text = String::new();
     for (path, content) in texts {
-        writeln!(text, "{} {path}", hash(content)).expect("writing to a string cannot fail");
+        writeln!(text, "{} {path}", sha256::hex(content)).expect("writing to a string cannot fail");
     }
     Ok(text)
 }
@@ -74,7 +74,7 @@ fn changes(texts: &Texts, recorded: &str) -> (Vec<String>, bool) {
     let then: BTreeMap<&str, &str> =
         recorded.lines().filter_map(|line| line.split_once(' ')).map(|(hash, path)| (path, hash)).collect();
     let now: BTreeMap<&str, String> =
-        texts.iter().map(|(path, content)| (path.as_str(), hash(content))).collect();
+        texts.iter().map(|(path, content)| (path.as_str(), sha256::hex(content))).collect();
     let differs = |path: &&str| then.get(*path).copied() != now.get(*path).map(String::as_str);
     let mut paths: Vec<&str> = then.keys().chain(now.keys()).copied().collect();
     paths.sort_unstable();
@@ -82,13 +82,6 @@ fn changes(texts: &Texts, recorded: &str) -> (Vec<String>, bool) {
     let (pages, goldens): (Vec<&str>, Vec<&str>) =
         paths.into_iter().filter(differs).partition(|path| path.starts_with(FORMATS_DIR));
     (goldens.into_iter().map(str::to_owned).collect(), !pages.is_empty())
-}
-
-fn hash(content: &[u8]) -> String {
-    Sha256::digest(content).iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
-        text
-    })
 }
 
 #[cfg(test)]
