@@ -1,6 +1,6 @@
 //! Ranges of host names, as pdsh and Slurm write them: `load[01-16,20]`, `rack[1-2]node[01-10]`.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{NumberRange, UserError, did_you_mean};
 
 /// Maximum number of hosts of one list.
 pub const HOSTS_MAX: usize = 100_000;
@@ -171,46 +171,33 @@ fn expand_pattern(pattern: &str, names: &mut Vec<String>) -> Result<(), UserErro
 /// Returns the numbers in brackets, as they are written. Ansible writes ranges with a colon, also
 /// of letters and with a step: `[a:f]`, `[01:50:2]`.
 fn numbers(inside: &str, pattern: &str) -> Result<Vec<String>, UserError> {
+    let no_range = || {
+        let message = format!("`[{inside}]` in `{pattern}` is not a range of numbers");
+        bad(message, "for example: load[01-16,20]")
+    };
     let mut all = Vec::new();
     for part in inside.split(',') {
-        let ends: Vec<&str> = part.split(['-', ':']).collect();
-        let (first, last, step) = match ends.as_slice() {
-            [one] => (*one, *one, "1"),
-            [first, last] => (*first, *last, "1"),
-            [first, last, step] if !part.contains('-') => (*first, *last, *step),
-            _ => ("", "", ""),
-        };
-        let (Some(from), Some(to), Some(step)) = (range_end(first), range_end(last), range_end(step)) else {
-            let message = format!("`[{inside}]` in `{pattern}` is not a range of numbers");
-            return Err(bad(message, "for example: load[01-16,20]"));
-        };
-        if to < from {
-            let hint = format!("{last}-{first}");
+        let (ends, step) =
+            match part.split_once(':').and_then(|(first, rest)| Some((first, rest.split_once(':')?))) {
+                Some((first, (last, step))) => ((first, last), step.parse().ok().filter(|step| *step > 0)),
+                None => (part.split_once(['-', ':']).unwrap_or((part, part)), Some(1)),
+            };
+        let step: usize = step.ok_or_else(no_range)?;
+        if let (&[first @ b'a'..=b'z'], &[last @ b'a'..=b'z']) = (ends.0.as_bytes(), ends.1.as_bytes()) {
+            all.extend((first..=last).step_by(step).map(|letter| char::from(letter).to_string()));
+            continue;
+        }
+        let range = NumberRange::parse(ends.0, ends.1).ok_or_else(no_range)?;
+        if range.is_backwards() {
+            let hint = format!("{}-{}", ends.1, ends.0);
             return Err(bad(format!("the range {part} in `{pattern}` goes down"), hint));
         }
-        if to - from >= HOSTS_MAX as u64 {
+        if all.len() as u64 + range.span() >= HOSTS_MAX as u64 {
             return Err(bad(format!("`{pattern}` is more than {HOSTS_MAX} hosts"), "use smaller ranges"));
         }
-        let width = if first.starts_with('0') { first.len() } else { 0 };
-        let letters = first.starts_with(|c: char| c.is_ascii_lowercase());
-        let written = |number: u64| match u8::try_from(number) {
-            Ok(letter) if letters => char::from(letter).to_string(),
-            _ => format!("{number:0width$}"),
-        };
-        all.extend((from..=to).step_by(step.max(1) as usize).map(written));
+        all.extend(range.numbers(step));
     }
-    Ok(all)
-}
-
-/// Returns the number at an end of a range, or the code of a letter.
-fn range_end(text: &str) -> Option<u64> {
-    match text.as_bytes() {
-        [letter] if letter.is_ascii_lowercase() => Some(u64::from(*letter)),
-        digits if !digits.is_empty() && digits.len() <= 18 && digits.iter().all(u8::is_ascii_digit) => {
-            text.parse().ok()
-        }
-        _ => None,
-    }
+    if all.is_empty() { Err(no_range()) } else { Ok(all) }
 }
 
 /// Refuses what ssh would take for an option, and what no host is called.
@@ -275,6 +262,10 @@ mod tests {
         check_refused("a[xy]", "not a range");
         check_refused("a[]", "not a range");
         check_refused("a[1-200000]", "more than");
+        check_refused("a[1-60000,1-60000]", "more than");
+        check_refused("a[1:9:0]", "not a range");
+        check_refused("a[c:a]", "not a range");
+        check_refused("a[a-9]", "not a range");
         check_refused("a[1-400]b[1-400]", "more than");
         check_refused("-oProxyCommand=x", "not the name");
         check_refused("ops@lb1", "not the name");

@@ -4,7 +4,7 @@ use wavetank_units::UserError;
 
 use crate::ansible::no_group;
 use crate::host_range::{bad, expand_hosts, not_listed, split_list};
-use crate::{Host, HostRole, Inventory};
+use crate::{Host, Inventory};
 
 /// Which hosts of an inventory a command is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,8 +13,6 @@ pub struct HostSelection {
     pub only: Vec<String>,
     /// Lists of hosts and names of groups to leave out.
     pub without: Vec<String>,
-    /// Only hosts with this role.
-    pub role: Option<HostRole>,
 }
 
 /// Returns the selected hosts, in the order of the inventory or, without one, of the selection.
@@ -47,9 +45,7 @@ pub fn select_hosts(
             seen
         }
     };
-    let role = |host: &Host| selection.role.is_none_or(|role| role == host.role);
-    let left: Vec<Host> =
-        candidates.into_iter().filter(|host| role(host) && !without.contains(&host.name)).collect();
+    let left: Vec<Host> = candidates.into_iter().filter(|host| !without.contains(&host.name)).collect();
     if left.is_empty() {
         return Err(bad(
             "no host is selected",
@@ -96,7 +92,7 @@ mod tests {
     #[track_caller]
     fn check(inventory: Option<&Inventory>, only: &str, without: &str, expected: Result<&str, &str>) {
         let lists = |text: &str| text.split(' ').filter(|list| !list.is_empty()).map(str::to_owned).collect();
-        let selection = HostSelection { only: lists(only), without: lists(without), role: None };
+        let selection = HostSelection { only: lists(only), without: lists(without) };
         let found = select_hosts(inventory, &selection);
         let found =
             found.map(|hosts| fold_hosts(&hosts.into_iter().map(|host| host.name).collect::<Vec<_>>()));

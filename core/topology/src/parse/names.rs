@@ -1,12 +1,15 @@
 //! Host patterns: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
 
 use wavetank_grammar::Span;
+use wavetank_units::NumberRange;
 
 use super::text::is_host_name;
 use super::{Reader, TreeReader as _};
 
 /// Maximum number of hosts of a lab. Each host is a process with its own namespaces.
 pub(super) const HOSTS_MAX: usize = 256;
+/// Maximum number of digits of a host's number.
+const DIGITS_MAX: usize = 4;
 
 impl Reader<'_> {
     /// Returns the names to which `pattern` expands, in its order; never empty.
@@ -44,24 +47,19 @@ pub(crate) fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     for part in numbers.split(',') {
         let part = part.trim();
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (from, to) = (number(first).ok_or_else(shape)?, number(last).ok_or_else(shape)?);
-        if from > to {
+        if first.len().max(last.len()) > DIGITS_MAX {
+            return Err(shape());
+        }
+        let range = NumberRange::parse(first, last).ok_or_else(shape)?;
+        if range.is_backwards() {
             return Err(format!("write the smaller number first: {head}[{last}-{first}]{tail}"));
         }
-        // A leading zero determines the number of digits of all names.
-        let width = if first.starts_with('0') { first.len() } else { 1 };
-        if (to - from) as usize >= HOSTS_MAX || names.len() + (to - from) as usize >= HOSTS_MAX {
+        if names.len() as u64 + range.span() >= HOSTS_MAX as u64 {
             return Err(format!("a lab has at most {HOSTS_MAX} hosts"));
         }
-        names.extend((from..=to).map(|number| format!("{head}{number:0width$}{tail}")));
+        names.extend(range.numbers(1).map(|number| format!("{head}{number}{tail}")));
     }
     Ok(names)
-}
-
-/// Parses a number of at most four digits.
-fn number(text: &str) -> Option<u32> {
-    let shaped = (1..=4).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
-    text.parse().ok().filter(|_| shaped)
 }
 
 #[cfg(test)]
@@ -94,8 +92,8 @@ mod tests {
             ("app[1-257]", "256"),
             ("app[1-200,201-300]", "256"),
         ] {
-            let told = expanded(pattern).expect_err(pattern);
-            assert!(told.contains(hint), "{pattern}: {told}");
+            let found = expanded(pattern).expect_err(pattern);
+            assert!(found.contains(hint), "{pattern}: {found}");
         }
     }
 }
