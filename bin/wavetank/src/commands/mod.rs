@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod baseline;
+mod bounded_file;
 #[cfg(target_os = "linux")]
 mod calibrate;
 mod check;

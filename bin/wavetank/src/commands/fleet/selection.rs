@@ -10,13 +10,11 @@ use wavetank_ssh::SshOptions;
 use wavetank_units::{Nanos, UserError};
 
 use crate::cli::{HostArgs, SshArgs};
-use crate::run::output::os_error_text;
+use crate::commands::bounded_file::read_bounded;
 
 /// Simultaneous connections, unless the fleet file or an option says otherwise; as in pdsh.
 const FAN_OUT: usize = 32;
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
-/// Largest file of hosts in bytes.
-const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// The selected hosts, and what their file says about ssh.
 pub(super) struct Selection {
@@ -35,14 +33,14 @@ impl Selection {
         let fleet = args.fleet.as_deref().map(fleet_file).transpose()?;
         let inventory = match (&fleet, &args.inventory) {
             (Some(fleet), _) => Some(fleet.inventory.clone()),
-            (None, Some(path)) => Some(read_ansible(&file_name(path), &read(path)?)?),
+            (None, Some(path)) => Some(read_ansible(&path.display().to_string(), &read(path)?)?),
             (None, None) => None,
         };
         let mut only = args.hosts.clone();
         for group in &args.group {
             only.extend(group_hosts(group, inventory.as_ref())?);
         }
-        let selection = HostSelection { only, without: args.exclude.clone(), role: None };
+        let selection = HostSelection { only, without: args.exclude.clone() };
         let hosts = select_hosts(inventory.as_ref(), &selection)?;
         Ok(Self { hosts, fleet })
     }
@@ -106,20 +104,9 @@ fn group_hosts(name: &str, inventory: Option<&Inventory>) -> Result<Vec<String>,
     read_group(name, &String::from_utf8_lossy(&read(&path)?))
 }
 
-fn file_name(path: &Path) -> String {
-    path.display().to_string()
-}
-
 fn read(path: &Path) -> Result<Vec<u8>, UserError> {
-    let shown = path.display();
-    let bad = |reason: String| {
-        UserError::usage("bad_file", format!("{shown}: {reason}"), "name a file that can be read")
-    };
-    let length = std::fs::metadata(path).map_err(|error| bad(os_error_text(&error)))?.len();
-    if length > FILE_BYTES_MAX {
-        return Err(bad(format!(
-            "the file has {length} bytes, and a list of hosts at most {FILE_BYTES_MAX}"
-        )));
-    }
-    std::fs::read(path).map_err(|error| bad(os_error_text(&error)))
+    read_bounded(path).map_err(|reason| {
+        let message = format!("{}: {reason}", path.display());
+        UserError::usage("bad_file", message, "name a file that can be read")
+    })
 }

@@ -1,7 +1,6 @@
 //! [`LabFile`]: a topology file with the files it names.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
+use std::io::Write;
 use std::path::Path;
 
 use wavetank_grammar::{Diagnostics, render};
@@ -9,15 +8,10 @@ use wavetank_topology::{Input, Lab, read};
 #[cfg(target_os = "linux")]
 use wavetank_units::ExitCode;
 use wavetank_units::UserError;
-use wavetank_units::quantity::show_size;
 
 #[cfg(target_os = "linux")]
 use super::machine_facts::machine_facts;
-use crate::run::output::os_error_text;
-
-/// Most bytes read of a topology file, or of a file it names. The parser has limits of its own,
-/// none above this, and reports them with a position.
-const FILE_MAX: u64 = 8 << 20;
+use crate::commands::bounded_file::read_bounded;
 
 /// A topology file, read and checked.
 pub(crate) struct LabFile {
@@ -36,12 +30,12 @@ impl LabFile {
     /// fails only if the file itself cannot be read.
     pub(crate) fn read(file: &Path) -> Result<Self, UserError> {
         let name = file.display().to_string();
-        let bytes = bytes_of(file).map_err(|why| {
+        let bytes = read_bounded(file).map_err(|why| {
             let hint = "examples/labs has topology files";
             UserError::usage("bad_file", format!("{name}: {why}"), hint)
         })?;
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
-        let files = |name: &str| bytes_of(&folder.join(name));
+        let files = |name: &str| read_bounded(&folder.join(name));
         let mut reading =
             read(&Input { name: &name, bytes: &bytes, files: &files, machine: machine_facts() });
         if let (Some(lab), Ok(folder)) = (&mut reading.lab, std::path::absolute(Path::new(".").join(folder)))
@@ -63,22 +57,6 @@ impl LabFile {
         self.print_diagnostics();
         self.lab.take().ok_or(ExitCode::Usage as u8)
     }
-}
-
-/// Returns a file's bytes, or the reason why it cannot be read.
-fn bytes_of(path: &Path) -> Result<Vec<u8>, String> {
-    let why = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => "there is no such file".to_owned(),
-        ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        ErrorKind::PermissionDenied => "it may not be read".to_owned(),
-        _ => os_error_text(&error),
-    };
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(FILE_MAX + 1).read_to_end(&mut bytes)).map_err(why)?;
-    if bytes.len() as u64 > FILE_MAX {
-        return Err(format!("it is larger than {}", show_size(FILE_MAX)));
-    }
-    Ok(bytes)
 }
 
 /// Returns no facts: this machine cannot run labs.
