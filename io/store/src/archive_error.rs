@@ -47,28 +47,28 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     )
 }
 
-/// The error for the unreadable file `name` of the archive at `told`, with a hint on how to do
+/// The error for the unreadable file `name` of the archive at `shown`, with a hint on how to do
 /// without it.
-pub(crate) fn unread(told: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
-    let told = sanitize(&told.to_string_lossy()).into_owned();
+pub(crate) fn unread(shown: &Path, packed: bool, name: &str, error: &DecodeError) -> UserError {
+    let shown = sanitize(&shown.to_string_lossy()).into_owned();
     if error.is_newer() {
-        return newer(&told, name, error);
+        return newer(&shown, name, error);
     }
     let hint = if packed {
         "unpack it with `wavetank runs unpack`, and move `run.json` out of its folder: the run then opens as incomplete"
             .to_owned()
     } else {
-        let path = format!("{told}/{name}");
+        let path = format!("{shown}/{name}");
         format!("without it the run opens as incomplete: mv '{path}' '{path}.damaged'")
     };
-    UserError::usage("archive_damaged", format!("cannot read `{name}` of `{told}`: {error}"), hint)
+    UserError::usage("archive_damaged", format!("cannot read `{name}` of `{shown}`: {error}"), hint)
 }
 
 /// The error for a file written by a later version, which is not damage.
-pub(crate) fn newer(told: &str, name: &str, error: &DecodeError) -> UserError {
+pub(crate) fn newer(shown: &str, name: &str, error: &DecodeError) -> UserError {
     UserError::usage(
         "archive_newer",
-        format!("`{name}` of `{told}` was written by a later version of wavetank: {error}"),
+        format!("`{name}` of `{shown}` was written by a later version of wavetank: {error}"),
         "use the version that made it, or a later one; nothing here is damaged",
     )
 }

@@ -16,14 +16,14 @@ pub struct ArchiveGaps {
     /// Result of reading the intervals.
     pub read: ReadReport,
     /// Judged requests in the intervals, done or failed.
-    pub told: u64,
+    pub in_intervals: u64,
 }
 
 impl ArchiveGaps {
     /// Returns one sentence for each kind of gap. If a file was cut between two lines, only the
     /// run's own count in `record` reveals the loss.
     pub fn sentences(&self, record: Option<&RunRecord>) -> Vec<String> {
-        let Self { dir, read, told } = self;
+        let Self { dir, read, in_intervals } = self;
         let mut sentences = Vec::new();
         if read.damaged > 0 {
             let lines = match read.damaged {
@@ -37,10 +37,10 @@ impl ArchiveGaps {
             sentences.push(format!("{lines} `{dir}` cannot be read: left out{later}"));
         }
         let counted = record.map_or(0, |record| record.requests.done + record.requests.failed);
-        if *told < counted {
+        if *in_intervals < counted {
             sentences.push(format!(
                 "`{dir}` lacks {} of the {} requests that the run counted: time series have gaps",
-                format_grouped(counted - told),
+                format_grouped(counted - in_intervals),
                 format_grouped(counted)
             ));
         } else if read.missing > 0 {

@@ -95,14 +95,14 @@ fn gaps(dir: &Path, plan_yaml: String, record: Option<&RunRecord>) -> Vec<String
         samples: Vec::new(),
         pack: None,
     };
-    let mut told = 0;
+    let mut in_intervals = 0;
     let read = opened.read_windows(|_, interval| {
-        told += plan.as_ref().map_or(0, |plan| answered(plan, interval));
+        in_intervals += plan.as_ref().map_or(0, |plan| answered(plan, interval));
         ControlFlow::Continue(())
     });
     match read {
         Ok(read) => {
-            let gaps = ArchiveGaps { dir: "intervals".to_owned(), read, told };
+            let gaps = ArchiveGaps { dir: "intervals".to_owned(), read, in_intervals };
             gaps.sentences(record.filter(|_| plan.is_some()))
         }
         Err(error) => vec![error.message],

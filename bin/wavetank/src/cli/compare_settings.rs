@@ -71,9 +71,9 @@ mod tests {
     fn what_nobody_means_is_refused() {
         assert_eq!(limit("10%"), Ok(0.1));
         let refused = |word: &str| limit(word).map_err(|error| (error.code, error.hint)).unwrap_err();
-        let told = |code, hint: &str| (code, hint.to_owned());
-        assert_eq!(refused("10"), told("unit_missing", "10%?"));
-        assert_eq!(refused("1e400"), told("unit_missing", "a share looks like 1% or 0.01%"));
+        let expected = |code, hint: &str| (code, hint.to_owned());
+        assert_eq!(refused("10"), expected("unit_missing", "10%?"));
+        assert_eq!(refused("1e400"), expected("unit_missing", "a share looks like 1% or 0.01%"));
         assert_eq!(refused("-5%").0, "negative");
         for word in ["0%", "100%", "0", "100"] {
             let (code, hint) = refused(word);

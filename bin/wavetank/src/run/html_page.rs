@@ -22,8 +22,8 @@ pub(super) fn html_page(record: &RunRecord, opened: Option<&OpenedRun>, language
     let course = opened.zip(plan.as_ref()).and_then(|(opened, plan)| {
         let (course, read) = readable(opened.time_series(plan, COLUMNS_MAX))?;
         let dir = format!("{}/intervals", opened.display_path());
-        let told = course.counters.done + course.counters.failed();
-        warn_of_gaps(&ArchiveGaps { dir, read, told }, record);
+        let in_intervals = course.counters.done + course.counters.failed();
+        warn_of_gaps(&ArchiveGaps { dir, read, in_intervals }, record);
         Some(course)
     });
     let hosts = opened.and_then(|opened| readable(opened.hosts())).unwrap_or_default();

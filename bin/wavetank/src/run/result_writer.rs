@@ -137,9 +137,9 @@ impl<'a> ResultWriter<'a> {
         archive: &Archive<'_>,
         mut write: impl FnMut(&str, &Interval) -> io::Result<()>,
     ) -> Result<(), WriteError> {
-        let (mut full, mut told) = (None, 0);
+        let (mut full, mut in_intervals) = (None, 0);
         let read = archive.opened.read_windows(|agent, interval| {
-            told += answered(&archive.plan, interval);
+            in_intervals += answered(&archive.plan, interval);
             match write(agent, interval) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -151,19 +151,19 @@ impl<'a> ResultWriter<'a> {
         let read = read.map_err(WriteError::Unmade)?;
         match full {
             Some(error) => Err(WriteError::Io(error)),
-            None => self.complete(archive, read, told),
+            None => self.complete(archive, read, in_intervals),
         }
     }
 
     /// Reports what could not be read. If nothing could be read, that is an error.
-    fn complete(&self, archive: &Archive<'_>, read: ReadReport, told: u64) -> Result<(), WriteError> {
+    fn complete(&self, archive: &Archive<'_>, read: ReadReport, in_intervals: u64) -> Result<(), WriteError> {
         let dir = format!("{}/intervals", archive.opened.display_path());
         if read.intervals == 0 && self.record.requests.offered > 0 {
             let message = format!("no interval of the run can be read in `{dir}`");
             let hint = "use .txt, .json, .xml or .md, which need only run.json";
             return Err(WriteError::Unmade(UserError::usage("archive_damaged", message, hint)));
         }
-        warn_of_gaps(&ArchiveGaps { dir, read, told }, self.record);
+        warn_of_gaps(&ArchiveGaps { dir, read, in_intervals }, self.record);
         Ok(())
     }
 }

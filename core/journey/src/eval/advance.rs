@@ -39,9 +39,9 @@ impl Session {
         program: &Program,
         scene: &mut RenderContext<'_>,
         now: Nanos,
-        told: &mut Vec<SessionEvent>,
+        events: &mut Vec<SessionEvent>,
     ) -> SessionAction {
-        self.advance_by(OPS_MAX, program, scene, now, told)
+        self.advance_by(OPS_MAX, program, scene, now, events)
     }
 
     /// Does the same for at most `ops_max` operations, then it [gives way](SessionAction::GiveWay).
@@ -51,7 +51,7 @@ impl Session {
         program: &Program,
         scene: &mut RenderContext<'_>,
         now: Nanos,
-        told: &mut Vec<SessionEvent>,
+        events: &mut Vec<SessionEvent>,
     ) -> SessionAction {
         for _ in 0..ops_max {
             let op = &program.ops[self.at as usize];
@@ -76,12 +76,12 @@ impl Session {
                 Op::GroupBegin => self.data_mut().groups.push(now),
                 Op::GroupEnd(group) => {
                     let began = self.data_mut().groups.pop().unwrap_or(now);
-                    told.push(SessionEvent::Group(*group, began, now));
+                    events.push(SessionEvent::Group(*group, began, now));
                 }
                 Op::Set(slot, template) => scene.set(self, *slot, template),
                 Op::Log(template) => {
                     let text = scene.text(self, template);
-                    told.push(SessionEvent::Log(String::from_utf8_lossy(&text).into_owned()));
+                    events.push(SessionEvent::Log(String::from_utf8_lossy(&text).into_owned()));
                 }
                 Op::Count(count) => self.data_mut().counters.push(*count),
                 Op::List(list) => self.list(*list),

@@ -19,7 +19,7 @@ pub(super) fn resources_to_fetch(
     pages: &mut PageCache,
     session: &mut Session,
     (page, from, near): (&[u8], &HttpUrl, u16),
-    told: &mut Vec<SessionEvent>,
+    events: &mut Vec<SessionEvent>,
 ) -> VecDeque<(HttpUrl, u16)> {
     let found = pages.embedded_in(page, from);
     if found.unread || found.left_out > 0 {
@@ -28,7 +28,7 @@ pub(super) fn resources_to_fetch(
                 if found.unread { "is too long or too deeply nested" } else { "embeds too many resources" };
             format!("{} {what}: not all of its resources are fetched", from.as_str())
         };
-        told.extend(pages.note(words, from.as_str()).map(SessionEvent::Log));
+        events.extend(pages.note(words, from.as_str()).map(SessionEvent::Log));
     }
     let mut all = VecDeque::new();
     for place in &found.places {
@@ -39,7 +39,7 @@ pub(super) fn resources_to_fetch(
                     "resources embedded from {host} are not fetched: it is not a target (hint: add it under targets)"
                 )
             };
-            told.extend(pages.note(words, place.authority()).map(SessionEvent::Log));
+            events.extend(pages.note(words, place.authority()).map(SessionEvent::Log));
             continue;
         };
         if is_new(&mut session.data_mut().fetched, place) {

@@ -13,7 +13,7 @@ pub struct FollowUpSink<'a> {
     /// Receives the index of every count that matches.
     pub counted: &'a mut Vec<u16>,
     /// Receives the events of the session.
-    pub told: &'a mut Vec<SessionEvent>,
+    pub events: &'a mut Vec<SessionEvent>,
     /// Receives every observation.
     pub watch: &'a mut dyn FnMut(Observation<'_>),
 }

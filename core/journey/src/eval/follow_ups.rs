@@ -147,7 +147,7 @@ impl CompiledStep {
         match &mut course.page {
             Some(page) => page.take_in(afield, &course.place, answer)?,
             None if afield.resources && self.expect.contains(answer.status) && is_page(answer) => {
-                course.page = self.page(afield, course, scene, session, came, out.told)?;
+                course.page = self.page(afield, course, scene, session, came, out.events)?;
             }
             None => {}
         }
@@ -277,12 +277,12 @@ impl CompiledStep {
         scene: &mut RenderContext<'_>,
         session: &mut Session,
         came: &ReceivedResponse<'_, '_>,
-        told: &mut Vec<SessionEvent>,
+        events: &mut Vec<SessionEvent>,
     ) -> Result<Option<PendingPage>, FollowUpError> {
         let (answer, mut buffer) = (came.answer, scene.reading.take_buffer());
         let body = decode_body(answer, &mut buffer)?;
         let from = (body, &course.place, course.target);
-        let left = resources_to_fetch(afield, &mut scene.reading.pages, session, from, told);
+        let left = resources_to_fetch(afield, &mut scene.reading.pages, session, from, events);
         let page = (!left.is_empty()).then(|| PendingPage {
             request: came.sent.to_vec(),
             place: course.place.clone(),

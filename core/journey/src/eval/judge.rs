@@ -72,17 +72,17 @@ impl CompiledStep {
         session: &mut Session,
         answer: &ResponseView<'_>,
         site: &Site<'_>,
-        told: (&mut Vec<u16>, &mut ObservationSink<'_>),
+        sinks: (&mut Vec<u16>, &mut ObservationSink<'_>),
     ) -> Result<(), Rejection> {
         if !self.keeps.body {
-            return self.judge_plain(scene, session, answer, site, told);
+            return self.judge_plain(scene, session, answer, site, sinks);
         }
         let mut buffer = scene.reading.take_buffer();
         let (body, stray) = match decode_body(answer, &mut buffer) {
             Ok(body) => (body, None),
             Err(stray) => (&b""[..], Some(stray)),
         };
-        let judged = self.judge_plain(scene, session, &ResponseView { body, ..*answer }, site, told);
+        let judged = self.judge_plain(scene, session, &ResponseView { body, ..*answer }, site, sinks);
         scene.reading.return_buffer(buffer);
         stray.map_or(judged, |stray| Err(Rejection::Stray(stray)))
     }
@@ -94,13 +94,13 @@ impl CompiledStep {
         session: &mut Session,
         answer: &ResponseView<'_>,
         site: &Site<'_>,
-        told: (&mut Vec<u16>, &mut ObservationSink<'_>),
+        sinks: (&mut Vec<u16>, &mut ObservationSink<'_>),
     ) -> Result<(), Rejection> {
         scene.reading.clear();
         // The jar is taken out, because the session's variables are set while its cookies are read.
         let jar = session.holds_mut().map(|held| std::mem::take(&mut held.jar)).unwrap_or_default();
         let with_jar = ResponseView { jar: Some((&jar, *site, scene.unix_seconds())), ..*answer };
-        let judged = self.look(scene, session, &with_jar, told);
+        let judged = self.look(scene, session, &with_jar, sinks);
         if !jar.is_empty() {
             session.data_mut().jar = jar;
         }

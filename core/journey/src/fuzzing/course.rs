@@ -50,7 +50,7 @@ pub fn fuzz_session(data: &[u8]) {
         let mut out = FollowUpSink {
             request: &mut request,
             counted: &mut Vec::new(),
-            told: &mut Vec::new(),
+            events: &mut Vec::new(),
             watch: &mut |_| (),
         };
         sent = match step.on_answer(&mut scene, &mut session, &sent, &answer, &mut out) {

@@ -67,7 +67,7 @@ impl Sessions {
         let mut out = FollowUpSink {
             request: &mut self.next,
             counted: &mut self.counted,
-            told: &mut self.said,
+            events: &mut self.said,
             watch: &mut |look| {
                 if let Observation::Check(place, Some(_)) = look {
                     broken.push(place);

@@ -145,7 +145,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
         };
         let mut out =
-            FollowUpSink { request: next, counted: &mut counted, told: &mut told, watch: &mut tell };
+            FollowUpSink { request: next, counted: &mut counted, events: &mut told, watch: &mut tell };
         let mut scene = self.memory.scene(plan, &self.way, heard.complete);
         let onward = step.on_answer(&mut scene, &mut self.session, sent, &answer, &mut out);
         for count in counted.into_iter().map(usize::from) {

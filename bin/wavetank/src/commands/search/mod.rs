@@ -25,7 +25,7 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
     match args.goal.clone() {
         LoadSource::Url(url) => {
             let aim = from_url(&url, &args, &host)?;
-            told(&aim, &args, &host, &mut talk)
+            search_and_report(&aim, &args, &host, &mut talk)
         }
         LoadSource::File(file) => {
             let options = with_absolute_paths(args.options.clone());
@@ -42,12 +42,13 @@ pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
             if !loaded.diagnostics.is_empty() {
                 talk.info(loaded.rendered().trim_end());
             }
-            told(&aim, &args, &host, &mut talk)
+            search_and_report(&aim, &args, &host, &mut talk)
         }
     }
 }
 
-fn told(
+/// Searches `aim` and writes the result in every requested format.
+fn search_and_report(
     aim: &SearchSubject<'_>,
     args: &SearchArgs,
     host: &Host,

@@ -29,7 +29,7 @@ struct SearchLoop<'a> {
     args: &'a SearchArgs,
     host: &'a Host,
     search: SearchWithLiveness,
-    told: SearchContext<'a>,
+    context: SearchContext<'a>,
     /// The thresholds.
     conditions: Vec<Condition>,
     folder: Option<SearchFolder>,
@@ -58,7 +58,7 @@ pub(super) fn run_search(
     announce(args, &first, talk);
     let started = WallTime(WallClock::unix_ns().unsigned_abs());
     let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
-    let told = SearchContext {
+    let context = SearchContext {
         args,
         name: first.plan.name.clone(),
         id: new_id(),
@@ -70,11 +70,11 @@ pub(super) fn run_search(
         notes: None,
         broken_exit: None,
     };
-    let folder = folder(args, &told, talk);
+    let folder = folder(args, &context, talk);
     let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
     let latency = None;
     let mut course =
-        SearchLoop { aim, args, host, search, told, conditions, folder, clock, signals, latency };
+        SearchLoop { aim, args, host, search, context, conditions, folder, clock, signals, latency };
     course.go(talk);
     let doc = course.doc();
     let whole = course.store(&doc, talk);
@@ -131,12 +131,16 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
 }
 
 /// Creates the search's directory, if it is to be stored and the disk allows it.
-fn folder(args: &SearchArgs, told: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
+fn folder(args: &SearchArgs, context: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
     if args.output.no_archive {
         return None;
     }
-    let made =
-        SearchFolder::create(&RunsDir::new(args.output.runs_dir()), told.started, &told.name, &told.id);
+    let made = SearchFolder::create(
+        &RunsDir::new(args.output.runs_dir()),
+        context.started,
+        &context.name,
+        &context.id,
+    );
     match made {
         Ok(folder) => Some(folder),
         Err(problem) => {
@@ -174,7 +178,7 @@ impl SearchLoop<'_> {
     }
 
     fn run(&mut self, wanted: RunRequest, length: Nanos, talk: &mut Console) {
-        let number = self.told.runs.len() as u64;
+        let number = self.context.runs.len() as u64;
         let seed = self.args.setup.seed.wrapping_add(number);
         let ready = self.aim.plan_run(wanted.level, length, seed);
         let behind = ready.as_ref().map_or(Blame::Unknown, |ready| behind(&ready.plan));
@@ -187,11 +191,11 @@ impl SearchLoop<'_> {
         let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
         let judged = judged(&record, resolved, behind);
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
-        self.told.add(wanted, &judged, &record, archive);
+        self.context.add(wanted, &judged, &record, archive);
         match judged.seen {
             Ok(seen) => self.search.result(seen, judged.silent, judged.kept),
             Err(stop) => {
-                self.told.broken_exit = Some(record.verdict.exit);
+                self.context.broken_exit = Some(record.verdict.exit);
                 self.search.stop(stop);
             }
         }
@@ -217,7 +221,7 @@ impl SearchLoop<'_> {
             runs_dir: self.folder.as_ref().map(SearchFolder::runs),
             repeatable: false,
             // Only the first run sends a probe.
-            probe: ready.probe.filter(|_| self.told.runs.is_empty()),
+            probe: ready.probe.filter(|_| self.context.runs.is_empty()),
             tables: ready.tables,
             guard: ready.guard,
             truth: ready.truth,
@@ -230,7 +234,7 @@ impl SearchLoop<'_> {
 
     /// This host cannot make the run. Nothing was sent, and earlier runs show what it can do.
     fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut Console) {
-        self.told.runs.push(SearchRunDoc {
+        self.context.runs.push(SearchRunDoc {
             level: Number(wanted.level),
             stage: wanted.stage.name().to_owned(),
             result: RunOutcome::Generator.name().to_owned(),
@@ -243,7 +247,7 @@ impl SearchLoop<'_> {
             self.search.result(RunOutcome::Generator, false, 1.0);
         } else {
             talk.warn_of(error);
-            self.told.broken_exit = Some(error.exit as u8);
+            self.context.broken_exit = Some(error.exit as u8);
             self.search.stop(StopReason::Broken);
         }
     }
@@ -258,7 +262,7 @@ impl SearchLoop<'_> {
     }
 
     fn doc(&self) -> SearchDoc {
-        self.told.doc(&self.search.answer(), self.clock.now())
+        self.context.doc(&self.search.answer(), self.clock.now())
     }
 
     /// Stores the current state. Returns false if that failed; true if it succeeded or nothing is

@@ -131,7 +131,7 @@ impl Walker {
             let mut out = FollowUpSink {
                 request: &mut request,
                 counted: &mut Vec::new(),
-                told: &mut this.told,
+                events: &mut this.told,
                 watch: &mut |_| (),
             };
             let step = &this.journey.steps[0];
