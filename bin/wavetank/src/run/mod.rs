@@ -27,6 +27,8 @@ mod lab_notes;
 #[cfg(target_os = "linux")]
 mod lab_run;
 #[cfg(target_os = "linux")]
+mod load_host;
+#[cfg(target_os = "linux")]
 mod lookup;
 #[cfg(target_os = "linux")]
 mod memory_growth;

@@ -28,10 +28,11 @@ use wavetank_store::ArchiveWriter;
 use wavetank_units::{Nanos, UserError};
 
 use super::SamplingConfig;
-use super::agent_host::{AgentEvent, AgentHost};
+use super::agent_host::AgentHost;
 use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
+use super::load_host::AgentEvent;
 use super::sample::{SampleStore, note_fault};
 use run_log::{AddressChanges, LogLineCount, RunLog};
 
