@@ -35,9 +35,26 @@ pub struct HostFacts {
     pub hostname: String,
     /// CPU model, as the kernel names it.
     pub cpu_model: String,
-    /// Hosts of a lab on this machine that send the load, each with its own addresses and ports.
-    /// `None`: this host sends it.
-    pub load_hosts: Option<u32>,
+    /// The hosts that send the load.
+    pub origin: LoadOrigin,
+}
+
+/// The hosts that send the load, each with its own addresses and ports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LoadOrigin {
+    /// This host.
+    #[default]
+    ThisHost,
+    /// Hosts of a lab on this machine.
+    Lab {
+        /// Their number.
+        hosts: u32,
+    },
+    /// Hosts of a fleet.
+    Fleet {
+        /// Their number.
+        hosts: u32,
+    },
 }
 
 impl HostFacts {
@@ -59,15 +76,17 @@ impl HostFacts {
             kernel: String::new(),
             hostname: String::new(),
             cpu_model: String::new(),
-            load_hosts: None,
+            origin: LoadOrigin::ThisHost,
         }
     }
 
     /// Returns whether all of `targets` are addresses of this host, so that it holds both ends of
-    /// each connection. In a lab it always does.
+    /// each connection. In a lab it always does, with a fleet never.
     pub fn is_target(&self, targets: &[SocketAddr]) -> bool {
-        if self.load_hosts.is_some() {
-            return true;
+        match self.origin {
+            LoadOrigin::Lab { .. } => return true,
+            LoadOrigin::Fleet { .. } => return false,
+            LoadOrigin::ThisHost => {}
         }
         let own = |target: &SocketAddr| {
             let ip = target.ip().to_canonical();
@@ -76,9 +95,17 @@ impl HostFacts {
         targets.iter().all(own)
     }
 
-    /// Hosts that send the load, this one or those of a lab; at least 1.
+    /// Returns the number of hosts that send the load; at least 1.
     pub fn load_host_count(&self) -> u32 {
-        self.load_hosts.unwrap_or(1).max(1)
+        match self.origin {
+            LoadOrigin::ThisHost => 1,
+            LoadOrigin::Lab { hosts } | LoadOrigin::Fleet { hosts } => hosts.max(1),
+        }
+    }
+
+    /// Returns whether hosts of a lab send the load.
+    pub const fn is_lab(&self) -> bool {
+        matches!(self.origin, LoadOrigin::Lab { .. })
     }
 
     /// Returns the ports of the tuples that a load with source addresses uses. Some ports are left

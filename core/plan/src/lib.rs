@@ -57,7 +57,7 @@ pub use event_plan::PlannedEvent;
 pub use file_budget::{FileBudget, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX, SocketLayout};
 pub use footprint::{ConnectionEnd, MemoryModel, plannable_bytes};
 pub use guard::Guard;
-pub use host::HostFacts;
+pub use host::{HostFacts, LoadOrigin};
 pub use host_limits::HostLimits;
 pub use journey::{
     Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,

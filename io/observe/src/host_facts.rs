@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use nix::ifaddrs::getifaddrs;
 use rustix::system::{sysinfo, uname};
 use rustix::thread::{CpuSet, sched_getaffinity};
-use wavetank_plan::{HostFacts, SocketSupport};
+use wavetank_plan::{HostFacts, LoadOrigin, SocketSupport};
 
 use crate::file_limit::{files_left, files_max, nr_open};
 use crate::host_limits::host_limits;
@@ -35,7 +35,7 @@ pub fn host_facts() -> HostFacts {
         cpu_model: read::text("/proc/cpuinfo")
             .and_then(|text| parse::cpu_model(&text))
             .unwrap_or_else(|| names.machine().to_string_lossy().into_owned()),
-        load_hosts: None,
+        origin: LoadOrigin::ThisHost,
     }
 }
 

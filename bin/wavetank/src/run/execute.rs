@@ -10,7 +10,7 @@ use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
-use wavetank_plan::{Guard, HostFacts, Plan, Unsupported};
+use wavetank_plan::{Guard, HostFacts, LoadOrigin, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_report::load_doc;
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
@@ -366,11 +366,13 @@ pub(crate) fn host_error(what: &str, errno: Errno) -> UserError {
     )
 }
 
-/// Whether load and target share this host, so that they compete for its CPUs.
+/// Whether load and target share a host, so that they compete for its CPUs.
 fn same_host(plan: &Plan, host: &HostFacts) -> bool {
-    // A lab is one machine, whosever addresses these are.
-    if host.load_hosts.is_some() {
-        return true;
+    match host.origin {
+        // A lab is one machine, whatever the addresses.
+        LoadOrigin::Lab { .. } => return true,
+        LoadOrigin::Fleet { .. } => return false,
+        LoadOrigin::ThisHost => {}
     }
     let local = |address: &SocketAddr| {
         let ip = address.ip().to_canonical();

@@ -14,7 +14,7 @@ use wavetank_driver::{NetworkNamespace, WallClock, bind_probe};
 use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffsets, LogParts, versioned};
 use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
-use wavetank_plan::{HostFacts, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
+use wavetank_plan::{HostFacts, LoadOrigin, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
 use wavetank_units::{SourceRange, UserError, did_you_mean};
@@ -99,8 +99,8 @@ impl LabRun {
         // All hosts have the settings of their role. If one has less, planning uses that.
         let fewest = self.load_hosts.iter().min_by_key(|host| host.facts.ports.count());
         let ports = fewest.map_or(facts.ports, |host| host.facts.ports.clone());
-        let load_hosts = u32::try_from(self.load_hosts.len()).ok();
-        HostFacts { addresses, ports, load_hosts, ..facts }
+        let hosts = u32::try_from(self.load_hosts.len()).unwrap_or(u32::MAX);
+        HostFacts { addresses, ports, origin: LoadOrigin::Lab { hosts }, ..facts }
     }
 
     /// Where load threads are to be, in turn. Ports begin at a place of this run's own.

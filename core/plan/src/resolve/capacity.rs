@@ -205,10 +205,10 @@ fn no_tuples(
         format!("; or more ports: sysctl -w net.ipv4.ip_local_port_range='{PORT_MIN} {}'", u16::MAX)
     });
     let hint = hint + &more.unwrap_or_default();
-    let have = match (sources.is_empty(), host.load_hosts) {
+    let have = match (sources.is_empty(), host.load_host_count()) {
         (false, _) => "--source".to_owned(),
-        (true, None | Some(0 | 1)) => "one source address".to_owned(),
-        (true, Some(hosts)) => format!("one source address of each of {hosts} load hosts"),
+        (true, 1) => "one source address".to_owned(),
+        (true, hosts) => format!("one source address of each of {hosts} load hosts"),
     };
     UserError::refused(
         "no_source_address",

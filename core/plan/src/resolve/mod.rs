@@ -117,7 +117,7 @@ pub fn resolve(
         events: Vec::new(),
         tags: options.tags.clone(),
     };
-    thresholds::check_conditions(&plan, host.load_hosts.is_some())?;
+    thresholds::check_conditions(&plan, host.is_lab())?;
     notes::plan_warnings(&plan, host, &mut notes);
     UserError::combine(forecast::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
     notes.extend(forecast::risks(&plan, host));

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
     Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts, HostLimits,
-    HttpVersion, IpFamily, Load, MaxOpenLimit, MemoryModel, Plan, PopulationCurve, RateCurve, Resolved,
-    RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
+    HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve, RateCurve,
+    Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
     plannable_bytes, resolve,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
@@ -25,7 +25,7 @@ fn host() -> HostFacts {
         kernel: "6.18.44".to_owned(),
         hostname: "load01".to_owned(),
         cpu_model: "test".to_owned(),
-        load_hosts: None,
+        origin: LoadOrigin::ThisHost,
     }
 }
 

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::net::SocketAddr;
 
 use wavetank_plan::resolve::check_conflicts;
-use wavetank_plan::{HostFacts, Resolved, SocketSupport, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, LoadOrigin, Resolved, SocketSupport, TargetUrl, resolve};
 use wavetank_units::UserError;
 
 use super::{Command, LoadSource, ParseExit, RunArgs, parse};
@@ -108,6 +108,6 @@ fn small_host() -> HostFacts {
         kernel: "6.1.0".to_owned(),
         hostname: "small".to_owned(),
         cpu_model: "test".to_owned(),
-        load_hosts: None,
+        origin: LoadOrigin::ThisHost,
     }
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use wavetank_plan::resolve::resolve;
-use wavetank_plan::{DnsPolicy, HostFacts, RunOptions, SocketSupport, TargetUrl};
+use wavetank_plan::{DnsPolicy, HostFacts, LoadOrigin, RunOptions, SocketSupport, TargetUrl};
 use wavetank_units::{Nanos, Ports};
 
 use super::*;
@@ -35,7 +35,7 @@ fn plan(before: &str) -> Plan {
         kernel: String::new(),
         hostname: String::new(),
         cpu_model: String::new(),
-        load_hosts: None,
+        origin: LoadOrigin::ThisHost,
     };
     let options = RunOptions { dns: Some(DnsPolicy::EachSession), ..RunOptions::default() };
     let url = TargetUrl::parse("http://web/").expect("a URL");

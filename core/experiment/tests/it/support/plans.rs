@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use wavetank_experiment::{Experiment, Factor, LowerContext, ParseInput, UrlRequest, lower, read_url};
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{
-    EngineChoice, HostFacts, HostLimits, Plan, RunOptions, Secret, SocketSupport, SourcesPlan, TargetUrl,
+    EngineChoice, HostFacts, HostLimits, LoadOrigin, Plan, RunOptions, Secret, SocketSupport, SourcesPlan,
+    TargetUrl,
 };
 use wavetank_units::{Ports, UserError};
 
@@ -26,7 +27,7 @@ pub(crate) fn host() -> HostFacts {
         kernel: "6.18.0".to_owned(),
         hostname: "large".to_owned(),
         cpu_model: "test".to_owned(),
-        load_hosts: None,
+        origin: LoadOrigin::ThisHost,
     }
 }
 
