@@ -8,7 +8,9 @@
 //! Reading never panics, whatever the bytes are, and returns only values with which the machines
 //! can compute.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -46,8 +48,9 @@ pub struct AgentFrame {
 pub struct ControllerFrame {
     /// The message.
     pub message: ControllerMessage,
-    /// The text of the plan, for an offer, if the link has no other way for it.
-    pub plan: Option<String>,
+    /// The text of the plan, for an offer, if the link has no other way for it. It is shared, so
+    /// that offers to many agents hold it once.
+    pub plan: Option<Arc<str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -59,6 +62,10 @@ struct ControllerLine<P, T> {
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     plan: Option<T>,
 }
+
+/// The text of a plan, which is part of the line unless it has escapes.
+#[derive(Deserialize)]
+struct PlanText<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[derive(Serialize, Deserialize)]
 struct AgentLine<P, I> {
@@ -91,14 +98,31 @@ pub fn encode_controller(message: &ControllerMessage, plan: Option<&str>) -> Str
     to_line(&ControllerLine { v: WIRE_VERSION, run: *run, epoch: *epoch, order, plan })
 }
 
+/// Writes a controller's message as a line, with its newline. The plan is written piece by piece
+/// and never copied as a whole.
+///
+/// # Errors
+/// If the bytes cannot be written.
+pub fn write_controller(
+    message: &ControllerMessage,
+    plan: Option<&str>,
+    out: &mut impl io::Write,
+) -> io::Result<()> {
+    let ControllerMessage { run, epoch, order } = message;
+    let line = ControllerLine { v: WIRE_VERSION, run: *run, epoch: *epoch, order, plan };
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")
+}
+
 /// Reads a controller's message.
 ///
 /// # Errors
 /// If the bytes are not a whole line of this version. A denial is read in any version.
 pub fn decode_controller(line: &[u8]) -> Result<ControllerFrame, WireError> {
     let found = version(line)?;
-    let read: ControllerLine<ControllerPayload, String> = from_line(line, found)?;
+    let read: ControllerLine<ControllerPayload, PlanText<'_>> = from_line(line, found)?;
     let ControllerLine { run, epoch, order, plan, .. } = read;
+    let plan = plan.map(|PlanText(text)| Arc::from(text));
     if found != WIRE_VERSION && !matches!(order, ControllerPayload::Denied { .. }) {
         return Err(WireError::Version { found });
     }

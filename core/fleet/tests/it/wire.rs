@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wavetank_fleet::wire::{
     AgentFrame, ControllerFrame, WireError, decode_agent, decode_controller, decode_record, encode_agent,
-    encode_controller, encode_record,
+    encode_controller, encode_record, write_controller,
 };
 use wavetank_fleet::{
     Adjustments, Agent, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Change,
@@ -193,6 +193,11 @@ fn attached_data_keeps_its_bytes() {
     let line = encode_controller(&orders()[0], Some(plan));
     assert_eq!(decode_controller(line.as_bytes()).expect("it was just written").plan.as_deref(), Some(plan));
     assert!(matches!(encode_agent(&sealed, Some("{")), Err(WireError::Damaged(_))));
+    for plan in [None, Some(plan), Some("aGVsbG8=")] {
+        let mut written = Vec::new();
+        write_controller(&orders()[0], plan, &mut written).expect("memory takes it");
+        assert_eq!(String::from_utf8(written), Ok(encode_controller(&orders()[0], plan) + "\n"));
+    }
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! A Unix socket in a folder that only its user can enter.
+
+use std::fmt;
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::event::PollFlags;
+use rustix::process::geteuid;
+use std::os::fd::AsFd as _;
+use std::time::Duration;
+
+use crate::stop::Stop;
+
+/// After a failure to accept, such as too many open files, the next attempt waits this long.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
+/// Longest path of a Unix socket, in bytes (unix(7): 108 with the zero at its end).
+const PATH_BYTES_MAX: usize = 107;
+
+/// Why an agent cannot listen in a folder.
+#[derive(Debug)]
+pub enum BindError {
+    /// Another process listens there.
+    InUse(PathBuf),
+    /// The folder belongs to another user, who could replace the socket.
+    Foreign(PathBuf),
+    /// The path has more bytes than a Unix socket can have.
+    TooLong(PathBuf),
+    /// The system refused.
+    System(PathBuf, Error),
+}
+
+impl fmt::Display for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse(path) => write!(f, "another agent listens on {}", path.display()),
+            Self::Foreign(path) => write!(f, "{} belongs to another user", path.display()),
+            Self::TooLong(path) => {
+                write!(f, "{} is longer than the {PATH_BYTES_MAX} bytes of a socket's path", path.display())
+            }
+            Self::System(path, error) => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for BindError {}
+
+/// Creates the folder if it is missing, makes it private, and listens on `name` in it. The socket
+/// of a process that has ended is replaced.
+pub(crate) fn bind_private(folder: &Path, name: &str) -> Result<UnixListener, BindError> {
+    let path = folder.join(name);
+    let failed = |error| BindError::System(path.clone(), error);
+    if path.as_os_str().len() > PATH_BYTES_MAX {
+        return Err(BindError::TooLong(path));
+    }
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    let metadata = std::fs::metadata(folder).map_err(failed)?;
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(BindError::Foreign(folder.to_owned()));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        let private = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(folder, private).map_err(failed)?;
+    }
+    match UnixStream::connect(&path) {
+        Ok(_) => return Err(BindError::InUse(path)),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(&path).map_err(failed)?;
+        }
+        Err(_) => {}
+    }
+    let listener = match UnixListener::bind(&path) {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(BindError::InUse(path)),
+        result => result.map_err(failed)?,
+    };
+    // The folder keeps others out before this, and afterwards.
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    rustix::io::ioctl_fionbio(&listener, true).map_err(|errno| failed(errno.into()))?;
+    Ok(listener)
+}
+
+/// Returns the next connection of the same user or of root; `None` when the end is requested.
+pub(crate) fn accept(listener: &UnixListener, stop: &Stop) -> Option<UnixStream> {
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) if is_trusted(&stream) => return Some(stream),
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if !stop.wait_for(listener.as_fd(), PollFlags::IN).unwrap_or(false) {
+                    return None;
+                }
+            }
+            Err(_) => {
+                if stop.wait(ACCEPT_AGAIN) {
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+/// Whether the process at the other end belongs to this user or to root.
+fn is_trusted(stream: &UnixStream) -> bool {
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    peer.is_ok_and(|peer| peer.uid == geteuid() || peer.uid.is_root())
+}
