@@ -189,6 +189,8 @@ struct RawConns {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RawThread {
+    #[serde(skip_serializing_if = "is_first")]
+    agent: u16,
     thread: u16,
     turns: u64,
     stalled_turns: u64,
@@ -271,6 +273,7 @@ impl RawConns {
 impl RawThread {
     fn new(health: ThreadStats) -> Self {
         let ThreadStats {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -282,6 +285,7 @@ impl RawThread {
             cpu_ns,
         } = health;
         Self {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -296,6 +300,7 @@ impl RawThread {
 
     fn decode(self) -> ThreadStats {
         let Self {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -307,6 +312,7 @@ impl RawThread {
             cpu_ns,
         } = self;
         ThreadStats {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -325,4 +331,10 @@ impl RawThread {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0
+}
+
+/// Whether a thread's agent is left out: on a single host, and for the first of a fleet.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
+const fn is_first(agent: &u16) -> bool {
+    *agent == 0
 }
