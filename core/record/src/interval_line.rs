@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadStats};
 use wavetank_units::Nanos;
 
-use crate::DecodeError;
 use crate::journeys_line::JourneysLine;
 use crate::overflow_guard::OverflowGuard;
 use crate::series_line::{Series, SeriesLine, SeriesTimes, SkipTimes, TimesLine};
+use crate::{DecodeError, IntervalExtras};
 
 /// Version of the written lines. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as
 /// long.
@@ -55,6 +55,40 @@ impl IntervalLine {
         let mut raw = RawLine::new(interval);
         (raw.agent, raw.epoch, raw.seq, raw.checkpoint) = (agent.to_owned(), epoch, seq, checkpoint);
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
+    }
+
+    /// The line of an agent in a fleet: that of [`IntervalLine::encode_interval`], with `extras` as
+    /// its last key. Extras that are empty are left out.
+    pub fn encode_interval_with_extras(
+        agent: &str,
+        epoch: u64,
+        seq: u64,
+        interval: &Interval,
+        extras: &IntervalExtras,
+    ) -> String {
+        let mut line = Self::encode_interval(agent, epoch, seq, false, interval);
+        if !extras.is_empty() {
+            line.truncate(line.len() - 1);
+            line.push_str(",\"extras\":");
+            line.push_str(&extras.encode());
+            line.push('}');
+        }
+        line
+    }
+
+    /// Reads only the epoch and the number of a line.
+    ///
+    /// # Errors
+    /// If the bytes are not a whole line, have an unknown version, or contain a number beyond any
+    /// run.
+    pub fn number(line: &[u8]) -> Result<(u64, u64), DecodeError> {
+        let Numbers { v, epoch, seq } =
+            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
+        check_version(v)?;
+        if seq > SEQ_MAX {
+            return Err(DecodeError::new("a count beyond any run"));
+        }
+        Ok((epoch, seq))
     }
 
     /// Reads one line, without its newline.
@@ -129,6 +163,14 @@ struct TimeSpan {
     v: u32,
     from_ns: i64,
     len_ns: i64,
+}
+
+/// The keys of a line that contain its number.
+#[derive(Deserialize)]
+struct Numbers {
+    v: u32,
+    epoch: u64,
+    seq: u64,
 }
 
 fn check_version(version: u32) -> Result<(), DecodeError> {

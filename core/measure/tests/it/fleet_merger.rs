@@ -121,7 +121,8 @@ fn a_lost_agent_loses_what_it_held_once() {
     merger.agent_lost(1);
     merger.seal(3);
     let all = polled(&mut merger);
-    let told = |it: &Interval| (it.conns.open, it.conns.lost, it.steps[0].open, it.steps[0].counters.failed());
+    let told =
+        |it: &Interval| (it.conns.open, it.conns.lost, it.steps[0].open, it.steps[0].counters.failed());
     let seconds: Vec<_> = all.iter().map(told).collect();
     assert_eq!(seconds, [(14, 0, 14, 0), (8, 5, 8, 5), (7, 0, 7, 0), (6, 0, 6, 0)]);
     let users: Vec<_> = all.iter().map(|it| it.users).collect();
