@@ -51,7 +51,7 @@ impl GeneratorHealthTracker {
         for health in &interval.threads {
             self.facts.stalled_turns.add(health.stalled_turns, health.turns);
             self.facts.starved_turns.add(health.starved_turns, health.turns);
-            let load = self.thread(health.thread);
+            let load = self.thread(health.name());
             load.intervals += 1;
             load.full += u64::from(health.is_full(interval.len));
         }
@@ -124,10 +124,11 @@ impl GeneratorHealthTracker {
         }
     }
 
-    fn thread(&mut self, thread: u16) -> &mut ThreadLoad {
+    fn thread(&mut self, name: (u16, u16)) -> &mut ThreadLoad {
         let threads = &mut self.facts.threads;
-        let at = threads.binary_search_by_key(&thread, |load| load.thread).unwrap_or_else(|at| {
-            threads.insert(at, ThreadLoad { thread, ..ThreadLoad::default() });
+        let at = threads.binary_search_by_key(&name, |load| (load.agent, load.thread)).unwrap_or_else(|at| {
+            let (agent, thread) = name;
+            threads.insert(at, ThreadLoad { agent, thread, ..ThreadLoad::default() });
             at
         });
         &mut threads[at]

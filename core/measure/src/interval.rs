@@ -127,19 +127,23 @@ impl Interval {
         self.threads.iter().any(|health| health.is_full(self.len))
     }
 
-    fn sort(&mut self) {
+    /// Puts all lists into their order.
+    pub(crate) fn sort(&mut self) {
         self.steps.sort_by_key(|series| series.key);
         self.steps.iter_mut().for_each(|series| series.status.0.sort_unstable());
         self.phases.sort_by_key(|series| series.phase);
         self.targets.sort_by_key(|series| (series.phase, series.target));
         self.threads.sort_unstable();
+        self.journeys.sort();
     }
 }
 
 /// Performance of a load thread in one interval, used to check the generator itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ThreadStats {
-    /// Number of the thread, from 0.
+    /// Number of its agent in a fleet, by the order of names, from 0. 0 on a single host.
+    pub agent: u16,
+    /// Number of the thread on its agent, from 0.
     pub thread: u16,
     /// Loop turns that did work.
     pub turns: u64,
@@ -161,6 +165,11 @@ pub struct ThreadStats {
 }
 
 impl ThreadStats {
+    /// The identifying numbers: agent, thread.
+    pub const fn name(&self) -> (u16, u16) {
+        (self.agent, self.thread)
+    }
+
     /// The share of an interval of length `len` it spent in turns that did work.
     pub fn busy_share(&self, len: Nanos) -> f64 {
         if len > Nanos::ZERO { self.busy_ns as f64 / len.0 as f64 } else { 0.0 }

@@ -118,7 +118,7 @@ impl JourneyCounters {
         }
     }
 
-    fn sort(&mut self) {
+    pub(crate) fn sort(&mut self) {
         self.sessions.sort_by_key(|series| (series.phase, series.scenario));
         self.asked.sort_by_key(|series| series.key);
         self.groups.sort_by_key(GroupSeries::name);

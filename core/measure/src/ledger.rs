@@ -115,6 +115,15 @@ impl Ledger {
         self.note(checked)
     }
 
+    /// Adds an interval of a fleet's agent that arrived after the fleet's interval was added. Only
+    /// totals have it: conditions and the generator's health were evaluated without it. The ledger
+    /// is then good for progress, and the result of the run must be computed from its archive.
+    /// Gauges are those of the latest seal.
+    pub fn amend(&mut self, interval: &Interval) {
+        self.mark_incomplete();
+        self.totals.amend(interval);
+    }
+
     /// Whether it matters in which second a time was measured. It does for conditions on times over
     /// windows, for stop conditions on times, for plateaus of held connections, and for the impact
     /// of events. Otherwise seconds may be added without their times, and the times of all of them

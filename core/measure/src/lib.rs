@@ -3,6 +3,7 @@
 //! Load threads fill an [`Interval`] each second; merged intervals add up to [`Totals`]. This crate
 //! uses no sockets, files or clocks, and everything merges exactly and in any order.
 
+mod agent_gauges;
 mod check_series;
 mod class;
 mod condition_outcome;
@@ -10,6 +11,7 @@ mod condition_scope;
 mod counters;
 mod difference;
 mod downsampled;
+mod fleet_merger;
 mod generator_excuses;
 mod generator_health;
 mod handshakes;
@@ -51,6 +53,7 @@ pub use check_series::{CheckCount, CheckSeries};
 pub use class::{DropReason, ErrorClass};
 pub use counters::{Bytes, ConnCounts, RequestCounters, StatusCounts, WireCounters};
 pub use downsampled::Downsampled;
+pub use fleet_merger::FleetMerger;
 pub use generator_health::GeneratorHealthTracker;
 pub use handshakes::{HandshakeParams, Handshakes};
 pub use histogram::Histogram;

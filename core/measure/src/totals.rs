@@ -103,19 +103,34 @@ impl Totals {
         }
         self.add_conns(interval, latest);
         self.held.add(interval, &self.spans);
+        self.add_traffic(interval);
+        self.began = self.began.min(interval.from);
+        self.sealed = self.sealed.max(interval.end());
+        self.intervals += 1;
+    }
+
+    /// Adds the bytes of an interval, and the work of its load threads.
+    fn add_traffic(&mut self, interval: &Interval) {
         // Bytes are counted per second, so those of a warm-up cannot be separated from those of
         // judged load in the same second.
         let alone = self.spans.in_warmup(interval) && !self.spans.is_holding_at(None, interval.from);
         let bytes = if alone { &mut self.bytes_warmup } else { &mut self.bytes };
         bytes.merge(&interval.bytes);
         for theirs in &interval.threads {
-            let make = || ThreadStats { thread: theirs.thread, ..ThreadStats::default() };
-            entry(&mut self.threads, |mine| mine.thread.cmp(&theirs.thread), make).merge(theirs);
+            let (agent, thread) = theirs.name();
+            let make = || ThreadStats { agent, thread, ..ThreadStats::default() };
+            entry(&mut self.threads, |mine| mine.name().cmp(&theirs.name()), make).merge(theirs);
             self.add_busy_share(theirs.busy_share(interval.len), interval.len >= BUSY_LEN_MIN);
         }
-        self.began = self.began.min(interval.from);
-        self.sealed = self.sealed.max(interval.end());
-        self.intervals += 1;
+    }
+
+    /// Adds the counts of one agent's interval to those of the fleet, and leaves gauges as they are.
+    pub(crate) fn amend(&mut self, interval: &Interval) {
+        self.add_steps(interval, false);
+        self.add_parts(interval);
+        self.journeys.merge(&interval.journeys);
+        self.conns.merge(&interval.conns);
+        self.add_traffic(interval);
     }
 
     /// Adds the times of intervals that were added without; `times` contains nothing else.

@@ -25,7 +25,9 @@ pub struct WindowShare {
 /// How often one load thread was full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadLoad {
-    /// Number of the thread.
+    /// Number of its agent in a fleet, by the order of names, from 0. 0 on a single host.
+    pub agent: u16,
+    /// Number of the thread on its agent.
     pub thread: u16,
     /// Intervals in which its busy share was at least
     /// [`wavetank_plan::constants::THREAD_FULL_SHARE`].

@@ -26,6 +26,10 @@ pub struct EventLine {
     /// [`EVENT_STUCK`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<u16>,
+    /// Name of the agent concerned, for [`AGENT_LOST`] and for events that an agent reported. Empty
+    /// on a single host.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub agent: String,
 }
 
 /// The event kinds that contain the number of requests sent by the run's `before` and `after`.
@@ -33,6 +37,10 @@ pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 
 /// Event kind: a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";
+
+/// Event kind: an agent was silent under load and is lost. Readers of the intervals count what it
+/// held as lost from this instant on, unless it has later intervals.
+pub const AGENT_LOST: &str = "agent_lost";
 
 /// Event kind: one of the plan's events was carried out.
 pub const EVENT_DONE: &str = "event_done";

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadStats};
 use wavetank_units::Nanos;
 
-use crate::DecodeError;
 use crate::journeys_line::JourneysLine;
 use crate::overflow_guard::OverflowGuard;
 use crate::series_line::{Series, SeriesLine, SeriesTimes, SkipTimes, TimesLine};
+use crate::{DecodeError, IntervalExtras};
 
 /// Version of the written lines. Histograms of version 1 were `HdrHistogram` V2 in base64, twice as
 /// long.
@@ -55,6 +55,40 @@ impl IntervalLine {
         let mut raw = RawLine::new(interval);
         (raw.agent, raw.epoch, raw.seq, raw.checkpoint) = (agent.to_owned(), epoch, seq, checkpoint);
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
+    }
+
+    /// The line of an agent in a fleet: that of [`IntervalLine::encode_interval`], with `extras` as
+    /// its last key. Extras that are empty are left out.
+    pub fn encode_interval_with_extras(
+        agent: &str,
+        epoch: u64,
+        seq: u64,
+        interval: &Interval,
+        extras: &IntervalExtras,
+    ) -> String {
+        let mut line = Self::encode_interval(agent, epoch, seq, false, interval);
+        if !extras.is_empty() {
+            line.truncate(line.len() - 1);
+            line.push_str(",\"extras\":");
+            line.push_str(&extras.encode());
+            line.push('}');
+        }
+        line
+    }
+
+    /// Reads only the epoch and the number of a line.
+    ///
+    /// # Errors
+    /// If the bytes are not a whole line, have an unknown version, or contain a number beyond any
+    /// run.
+    pub fn number(line: &[u8]) -> Result<(u64, u64), DecodeError> {
+        let Numbers { v, epoch, seq } =
+            serde_json::from_slice(line).map_err(|error| DecodeError::line(line, LINE_VERSION, &error))?;
+        check_version(v)?;
+        if seq > SEQ_MAX {
+            return Err(DecodeError::new("a count beyond any run"));
+        }
+        Ok((epoch, seq))
     }
 
     /// Reads one line, without its newline.
@@ -131,6 +165,14 @@ struct TimeSpan {
     len_ns: i64,
 }
 
+/// The keys of a line that contain its number.
+#[derive(Deserialize)]
+struct Numbers {
+    v: u32,
+    epoch: u64,
+    seq: u64,
+}
+
 fn check_version(version: u32) -> Result<(), DecodeError> {
     if (LINE_VERSION_MIN..=LINE_VERSION).contains(&version) {
         return Ok(());
@@ -189,6 +231,8 @@ struct RawConns {
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct RawThread {
+    #[serde(skip_serializing_if = "is_first")]
+    agent: u16,
     thread: u16,
     turns: u64,
     stalled_turns: u64,
@@ -271,6 +315,7 @@ impl RawConns {
 impl RawThread {
     fn new(health: ThreadStats) -> Self {
         let ThreadStats {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -282,6 +327,7 @@ impl RawThread {
             cpu_ns,
         } = health;
         Self {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -296,6 +342,7 @@ impl RawThread {
 
     fn decode(self) -> ThreadStats {
         let Self {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -307,6 +354,7 @@ impl RawThread {
             cpu_ns,
         } = self;
         ThreadStats {
+            agent,
             thread,
             turns,
             stalled_turns,
@@ -325,4 +373,10 @@ impl RawThread {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
 const fn is_none(count: &u64) -> bool {
     *count == 0
+}
+
+/// Whether a thread's agent is left out: on a single host, and for the first of a fleet.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it by reference")]
+const fn is_first(agent: &u16) -> bool {
+    *agent == 0
 }

@@ -20,6 +20,7 @@ mod held_parts;
 mod histogram_code;
 mod host_line;
 mod impact_doc;
+mod interval_extras;
 mod interval_line;
 mod journey_parts;
 mod journeys_line;
@@ -36,6 +37,7 @@ mod sample_line;
 mod search_doc;
 mod series_line;
 mod size_doc;
+mod spool_line;
 mod times;
 mod try_doc;
 mod verdict;
@@ -51,8 +53,8 @@ pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{
-    AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, NAMES_FAILED, NAMES_MOVED,
-    NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
+    AGENT_LOST, AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, NAMES_FAILED,
+    NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use forecast_doc::{
@@ -63,6 +65,7 @@ pub use forecast_doc::{
 pub use held_parts::{HoldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
 pub use impact_doc::{ClientWindowDoc, ImpactDoc, ImpactOutcome, RecoveryDoc};
+pub use interval_extras::{AgentHealth, IntervalExtras, LoggedLine};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, RendezvousDoc, RendezvousReleaseDoc, Sessions,
@@ -83,6 +86,7 @@ pub use search_doc::{
     SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
 };
 pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
+pub use spool_line::{SpoolEnd, SpoolHead, SpoolLine, SpoolState};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};
 pub use verdict::{Blame, Finding, Status, Threshold, VerdictDoc};

@@ -22,7 +22,7 @@ impl Cumulative {
         self.sum.conns.peak = peak;
         let latest = std::mem::replace(&mut self.sum.threads, threads);
         for theirs in &latest {
-            match self.sum.threads.iter_mut().find(|mine| mine.thread == theirs.thread) {
+            match self.sum.threads.iter_mut().find(|mine| mine.name() == theirs.name()) {
                 Some(mine) => mine.merge(theirs),
                 None => self.sum.threads.push(ThreadStats { ..*theirs }),
             }

@@ -2,6 +2,7 @@
 
 mod common;
 mod course;
+mod fleet_merger;
 mod histogram;
 mod hosts;
 mod impacts;

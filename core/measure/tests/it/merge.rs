@@ -11,7 +11,7 @@ use wavetank_plan::Key;
 use wavetank_units::Nanos;
 
 /// Data of one load thread in a second: counts and times from random `draws`.
-fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
+pub(crate) fn thread(thread: u16, draws: &[(u8, u64, u64)]) -> Interval {
     let mut second = Second::at(3);
     for &(what, n, ms) in draws {
         second = match what % 6 {
@@ -57,7 +57,7 @@ fn journey(interval: &mut Interval, thread: u16, total: u64) {
     }
 }
 
-fn merged(parts: &[Interval]) -> Interval {
+pub(crate) fn merged(parts: &[Interval]) -> Interval {
     let mut whole = Interval::default();
     for part in parts {
         whole.merge(part);

@@ -2,6 +2,7 @@
 
 mod calibration_doc;
 mod compare_doc;
+mod fleet_lines;
 mod forecast_doc;
 mod host_line;
 mod interval_line;

@@ -139,6 +139,7 @@ impl Random {
 
     fn thread(&mut self, thread: u16) -> ThreadStats {
         ThreadStats {
+            agent: thread % 2,
             thread,
             turns: self.magnitude(30),
             stalled_turns: self.magnitude(30),
@@ -171,6 +172,7 @@ pub(crate) fn interval() -> Interval {
         },
         bytes: Bytes { sent: 12_000, received: 160_000 },
         threads: vec![ThreadStats {
+            agent: 0,
             thread: 0,
             turns: 900,
             stalled_turns: 1,
