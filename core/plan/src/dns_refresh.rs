@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError, split_zone};
 
@@ -9,7 +10,7 @@ use crate::{DnsPolicy, IpFamily, RunOptions, SourcesPlan, TargetUrl, resolve};
 
 /// The names to look up again, and how often. Load threads never wait for a lookup: a new
 /// connection uses the newest addresses that are known when it is opened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DnsRefreshPlan {
     /// How often; never [`DnsPolicy::Once`].
     pub when: DnsPolicy,
@@ -18,11 +19,12 @@ pub struct DnsRefreshPlan {
     /// The names behind the connection addresses of each target of the plan.
     pub ways: Vec<RefreshedName>,
     /// Addresses that could not be reached before the load, and are not used again.
+    #[serde(with = "wavetank_units::portable_addresses")]
     pub unreached: Vec<SocketAddr>,
 }
 
 /// The names that the connection addresses of one target come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefreshedName {
     /// Hosts (names, or addresses, which stay what they are) and ports, in order; at least one.
     pub names: Vec<(String, u16)>,

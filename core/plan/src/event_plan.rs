@@ -1,9 +1,10 @@
 //! [`PlannedEvent`]: what happens to a host while the load runs.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 /// A command on a host at a planned instant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedEvent {
     /// On the run's clock.
     pub when: Nanos,

@@ -60,8 +60,9 @@ pub use guard::Guard;
 pub use host::{HostFacts, LoadOrigin};
 pub use host_limits::HostLimits;
 pub use journey::{
-    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, OnFailure, Operand,
-    Quantity, Rendezvous, RowChoice, Template, TemplatePart, Test, Think,
+    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, JsonType,
+    OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template, TemplatePart, Test,
+    Think, ValueRef,
 };
 pub use load::{Arrivals, Load};
 pub use mix::ScenarioMix;

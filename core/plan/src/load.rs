@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{PopulationCurve, RateCurve};
 
 /// The load of a phase: one shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Load {
     /// Open model: sessions arrive on a schedule, regardless of the target.
     Open {
@@ -69,7 +70,7 @@ impl Load {
 }
 
 /// Spacing of arrivals in the open model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// Arrival `i` falls where the integral of the rate reaches `i`.
     Even,

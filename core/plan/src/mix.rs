@@ -1,9 +1,12 @@
 //! [`ScenarioMix`]: which scenarios a phase's sessions run.
 
+use serde::{Deserialize, Serialize};
+
 /// Scenarios by weight, in the plan's order. A new user or session takes one by a random number.
 /// The random number depends only on the seed and its own number, so that any division into threads
 /// gives the same result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(u16, u64)>", into = "Vec<(u16, u64)>")]
 pub struct ScenarioMix {
     /// Index into the plan's scenarios and weight; never empty, weights positive.
     parts: Vec<(u16, u64)>,
@@ -55,6 +58,20 @@ impl ScenarioMix {
             left -= weight;
         }
         self.parts[self.parts.len() - 1].0
+    }
+}
+
+impl TryFrom<Vec<(u16, u64)>> for ScenarioMix {
+    type Error = &'static str;
+
+    fn try_from(parts: Vec<(u16, u64)>) -> Result<Self, Self::Error> {
+        Self::new(parts).ok_or("a mix has parts with positive weights")
+    }
+}
+
+impl From<ScenarioMix> for Vec<(u16, u64)> {
+    fn from(mix: ScenarioMix) -> Self {
+        mix.parts
     }
 }
 

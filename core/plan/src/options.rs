@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::{AllowTarget, Nanos, Rate};
 
 use crate::{
@@ -102,7 +103,7 @@ pub struct RunOptions {
 }
 
 /// Text that may be a secret: shown as `***` wherever a value is printed for debugging.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secret(String);
 
 impl Secret {
@@ -124,7 +125,7 @@ impl fmt::Debug for Secret {
 }
 
 /// When names are resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DnsPolicy {
     /// Once, before the load; all addresses are used in turn.
     Once,
@@ -135,7 +136,7 @@ pub enum DnsPolicy {
 }
 
 /// Version of the Internet Protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IpFamily {
     /// IPv4.
     V4,

@@ -1,11 +1,12 @@
 //! [`Phase`]: one stretch of load.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{Load, ScenarioMix};
 
 /// One stretch of load with one shape.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
     /// Name in reports: `warmup` and `main` in a plain run.
     pub name: String,
@@ -86,7 +87,7 @@ impl Phase {
 
 /// The origin of `max_open`. It decides the blame for a request dropped at the limit
 /// (`docs/measuring.md` §2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MaxOpenLimit {
     /// The user, or rate × timeout: a drop there is the target's.
     Plan,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::{Nanos, Rate, SourceRange};
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Name of the run; part of the archive's folder name.
     pub name: String,
@@ -130,7 +131,7 @@ impl Plan {
 }
 
 /// One place requests go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
     /// Name in reports; the URL's host and port for a plain run.
     pub name: String,
@@ -141,6 +142,7 @@ pub struct Target {
     /// The name in the TLS handshake, for which the certificate must be valid; `None`: no TLS.
     pub server_name: Option<String>,
     /// Resolved addresses, used in turn; never empty.
+    #[serde(with = "wavetank_units::portable_addresses")]
     pub addresses: Vec<SocketAddr>,
     /// The TLS settings of this target if they differ from [`Plan::tls`].
     pub tls: Option<Box<TlsPlan>>,
@@ -150,7 +152,7 @@ pub struct Target {
 }
 
 /// The HTTP settings of all steps.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpPlan {
     /// Version of the request line.
     pub version: HttpVersion,
@@ -181,7 +183,7 @@ pub struct HttpPlan {
 }
 
 /// Version of HTTP/1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.0.
     Http10,
@@ -190,7 +192,7 @@ pub enum HttpVersion {
 }
 
 /// How we close a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Close {
     /// Orderly: FIN, then `TIME_WAIT` on the side that closed first.
     Fin,
@@ -199,7 +201,7 @@ pub enum Close {
 }
 
 /// A set of status codes, as inclusive ranges in order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusSet(pub Vec<(u16, u16)>);
 
 impl StatusSet {
@@ -211,7 +213,7 @@ impl StatusSet {
 
 /// Source addresses to bind. If there are any, the engine also chooses the ports and owns the pairs
 /// of address and port.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourcesPlan {
     /// Which; empty: the kernel chooses address and port.
     pub ranges: Vec<SourceRange>,
@@ -227,7 +229,7 @@ impl SourcesPlan {
 }
 
 /// In which order source addresses are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SourceOrder {
     /// One after the other, cyclically: load from many addresses.
     #[default]
@@ -237,7 +239,7 @@ pub enum SourceOrder {
 }
 
 /// Which driver runs the sockets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EngineChoice {
     /// The best one this host allows.
     Auto,
@@ -248,7 +250,7 @@ pub enum EngineChoice {
 }
 
 /// Which file descriptor table a load thread fills. One table may hold `RLIMIT_NOFILE` files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FileTables {
     /// One for all threads of the process.
     #[default]

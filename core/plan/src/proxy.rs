@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 
 use wavetank_units::{UserError, percent_decoded};
 
@@ -12,18 +13,19 @@ use crate::{Secret, TargetUrl};
 
 /// A forward proxy for all connections. Requests to http targets contain the whole URL. For https
 /// targets the proxy opens tunnels (CONNECT, RFC 9110 §9.3.6).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProxyPlan {
     /// Its URL, without secrets.
     pub url: String,
     /// Resolved addresses, used in turn; never empty.
+    #[serde(with = "wavetank_units::portable_addresses")]
     pub addresses: Vec<SocketAddr>,
     /// Value of Proxy-Authorization, e.g. `Basic dTpw`.
     pub authorization: Option<Secret>,
 }
 
 /// Version of the PROXY protocol's header at the start of each connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProxyProtocol {
     /// A line of text.
     V1,

@@ -1,11 +1,12 @@
 //! [`Scenario`]: what a virtual user does, once per session.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{Action, AuthPlan, Check, DataPlan, Extract, OnFailure, StatusSet, Template};
 
 /// The journey of a virtual user, once per session.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// Empty for the unnamed scenario of a plain run.
     pub name: String,
@@ -76,7 +77,7 @@ fn collect(actions: &[Action], group: u16, inside: bool, found: &mut Vec<u16>) {
 }
 
 /// The owner of a connection, which determines its lifetime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConnectionOwner {
     /// Each user has its own (with pipelining, `pipeline` users share one), kept over sessions.
     User,
@@ -89,7 +90,7 @@ pub enum ConnectionOwner {
 }
 
 /// One request of a scenario.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// Name in reports, e.g. `GET /users`.
     pub name: String,
@@ -138,7 +139,7 @@ impl Step {
 }
 
 /// The request before rendering.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestPlan {
     /// `GET`, `POST`, or any other token. If it is empty, only [`body`](Self::body) is sent,
     /// unchanged.
@@ -155,7 +156,7 @@ pub struct RequestPlan {
 }
 
 /// Data that all scenarios share.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SharedPlan {
     /// Rows that sessions take values from.
     pub data: Vec<DataPlan>,
@@ -166,7 +167,7 @@ pub struct SharedPlan {
 }
 
 /// Steps that run once before and once after the load, outside every counter except `setup`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HooksPlan {
     /// Before: if it fails there is no load.
     pub before: Option<Box<Scenario>>,

@@ -1,7 +1,9 @@
 //! [`TlsPlan`]: the TLS settings, every choice fixed.
 
+use serde::{Deserialize, Serialize};
+
 /// The TLS settings for all targets with an `https` URL.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsPlan {
     /// Whether the target's certificate must be good for its name.
     pub verify: bool,
@@ -26,7 +28,7 @@ pub struct TlsPlan {
 }
 
 /// A certificate chain and its key, as PEM.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsIdentity {
     /// Own certificate first.
     pub chain_pem: Vec<u8>,
@@ -41,7 +43,7 @@ impl std::fmt::Debug for TlsIdentity {
 }
 
 /// Whether a connection may resume the session of an earlier one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TlsResume {
     /// Every handshake is a full one.
     #[default]
@@ -53,7 +55,7 @@ pub enum TlsResume {
 }
 
 /// Versions of TLS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TlsVersions {
     /// 1.2 and 1.3, whichever the target prefers.
     #[default]

@@ -1,9 +1,9 @@
 //! The stored and printed forms of a run: types and their encoding, without logic, tested against
 //! golden files.
 //!
-//! Core types are not serialisable themselves, so that a format on disk cannot freeze them by
-//! accident. Only the mirror types in this crate know the stored form. Reading never panics,
-//! whatever the bytes are.
+//! No format on disk contains a core type, because it would freeze that type. Only the mirror types
+//! in this crate know the stored form. A [`PlanPackage`] is not stored, and contains the plan itself.
+//! Reading never panics, whatever the bytes are.
 
 mod archive_doc;
 mod bucket_code;
@@ -30,6 +30,7 @@ mod number_limits;
 mod overflow_guard;
 mod pack_doc;
 mod plan_doc;
+mod plan_package;
 mod run_parts;
 mod run_record;
 mod runs_doc;
@@ -75,6 +76,7 @@ pub use number::Number;
 pub use overflow_guard::OverflowGuard;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};
+pub use plan_package::{PACKAGE_BYTES_MAX, PlanPackage};
 pub use run_parts::{
     Bytes, ConnectionMemory, Connections, CutShortDoc, Generator, LoadDoc, PhaseDoc, Probe, RateDoc,
     Requests, Setup, StepDoc, TlsDoc, Warmup, Wire,

@@ -9,6 +9,7 @@ mod network;
 mod number;
 mod number_range;
 mod percent;
+pub mod portable_addresses;
 mod ports;
 pub mod quantity;
 mod rate;

@@ -3,9 +3,11 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
+use serde::{Deserialize, Serialize};
+
 /// Nanoseconds: an instant on the run clock (0 = start of the measured load, negative before it) or
 /// a duration. One type serves both, because the run clock is an offset from its own zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub i64);
 
 impl Nanos {

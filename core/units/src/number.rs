@@ -3,9 +3,11 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A number as written in a check or in a response. Whole numbers are exact, since identifiers
 /// often have more digits than a floating-point number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Number {
     /// A whole number of up to 38 digits.
     Whole(i128),

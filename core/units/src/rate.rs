@@ -1,9 +1,11 @@
 //! [`Rate`]: arrivals per time as an exact fraction.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Nanos;
 
 /// `count` arrivals in each `per`: exact, so that schedules never drift. `0/s` is `count` 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Rate {
     /// Arrivals in each `per`.
     pub count: u64,

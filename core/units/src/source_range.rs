@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::network::{address_from_number, address_number};
 
 /// A range of source addresses, first to last inclusive, one family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceRange {
     /// Lowest address.
     pub first: IpAddr,

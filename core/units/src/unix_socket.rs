@@ -18,6 +18,9 @@ const PREFIX: &str = "unix:";
 /// Longest path in a socket address of Linux (`sun_path` of unix(7), without the final zero).
 const PATH_BYTES_MAX: usize = 107;
 
+/// Most paths that a process keeps for messages from outside.
+const PATHS_MAX: usize = 4_096;
+
 /// Segments 0 to 5 of the addresses that represent Unix sockets.
 const BLOCK: [u16; 6] = [0x100, 0, 0, 0, 0, 0];
 
@@ -38,6 +41,13 @@ pub fn unix_address(host: &str) -> Option<SocketAddr> {
     segments[6] = (index >> 16) as u16;
     segments[7] = index as u16;
     Some(SocketAddrV6::new(Ipv6Addr::from(segments), 1, 0, 0).into())
+}
+
+/// Returns whether the path is known, or whether there is room for one more. Callers with paths from
+/// outside ask this first, because a path is kept to the end of the process.
+pub(crate) fn has_room_for(path: &str) -> bool {
+    let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
+    paths.len() < PATHS_MAX || paths.contains(&path)
 }
 
 /// Returns the path of the Unix socket that `address` represents. A path that starts with `@` is a

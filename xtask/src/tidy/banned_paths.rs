@@ -7,9 +7,22 @@ use super::source::{Next, PathUse, Source, is_test_path};
 const CLOCK_FILE: &str = "io/driver/src/clock.rs";
 /// The only crate with `unsafe`.
 const UNSAFE_DIR: &str = "io/driver/";
-/// Crates without `Serialize` types: stored formats are in `core/record`, so that they cannot
-/// freeze these crates.
-const NOT_SERIALIZED: [&str; 3] = ["core/plan/", "core/pace/", "core/measure/"];
+/// Code without `Serialize` types: stored formats are in `core/record`, so that they cannot freeze
+/// it. The plan itself may be serialized, because only the same version reads a plan package.
+const NOT_SERIALIZED: [&str; 6] = [
+    "core/pace/",
+    "core/measure/",
+    "core/plan/src/calibration/",
+    "core/plan/src/forecast/",
+    "core/plan/src/resolve/",
+    "core/plan/src/size/",
+];
+/// The stored formats.
+const FORMATS_DIR: &str = "core/record/src/";
+/// The only format that contains the plan's own types.
+const PACKAGE_DIR: &str = "core/record/src/plan_package/";
+/// Crates with types that only a plan package may contain.
+const PLAN_CRATES: [&str; 2] = ["wavetank_plan", "wavetank_units"];
 /// Types of `std::net` that are plain data.
 const NET_DATA: [&str; 9] = [
     "IpAddr",
@@ -55,6 +68,7 @@ pub(crate) fn check(source: &Source) -> Vec<Finding> {
         }
     }
     attributes(source, &mut findings);
+    plan_types(source, &mut findings);
     findings
 }
 
@@ -120,6 +134,29 @@ fn unsafe_code(source: &Source, word: &PathUse) -> Breach {
     outside.then(|| ("unsafe", format!("`unsafe` is for {UNSAFE_DIR} alone")))
 }
 
+/// A stored format has types of its own. Otherwise a change to the plan would change the format.
+fn plan_types(source: &Source, findings: &mut Vec<Finding>) {
+    if !source.path.starts_with(FORMATS_DIR) || source.path.starts_with(PACKAGE_DIR) {
+        return;
+    }
+    let of_plan = |path: &str| path.split_once("::").is_some_and(|(name, _)| PLAN_CRATES.contains(&name));
+    let imported: Vec<&str> = source
+        .paths
+        .iter()
+        .filter(|word| of_plan(&word.text))
+        .filter_map(|word| word.text.rsplit("::").next())
+        .collect();
+    for word in source.paths.iter().filter(|word| word.serialized) {
+        if of_plan(&word.text) || imported.contains(&word.text.as_str()) {
+            let message = format!(
+                "`{}`: a stored format has its own types; only {PACKAGE_DIR} contains the plan's",
+                word.text
+            );
+            findings.push(Finding::at("serialized-core", &source.path, word.line, message));
+        }
+    }
+}
+
 fn attributes(source: &Source, findings: &mut Vec<Finding>) {
     for attribute in &source.attributes {
         let has = |name: &str| attribute.names.iter().any(|one| one == name);
@@ -150,7 +187,10 @@ fn attributes(source: &Source, findings: &mut Vec<Finding>) {
         }
         let derives = first == "derive" && (has("Serialize") || has("Deserialize"));
         if derives && NOT_SERIALIZED.iter().any(|dir| source.path.starts_with(dir)) {
-            breach("serialized-core", "core types are not `Serialize`; the formats live in core/record");
+            breach(
+                "serialized-core",
+                "only the plan's types are `Serialize`; the formats live in core/record",
+            );
         }
     }
 }
@@ -256,8 +296,24 @@ mod tests {
 
     #[test]
     fn core_types_are_not_serialized() {
-        check_at("core/plan/src/x.rs", "#[derive(Clone, Serialize)] struct X;", &["serialized-core"]);
+        check_at("core/pace/src/x.rs", "#[derive(Clone, Serialize)] struct X;", &["serialized-core"]);
+        check_at("core/plan/src/size/x.rs", "#[derive(Serialize)] struct X;", &["serialized-core"]);
+        check_at("core/plan/src/x.rs", "#[derive(Clone, Serialize)] struct X;", &[]);
         check_at("core/measure/src/x.rs", "#[derive(serde::Deserialize)] struct X;", &["serialized-core"]);
         check_at("core/record/src/x.rs", "#[derive(Serialize)] struct X;", &[]);
+    }
+
+    #[test]
+    fn stored_formats_have_their_own_types() {
+        let of_plan = "use wavetank_plan::{Load, Plan}; #[derive(Serialize)] struct X { plan: Plan }";
+        check_at("core/record/src/x.rs", of_plan, &["serialized-core"]);
+        check_at("core/record/src/plan_package/mod.rs", of_plan, &[]);
+        check_at(
+            "core/record/src/x.rs",
+            "#[derive(Serialize)] struct X(wavetank_units::Nanos);",
+            &["serialized-core"],
+        );
+        let converted = "use wavetank_plan::Plan; #[derive(Serialize)] struct X(u64); fn f(plan: &Plan) {}";
+        check_at("core/record/src/x.rs", converted, &[]);
     }
 }

@@ -23,7 +23,11 @@ const IMPURE: [&str; 12] = [
     "tempfile",
 ];
 /// Core crates with types that must not be serialized.
-const NOT_SERIALIZED: [&str; 4] = ["wavetank-units", "wavetank-plan", "wavetank-pace", "wavetank-measure"];
+const NOT_SERIALIZED: [&str; 2] = ["wavetank-pace", "wavetank-measure"];
+/// Core crates with types that a plan package contains, and no other format.
+const IN_PACKAGE: [&str; 2] = ["wavetank-units", "wavetank-plan"];
+/// Libraries that write a format; serde alone writes none.
+const FORMATS: [&str; 3] = ["serde_json", "serde-saphyr", "postcard"];
 /// What must not be reached, through any number of steps: from, to, why.
 const NEVER: [(&str, &str, &str); 4] = [
     ("wavetank-report", "wavetank-fleet", "a report is a function of the stored run, not of a live one"),
@@ -76,7 +80,12 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
                     breach(format!("core has no system, clock or chance of its own: not `{to}`"));
                 }
                 None if NOT_SERIALIZED.contains(&one.name.as_str()) && to == "serde" => {
-                    breach("core types are not `Serialize`; the formats live in core/record".to_owned());
+                    breach(
+                        "only the plan's types are `Serialize`; the formats live in core/record".to_owned(),
+                    );
+                }
+                None if IN_PACKAGE.contains(&one.name.as_str()) && !dev && FORMATS.contains(&to.as_str()) => {
+                    breach(format!("the formats live in core/record: not `{to}`"));
                 }
                 _ => {}
             }
@@ -187,7 +196,9 @@ mod tests {
         check_graph(&[("core/wire", &["memchr"])], &[]);
         check_graph(&[("core/wire", &["tokio"])], &["not `tokio`"]);
         check_graph(&[("core/wire", &["dev:tempfile"])], &[]);
-        check_graph(&[("core/plan", &["serde"])], &["not `Serialize`"]);
+        check_graph(&[("core/pace", &["serde"])], &["only the plan's types are `Serialize`"]);
+        check_graph(&[("core/plan", &["serde"])], &[]);
+        check_graph(&[("core/plan", &["serde_json"])], &["not `serde_json`"]);
         check_graph(&[("core/record", &["serde"])], &[]);
     }
 

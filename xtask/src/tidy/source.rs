@@ -30,7 +30,16 @@ pub(crate) struct PathUse {
     pub(crate) line: usize,
     /// Inside `#[cfg(test)]` or a test file.
     pub(crate) test: bool,
+    /// Inside a type that derives `Serialize` or `Deserialize`.
+    pub(crate) serialized: bool,
     pub(crate) next: Next,
+}
+
+/// The kind of code around a path.
+#[derive(Clone, Copy, Default)]
+struct Surroundings {
+    test: bool,
+    serialized: bool,
 }
 
 /// The token that follows a path.
@@ -71,45 +80,54 @@ impl Source {
             attributes: Vec::new(),
             functions: Vec::new(),
         };
-        source.scan(&stream.into_iter().collect::<Vec<_>>(), is_test_path(path));
+        let around = Surroundings { test: is_test_path(path), serialized: false };
+        source.scan(&stream.into_iter().collect::<Vec<_>>(), around);
         Ok(source)
     }
 
-    fn scan(&mut self, tokens: &[TokenTree], inherited: bool) {
+    fn scan(&mut self, tokens: &[TokenTree], inherited: Surroundings) {
         let mut at = 0;
-        let mut whole_block = inherited;
-        // An attribute `#[cfg(test)]` applies to the next item, up to its closing brace or
+        let mut whole_block = inherited.test;
+        // An attribute such as `#[cfg(test)]` applies to the next item, up to its closing brace or
         // semicolon.
-        let mut item = false;
+        let mut item = Surroundings::default();
         while let Some(token) = tokens.get(at) {
-            let test = whole_block || item;
+            let around = Surroundings {
+                test: whole_block || item.test,
+                serialized: inherited.serialized || item.serialized,
+            };
             match token {
                 TokenTree::Punct(punct) if punct.as_char() == '#' => {
                     let inner = is_punct(tokens.get(at + 1), '!');
                     if let Some(TokenTree::Group(group)) = tokens.get(at + 1 + usize::from(inner))
                         && group.delimiter() == Delimiter::Bracket
                     {
-                        let for_tests = self.attribute(group);
-                        whole_block |= inner && for_tests;
-                        item |= for_tests;
+                        let next = self.attribute(group);
+                        whole_block |= inner && next.test;
+                        item.test |= next.test;
+                        item.serialized |= next.serialized;
                         at += 2 + usize::from(inner);
                         continue;
                     }
                     at += 1;
                 }
                 TokenTree::Punct(punct) => {
-                    item &= punct.as_char() != ';';
+                    if punct.as_char() == ';' {
+                        item = Surroundings::default();
+                    }
                     at += 1;
                 }
                 TokenTree::Ident(ident) => {
                     if *ident == "fn" {
                         self.function(tokens, at);
                     }
-                    at = self.path(tokens, at, "", test);
+                    at = self.path(tokens, at, "", around);
                 }
                 TokenTree::Group(group) => {
-                    self.scan(&group.stream().into_iter().collect::<Vec<_>>(), test);
-                    item &= group.delimiter() != Delimiter::Brace;
+                    self.scan(&group.stream().into_iter().collect::<Vec<_>>(), around);
+                    if group.delimiter() == Delimiter::Brace {
+                        item = Surroundings::default();
+                    }
                     at += 1;
                 }
                 TokenTree::Literal(_) => at += 1,
@@ -117,8 +135,8 @@ impl Source {
         }
     }
 
-    /// Keeps the attribute. Returns whether it restricts the following code to tests.
-    fn attribute(&mut self, group: &Group) -> bool {
+    /// Keeps the attribute. Returns what it makes of the following item.
+    fn attribute(&mut self, group: &Group) -> Surroundings {
         let mut names = Vec::new();
         identifiers(group.stream(), &mut names);
         let first = names.first().map(String::as_str);
@@ -126,8 +144,10 @@ impl Source {
             || (first == Some("cfg")
                 && names.iter().any(|name| name == "test")
                 && !names.iter().any(|name| name == "not"));
+        let has = |name: &str| names.iter().any(|one| one == name);
+        let serialized = first == Some("derive") && (has("Serialize") || has("Deserialize"));
         self.attributes.push(Attribute { names, line: group.span_open().start().line });
-        for_tests
+        Surroundings { test: for_tests, serialized }
     }
 
     fn function(&mut self, tokens: &[TokenTree], at: usize) {
@@ -148,7 +168,7 @@ impl Source {
 
     /// Keeps the path that starts at `at`, after `prefix` (with its `::`) in a use tree. Returns
     /// the index after it.
-    fn path(&mut self, tokens: &[TokenTree], mut at: usize, prefix: &str, test: bool) -> usize {
+    fn path(&mut self, tokens: &[TokenTree], mut at: usize, prefix: &str, around: Surroundings) -> usize {
         let line = tokens[at].span().start().line;
         let mut text = prefix.to_owned();
         while let Some(TokenTree::Ident(ident)) = tokens.get(at) {
@@ -160,7 +180,7 @@ impl Source {
             match tokens.get(at + 2) {
                 Some(TokenTree::Ident(_)) => text.push_str("::"),
                 Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
-                    self.use_tree(group, &format!("{text}::"), test);
+                    self.use_tree(group, &format!("{text}::"), around);
                     return at + 3;
                 }
                 Some(TokenTree::Punct(star)) if star.as_char() == '*' => {
@@ -172,18 +192,21 @@ impl Source {
             }
             at += 2;
         }
-        self.paths.push(PathUse { text, line, test, next: next_of(tokens, at) });
+        let Surroundings { test, serialized } = around;
+        self.paths.push(PathUse { text, line, test, serialized, next: next_of(tokens, at) });
         at
     }
 
-    fn use_tree(&mut self, group: &Group, prefix: &str, test: bool) {
+    fn use_tree(&mut self, group: &Group, prefix: &str, around: Surroundings) {
+        let Surroundings { test, serialized } = around;
         let tokens: Vec<_> = group.stream().into_iter().collect();
         for entry in tokens.split(|token| is_punct(Some(token), ',')) {
             if let Some(TokenTree::Ident(_)) = entry.first() {
-                self.path(entry, 0, prefix, test);
+                self.path(entry, 0, prefix, around);
             } else if let Some(star) = entry.first() {
                 let line = star.span().start().line;
-                self.paths.push(PathUse { text: format!("{prefix}*"), line, test, next: Next::Other });
+                let text = format!("{prefix}*");
+                self.paths.push(PathUse { text, line, test, serialized, next: Next::Other });
             }
         }
     }
@@ -300,6 +323,16 @@ mod tests {
                 ("e::f", false, Next::EmptyParens),
             ],
         );
+    }
+
+    #[test]
+    fn types_that_are_serialized_are_marked_and_only_they() {
+        let text = "#[derive(Clone, Serialize)] struct X { a: A } #[derive(Deserialize)] struct Y(B); \
+                    #[derive(Clone)] struct Z { c: C } impl X { fn f() { D } }";
+        let source = Source::parse("a/b.rs", text).expect("is Rust");
+        let marked: Vec<_> =
+            source.paths.iter().filter(|word| word.serialized).map(|word| word.text.as_str()).collect();
+        assert_eq!(marked, ["struct", "X", "a", "A", "struct", "Y", "B"]);
     }
 
     #[test]

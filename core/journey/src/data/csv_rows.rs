@@ -6,8 +6,8 @@ use wavetank_units::UserError;
 use super::csv_quotes::check_quotes;
 use super::remark::DataNote;
 use super::source::RowsConfig;
-use super::table::{Table, TableBuilder};
 use crate::value::JsonType;
+use wavetank_plan::{Table, TableBuilder};
 
 /// Other separators in files called CSV.
 const OTHER_SEPARATORS: [char; 4] = [';', '\t', '|', ','];

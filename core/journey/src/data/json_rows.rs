@@ -5,8 +5,8 @@ use wavetank_units::UserError;
 
 use super::remark::DataNote;
 use super::source::RowsConfig;
-use super::table::{Table, TableBuilder};
 use crate::value::JsonType;
+use wavetank_plan::{Table, TableBuilder};
 
 pub(super) fn read(
     source: &RowsConfig<'_>,

@@ -7,10 +7,9 @@ mod read;
 mod remark;
 mod row_selection;
 mod source;
-mod table;
 mod text;
 
 pub use remark::DataNote;
 pub use row_selection::{row, row_choice};
 pub use source::{RowsConfig, RowsFormat};
-pub use table::{Table, TableBuilder};
+pub use wavetank_plan::{Table, TableBuilder};

@@ -4,8 +4,8 @@ use wavetank_units::UserError;
 
 use super::remark::DataNote;
 use super::source::{RowsConfig, RowsFormat};
-use super::table::Table;
 use super::{csv_rows, json_rows, text};
+use wavetank_plan::Table;
 
 impl RowsConfig<'_> {
     /// Reads the bytes of the file. Suspicious but readable contents give a note.

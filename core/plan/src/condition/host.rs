@@ -1,9 +1,11 @@
 //! [`HostGauge`]: what a condition can ask of a host.
 
+use serde::{Deserialize, Serialize};
+
 use super::subject::ValueKind;
 
 /// A gauge of a host (`cpu(lb1) < 96%`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HostGauge {
     /// Share of all cores' time that is not idle.
     Cpu,

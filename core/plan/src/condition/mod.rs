@@ -12,10 +12,11 @@ pub use host::HostGauge;
 pub use host_pattern::matches_host;
 pub use subject::{ERROR_CLASSES, PART_NAMES};
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 /// One condition as written, with the text kept for reports.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Condition {
     /// The condition as the user wrote it, with white space folded.
     pub text: String,
@@ -32,7 +33,7 @@ pub struct Condition {
 }
 
 /// Comparison of a measured value with a given one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Op {
     /// `=`
     Equal,
@@ -76,7 +77,7 @@ impl Op {
 }
 
 /// The right-hand side.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// A length of time.
     Time(Nanos),
@@ -93,7 +94,7 @@ pub enum Value {
 }
 
 /// The left-hand side.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Subject {
     /// A percentile (99.9) of a part's histogram, optionally of one step.
     Percentile(f64, LatencyPart, Option<String>),
@@ -147,7 +148,7 @@ impl Subject {
 }
 
 /// Which counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RequestCounter {
     /// Intended by the plan.
     Offered,
@@ -164,7 +165,7 @@ pub enum RequestCounter {
 }
 
 /// A part of a request's time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LatencyPart {
     /// complete − intended.
     Response,

@@ -1,12 +1,13 @@
 //! [`Action`]: one thing that a virtual user does.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{Check, Template, Think};
 
 /// One action of a journey. Requests are identified by their index in the scenario's list of steps,
 /// so that measurements do not depend on a request's position in the tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
     /// Send a request and wait for its response: index into
     /// [`Scenario::steps`](crate::Scenario::steps).
@@ -59,7 +60,7 @@ pub enum Action {
 }
 
 /// One of several ways.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// Its part of all weights.
     pub weight: u64,
@@ -68,7 +69,7 @@ pub struct Choice {
 }
 
 /// A place where users wait for each other and then go on together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rendezvous {
     /// Index into [`Plan::rendezvous`](crate::Plan::rendezvous).
     pub place: u16,
@@ -79,7 +80,7 @@ pub struct Rendezvous {
 }
 
 /// The effect of a failed request on its session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OnFailure {
     /// The session continues.
     #[default]
@@ -91,7 +92,7 @@ pub enum OnFailure {
 }
 
 /// A value taken from an answer into a variable.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extract {
     /// The variable.
     pub variable: u16,
@@ -129,7 +130,7 @@ impl Extract {
 }
 
 /// The credentials of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AuthPlan {
     /// RFC 7617.
     Basic(Template, Template),

@@ -1,11 +1,12 @@
 //! [`Check`]: what a step asks of its answer.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Number;
 
 use crate::{Op, Template};
 
 /// One condition on an answer or on variables: of `check`, `count`, `if` and `while`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
     /// The check as the user wrote it, with white space folded; its name in reports.
     pub text: String,
@@ -16,7 +17,7 @@ pub struct Check {
 }
 
 /// The subject of a [`Check`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CheckSubject {
     /// Something of the answer: the grammar's FROM, such as `json $.sku`.
     Answer(String),
@@ -25,7 +26,7 @@ pub enum CheckSubject {
 }
 
 /// The test for a subject.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Test {
     /// Compared: one of the alternatives holds (`=`), or none of them equals (`!=`).
     Compare(Op, Vec<Operand>),
@@ -36,7 +37,7 @@ pub enum Test {
 }
 
 /// The operand of a comparison.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Operand {
     /// A number with its kind.
     Number(Number, Quantity),
@@ -47,7 +48,7 @@ pub enum Operand {
 }
 
 /// The unit of a number in a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Quantity {
     /// No unit.
     Bare,

@@ -1,8 +1,10 @@
 //! [`DataPlan`]: rows that sessions take values from.
 
+use serde::{Deserialize, Serialize};
+
 /// Rows of a file, or rows written in the experiment. The rows themselves are passed along with the
 /// plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataPlan {
     /// Its name in templates.
     pub name: String,
@@ -19,7 +21,7 @@ pub struct DataPlan {
 }
 
 /// Which row a session gets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RowChoice {
     /// The session's number, and from the first row again.
     #[default]

@@ -1,10 +1,12 @@
 //! [`Template`]: text with holes that a session fills.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Secret;
 
 /// Text with placeholders, ready to be rendered. The names in it are indices, and each placeholder
 /// holds the escaping of its context.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template {
     /// The parts in order; two fixed parts are never adjacent.
     pub pieces: Vec<TemplatePart>,
@@ -68,16 +70,16 @@ impl<T: AsRef<str>> From<T> for Template {
 }
 
 /// A part of a template.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplatePart {
     /// Bytes as they are.
-    Fixed(Vec<u8>),
+    Fixed(#[serde(with = "super::bytes")] Vec<u8>),
     /// A value of the session.
     Hole(Hole),
 }
 
 /// A value of the session, and how it is written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hole {
     /// The value to write.
     pub value: Expr,
@@ -86,7 +88,7 @@ pub struct Hole {
 }
 
 /// How a value is escaped in its context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Escape {
     /// Bytes as they are.
     Plain,
@@ -107,7 +109,7 @@ pub enum Escape {
 }
 
 /// The source of a value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expr {
     /// A literal text.
     Text(String),

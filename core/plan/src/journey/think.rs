@@ -1,10 +1,11 @@
 //! [`Think`]: how long a user pauses.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 /// A pause between two requests: the grammar's `2s | 1s to 3s | exponential 2s | normal 2s +- 500ms
 /// | lognormal 2s p95 8s`. It is drawn from the seed, the user and the position in the journey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Think {
     /// Always the same.
     Fixed(Nanos),

@@ -1,5 +1,6 @@
 //! [`RateCurve`]: a rate over time.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::{Nanos, Rate};
 
 use super::builders::{self, gcd};
@@ -9,7 +10,8 @@ use super::{ShapeError, wave};
 
 /// A rate over time as straight pieces, from the phase's start on. Its integral, and the instants
 /// at which the integral reaches a number, are exact. A half tick is `1 / (2 per)` of an arrival.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RateCurveParts", into = "RateCurveParts")]
 pub struct RateCurve {
     /// The time over which the pieces' counts are given, ns; positive.
     per: u64,
@@ -18,6 +20,28 @@ pub struct RateCurve {
     before: Vec<u128>,
     /// Half ticks of one turn.
     turn_ticks: u128,
+}
+
+/// What defines a curve; [`RateCurve::new`] computes the rest.
+#[derive(Serialize, Deserialize)]
+struct RateCurveParts {
+    per: Nanos,
+    pieces: Vec<Segment>,
+    length: Nanos,
+}
+
+impl From<RateCurve> for RateCurveParts {
+    fn from(curve: RateCurve) -> Self {
+        Self { per: curve.per(), pieces: curve.pieces().to_vec(), length: curve.length() }
+    }
+}
+
+impl TryFrom<RateCurveParts> for RateCurve {
+    type Error = ShapeError;
+
+    fn try_from(RateCurveParts { per, pieces, length }: RateCurveParts) -> Result<Self, ShapeError> {
+        Self::new(per, pieces, length)
+    }
 }
 
 /// A piece of a [`RateCurve`] and its position.

@@ -1,5 +1,6 @@
 //! [`PopulationCurve`]: the target number of users or held connections over time.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::{Nanos, Rate};
 
 use super::builders;
@@ -12,9 +13,31 @@ use super::{ShapeError, wave};
 /// Number `i` (from 0) starts when an even ramp reaches `i`, so the first one of `0 to N` starts
 /// immediately. They leave in the opposite order, the last one first. In a piece of `L` ns between
 /// `a` and `b`, move number `k` of `|b − a|` happens `⌊k L / |b − a|⌋` ns after its start.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "PopulationCurveParts", into = "PopulationCurveParts")]
 pub struct PopulationCurve {
     line: Segments,
+}
+
+/// What defines a curve; [`PopulationCurve::new`] computes the rest.
+#[derive(Serialize, Deserialize)]
+struct PopulationCurveParts {
+    pieces: Vec<Segment>,
+    length: Nanos,
+}
+
+impl From<PopulationCurve> for PopulationCurveParts {
+    fn from(curve: PopulationCurve) -> Self {
+        Self { pieces: curve.pieces().to_vec(), length: curve.length() }
+    }
+}
+
+impl TryFrom<PopulationCurveParts> for PopulationCurve {
+    type Error = ShapeError;
+
+    fn try_from(parts: PopulationCurveParts) -> Result<Self, ShapeError> {
+        Self::new(parts.pieces, parts.length)
+    }
 }
 
 /// A piece of [`PopulationCurve`] and its position.

@@ -1,5 +1,6 @@
 //! [`Segments`]: straight pieces one after another, repeated up to a length.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use super::ShapeError;
@@ -8,7 +9,7 @@ use super::ShapeError;
 pub(crate) const PIECES_MAX: usize = 1 << 20;
 
 /// A straight piece: its length and its values at both ends. Jumps occur between two pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Segment {
     /// How long; positive.
     pub length: Nanos,

@@ -7,6 +7,7 @@ mod forecast_doc;
 mod host_line;
 mod interval_line;
 mod plan_doc;
+mod plan_package;
 mod plan_words;
 mod run_record;
 mod runs_doc;

@@ -1,15 +1,17 @@
 //! [`Table`]: rows of text in compact form.
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::UserError;
 
-use crate::value::{JsonType, ValueRef};
+use super::value::{JsonType, ValueRef};
 
 /// Maximum number of columns of a table.
 const COLUMNS_MAX: usize = 1000;
 
 /// Named columns and their cells, row by row. All text is in one buffer, with 4 additional bytes
 /// per cell.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "TableParts")]
 pub struct Table {
     columns: Box<[Box<str>]>,
     text: Box<str>,
@@ -49,6 +51,33 @@ impl Table {
     /// Returns the memory used, in bytes.
     pub fn bytes(&self) -> usize {
         self.text.len() + self.ends.len() * size_of::<u32>() + self.kinds.len() * size_of::<JsonType>()
+    }
+}
+
+/// What is read of a table before it is checked; the fields are those of [`Table`].
+#[derive(Deserialize)]
+struct TableParts {
+    columns: Box<[Box<str>]>,
+    text: Box<str>,
+    ends: Box<[u32]>,
+    kinds: Box<[JsonType]>,
+}
+
+impl TryFrom<TableParts> for Table {
+    type Error = &'static str;
+
+    fn try_from(parts: TableParts) -> Result<Self, Self::Error> {
+        let TableParts { columns, text, ends, kinds } = parts;
+        if columns.is_empty() || columns.len() > COLUMNS_MAX || !ends.len().is_multiple_of(columns.len()) {
+            return Err("a table has columns, and a cell for each of them in each row");
+        }
+        if !ends.is_sorted() || ends.last().map_or(0, |end| *end as usize) != text.len() {
+            return Err("the cells of a table are its whole text, one after the other");
+        }
+        if !kinds.is_empty() && kinds.len() != ends.len() {
+            return Err("all cells of a table have a type, or none");
+        }
+        Ok(Self { columns, text, ends, kinds })
     }
 }
 
