@@ -23,6 +23,16 @@ impl LineFile {
         Self { path: path.to_owned(), file: None, good_bytes: 0, torn: false }
     }
 
+    /// Continues `file`, which is open for appending and has `good_bytes` bytes of whole lines.
+    pub(crate) fn with_file(path: &Path, file: File, good_bytes: u64) -> Self {
+        Self { path: path.to_owned(), file: Some(file), good_bytes, torn: false }
+    }
+
+    /// Bytes of whole lines, so the place of the next one.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.good_bytes
+    }
+
     /// Whether it has a line already.
     pub(crate) const fn is_begun(&self) -> bool {
         self.file.is_some()

@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use wavetank_record::{PackDoc, PackedFile};
 use wavetank_units::{UserError, sanitize};
 
-use super::writing::hex;
 use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};
 use crate::RunsDir;
 use crate::archive_error::newer;
 use crate::contents::unreadable;
+use crate::line_digest::hex;
 use crate::store_problem::{is_full, plain};
 
 /// First bytes of a gzip file.

@@ -16,6 +16,7 @@ use crate::archive_error::not_an_archive;
 use crate::contents::{Contents, unreadable};
 use crate::file_access::is_locked;
 use crate::folder_name::{new_id, sanitized};
+use crate::line_digest::hex;
 use crate::store_problem::{is_full, plain};
 
 /// Attempts to find an unused name for the partial file.
@@ -234,14 +235,6 @@ impl<R: Read> Read for Summed<R> {
         self.bytes += read as u64;
         Ok(read)
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes all text");
-        text
-    })
 }
 
 #[cfg(test)]

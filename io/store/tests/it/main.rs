@@ -10,5 +10,6 @@ mod over_time;
 mod pack;
 mod prune;
 mod runs;
+mod spool;
 mod stretches;
 mod support;
