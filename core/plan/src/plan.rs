@@ -88,6 +88,15 @@ impl Plan {
         self.http.proxy.as_ref().map_or(&target.addresses, |proxy| &proxy.addresses)
     }
 
+    /// Returns the addresses that connections of all targets go to, each once, in order.
+    pub fn connection_addresses(&self) -> Vec<SocketAddr> {
+        let each = self.targets.iter().flat_map(|target| self.connect_addresses(target));
+        let mut addresses: Vec<SocketAddr> = each.copied().collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses
+    }
+
     /// Returns the plan without the addresses `unreached`. A target or proxy that has no other
     /// address keeps them.
     #[must_use]

@@ -2,6 +2,8 @@
 
 use wavetank_units::UserError;
 
+use crate::PlanShare;
+
 /// See the module's description.
 pub(crate) struct Shortfall {
     error: UserError,
@@ -19,6 +21,11 @@ impl Shortfall {
     /// With enough of it for `most` connections.
     pub(crate) const fn exceeding(most: u64, error: UserError) -> Self {
         Self { error, most: Some(most) }
+    }
+
+    /// Returns the shortfall for the whole plan, of which a host executes `share`.
+    pub(crate) fn of_share(self, share: PlanShare) -> Self {
+        Self { most: self.most.map(|most| share.total_of(most)), ..self }
     }
 
     /// Returns all shortfalls as errors. `fewer` is the option or key that sets the number of

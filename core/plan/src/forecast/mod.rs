@@ -29,10 +29,12 @@ pub use list_cost::ListCost;
 pub use need::{ResourceNeed, needs};
 pub use notes::notes;
 pub use opening::ConnectForecast;
+pub(crate) use peak::Peak;
 pub use phase::{CapReached, PhaseForecast};
 pub use risks::risks;
 pub(crate) use risks::{lists, receive_memory_risk};
 pub use shortfalls::shortfalls;
+pub(crate) use shortfalls::shortfalls_of_share;
 pub(crate) use shortfalls::{conntrack_shortfall, locked_memory_shortfall, threads};
 
 pub use session::SessionForecast;

@@ -3,12 +3,12 @@
 use wavetank_units::Nanos;
 
 use crate::resolve::ConnectionDemand;
-use crate::{Phase, Plan, PopulationCurve};
+use crate::{Phase, Plan, PlanShare, PopulationCurve};
 
 /// The highest simultaneous numbers. The peak of a phase includes the needs of sessions that
 /// continue after its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Peak {
+pub(crate) struct Peak {
     /// Connections.
     pub(super) demand: ConnectionDemand,
     /// Users who have no connection to themselves.
@@ -17,16 +17,22 @@ pub(super) struct Peak {
 
 impl Peak {
     pub(super) fn for_plan(plan: &Plan) -> Self {
+        Self::for_share(plan, PlanShare::WHOLE)
+    }
+
+    /// Returns the highest numbers of a host that executes `share` of the plan.
+    pub(crate) fn for_share(plan: &Plan, share: PlanShare) -> Self {
         let at = |begin: Nanos| {
             plan.phases.iter().filter(|phase| phase.is_active_at(begin)).fold(
                 Self::default(),
                 |sum, phase| {
                     // Arrivals that find no free connection wait, and above a limit they are
                     // dropped. The plan therefore needs nothing more for them.
-                    let users = phase.load.levels().map_or(0, PopulationCurve::max);
+                    let users = share.part_of(phase.load.levels().map_or(0, PopulationCurve::max));
+                    let connections = share.part_of(phase.connections);
                     Self {
-                        demand: sum.demand.plus(demand(phase, plan)),
-                        users: sum.users.saturating_add(users.saturating_sub(phase.connections)),
+                        demand: sum.demand.plus(demand(phase, connections, plan)),
+                        users: sum.users.saturating_add(users.saturating_sub(connections)),
                     }
                 },
             )
@@ -36,15 +42,20 @@ impl Peak {
             users: most.users.max(own.users),
         })
     }
+
+    /// The most simultaneous connections.
+    pub(crate) const fn connections(&self) -> u64 {
+        self.demand.connections
+    }
 }
 
-/// Returns the connections of a phase, and how many of them have an open request.
-fn demand(phase: &Phase, plan: &Plan) -> ConnectionDemand {
+/// Returns the `connections` of a phase, and how many of them have an open request.
+fn demand(phase: &Phase, connections: u64, plan: &Plan) -> ConnectionDemand {
     if phase.load.levels().is_none() {
         // Each arrival has an open request.
-        return ConnectionDemand::busy(phase.connections);
+        return ConnectionDemand::busy(connections);
     }
     let of = |&(at, _): &(u16, u64)| plan.scenarios.get(usize::from(at));
     let shares = phase.mix.parts().iter().filter_map(of).map(|one| one.busy_share(plan.http.timeout));
-    ConnectionDemand::shared(phase.connections, shares.fold(0.0, f64::max))
+    ConnectionDemand::shared(connections, shares.fold(0.0, f64::max))
 }

@@ -11,7 +11,7 @@ use wavetank_units::quantity::{format_grouped, show_size};
 use super::peak::Peak;
 use crate::resolve::HostCapacity;
 use crate::shortfall::Shortfall;
-use crate::{EngineChoice, HostFacts, Plan, sources};
+use crate::{EngineChoice, HostFacts, Plan, PlanShare, sources};
 
 /// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and
 /// its list of buffers. It was measured by lowering `ulimit -l` until the ring could not be
@@ -21,7 +21,18 @@ const RING_BYTES: u64 = 165 * 1_024;
 /// Returns everything that the host behind `room` lacks for `plan` (exit 5). `fewer` is the option
 /// or key that sets the number of connections, such as `hold:`.
 pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<UserError> {
-    let Peak { demand, users } = Peak::for_plan(plan);
+    shortfalls_of_share(plan, PlanShare::WHOLE, room, fewer)
+}
+
+/// Returns everything that the host behind `room` lacks for `share` of `plan` (exit 5). Proposed
+/// numbers of connections are totals of the whole plan.
+pub(crate) fn shortfalls_of_share(
+    plan: &Plan,
+    share: PlanShare,
+    room: &HostCapacity<'_>,
+    fewer: &str,
+) -> Vec<UserError> {
+    let Peak { demand, users } = Peak::for_share(plan, share);
     let not_ours = sources::check_local(&plan.sources.ranges, room.host()).err();
     let mut lacks: Vec<Shortfall> = not_ours.into_iter().map(Shortfall::from).collect();
     lacks.extend(room.missing(demand, users));
@@ -31,7 +42,7 @@ pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<User
     }
     lacks.extend(threads(room.host(), plan.threads, "load threads").map(Shortfall::from));
     lacks.extend(conntrack_shortfall(room.host(), demand.connections));
-    Shortfall::into_user_errors(lacks, fewer)
+    Shortfall::into_user_errors(lacks.into_iter().map(|lack| lack.of_share(share)).collect(), fewer)
 }
 
 /// Rings are memory that cannot be swapped. Users without the privilege may lock little of it, and

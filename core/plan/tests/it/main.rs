@@ -8,5 +8,6 @@ mod quantity;
 mod resolve;
 mod serving;
 mod shape;
+mod shares;
 mod size;
 mod tls;
