@@ -7,7 +7,7 @@ use wavetank_units::ExitCode;
 use crate::facts::{Facts, RuleInput};
 use crate::{
     Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
-    error_class_text, failures, format, held, host_counters, notes, pool, stall, validity_rules,
+    error_class_text, failures, fleet, format, held, host_counters, notes, pool, stall, validity_rules,
 };
 
 /// Broken steps of `before` or `after` that are findings.
@@ -40,6 +40,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         causes.extend(judged(&case, &doubts, &mut decisive));
         causes.extend(after(facts, &mut decisive));
         causes.extend(unknown_part(facts));
+        causes.extend(lacking_agents(&case, &mut decisive));
         if causes.is_empty() && !facts.circumstances.rehearsal {
             causes.extend(undecided(facts));
         }
@@ -57,8 +58,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
     findings.extend(doubts);
+    findings.extend(fleet::finding(&case).filter(|finding| !finding.decisive));
     findings.extend(validity_rules::throttled(&case));
-    findings.extend(steal(&case));
+    findings.extend(notes::steal_finding(&case));
     if loaded(facts.ending) {
         findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
@@ -298,6 +300,14 @@ fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
     running.into_iter().chain(lost).collect()
 }
 
+/// Returns the cause for agents of a fleet that lack something, unless that is tolerated.
+fn lacking_agents(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
+    let finding = fleet::finding(case).filter(|finding| finding.decisive)?;
+    let headline = finding.message.clone();
+    decisive.push(finding);
+    Some(Cause { status: Status::Incomplete, reason: "lost".to_owned(), blame: Blame::None, headline })
+}
+
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {
     let undecided = facts.results.iter().filter(|result| result.ok.is_none());
     let cause = |result: &ThresholdResult| Cause {
@@ -384,17 +394,4 @@ const fn exit(ending: &RunEnd, status: Status) -> ExitCode {
         (_, Status::Fail) => ExitCode::Fail,
         (_, Status::Pass) => ExitCode::Pass,
     }
-}
-
-/// Reports steal that is too large for a note.
-fn steal(case: &RuleInput<'_>) -> Option<Finding> {
-    let steal = case.facts.circumstances.steal.filter(|&steal| steal >= notes::STEAL_MAX)?;
-    Some(Finding {
-        code: "steal",
-        blame: Blame::Generator,
-        decisive: false,
-        message: format!("the hypervisor took {} of CPU time", format::percent(steal)),
-        evidence: "steal of /proc/stat".to_owned(),
-        hint: "a larger or dedicated machine; times measured here contain the pauses".to_owned(),
-    })
 }

@@ -8,7 +8,7 @@ use crate::facts::RuleInput;
 use crate::{Finding, format};
 
 /// Steal from this share of CPU time on is more than a circumstance.
-pub(crate) const STEAL_MAX: f64 = 0.05;
+const STEAL_MAX: f64 = 0.05;
 
 /// Less is not worth a line.
 const STEAL_MIN: f64 = 0.01;
@@ -59,6 +59,19 @@ fn same_machine(case: &RuleInput<'_>) -> Option<String> {
 fn steal(case: &RuleInput<'_>) -> Option<String> {
     let steal = case.facts.circumstances.steal.filter(|steal| (STEAL_MIN..STEAL_MAX).contains(steal))?;
     Some(format!("the hypervisor took {} of CPU time", format::percent(steal)))
+}
+
+/// Reports steal that is too large for a note.
+pub(crate) fn steal_finding(case: &RuleInput<'_>) -> Option<Finding> {
+    let steal = case.facts.circumstances.steal.filter(|&steal| steal >= STEAL_MAX)?;
+    Some(Finding {
+        code: "steal",
+        blame: crate::Blame::Generator,
+        decisive: false,
+        message: format!("the hypervisor took {} of CPU time", format::percent(steal)),
+        evidence: "steal of /proc/stat".to_owned(),
+        hint: "a larger or dedicated machine; times measured here contain the pauses".to_owned(),
+    })
 }
 
 fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {

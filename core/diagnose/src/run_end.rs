@@ -82,6 +82,9 @@ pub struct RunContext {
     /// What is missing of the run or of its record, one sentence each. Any makes the run
     /// incomplete.
     pub lost: Vec<String>,
+    /// What the agents of a fleet lack; `None` on a single host. Any makes the run incomplete,
+    /// unless it is tolerated.
+    pub fleet: Option<crate::FleetGaps>,
     /// Messages about violations of conservation in single threads or agents. Each makes the run
     /// invalid.
     pub accounting: Vec<String>,

@@ -14,6 +14,7 @@ mod environment_doc;
 mod error_doc;
 mod event_line;
 mod explain_doc;
+mod fleet_doc;
 mod forecast_doc;
 mod handshakes_line;
 mod held_parts;
@@ -58,6 +59,7 @@ pub use event_line::{
     NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
+pub use fleet_doc::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};
 pub use forecast_doc::{
     AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
     LackDoc, NeedDoc, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::number_limits::check_number_limits;
 use crate::{
-    Bytes, CheckDoc, Connections, CutShortDoc, EventLine, Finding, Generator, GroupDoc, HoldDoc, HookDoc,
-    HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests, SampleLine,
-    ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Bytes, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc, HoldDoc,
+    HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests,
+    SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -159,6 +159,9 @@ pub struct RunRecord {
     /// Addition: what was done to hosts, by the plan's events, and what clients saw of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impacts: Vec<ImpactDoc>,
+    /// Addition: the agents of a run on several hosts; absent on a single host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetDoc>,
 }
 
 impl RunRecord {

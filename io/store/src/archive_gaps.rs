@@ -4,6 +4,7 @@ use wavetank_measure::Interval;
 use wavetank_plan::Plan;
 use wavetank_record::RunRecord;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::sanitize;
 
 use crate::ReadReport;
 
@@ -47,6 +48,12 @@ impl ArchiveGaps {
             let are =
                 if read.missing == 1 { "1 interval is" } else { &format!("{} intervals are", read.missing) };
             sentences.push(format!("{are} missing in `{dir}`: time series have gaps"));
+        }
+        let of_agents = read.gaps.iter().filter(|gap| gap.missing > 0);
+        let of_agents: Vec<_> =
+            of_agents.map(|gap| format!("{} of `{}`", gap.missing, sanitize(&gap.agent))).collect();
+        if !of_agents.is_empty() {
+            sentences.push(format!("intervals missing of single agents: {}", of_agents.join(", ")));
         }
         sentences
     }

@@ -11,6 +11,7 @@ use wavetank_record::{
 };
 use wavetank_units::Nanos;
 
+use crate::agent_files::AgentFiles;
 use crate::contents::SERVICES_FOLDER;
 use crate::cumulative::Cumulative;
 use crate::file_access::{sync_dir, write_atomic};
@@ -47,6 +48,8 @@ pub struct ArchiveWriter {
     /// Number of the next interval.
     seq: u64,
     intervals: LineFile,
+    /// Intervals of a fleet's agents.
+    agents: AgentFiles,
     events: LineFile,
     samples: LineFile,
     /// Samples of this host. The file is created with its first line, in a separate folder.
@@ -107,6 +110,7 @@ impl ArchiveWriter {
             epoch: meta.epoch,
             seq: 0,
             intervals: LineFile::new(&intervals.join(format!("{}.jsonl", sanitized(&meta.agent)))),
+            agents: AgentFiles::new(&intervals),
             events: LineFile::new(&dir.join("events.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
             host: LineFile::new(&dir.join("hosts").join(format!("{}.jsonl", sanitized(&meta.agent)))),
@@ -139,11 +143,34 @@ impl ArchiveWriter {
         }
         self.gap = outcome.is_err();
         self.seq += 1;
-        if now.since(*self.synced.get_or_insert(now)) >= constants::FSYNC_EVERY.0 as u64 {
-            self.synced = Some(now);
-            outcome = outcome.and(self.sync());
-        }
-        self.tell_once(outcome)
+        let synced = self.sync_when_due(now);
+        self.tell_once(outcome.and(synced))
+    }
+
+    /// Adds the line of an agent's interval at `now`, byte by byte and without its newline. Also
+    /// syncs the files when that is due. Each agent has its own file, so an archive has either
+    /// these intervals or those of [`ArchiveWriter::interval`].
+    ///
+    /// A line that could not be written is not in the agent's digest.
+    pub fn agent_interval(&mut self, now: Nanos, agent: &str, line: &str) -> Option<StoreProblem> {
+        let outcome = self.agents.append(agent, line);
+        let synced = self.sync_when_due(now);
+        self.tell_once(outcome.and(synced))
+    }
+
+    /// SHA-256 over the written lines of an agent in order, each with its newline, in hexadecimal.
+    /// It is that of [`crate::Spool::digest`] if both have the same lines.
+    pub fn agent_digest(&self, agent: &str) -> String {
+        self.agents.digest(agent)
+    }
+
+    /// Waits until everything written so far is on the disk. A controller confirms digests only
+    /// after that, because agents then delete their spools.
+    ///
+    /// # Errors
+    /// A file could not be synced.
+    pub fn sync_now(&mut self) -> Result<(), StoreProblem> {
+        self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")))
     }
 
     /// Adds an event.
@@ -195,7 +222,7 @@ impl ArchiveWriter {
     /// # Errors
     /// The record or an earlier file could not be written and synced.
     pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
-        let synced = self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")));
+        let synced = self.sync_now();
         let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
         let written = write_atomic(&partial, &(record.to_json() + "\n"))
             .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
@@ -212,8 +239,17 @@ impl ArchiveWriter {
         IntervalLine::encode_interval(&self.agent, self.epoch, self.seq, checkpoint, interval)
     }
 
+    fn sync_when_due(&mut self, now: Nanos) -> Result<(), StoreProblem> {
+        if now.since(*self.synced.get_or_insert(now)) < constants::FSYNC_EVERY.0 as u64 {
+            return Ok(());
+        }
+        self.synced = Some(now);
+        self.sync()
+    }
+
     fn sync(&mut self) -> Result<(), StoreProblem> {
         self.intervals.sync()?;
+        self.agents.sync()?;
         self.events.sync()?;
         self.host.sync()?;
         self.others.iter_mut().try_for_each(|(_, file)| file.sync())?;

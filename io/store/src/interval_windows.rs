@@ -25,19 +25,14 @@ impl OpenedRun {
         mut visit: impl FnMut(&str, &Interval) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
         let mut known = Known::default();
-        self.read_intervals_until(|first, sealed| {
-            if first {
-                known = Known::default();
+        self.read_intervals_until(|sealed| match sealed {
+            ArchiveItem::Next(line) => {
+                known.add(&line.interval);
+                visit(&line.agent, &line.interval)
             }
-            match sealed {
-                ArchiveItem::Next(line) => {
-                    known.add(&line.interval);
-                    visit(&line.agent, &line.interval)
-                }
-                ArchiveItem::Instead(line) => {
-                    let lost = known.replace(line.interval.clone());
-                    visit(&line.agent, &lost)
-                }
+            ArchiveItem::Instead(line) => {
+                let lost = known.replace(line.interval.clone());
+                visit(&line.agent, &lost)
             }
         })
     }

@@ -7,6 +7,8 @@
 //! The control thread does the writing, so load threads never wait for a disk. A disk error is
 //! reported once and does not stop the run.
 
+mod agent_files;
+mod agent_reader;
 mod archive_error;
 mod archive_gaps;
 mod archive_ledger;
@@ -15,6 +17,7 @@ mod calibration_file;
 mod contents;
 mod cumulative;
 mod file_access;
+mod fleet_reader;
 mod folder_name;
 mod host_lines;
 mod interval_span;
@@ -40,8 +43,9 @@ mod summaries;
 pub use archive_gaps::{ArchiveGaps, answered};
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
+pub use fleet_reader::FLEET;
 pub use folder_name::new_id;
-pub use opened_run::{ArchiveItem, OpenedRun, ReadReport, open};
+pub use opened_run::{AgentGap, ArchiveItem, OpenedRun, ReadReport, open};
 pub use over_time::HostSeries;
 pub use pack::{Packed, Unpacked, pack};
 pub use prune::{PruneOptions, PrunePlan, Pruned, PrunedSearch};

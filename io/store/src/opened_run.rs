@@ -1,6 +1,5 @@
 //! [`OpenedRun`]: an archive read back, finished or not.
 
-use std::fs;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,9 +11,11 @@ use wavetank_record::{
 };
 use wavetank_units::{UserError, sanitize};
 
+use crate::agent_reader::AgentReader;
 use crate::archive_error::{newer, not_an_archive, unread};
 use crate::contents::unreadable;
 use crate::file_access::{LINE_BYTES_MAX, is_locked, open_file, read_text};
+use crate::over_time::line_files;
 use crate::pack::Unpacked;
 use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
 
@@ -49,7 +50,7 @@ pub enum ArchiveItem<'a> {
 }
 
 /// Result of reading the intervals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadReport {
     /// Intervals passed on.
     pub intervals: u64,
@@ -62,6 +63,28 @@ pub struct ReadReport {
     /// Files that ended in the middle of a line. The process was stopped there, and the line is
     /// discarded.
     pub torn: u64,
+    /// Of `missing`, those of each agent, if there are several.
+    pub gaps: Vec<AgentGap>,
+}
+
+/// Intervals of one agent that are missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentGap {
+    /// Name of the agent.
+    pub agent: String,
+    /// How many.
+    pub missing: u64,
+}
+
+impl ReadReport {
+    /// Adds the result of reading one file. `intervals` are not added up, since those of several
+    /// agents become one.
+    pub(crate) fn add_file(&mut self, file: &Self) {
+        self.missing = self.missing.saturating_add(file.missing);
+        self.damaged += file.damaged;
+        self.newer += file.newer;
+        self.torn += file.torn;
+    }
 }
 
 /// Opens the archive at `path`: a folder, or a packed run.
@@ -115,63 +138,44 @@ impl OpenedRun {
         self.pack.is_some()
     }
 
-    /// Passes every sealed interval to `visit`. Agents come in the order of their names, and the
-    /// intervals of an agent in the order of their numbers. Intervals are streamed, since the
-    /// histograms of an hour do not fit into memory.
+    /// Passes every sealed interval to `visit`, in the order of their numbers. If there are several
+    /// agents, their intervals of one start come as one of the whole fleet, in order of time
+    /// ([`wavetank_measure::FleetMerger`]), and the agent's name is [`FLEET`](crate::FLEET).
+    /// Intervals are streamed, since the histograms of an hour do not fit into memory.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
     pub fn read_intervals(&self, mut visit: impl FnMut(ArchiveItem<'_>)) -> Result<ReadReport, UserError> {
-        self.read_intervals_until(|_, sealed| {
+        self.read_intervals_until(|sealed| {
             visit(sealed);
             ControlFlow::Continue(())
         })
     }
 
-    /// Like [`read_intervals`](Self::read_intervals), but stops when `visit` breaks. The `bool` is
-    /// `true` for the first interval of an agent.
+    /// Like [`read_intervals`](Self::read_intervals), but stops when `visit` breaks.
     pub(crate) fn read_intervals_until(
         &self,
-        mut visit: impl FnMut(bool, ArchiveItem<'_>) -> ControlFlow<()>,
+        mut visit: impl FnMut(ArchiveItem<'_>) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
-        let dir = self.dir.join("intervals");
-        let mut paths: Vec<_> = match fs::read_dir(&dir) {
-            Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(unreadable(&dir, &error)),
-        };
-        paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-        paths.sort();
-        let (mut report, mut counted) = (ReadReport::default(), OverflowGuard::default());
-        for path in paths {
-            let mut agent = AgentReader::default();
-            let (mut flow, mut first) = (ControlFlow::Continue(()), true);
-            let torn = for_each_interval(&path, |read| {
-                match read {
-                    Ok(line) => agent.take(line, &mut |sealed| {
-                        let fits = counted.admit(&line.interval);
-                        if fits {
-                            flow = visit(std::mem::take(&mut first), sealed);
-                        }
-                        fits
-                    }),
-                    Err(error) => {
-                        agent.report.damaged += 1;
-                        agent.report.newer += u64::from(error.is_newer());
+        let paths = line_files(&self.dir.join("intervals"))?;
+        let [path] = &paths[..] else { return self.read_fleet(&paths, visit) };
+        let (mut agent, mut counted) = (AgentReader::default(), OverflowGuard::default());
+        let mut flow = ControlFlow::Continue(());
+        let torn = for_each_interval(path, |read| {
+            match read {
+                Ok(line) => agent.take(line, &mut |sealed| {
+                    let fits = counted.admit(&line.interval);
+                    if fits {
+                        flow = visit(sealed);
                     }
-                }
-                flow
-            })?;
-            report.intervals += agent.report.intervals;
-            report.missing = report.missing.saturating_add(agent.report.missing);
-            report.damaged += agent.report.damaged;
-            report.newer += agent.report.newer;
-            report.torn += u64::from(torn);
-            if flow.is_break() {
-                break;
+                    fits
+                }),
+                Err(error) => agent.refuse(error),
             }
-        }
-        Ok(report)
+            flow
+        })?;
+        agent.report.torn = u64::from(torn);
+        Ok(agent.report)
     }
 }
 
@@ -204,45 +208,6 @@ impl OpenedRun {
             let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.display_path());
             UserError::usage("archive_damaged", message, hint)
         })
-    }
-}
-
-/// Follows the numbers of one agent's intervals.
-#[derive(Default)]
-struct AgentReader {
-    /// Epoch and number of the last interval known, in an interval or a checkpoint.
-    last: Option<(u64, u64)>,
-    /// Intervals missing since the last checkpoint that covered everything.
-    missing_here: u64,
-    report: ReadReport,
-}
-
-impl AgentReader {
-    /// Passes the line to `visit`, unless it contains nothing new. `visit` returns whether it
-    /// accepted the line.
-    fn take(&mut self, line: &IntervalLine, visit: &mut impl FnMut(ArchiveItem<'_>) -> bool) {
-        let next = match self.last {
-            Some((epoch, seq)) if epoch == line.epoch => seq + 1,
-            _ => 0,
-        };
-        let older = self.last.is_some_and(|(epoch, _)| line.epoch < epoch) || line.seq < next;
-        if line.checkpoint {
-            let lost_before = self.missing_here > 0 || line.seq >= next;
-            if lost_before && self.last.is_none_or(|(epoch, _)| line.epoch >= epoch) {
-                self.report.missing -= self.missing_here;
-                self.missing_here = 0;
-                self.last = Some((line.epoch, line.seq));
-                self.report.damaged += u64::from(!visit(ArchiveItem::Instead(line)));
-            }
-        } else if !older {
-            // Each new epoch may claim that everything before was lost.
-            self.missing_here = self.missing_here.saturating_add(line.seq - next);
-            self.report.missing = self.report.missing.saturating_add(line.seq - next);
-            self.last = Some((line.epoch, line.seq));
-            let taken = visit(ArchiveItem::Next(line));
-            self.report.intervals += u64::from(taken);
-            self.report.damaged += u64::from(!taken);
-        }
     }
 }
 

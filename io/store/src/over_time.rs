@@ -56,19 +56,11 @@ impl OpenedRun {
             }
             maker
         };
-        let (mut all, mut own, mut agent) = (empty(), empty(), None);
-        let report = self.read_intervals(|sealed| {
-            let (ArchiveItem::Next(line) | ArchiveItem::Instead(line)) = sealed;
-            if agent.as_ref() != Some(&line.agent) {
-                agent = Some(line.agent.clone());
-                all.absorb(std::mem::replace(&mut own, empty()));
-            }
-            match sealed {
-                ArchiveItem::Next(line) => own.add(&line.interval),
-                ArchiveItem::Instead(line) => own.checkpoint(&line.interval),
-            }
+        let mut all = empty();
+        let report = self.read_intervals(|sealed| match sealed {
+            ArchiveItem::Next(line) => all.add(&line.interval),
+            ArchiveItem::Instead(line) => all.checkpoint(&line.interval),
         })?;
-        all.absorb(own);
         Ok((all.finish(), report))
     }
 

@@ -95,7 +95,7 @@ fn gaps_are_told_as_ever() {
         assert_eq!(read(&dir, &judged(&["p99 < 1s"], false)).1, expected);
     };
     let whole = ReadReport { intervals: 130, ..ReadReport::default() };
-    check(&|lines| lines, whole);
+    check(&|lines| lines, whole.clone());
     check(
         &|mut lines| {
             lines.remove(125);

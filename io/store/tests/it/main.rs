@@ -3,6 +3,7 @@
 mod archive;
 mod calibration;
 mod disk_full;
+mod fleet;
 mod hostile;
 mod kill;
 mod ledger;

@@ -1,0 +1,47 @@
+//! Agents of a fleet whose part of the run is missing or incomplete.
+
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, format};
+
+/// Agents that a finding names; the others are counted.
+const AGENTS_TOLD_MAX: usize = 5;
+
+/// What a fleet lacks of its run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FleetGaps {
+    /// Agents of the fleet.
+    pub agents: u64,
+    /// Those that lack something: the name, and what is missing, e.g. `lost at 12 s in main`.
+    pub lacking: Vec<(String, String)>,
+    /// The run was to go on with that many agents less. The verdict is then unchanged.
+    pub tolerated: bool,
+}
+
+/// The gaps of the run, if it has any.
+pub(crate) fn gaps<'a>(case: &RuleInput<'a>) -> Option<&'a FleetGaps> {
+    case.facts.circumstances.fleet.as_ref().filter(|fleet| !fleet.lacking.is_empty())
+}
+
+/// Returns the finding about agents that lack something. It decides the verdict unless that is
+/// tolerated.
+pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
+    let FleetGaps { agents, lacking, tolerated } = gaps(case)?;
+    let mut told: Vec<_> =
+        lacking.iter().take(AGENTS_TOLD_MAX).map(|(name, lack)| format!("{name}: {lack}")).collect();
+    if lacking.len() > AGENTS_TOLD_MAX {
+        told.push(format!("and {} more", lacking.len() - AGENTS_TOLD_MAX));
+    }
+    Some(Finding {
+        code: "agents_lost",
+        blame: Blame::Generator,
+        decisive: !tolerated,
+        message: headline(lacking.len(), *agents),
+        evidence: told.join(" · "),
+        hint: "check these hosts and their connection to the controller, then run it again".to_owned(),
+    })
+}
+
+/// `data of 2 of 12 agents is missing`.
+pub(crate) fn headline(lacking: usize, agents: u64) -> String {
+    format!("data of {} of {} agents is missing", format::count(lacking as u64), format::count(agents))
+}
