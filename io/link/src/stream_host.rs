@@ -16,7 +16,7 @@ use wavetank_fleet::wire::{ControllerFrame, WireError, decode_agent, write_contr
 use wavetank_units::Nanos;
 
 use crate::AGENT_LINE_BYTES_MAX;
-use crate::line_splitter::{LineSplitter, READ_BYTES};
+use crate::line_splitter::LineSplitter;
 use crate::logins::Login;
 use crate::stop::{Interruptible, Stop};
 use crate::stream_link::{Shared, StreamEvent, StreamHost};
@@ -34,6 +34,8 @@ const GRACE: Nanos = Nanos::from_secs(2);
 const TURN: Duration = Duration::from_millis(250);
 /// Turns are shorter than that while a process is to end.
 const ENDING_TURN: Duration = Duration::from_millis(10);
+/// Bytes read from a pipe at a time.
+const PIPE_READ_BYTES: usize = 16 << 10;
 /// Reads of one pipe in a row.
 const READS_MAX: usize = 16;
 /// Lines before the first message that are ignored: startup files of shells may write some.
@@ -220,7 +222,7 @@ impl<'a> Connection<'a> {
 
     /// Reads what is there, up to a limit. Returns whether more may follow.
     fn read_stdout(&mut self, reads_max: usize) -> Result<bool, String> {
-        let mut bytes = [0; READ_BYTES];
+        let mut bytes = [0; PIPE_READ_BYTES];
         for _ in 0..reads_max {
             let Some(pipe) = &mut self.stdout else { return Ok(false) };
             match pipe.read(&mut bytes) {
