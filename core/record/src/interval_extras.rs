@@ -30,6 +30,13 @@ pub struct IntervalExtras {
     /// Memory per connection, once it is measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ConnectionMemory>,
+    /// No request is open any more; when the last one was resolved, in nanoseconds on the run's
+    /// clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drained_ns: Option<i64>,
+    /// A journey on the agent requests the end of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_run: Option<EndRunRequest>,
     /// Usage of the agent's host since the start of the load, at the seal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<AgentHealth>,
@@ -44,6 +51,16 @@ pub struct LoggedLine {
     pub at_ns: i64,
     /// The line, without secrets and control characters.
     pub text: String,
+}
+
+/// A journey requests the end of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndRunRequest {
+    /// Index of its scenario.
+    pub scenario: u16,
+    /// Index of the step with the failed request. Absent: the journey reached its `end`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<u16>,
 }
 
 /// Usage of an agent's process and host. All values are cumulative since the agent's first

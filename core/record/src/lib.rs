@@ -68,7 +68,7 @@ pub use forecast_doc::{
 pub use held_parts::{HoldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
 pub use impact_doc::{ClientWindowDoc, ImpactDoc, ImpactOutcome, RecoveryDoc};
-pub use interval_extras::{AgentHealth, IntervalExtras, LoggedLine};
+pub use interval_extras::{AgentHealth, EndRunRequest, IntervalExtras, LoggedLine};
 pub use interval_line::IntervalLine;
 pub use journey_parts::{
     CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, RendezvousDoc, RendezvousReleaseDoc, Sessions,
@@ -78,7 +78,7 @@ pub use number::Number;
 pub use overflow_guard::OverflowGuard;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};
-pub use plan_package::{PACKAGE_BYTES_MAX, PlanPackage};
+pub use plan_package::{PACKAGE_BYTES_MAX, PackageVariable, PlanPackage};
 pub use run_parts::{
     Bytes, ConnectionMemory, Connections, CutShortDoc, Generator, LoadDoc, PhaseDoc, Probe, RateDoc,
     Requests, Setup, StepDoc, TlsDoc, Warmup, Wire,

@@ -51,6 +51,8 @@ pub struct ArchiveWriter {
     /// Intervals of a fleet's agents.
     agents: AgentFiles,
     events: LineFile,
+    /// The journal of a fleet's controller. The file is created with its first line.
+    fleet: LineFile,
     samples: LineFile,
     /// Samples of this host. The file is created with its first line, in a separate folder.
     host: LineFile,
@@ -112,6 +114,7 @@ impl ArchiveWriter {
             intervals: LineFile::new(&intervals.join(format!("{}.jsonl", sanitized(&meta.agent)))),
             agents: AgentFiles::new(&intervals),
             events: LineFile::new(&dir.join("events.jsonl")),
+            fleet: LineFile::new(&dir.join("fleet.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
             host: LineFile::new(&dir.join("hosts").join(format!("{}.jsonl", sanitized(&meta.agent)))),
             others: Vec::new(),
@@ -171,6 +174,12 @@ impl ArchiveWriter {
     /// A file could not be synced.
     pub fn sync_now(&mut self) -> Result<(), StoreProblem> {
         self.sync().and_then(|()| sync_dir(&self.dir.join("intervals")))
+    }
+
+    /// Adds a record of a fleet's controller, and waits until it is on the disk.
+    pub fn fleet_record(&mut self, line: String) -> Option<StoreProblem> {
+        let outcome = self.fleet.append(line).and_then(|()| self.fleet.sync());
+        self.tell_once(outcome)
     }
 
     /// Adds an event.

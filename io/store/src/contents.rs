@@ -14,12 +14,13 @@ pub(crate) const FILES_MAX: usize = 16_384;
 /// Maximum depth of nested folders.
 const DEPTH_MAX: usize = 3;
 /// Files at the top level of an archive.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "plan.yaml",
     "environment.json",
     "run.json",
     "run.json.partial",
     "events.jsonl",
+    "fleet.jsonl",
     "samples.jsonl",
     "truth.jsonl",
 ];

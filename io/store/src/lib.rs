@@ -45,6 +45,7 @@ pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
 pub use fleet_reader::FLEET;
 pub use folder_name::new_id;
+pub use line_digest::LineDigest;
 pub use opened_run::{AgentGap, ArchiveItem, OpenedRun, ReadReport, open};
 pub use over_time::HostSeries;
 pub use pack::{Packed, Unpacked, pack};

@@ -7,17 +7,17 @@ use sha2::{Digest, Sha256};
 /// SHA-256 over lines in order, each with its newline. For a file of nothing else it is what
 /// `sha256sum` prints.
 #[derive(Clone, Default)]
-pub(crate) struct LineDigest(Sha256);
+pub struct LineDigest(Sha256);
 
 impl LineDigest {
     /// Adds `line`, which has no newline.
-    pub(crate) fn add(&mut self, line: &str) {
+    pub fn add(&mut self, line: &str) {
         self.0.update(line.as_bytes());
         self.0.update(b"\n");
     }
 
     /// The digest of all lines so far.
-    pub(crate) fn hex(&self) -> String {
+    pub fn hex(&self) -> String {
         hex(&self.0.clone().finalize())
     }
 }

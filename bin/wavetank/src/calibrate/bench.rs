@@ -82,6 +82,7 @@ impl Bench {
             repeatable: false,
             probe: None,
             tables: Vec::new(),
+            fleet: None,
             guard,
             truth: None,
             rehearsal: None,

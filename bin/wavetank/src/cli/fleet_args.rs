@@ -64,7 +64,7 @@ pub(crate) struct HostArgs {
 }
 
 /// Options of ssh.
-#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SshArgs {
     /// Login name [default: the inventory's, or that of ssh's configuration]
     #[arg(short = 'l', long, value_name = "NAME")]

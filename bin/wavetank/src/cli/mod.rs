@@ -26,6 +26,7 @@ mod explain_args;
 mod files;
 mod fleet_agent_args;
 mod fleet_args;
+mod fleet_run_args;
 mod foreign_flags;
 mod install;
 mod lab_args;
@@ -81,6 +82,7 @@ pub(crate) use fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_args::{FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs};
+pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]

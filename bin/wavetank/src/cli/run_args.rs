@@ -10,6 +10,7 @@ use super::baseline_args::{BaselineArgs, BaselineFlags};
 use super::curl;
 use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
+use super::fleet_run_args::FleetRunArgs;
 use super::load_source::{LoadSource, parse_load_source};
 use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
@@ -36,6 +37,8 @@ pub(super) struct RunFlags {
     output: OutputArgs,
     #[command(flatten)]
     baseline: BaselineFlags,
+    #[command(flatten)]
+    fleet: FleetRunArgs,
 }
 
 /// `wavetank run`.
@@ -55,6 +58,8 @@ pub(crate) struct RunArgs {
     pub(crate) command: String,
     /// Runs to compare the finished run with.
     pub(crate) baseline: Option<BaselineArgs>,
+    /// The fleet that sends the load.
+    pub(crate) fleet: FleetRunArgs,
 }
 
 impl RunFlags {
@@ -72,10 +77,12 @@ impl RunFlags {
         errors.keep(output.check_conflicts(options.once));
         errors.keep(check_files(&output.out));
         errors.keep(output.check_archive());
+        errors.keep(self.fleet.check(options.once, source_auto));
         let formats = output.formats();
         errors.keep(output.check_language());
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        Ok(RunArgs { goal: errors.finish(goal)?, options, source_auto, output, command, baseline })
+        let (goal, fleet) = (errors.finish(goal)?, self.fleet);
+        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet })
     }
 }

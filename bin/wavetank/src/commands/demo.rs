@@ -99,6 +99,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
         probe: None,
         repeatable: false,
         tables: Vec::new(),
+        fleet: None,
         guard: resolved.guard,
         truth: None,
         rehearsal: None,

@@ -10,6 +10,7 @@ use wavetank_store::RunsDir;
 use wavetank_units::UserError;
 
 use super::baseline::Baseline;
+use super::fleet::{connect_fleet, fleet_load};
 use super::once::once;
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
@@ -61,12 +62,13 @@ fn run_url(
     baseline: Option<Baseline>,
     lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
-    let RunArgs { mut options, source_auto, output, command, .. } = args;
+    let RunArgs { mut options, source_auto, output, command, fleet, .. } = args;
     if let Some(lab) = &lab {
         lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
     }
     let (name, port) = options.connect_point(url)?;
-    let host = Host::inspect_lab(PlannedLab::enter(lab)?)?;
+    let fleet = connect_fleet(&fleet)?;
+    let host = Host::inspect_lab(PlannedLab::enter(lab)?)?.with_fleet(fleet.as_ref());
     let addresses = lookup((&name, port))?;
     if let Some(proxy) = &mut options.proxy {
         proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
@@ -77,7 +79,10 @@ fn run_url(
     }
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
     check_allowed(&resolved, &options, url, &command)?;
-    check_sources(&host, &resolved.plan)?;
+    let fleet = fleet_load(fleet, &resolved.plan, &options)?;
+    if fleet.is_none() {
+        check_sources(&host, &resolved.plan)?;
+    }
     let tls = tls_client(&resolved.plan)?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
     let files = open_all(&output.out)?;
@@ -86,13 +91,16 @@ fn run_url(
     }
     let mut talk = Console::new(output.quiet);
     let mut remarks = resolved.remarks;
-    remarks.extend(plan_overload(&resolved.plan, &host.facts));
+    if fleet.is_none() {
+        remarks.extend(plan_overload(&resolved.plan, &host.facts));
+    }
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
+    let probes = fleet.is_none() && options.probe != Some(false);
     let (format, runs_dir) = (output.format(), output.archive_dir());
     let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
@@ -104,9 +112,9 @@ fn run_url(
         command: &delivery.command.clone(),
         runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
         repeatable: true,
-        probe: (options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method))
-            .then(|| Arc::clone(&plan)),
+        probe: (probes && is_safe(&plan.scenarios[0].steps[0].request.method)).then(|| Arc::clone(&plan)),
         tables: Vec::new(),
+        fleet,
         guard: resolved.guard,
         truth: None,
         rehearsal: None,

@@ -16,6 +16,7 @@ use wavetank_store::RunsDir;
 use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::Baseline;
+use super::fleet::{connect_fleet, fleet_load};
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
 use super::source_addresses::{check_sources, source_addresses};
@@ -32,14 +33,15 @@ pub(super) fn run_file(
     baseline: Option<Baseline>,
     lab: Option<PlannedLab<'_>>,
 ) -> Result<u8, UserError> {
-    let RunArgs { options, source_auto, output, command, .. } = args;
+    let RunArgs { options, source_auto, output, command, fleet, .. } = args;
     let (format, out, runs_dir) = (output.format(), &output.out, output.archive_dir());
     let options = with_absolute_paths(options);
     let mut loaded = ExperimentFile::read(file, &options, DataLoading::Now)?;
     let Some(experiment) = loaded.experiment.take() else { return report_load_errors(&loaded, format, out) };
     let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
-    let host = ready_host(&experiment, rehearsal.is_some(), lab)?;
+    let fleet = connect_fleet(&fleet)?;
+    let host = ready_host(&experiment, rehearsal.is_some(), lab)?.with_fleet(fleet.as_ref());
     let own = |targets: &[SocketAddr], name: &str| source_addresses(&host, targets, name);
     let names = TargetAddresses::new(&experiment);
     let tables = std::mem::take(&mut loaded.tables);
@@ -55,16 +57,20 @@ pub(super) fn run_file(
     };
     let LoweredPlan { plan, lacking, mut remarks, engine_why } =
         lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
-    let guard = Guard::new(options.allow_target);
+    let guard = Guard::new(options.allow_target.clone());
     names.admit(&guard, &plan, &command)?;
     if let Some(error) = UserError::combine(lacking) {
         return Err(error);
     }
-    check_sources(&host, &plan)?;
+    let fleet = fleet_load(fleet, &plan, &options)?;
+    if fleet.is_none() {
+        check_sources(&host, &plan)?;
+    }
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
     truth_can_be_asked(&experiment, &host, &plan)?;
-    let probe = experiment.probe.unwrap_or_default().then(|| probe_plan(&plan)).transpose()?;
+    let probes = fleet.is_none() && experiment.probe.unwrap_or_default();
+    let probe = probes.then(|| probe_plan(&plan)).transpose()?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&plan))?;
     let files = open_all(out)?;
     let mut talk = Console::new(output.quiet);
@@ -72,7 +78,9 @@ pub(super) fn run_file(
         talk.info(loaded.rendered().trim_end());
     }
     let load = load_doc(&plan, !experiment.has_phases());
-    remarks.extend(plan_overload(&plan, &host.facts));
+    if fleet.is_none() {
+        remarks.extend(plan_overload(&plan, &host.facts));
+    }
     announce(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
     let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
@@ -87,6 +95,7 @@ pub(super) fn run_file(
         repeatable: false,
         probe,
         tables,
+        fleet,
         guard,
         truth: experiment.truth,
         rehearsal,

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use wavetank_diagnose::{RunContext, RunEnd, Throttling};
 use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
@@ -18,11 +19,12 @@ use wavetank_units::quantity::format_grouped;
 use wavetank_units::{Nanos, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
+use super::fleet_package::FleetPackage;
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
 use super::{
-    Console, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult, RunFacts,
-    SamplingConfig, build_record, probe, run_load,
+    Console, FleetResult, FleetRun, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult,
+    ProbeResult, RunFacts, SamplingConfig, build_record, probe, run_load,
 };
 
 /// What to execute, and around what.
@@ -45,6 +47,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) repeatable: bool,
     /// Rows for each source of data in the plan.
     pub(crate) tables: Vec<Table>,
+    /// The fleet that sends the load; `None`: this host sends it.
+    pub(crate) fleet: Option<FleetLoad>,
     /// Decides over every address of the run.
     pub(crate) guard: Guard,
     /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
@@ -55,6 +59,16 @@ pub(crate) struct Execution<'a> {
     pub(crate) knee_sought: bool,
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
+}
+
+/// A load from the hosts of a fleet.
+pub(crate) struct FleetLoad {
+    /// The connected agents.
+    pub(crate) fleet: FleetRun,
+    /// The user left the number of threads to each agent.
+    pub(crate) automatic_threads: bool,
+    /// The user left the engine to each agent.
+    pub(crate) automatic_engine: bool,
 }
 
 /// A finished run.
@@ -72,7 +86,7 @@ pub(crate) struct FinishedRun {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let knee_sought = execution.knee_sought;
+    let (knee_sought, fleet) = (execution.knee_sought, execution.fleet);
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -110,6 +124,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
         nothing(ending, archive)
     } else {
+        let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
         let servers = servers.as_deref();
@@ -118,7 +133,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
-        run_load(&context, means, archive, talk)?
+        run_load(&context, (means, fleet), archive, talk)?
     };
     let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
     environment.started_at = zero.unwrap_or(environment.started_at);
@@ -266,7 +281,17 @@ fn conclude(
     talk: &mut Console,
 ) -> FinishedRun {
     let LoadResult {
-        mut ledger, ending, events, samples, archive, mut lost, accounting, faults, memory, ..
+        mut ledger,
+        ending,
+        events,
+        samples,
+        archive,
+        mut lost,
+        accounting,
+        faults,
+        memory,
+        fleet,
+        ..
     } = conducted;
     // What clients saw of a lab that is gone says nothing about its servers.
     lost.extend(around.servers.lab.and_then(LabRun::loss));
@@ -282,11 +307,13 @@ fn conclude(
     let resolved = in_window.done + in_window.failed() + in_window.dropped();
     let usage = process_usage();
     let before = &around.before;
+    let own_throttling = || before.throttling.as_ref().and_then(throttling_since);
     let circumstances = RunContext {
         same_host: same_host(around.plan, around.host),
-        cpus: around.host.cpus.len() as u32,
-        steal: before.steal_since(),
-        throttling: before.throttling.as_ref().and_then(throttling_since),
+        cpus: fleet.as_ref().map_or(around.host.cpus.len() as u32, |fleet| fleet.cpus),
+        steal: fleet.as_ref().map_or_else(|| before.steal_since(), |fleet| fleet.steal),
+        throttling: fleet.as_ref().map_or_else(own_throttling, |fleet| fleet.throttling),
+        fleet: fleet.as_ref().map(|fleet| fleet.gaps.clone()),
         lost,
         accounting,
         faults,
@@ -303,11 +330,14 @@ fn conclude(
         ledger,
         ending: &ending,
         circumstances: &circumstances,
-        cpu_s: (
-            (usage.user.saturating_sub(before.usage.user)).as_secs_f64(),
-            (usage.system.saturating_sub(before.usage.system)).as_secs_f64(),
+        cpu_s: fleet.as_ref().map_or_else(
+            || {
+                let seconds = |now: Duration, then: Duration| now.saturating_sub(then).as_secs_f64();
+                (seconds(usage.user, before.usage.user), seconds(usage.system, before.usage.system))
+            },
+            FleetResult::cpu_s,
         ),
-        peak_rss_bytes: usage.peak_rss_bytes,
+        peak_rss_bytes: fleet.as_ref().map_or(usage.peak_rss_bytes, FleetResult::peak_rss_bytes),
         connection_memory: memory,
         setup,
         events: &events,
@@ -316,6 +346,7 @@ fn conclude(
     let lab = around.servers.lab;
     around.servers.add_to(around.plan, &mut record, talk);
     record.notes.extend(notes);
+    record.fleet = fleet.map(|fleet| fleet.doc);
     if !around.repeatable {
         record.next.clear();
     }

@@ -13,8 +13,9 @@ use wavetank_units::{Nanos, UserError};
 
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::{EventRunner, ExecutorFactory};
+use super::fleet_package::FleetPackage;
 use super::redaction::Redaction;
-use super::{Console, LoadResult, RunController, SamplingConfig};
+use super::{Console, LoadResult, LoadSide, RunController, SamplingConfig};
 
 /// Results of the run's `before` and `after` steps.
 #[derive(Default)]
@@ -44,7 +45,7 @@ pub(crate) struct LoadContext<'a> {
 /// The load, with what comes before and after it. Fails only where this host cannot.
 pub(crate) fn run_load(
     way: &LoadContext<'_>,
-    mut means: LoadConfig,
+    (mut means, fleet): (LoadConfig, Option<FleetPackage>),
     archive: Option<ArchiveWriter>,
     talk: &mut Console,
 ) -> Result<(LoadResult, HookResults), UserError> {
@@ -53,7 +54,8 @@ pub(crate) fn run_load(
     let names = || DnsRefresher::start(plan, guard, command);
     let mut bounds = HookResults::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
-        let conductor = RunController::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
+        let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
+        let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
         return Ok((
             conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?,
             bounds,
@@ -80,7 +82,9 @@ pub(crate) fn run_load(
     let mut archive = archive;
     store(&mut archive, done.as_ref(), talk);
     means.journeys.set_initial_variables(&before.variables);
-    let conductor = RunController::new(Arc::clone(plan), hash, clock, means, signals, archive, talk);
+    let side =
+        fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&before.variables))?;
+    let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
     let mut conducted =
         conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?;
     conducted.events.splice(0..0, done);

@@ -5,7 +5,7 @@ use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_plan::{HostFacts, SocketSupport};
 use wavetank_units::UserError;
 
-use super::LabRun;
+use super::{FleetRun, LabRun};
 
 /// Names what of the kernel must not be used, so that every fallback can be walked on one kernel.
 const MASK: &str = "WAVETANK_MASK";
@@ -43,6 +43,13 @@ impl Host {
             None => facts,
         };
         Ok(Self { facts, found, lab })
+    }
+
+    /// The same, with the load from the hosts of `fleet`, if there is one.
+    pub(crate) fn with_fleet(self, fleet: Option<&FleetRun>) -> Self {
+        let Some(fleet) = fleet else { return self };
+        let facts = fleet.facts(self.facts);
+        Self { facts, ..self }
     }
 
     /// Returns the source ports for connections with an explicit source address. The start differs

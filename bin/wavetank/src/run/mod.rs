@@ -3,6 +3,8 @@
 #[cfg(target_os = "linux")]
 mod agent_host;
 #[cfg(target_os = "linux")]
+mod agent_run;
+#[cfg(target_os = "linux")]
 mod certificate;
 #[cfg(target_os = "linux")]
 mod console;
@@ -14,6 +16,10 @@ mod dns_refresh;
 mod event_runner;
 #[cfg(target_os = "linux")]
 mod execute;
+#[cfg(target_os = "linux")]
+mod fleet_package;
+#[cfg(target_os = "linux")]
+mod fleet_run;
 mod gap_warning;
 #[cfg(target_os = "linux")]
 mod hooks;
@@ -38,6 +44,8 @@ pub(crate) mod output;
 mod probe;
 #[cfg(target_os = "linux")]
 mod redaction;
+#[cfg(target_os = "linux")]
+mod remote_agents;
 pub(crate) mod result_writer;
 #[cfg(target_os = "linux")]
 mod sample;
@@ -52,15 +60,19 @@ mod tls;
 mod write_error;
 
 #[cfg(target_os = "linux")]
+pub(crate) use agent_run::AgentRun;
+#[cfg(target_os = "linux")]
 pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]
 pub(crate) use console::{Console, engine_line};
 #[cfg(target_os = "linux")]
-pub(crate) use controller::{LoadResult, RunController};
+pub(crate) use controller::{FleetResult, LoadResult, LoadSide, RunController};
 #[cfg(target_os = "linux")]
 pub(crate) use event_runner::{revert_action, start_action};
 #[cfg(target_os = "linux")]
-pub(crate) use execute::{Execution, FinishedRun, execute, host_error};
+pub(crate) use execute::{Execution, FinishedRun, FleetLoad, execute, host_error};
+#[cfg(target_os = "linux")]
+pub(crate) use fleet_run::FleetRun;
 #[cfg(target_os = "linux")]
 pub(crate) use hooks::{HookResults, LoadContext, run_load};
 #[cfg(target_os = "linux")]

@@ -29,7 +29,11 @@ impl SampleStore {
     /// Those of one interval. What comes back is to be written to the archive.
     pub(crate) fn add(&mut self, plan: &Plan, samples: &[Sample], slow: &[SlowSample]) -> Vec<SampleLine> {
         let failed = samples.iter().map(|sample| failed_line(plan, sample, &self.redaction));
-        let mut lines: Vec<_> = failed.chain(slow.iter().map(|slow| slow_line(plan, slow))).collect();
+        self.add_lines(failed.chain(slow.iter().map(|slow| slow_line(plan, slow))).collect())
+    }
+
+    /// The same for lines that an agent has made.
+    pub(crate) fn add_lines(&mut self, mut lines: Vec<SampleLine>) -> Vec<SampleLine> {
         lines.retain(|line| self.examples.add(line));
         lines.truncate((LINES_MAX - self.written) as usize);
         self.written += lines.len() as u32;
@@ -42,15 +46,15 @@ impl SampleStore {
     }
 }
 
-/// Keeps the detail of `sample` if it is the first of its class and the hint depends on it.
-pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, sample: &Sample) {
-    let Some(detail) = &sample.detail else { return };
-    let telling = sample.class == ErrorClass::Tls
+/// Keeps the detail of a failed request if it is the first of its class and the hint depends on it.
+pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
+    let Some(detail) = detail else { return };
+    let telling = class == ErrorClass::Tls
         || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
             .iter()
             .any(|text| detail.contains(text));
-    if telling && faults.iter().all(|(class, _)| *class != sample.class) {
-        faults.push((sample.class, detail.clone()));
+    if telling && faults.iter().all(|(known, _)| *known != class) {
+        faults.push((class, detail.to_owned()));
     }
 }
 

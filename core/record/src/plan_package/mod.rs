@@ -11,7 +11,7 @@ mod limits;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wavetank_plan::{DataPlan, Plan, Table};
+use wavetank_plan::{DataPlan, JsonType, Plan, Table};
 use wavetank_units::{UserError, quantity::show_size, sanitize};
 
 use crate::DecodeError;
@@ -38,6 +38,19 @@ pub struct PlanPackage {
     pub automatic_threads: bool,
     /// The user gave no engine, so that each agent uses the best one of its host.
     pub automatic_engine: bool,
+    /// Variables that the run's `before` has set, which all sessions start with.
+    pub variables: Vec<PackageVariable>,
+}
+
+/// A variable and its values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageVariable {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a list, even with one value.
+    pub list: bool,
+    /// The type and text of each value.
+    pub values: Vec<(JsonType, Vec<u8>)>,
 }
 
 impl PlanPackage {

@@ -20,7 +20,7 @@ fn header_length() -> usize {
 }
 
 fn package(plan: Plan, tables: Vec<Table>) -> PlanPackage {
-    PlanPackage { plan, tables, automatic_threads: true, automatic_engine: false }
+    PlanPackage { plan, tables, automatic_threads: true, automatic_engine: false, variables: Vec::new() }
 }
 
 #[track_caller]

@@ -12,14 +12,21 @@ use wavetank_fleet::{
 };
 use wavetank_link::{AgentLinkEvent, AgentListener, HelloSocket};
 use wavetank_observe::{host_facts, raise_file_limit};
-use wavetank_units::{AllowTarget, Nanos, UserError, sanitize};
+use wavetank_pace::Partition;
+use wavetank_plan::Guard;
+use wavetank_store::{Spool, SpoolMeta};
+use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::agent_lock::AgentLock;
 use crate::cli::AgentServeArgs;
-use crate::run::host_error;
+use crate::run::{AgentRun, host_error};
 
 /// File with the number of the agent's process.
 const PID_FILE: &str = "agent.pid";
+/// Folder of the spools of unsettled runs.
+const SPOOLS: &str = "spools";
+/// Longest wait for load threads, during which no message is heard.
+const LOAD_WAIT_MAX: Duration = Duration::from_millis(5);
 /// Longest wait for a message. A signal is noticed after it at the latest.
 const TURN_MAX: Nanos = Nanos::from_millis(200);
 
@@ -62,12 +69,15 @@ pub(super) struct AgentService {
     /// State and run of the greeting that the socket has.
     greeted: (AgentState, RunId),
     clock: Clock,
-    #[expect(dead_code, reason = "load threads are not connected yet")]
     folder: PathBuf,
-    #[expect(dead_code, reason = "load threads are not connected yet")]
-    allow: Vec<AllowTarget>,
-    /// The plan that came with the last offer.
-    plan: Option<Arc<str>>,
+    /// Decides over targets, whatever a controller says.
+    guard: Guard,
+    /// The package that came with the last offer.
+    package: Option<Arc<str>>,
+    /// The run that it takes part in.
+    run: Option<AgentRun>,
+    /// The spool of a run that an earlier process of this agent took part in.
+    found: Option<Spool>,
 }
 
 impl AgentService {
@@ -79,23 +89,35 @@ impl AgentService {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let identity = Identity { version, name, instance, capabilities: capabilities() };
         let clock = Clock::starting_now();
-        let setup = AgentSetup { identity: identity.clone(), shares_process: false, spools: false };
-        let agent = Agent::new(setup, clock.now());
+        let setup = AgentSetup { identity: identity.clone(), shares_process: false, spools: true };
+        // The last run is the one that a controller may still settle.
+        let spools = Spool::find(&dir.join(SPOOLS)).map_err(|error| failed(&error))?;
+        let last = spools.into_iter().max_by_key(|file| file.found.epoch);
+        let (agent, found) = match last {
+            Some(file) => (Agent::recover(setup, file.found, clock.now()), Some(file.spool)),
+            None => (Agent::new(setup, clock.now()), None),
+        };
         let greeted = (agent.state(), agent.run().0);
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
         let listener = AgentListener::bind(&dir).map_err(|error| failed(&error))?;
-        Ok(Self { agent, identity, listener, hello, greeted, clock, folder: dir, allow, plan: None })
+        let guard = Guard::new(allow);
+        let (package, run) = (None, None);
+        Ok(Self { agent, identity, listener, hello, greeted, clock, folder: dir, guard, package, run, found })
     }
 
     /// Waits for a message or for what the state machine is to do next, and acts on it.
     fn turn(&mut self) {
         let now = self.clock.now();
         let due = self.agent.poll_timeout().map_or(TURN_MAX, |at| (at - now).clamp(Nanos::ZERO, TURN_MAX));
-        let mut wait = Duration::from_nanos(due.0.unsigned_abs());
+        let has_load = self.run.as_ref().is_some_and(AgentRun::has_threads);
+        let mut wait = if has_load { Duration::ZERO } else { Duration::from_nanos(due.0.unsigned_abs()) };
         while let Some(event) = self.listener.receive(wait) {
             self.handle_event(event);
             self.act();
             wait = Duration::ZERO;
+        }
+        if let Some(run) = &mut self.run {
+            run.turn(LOAD_WAIT_MAX, &mut self.agent);
         }
         let now = self.clock.now();
         if self.agent.poll_timeout().is_some_and(|at| at <= now) {
@@ -113,7 +135,7 @@ impl AgentService {
             }
             AgentLinkEvent::Frame(frame) => {
                 if frame.plan.is_some() {
-                    self.plan = frame.plan;
+                    self.package = frame.plan;
                 }
                 self.agent.handle_message(frame.message, self.clock.now());
             }
@@ -136,24 +158,64 @@ impl AgentService {
     fn handle_action(&mut self, action: AgentAction) {
         match action {
             AgentAction::Send(message) => self.send(message),
-            AgentAction::Prepare { .. } => {
-                self.plan = None;
-                let lines = vec!["this agent cannot run load yet".to_owned()];
-                self.agent.handle_prepared(Err(lines), self.clock.now());
-            }
+            AgentAction::Prepare { plan_hash, share } => self.prepare(plan_hash, share),
             AgentAction::Denied(reason) => self.log(&format!("the controller denied this agent: {reason}")),
-            AgentAction::Drain | AgentAction::Stop => self.agent.handle_finished("", self.clock.now()),
-            // Without an accepted offer there is no load and no spool.
-            AgentAction::StartAt(_)
-            | AgentAction::Change { .. }
-            | AgentAction::Rebalance { .. }
-            | AgentAction::DeleteSpool => {}
+            AgentAction::DeleteSpool => self.delete_spool(),
+            action => match &mut self.run {
+                Some(run) => drop(run.execute(action, &mut self.agent)),
+                // The offer was refused, so there is no load to end.
+                None => self.agent.handle_finished("", self.clock.now()),
+            },
         }
     }
 
-    /// A message that cannot be sent is repeated by the state machine.
+    /// Prepares this host for its share of an offered plan.
+    fn prepare(&mut self, plan_hash: String, share: Partition) {
+        let (run, epoch) = self.agent.run();
+        // The load of an earlier run has ended. Its spool stays in its file until it is settled.
+        (self.run, self.found) = (None, None);
+        let meta = SpoolMeta { run, epoch, plan_hash, share, agent: self.identity.name.clone() };
+        let spools = self.folder.join(SPOOLS);
+        let prepared = match &self.package {
+            Some(package) => AgentRun::prepare(package, meta, &spools, (&self.guard, self.clock)),
+            None => Err(vec!["the offer came without its plan".to_owned()]),
+        };
+        let Partition { width, of, .. } = share;
+        match prepared {
+            Ok(mut run) => {
+                self.log(&format!("run {}: prepares a share of {width} of {of}", run.id()));
+                run.start_threads(share, &mut self.agent);
+                self.run = Some(run);
+            }
+            Err(lines) => {
+                self.log(&format!("refuses an offer: {}", lines.join("; ")));
+                self.agent.handle_prepared(Err(lines), self.clock.now());
+            }
+        }
+    }
+
+    /// The archive has all intervals of the run.
+    fn delete_spool(&mut self) {
+        let problem = match (self.run.take(), self.found.take()) {
+            (Some(run), _) => run.delete_spool(),
+            (None, Some(spool)) => spool.delete().err().map(|problem| problem.to_string()),
+            (None, None) => None,
+        };
+        self.log(&problem.unwrap_or_else(|| "the run is settled".to_owned()));
+    }
+
+    /// Sends a message, an interval with its line. A message that cannot be sent is repeated by the
+    /// state machine.
     fn send(&self, message: AgentMessage) {
-        let _ = self.listener.send(AgentFrame { message, interval: None });
+        let interval = match message.report {
+            AgentPayload::Sealed { seq } => match (&self.run, &self.found) {
+                (Some(run), _) => run.line(seq),
+                (None, Some(spool)) => spool.line(seq),
+                (None, None) => None,
+            },
+            _ => None,
+        };
+        let _ = self.listener.send(AgentFrame { message, interval });
     }
 
     /// Gives the state to those who only look.

@@ -5,6 +5,7 @@ mod agent_rows;
 mod down;
 mod exec;
 mod hosts;
+mod load_fleet;
 mod logs;
 mod program_file;
 mod selection;
@@ -17,6 +18,8 @@ mod up_plan;
 mod up_scripts;
 
 use wavetank_units::UserError;
+
+pub(super) use load_fleet::{connect_fleet, fleet_load};
 
 use crate::cli::{FleetArgs, FleetCommand};
 

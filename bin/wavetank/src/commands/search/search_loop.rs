@@ -223,6 +223,7 @@ impl SearchLoop<'_> {
             // Only the first run sends a probe.
             probe: ready.probe.filter(|_| self.context.runs.is_empty()),
             tables: ready.tables,
+            fleet: None,
             guard: ready.guard,
             truth: ready.truth,
             rehearsal: None,

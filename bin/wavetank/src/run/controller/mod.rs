@@ -4,6 +4,8 @@
 //! run must end early. It never touches the load: it can only ask the agent to drain or to stop.
 
 mod events;
+mod fleet;
+mod fleet_result;
 mod journeys;
 mod lab;
 mod names;
@@ -16,10 +18,10 @@ use std::time::Duration;
 
 use wavetank_diagnose::RunEnd;
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{HostInterval, LoadConfig, LoadThreads};
-use wavetank_fleet::{AgentId, Controller, ControllerAction, ControllerNotice, Outcome, RunSetup};
+use wavetank_engine::{HostInterval, LoadConfig};
+use wavetank_fleet::{Controller, ControllerAction, ControllerNotice, Outcome};
 use wavetank_link::{ControllerLink, in_process};
-use wavetank_measure::{ErrorClass, Ledger, UnresponsiveDetector};
+use wavetank_measure::{ErrorClass, Interval, Ledger, UnresponsiveDetector};
 use wavetank_observe::Sampler;
 use wavetank_plan::Plan;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
@@ -32,18 +34,32 @@ use super::agent_host::AgentHost;
 use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
+use super::fleet_run::FleetRun;
 use super::load_host::AgentEvent;
+use super::remote_agents::RemoteAgents;
 use super::sample::{SampleStore, note_fault};
+use fleet::run_setup;
+pub(crate) use fleet_result::FleetResult;
 use run_log::{AddressChanges, LogLineCount, RunLog};
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
-/// From the commitment to the first thing sent: more than a busy host holds this process up.
-const MARGIN: Nanos = Nanos::from_millis(50);
-/// Time an agent has to get ready, in addition to the longest time for opening connections.
-const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
-/// What an agent is given beyond the plan's own end before it must stop by itself.
-const END_SLACK: Nanos = Nanos::from_secs(10);
+
+/// What carries out the load.
+pub(crate) enum LoadSide {
+    /// Load threads of this process.
+    Local(LoadConfig),
+    /// The agents of a fleet, which get this package of the plan.
+    Fleet(FleetRun, String),
+}
+
+/// The agents of a run.
+enum Agents {
+    /// One, in this process.
+    Local(ControllerLink, Box<AgentHost>),
+    /// Those of a fleet.
+    Remote(Box<RemoteAgents>),
+}
 
 /// What a run was made into.
 pub(crate) struct LoadResult {
@@ -64,6 +80,8 @@ pub(crate) struct LoadResult {
     pub(crate) memory: Option<ConnectionMemory>,
     /// Requests outside every counter: those sent to poll a target that does not report its count.
     pub(crate) setup: Setup,
+    /// The agents; `None` on a single host.
+    pub(crate) fleet: Option<FleetResult>,
 }
 
 impl LoadResult {
@@ -72,7 +90,21 @@ impl LoadResult {
         let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let ledger = Ledger::new(plan);
         let (started, faults, memory, setup) = (None, Vec::new(), None, Setup::default());
-        Self { ledger, ending, events, samples, archive, started, lost, accounting, faults, memory, setup }
+        let fleet = None;
+        Self {
+            ledger,
+            ending,
+            events,
+            samples,
+            archive,
+            started,
+            lost,
+            accounting,
+            faults,
+            memory,
+            setup,
+            fleet,
+        }
     }
 }
 
@@ -82,8 +114,7 @@ pub(crate) struct RunController<'a> {
     /// The process's clock until the start is agreed, then the run's.
     clock: Clock,
     controller: Controller,
-    link: ControllerLink,
-    agent: AgentHost,
+    agents: Agents,
     signals: Signals,
     signals_seen: u32,
     /// The run ends before its time.
@@ -109,32 +140,30 @@ pub(crate) struct RunController<'a> {
 }
 
 impl<'a> RunController<'a> {
-    /// A run of `plan` on this host. `clock` is the process's.
+    /// A run of `plan` by `side`. `clock` is the process's.
     pub(crate) fn new(
         plan: Arc<Plan>,
         plan_hash: &str,
         clock: Clock,
-        means: LoadConfig,
+        side: LoadSide,
         signals: Signals,
         archive: Option<ArchiveWriter>,
         talk: &'a mut Console,
     ) -> Self {
-        let (link, mut agents) = in_process(1);
-        let agent_link = agents.pop().expect("a link for one agent has one end for it");
         let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-        let setup = RunSetup {
-            margin: MARGIN,
-            // Before the zero there is the warm-up.
-            lead_in: Nanos::ZERO - begins,
-            prepare_max: prepare_max(&plan),
-            end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
-            phase_starts: plan.phases.iter().map(|phase| phase.start).collect(),
-            ..RunSetup::new(1, env!("CARGO_PKG_VERSION"), plan_hash)
+        let setup = run_setup(&plan, plan_hash, &side);
+        let agents = match side {
+            LoadSide::Local(means) => {
+                let (link, mut agents) = in_process(1);
+                let agent_link = agents.pop().expect("a link for one agent has one end for it");
+                let host = AgentHost::new(agent_link, Arc::clone(&plan), plan_hash, clock, means);
+                Agents::Local(link, Box::new(host))
+            }
+            LoadSide::Fleet(fleet, package) => Agents::Remote(Box::new(RemoteAgents::new(fleet, package))),
         };
         Self {
             controller: Controller::new(setup, clock.now()),
-            link,
-            agent: AgentHost::new(agent_link, Arc::clone(&plan), plan_hash, clock, means),
+            agents,
             signals_seen: 0,
             signals,
             ending_early: false,
@@ -169,7 +198,9 @@ impl<'a> RunController<'a> {
 
     /// The same, with names that are looked up again.
     pub(crate) fn renewing(mut self, renewing: Option<DnsRefresher>) -> Self {
-        self.agent.renew(renewing);
+        if let Agents::Local(_, host) = &mut self.agents {
+            host.renew(renewing);
+        }
         self
     }
 
@@ -180,19 +211,19 @@ impl<'a> RunController<'a> {
             if let Some(outcome) = self.outcome.take() {
                 break outcome;
             }
-            for happening in self.agent.turn(LOOK_AROUND) {
-                self.note(happening);
-            }
+            self.hear(LOOK_AROUND);
             self.record_samples();
             self.look_around();
             self.look_for_loss();
             self.run_due_events();
         };
         self.revert_events();
+        self.seal_remaining();
         self.stop_sampling();
         self.end_log();
         self.end_names();
         self.book.talk.clear_progress();
+        let fleet = self.apply_fleet_outcome(&outcome)?;
         self.apply_outcome(&outcome)?;
         let RunLog { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
             self.book;
@@ -209,14 +240,17 @@ impl<'a> RunController<'a> {
             faults,
             memory,
             setup,
+            fleet,
         })
     }
 
-    /// Let the controller's machine hear and act.
+    /// Lets the controller's machine hear and act.
     fn steer(&mut self) {
         let now = self.now();
-        while let Ok(Some((from, message))) = self.link.receive(Duration::ZERO) {
-            self.controller.handle_message(from, message, now);
+        if let Agents::Local(link, _) = &mut self.agents {
+            while let Ok(Some((from, message))) = link.receive(Duration::ZERO) {
+                self.controller.handle_message(from, message, now);
+            }
         }
         if self.controller.poll_timeout().is_some_and(|at| at <= now) {
             self.controller.handle_timeout(now);
@@ -225,10 +259,12 @@ impl<'a> RunController<'a> {
         while let Some(action) = self.controller.poll() {
             match action {
                 // A lost message is repeated by the machine.
-                ControllerAction::Send { to, message } => drop(self.link.send(to, message)),
-                // A run inside one process ends with it: it has no journal, and no spools that an
-                // archive would replace.
-                ControllerAction::Journal(_) | ControllerAction::Archive(_) => {}
+                ControllerAction::Send { to, message } => match &self.agents {
+                    Agents::Local(link, _) => drop(link.send(to, message)),
+                    Agents::Remote(remote) => remote.send(to, message),
+                },
+                ControllerAction::Journal(record) => self.journal(&record),
+                ControllerAction::Archive(outcome) => self.settle(&outcome),
                 ControllerAction::Notify(notice) => {
                     committed |= matches!(notice, ControllerNotice::Committed(_));
                     self.notice(notice);
@@ -238,10 +274,23 @@ impl<'a> RunController<'a> {
         if committed {
             // The agent receives the agreed instant immediately. On a busy host it would pass
             // before the samplers of a lab's hosts have started.
-            for happening in self.agent.turn(Duration::ZERO) {
-                self.note(happening);
-            }
+            self.hear(Duration::ZERO);
             self.beside = super::sampling::start(&self.plan, self.clock, self.looking);
+        }
+    }
+
+    /// Hears the agents, waiting at most `wait`.
+    fn hear(&mut self, wait: Duration) {
+        match &mut self.agents {
+            Agents::Local(_, host) => {
+                for happening in host.turn(wait) {
+                    self.note(happening);
+                }
+            }
+            Agents::Remote(remote) => {
+                let events = remote.turn(wait);
+                self.note_remote(events);
+            }
         }
     }
 
@@ -251,16 +300,8 @@ impl<'a> RunController<'a> {
                 self.zero = zero;
                 self.clock = self.clock.with_zero_at(zero);
             }
-            ControllerNotice::Lost(loss) => {
-                self.event("agent_lost", format!("agent {} is silent", loss.name));
-            }
-            ControllerNotice::Back(AgentId(agent)) => {
-                self.event("agent_back", format!("agent {agent} is back"));
-            }
-            ControllerNotice::Refused { .. } => self.event("command_refused", "the agent refused a command"),
             ControllerNotice::Over(outcome) => self.outcome = Some(outcome),
-            // Intervals come from the agent's host, see `note`; the others concern larger fleets.
-            _ => {}
+            notice => self.fleet_notice(notice),
         }
     }
 
@@ -268,17 +309,7 @@ impl<'a> RunController<'a> {
         match happening {
             AgentEvent::Interval(merged) => self.interval(*merged),
             AgentEvent::Opened(memory) => self.book.memory = memory,
-            AgentEvent::Drained(resolved_last) => {
-                // A phase that a number of requests ended, ended with the last of them
-                // (`docs/measuring.md` §8).
-                let now = self.clock.now();
-                for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
-                    let by_count = phase.end().is_none_or(|end| now < end);
-                    if by_count && phase.is_counted() && !phase.warmup {
-                        self.phase_ended(index, resolved_last);
-                    }
-                }
-            }
+            AgentEvent::Drained(resolved_last) => self.drained(resolved_last),
             AgentEvent::DrainOver => {
                 self.event("drain_over", "the drain limit was reached; unanswered requests stay open");
             }
@@ -292,30 +323,52 @@ impl<'a> RunController<'a> {
         }
     }
 
+    /// No request is open any more; the last one was resolved at `resolved_last`.
+    fn drained(&mut self, resolved_last: Nanos) {
+        // A phase that a number of requests ended, ended with the last of them
+        // (`docs/measuring.md` §8).
+        let now = self.clock.now();
+        for (index, phase) in (0_u16..).zip(&Arc::clone(&self.plan).phases) {
+            let by_count = phase.end().is_none_or(|end| now < end);
+            if by_count && phase.is_counted() && !phase.warmup {
+                self.phase_ended(index, resolved_last);
+            }
+        }
+    }
+
     fn interval(&mut self, merged: HostInterval) {
         let HostInterval { interval, samples, slow, logs, accounting, .. } = merged;
         self.log(logs.0, logs.1);
         let now = self.clock.now();
         for text in accounting {
             debug_assert!(false, "{text}");
-            self.event("accounting_broken", text.clone());
-            self.book.accounting.push(text);
-        }
-        if let Err(violation) = self.book.ledger.add(&interval) {
-            debug_assert!(false, "{violation}");
-            self.event("accounting_broken", violation.to_string());
+            self.accounting_broken(text);
         }
         let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
         self.book.store_problem(problem, now);
-        if let Some(silence) = &mut self.silence {
-            silence.add(&interval);
-        }
         for sample in &samples {
-            note_fault(&mut self.book.faults, sample);
+            note_fault(&mut self.book.faults, sample.class, sample.detail.as_deref());
         }
         for line in self.book.samples.add(&self.plan, &samples, &slow) {
             let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
             self.book.store_problem(problem, now);
+        }
+        self.sealed(&interval);
+    }
+
+    fn accounting_broken(&mut self, text: String) {
+        self.event("accounting_broken", text.clone());
+        self.book.accounting.push(text);
+    }
+
+    /// Counts an interval of the whole run, shows it, and ends the run if it says so.
+    fn sealed(&mut self, interval: &Interval) {
+        if let Err(violation) = self.book.ledger.add(interval) {
+            debug_assert!(false, "{violation}");
+            self.event("accounting_broken", violation.to_string());
+        }
+        if let Some(silence) = &mut self.silence {
+            silence.add(interval);
         }
         if self.ending_early {
             return;
@@ -325,7 +378,7 @@ impl<'a> RunController<'a> {
             let within = interval.end() - Nanos(1);
             let lost = self.book.ledger.totals().conns.lost;
             let held = self.plan.is_holding().then(|| (self.plan.held_at(within), lost));
-            self.book.talk.progress(&interval, held);
+            self.book.talk.progress(interval, held);
         }
         if let Some(class) = self.book.ledger.hopeless() {
             self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));
@@ -391,9 +444,4 @@ impl<'a> RunController<'a> {
         let now = self.clock.now();
         self.book.event(EventLine::new(now, kind, text), now);
     }
-}
-
-/// How long getting ready may take.
-fn prepare_max(plan: &Plan) -> Nanos {
-    LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
 }

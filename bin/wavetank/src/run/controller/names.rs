@@ -1,6 +1,6 @@
 //! Reports about names that are resolved again.
 
-use super::RunController;
+use super::{Agents, RunController};
 use crate::run::dns_refresh::DnsUpdate;
 
 /// Changes kept as events of a run at most: an answer may be another one every second.
@@ -30,7 +30,11 @@ impl RunController<'_> {
 
     /// The run is over: prints what was not reported yet.
     pub(super) fn end_names(&mut self) {
-        for one in self.agent.finish_dns_refresh() {
+        let rest = match &mut self.agents {
+            Agents::Local(_, host) => host.finish_dns_refresh(),
+            Agents::Remote(_) => Vec::new(),
+        };
+        for one in rest {
             self.event(one.kind(), one.text());
         }
         let untold = self.book.moves.untold;

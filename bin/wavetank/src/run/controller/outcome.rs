@@ -5,12 +5,15 @@ use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
 use wavetank_plan::Phase;
 use wavetank_units::UserError;
 
-use super::{RunController, prepare_max};
+use super::fleet::prepare_max;
+use super::{Agents, RunController};
 
 impl RunController<'_> {
     /// What the outcome means for the book.
     pub(super) fn apply_outcome(&mut self, outcome: &Outcome) -> Result<(), UserError> {
-        for agent in &outcome.agents {
+        // What a fleet lacks is in its own part of the record.
+        let own = matches!(self.agents, Agents::Local(..)).then_some(&outcome.agents);
+        for agent in own.into_iter().flatten() {
             for reason in &agent.refused {
                 match reason {
                     RefusalReason::Host(lines) if outcome.started_at.is_none() => {

@@ -1,0 +1,66 @@
+//! [`connect_fleet`]: the fleet of a run.
+
+use std::net::SocketAddr;
+
+use wavetank_inventory::HostRole;
+use wavetank_plan::{EngineChoice, Plan, RunOptions};
+use wavetank_units::{UserError, unix_path};
+
+use super::selection::Selection;
+use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
+use crate::run::{FleetLoad, FleetRun};
+
+/// Connects to the agents of all load hosts of a run's fleet, if it has one.
+///
+/// # Errors
+/// A fleet file with mistakes or without load hosts, and agents that cannot take part.
+pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<FleetRun>, UserError> {
+    let Some(file) = &args.fleet else { return Ok(None) };
+    let hosts = HostArgs { fleet: Some(file.clone()), exclude: args.without.clone(), ..HostArgs::default() };
+    let ssh = SshArgs { ssh_config: args.ssh_config.clone(), ..SshArgs::default() };
+    let mut selection = Selection::read(&hosts)?;
+    selection.hosts.retain(|host| host.role == HostRole::Load);
+    if selection.hosts.is_empty() {
+        let message = format!("{}: no host under `load` is left", file.display());
+        return Err(UserError::usage(
+            "no_load_hosts",
+            message,
+            "name hosts under load:, or use a shorter --without",
+        ));
+    }
+    if let Some(host) = selection.hosts.iter().find(|host| host.sources.is_some()) {
+        let message = format!("{}: sources of {} cannot be used yet", file.display(), host.name);
+        return Err(UserError::usage("fleet_sources", message, "leave out sources:"));
+    }
+    let (options, sudo) = selection.ssh_options(&ssh);
+    let at_once = selection.fan_out(&ssh);
+    FleetRun::connect(selection.hosts, (&options, sudo), at_once).map(Some)
+}
+
+/// Returns what a run needs of its fleet, if the fleet can carry out `plan`.
+///
+/// # Errors
+/// If the target is each load host itself, or users would have to meet across hosts.
+pub(in crate::commands) fn fleet_load(
+    fleet: Option<FleetRun>,
+    plan: &Plan,
+    options: &RunOptions,
+) -> Result<Option<FleetLoad>, UserError> {
+    let Some(fleet) = fleet else { return Ok(None) };
+    let own = |address: &SocketAddr| {
+        let ip = address.ip().to_canonical();
+        ip.is_loopback() || ip.is_unspecified() || unix_path(*address).is_some()
+    };
+    let target = plan.targets.iter().find(|target| plan.connect_addresses(target).iter().any(own));
+    if let Some(target) = target {
+        let message = format!("`{}` would be each load host itself", target.url);
+        let hint = "name the address by which the load hosts reach the target";
+        return Err(UserError::usage("fleet_target", message, hint));
+    }
+    if !plan.shared.rendezvous.is_empty() {
+        let message = "users of several hosts cannot meet at a rendezvous yet";
+        return Err(UserError::usage("fleet_rendezvous", message, "leave out rendezvous:, or --fleet"));
+    }
+    let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
+    Ok(Some(FleetLoad { fleet, automatic_threads: options.threads.is_none(), automatic_engine }))
+}

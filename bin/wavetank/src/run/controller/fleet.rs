@@ -1,0 +1,231 @@
+//! What is different in a run whose load comes from several hosts.
+
+use wavetank_driver::WallClock;
+use wavetank_engine::{EndOfRun, LoadThreads, LogLine};
+use wavetank_fleet::wire::encode_record;
+use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Members, Outcome, RunId, RunSetup};
+use wavetank_measure::ErrorClass;
+use wavetank_plan::{Key, Plan};
+use wavetank_record::{EventLine, IntervalExtras};
+use wavetank_units::Nanos;
+
+use super::{Agents, LoadSide, RunController};
+use crate::run::remote_agents::RemoteEvent;
+use crate::run::sample::note_fault;
+
+/// From the commitment to the first thing sent by this process: more than a busy host holds it up.
+const MARGIN: Nanos = Nanos::from_millis(50);
+/// Time an agent has to get ready, in addition to the longest time for opening connections.
+const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
+/// Numbers of runs that begin in the same millisecond.
+const RUNS_PER_MS: u64 = 1_000;
+/// What an agent is given beyond the plan's own end before it must stop by itself.
+const END_SLACK: Nanos = Nanos::from_secs(10);
+
+/// Returns the controller's settings of a run.
+pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSetup {
+    let version = env!("CARGO_PKG_VERSION");
+    let setup = match side {
+        LoadSide::Local(_) => RunSetup { margin: MARGIN, ..RunSetup::new(1, version, plan_hash) },
+        LoadSide::Fleet(fleet, _) => {
+            // Each later controller of these agents has a higher epoch, in another run as well.
+            let epoch = (WallClock::unix_ns() / 1_000_000).unsigned_abs().max(1);
+            let run = RunId(epoch * RUNS_PER_MS + u64::from(std::process::id()) % RUNS_PER_MS);
+            RunSetup::fleet(run, epoch, version, plan_hash, Members::Named(fleet.members()))
+        }
+    };
+    let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
+    RunSetup {
+        // Before the zero there is the warm-up.
+        lead_in: Nanos::ZERO - begins,
+        prepare_max: prepare_max(plan),
+        end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
+        phase_starts: plan.phases.iter().map(|phase| phase.start).collect(),
+        ..setup
+    }
+}
+
+/// How long getting ready may take.
+pub(super) fn prepare_max(plan: &Plan) -> Nanos {
+    LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
+}
+
+impl RunController<'_> {
+    /// Handles what the agents of a fleet sent.
+    pub(super) fn note_remote(&mut self, events: Vec<RemoteEvent>) {
+        for event in events {
+            match event {
+                RemoteEvent::Message(from, message) => {
+                    let now = self.now();
+                    self.controller.handle_message(from, message, now);
+                }
+                RemoteEvent::Interval { agent, line, extras, amendment } => {
+                    self.store_interval(agent, &line);
+                    self.note_extras(agent, *extras);
+                    if let Some(amendment) = amendment {
+                        self.book.ledger.amend(&amendment);
+                    }
+                }
+                RemoteEvent::Link { agent, text } => {
+                    let text = format!("{}: {text}", self.agent_name(agent));
+                    self.event("agent_link", text);
+                }
+            }
+        }
+    }
+
+    /// Stores an agent's interval as it came.
+    fn store_interval(&mut self, agent: usize, line: &str) {
+        let now = self.clock.now();
+        let Agents::Remote(remote) = &self.agents else { return };
+        let name = &remote.agents()[agent].name;
+        let problem = self.book.archive.as_mut().and_then(|archive| archive.agent_interval(now, name, line));
+        self.book.store_problem(problem, now);
+    }
+
+    /// Handles what came with an interval.
+    fn note_extras(&mut self, agent: usize, extras: IntervalExtras) {
+        let IntervalExtras { samples, logs, logs_dropped, events, accounting, memory, health, .. } = extras;
+        let (drained, end_run) = (extras.drained_ns, extras.end_run);
+        let name = self.agent_name(agent);
+        let now = self.clock.now();
+        let line = |logged: wavetank_record::LoggedLine| LogLine {
+            key: Key { phase: logged.phase, ..Key::default() },
+            at: Nanos(logged.at_ns),
+            text: logged.text,
+        };
+        self.log(logs.into_iter().map(line).collect(), logs_dropped);
+        for text in accounting {
+            self.accounting_broken(format!("{name}: {text}"));
+        }
+        for sample in samples.iter().filter(|sample| sample.kind == "failed") {
+            if let Some(class) = ErrorClass::ALL.into_iter().find(|class| class.name() == sample.class) {
+                note_fault(&mut self.book.faults, class, Some(&sample.detail));
+            }
+        }
+        for line in self.book.samples.add_lines(samples) {
+            let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
+            self.book.store_problem(problem, now);
+        }
+        for event in events {
+            let text = format!("{name}: {}", event.text);
+            if event.kind == "thread_failed" {
+                self.book.lost.push(text.clone());
+            }
+            self.book.event(EventLine { text, ..event }, now);
+        }
+        if let Some(memory) = memory {
+            let sum = self.book.memory.get_or_insert_default();
+            sum.connections += memory.connections;
+            sum.grown_bytes += memory.grown_bytes;
+            sum.bytes_per_connection = sum.grown_bytes / sum.connections.max(1);
+        }
+        let Agents::Remote(remote) = &mut self.agents else { return };
+        remote.note_health(agent, health);
+        if let Some(last) = drained.and_then(|at| remote.drained(agent, Nanos(at))) {
+            self.drained(last);
+        }
+        if let Some(end) = end_run {
+            self.on_end_run_requested(EndOfRun { scenario: end.scenario, failed: end.failed });
+        }
+    }
+
+    /// Handles what the controller's machine says of a fleet.
+    pub(super) fn fleet_notice(&mut self, notice: ControllerNotice) {
+        match notice {
+            ControllerNotice::Sealed { seq, .. } => {
+                // In a fleet of one, intervals come from the agent's host.
+                let Agents::Remote(remote) = &mut self.agents else { return };
+                for interval in remote.seal(seq) {
+                    self.sealed(&interval);
+                }
+            }
+            ControllerNotice::Lost(loss) => self.agent_lost(&loss),
+            ControllerNotice::Back(agent) => {
+                let text = format!("agent {} is back", self.name_of(agent));
+                self.event("agent_back", text);
+            }
+            ControllerNotice::Refused { agent, reason } => {
+                let text = format!("agent {} refused a command: {reason:?}", self.name_of(agent));
+                self.event("command_refused", text);
+            }
+            ControllerNotice::CannotStart(refusal) => {
+                self.event("start_refused", format!("{}: {}", refusal.name, refusal.reason));
+            }
+            ControllerNotice::DigestDiffers(agent) => {
+                let text =
+                    format!("agent {} keeps its spool, which differs from the archive", self.name_of(agent));
+                self.book.lost.push(text.clone());
+                self.event("spool_kept", text);
+            }
+            ControllerNotice::Unstored { agent, seq } => {
+                let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
+                self.event("interval_unstored", text);
+            }
+            ControllerNotice::Joined { .. }
+            | ControllerNotice::Committed(_)
+            | ControllerNotice::Delivered { .. }
+            | ControllerNotice::Amended { .. }
+            | ControllerNotice::Rebalanced { .. }
+            | ControllerNotice::Over(_) => {}
+        }
+    }
+
+    fn agent_lost(&mut self, loss: &Loss) {
+        let text = format!("agent {} is silent", loss.name);
+        if let Agents::Remote(remote) = &mut self.agents {
+            remote.lose(&loss.name);
+            self.book.talk.warn(&format!("{text}; its share of the load is missing from now on"));
+        }
+        self.event("agent_lost", text);
+    }
+
+    /// Writes a record of the controller's journal. A run inside one process ends with it and needs
+    /// none.
+    pub(super) fn journal(&mut self, record: &JournalRecord) {
+        if matches!(self.agents, Agents::Local(..)) {
+            return;
+        }
+        let now = self.clock.now();
+        let line = encode_record(record);
+        let problem = self.book.archive.as_mut().and_then(|archive| archive.fleet_record(line));
+        self.book.store_problem(problem, now);
+    }
+
+    /// Makes the archive durable, so that agents may delete their spools.
+    pub(super) fn settle(&mut self, outcome: &Outcome) {
+        let now = self.now();
+        let Agents::Remote(remote) = &self.agents else { return };
+        let problem = self.book.archive.as_mut().and_then(|archive| archive.sync_now().err());
+        if problem.is_some() {
+            self.book.store_problem(problem, now);
+            return self.controller.handle_archive_failed();
+        }
+        let archive = self.book.archive.as_ref();
+        let digest =
+            |name: &str| archive.map_or_else(|| remote.digest(name), |archive| archive.agent_digest(name));
+        let digests: Vec<String> = outcome.agents.iter().map(|agent| digest(&agent.name)).collect();
+        self.controller.handle_archived(&digests, now);
+    }
+
+    /// The run is over: counts what was delivered last.
+    pub(super) fn seal_remaining(&mut self) {
+        let Agents::Remote(remote) = &mut self.agents else { return };
+        for interval in remote.seal_all() {
+            self.sealed(&interval);
+        }
+    }
+
+    fn agent_name(&self, number: usize) -> String {
+        match &self.agents {
+            Agents::Remote(remote) => remote.agents()[number].name.clone(),
+            Agents::Local(..) => "local".to_owned(),
+        }
+    }
+
+    fn name_of(&self, agent: AgentId) -> String {
+        let views = self.controller.agents(self.now());
+        let view = views.into_iter().find(|view| view.agent == Some(agent));
+        view.map_or_else(|| format!("number {}", agent.0), |view| view.name)
+    }
+}

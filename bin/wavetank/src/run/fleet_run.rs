@@ -1,0 +1,203 @@
+//! [`FleetRun`]: the fleet of a run, connected before anything is planned.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use wavetank_driver::{Clock, Signals};
+use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, Member};
+use wavetank_inventory::{Host, fold_hosts};
+use wavetank_link::{StreamEvent, StreamHost, StreamLink};
+use wavetank_plan::{HostFacts, LoadOrigin};
+use wavetank_ssh::SshOptions;
+use wavetank_units::{Nanos, UserError, sanitize};
+
+use super::host_error;
+
+/// Time limit for all agents to introduce themselves.
+const GATHER_MAX: Nanos = Nanos::from_secs(30);
+/// Attempts to reach a host before it counts as failed.
+const ATTEMPTS: u32 = 2;
+/// How long the wait for a message lasts before signals and deadlines are looked at.
+const LOOK_AROUND: Duration = Duration::from_millis(50);
+/// Folder of an agent, as a shell on its host reads it.
+const AGENT_DIR: &str = "\"$HOME\"/.wavetank/agent";
+
+/// The agents of a fleet, each with its connection.
+pub(crate) struct FleetRun {
+    /// The connections.
+    pub(super) link: StreamLink,
+    /// The agents by the order of their names, which are also those of their hosts.
+    pub(super) agents: Vec<FleetAgent>,
+    /// The agent of each connection.
+    pub(super) connections: BTreeMap<AgentId, usize>,
+}
+
+/// An agent that introduced itself.
+pub(super) struct FleetAgent {
+    /// Its host's name in the fleet file.
+    pub(super) name: String,
+    /// Its weight in the fleet file.
+    pub(super) weight: Option<u64>,
+    /// Its connection, with its first message.
+    pub(super) hello: Option<(AgentId, AgentMessage)>,
+    capabilities: Capabilities,
+    /// Attempts that failed.
+    failed: u32,
+    /// Why it cannot take part.
+    problem: Option<String>,
+}
+
+impl FleetRun {
+    /// Connects to the agents of all `hosts`, at most `at_once` of them at the same time.
+    ///
+    /// # Errors
+    /// If an agent cannot be reached, has another version or takes part in another run. All such
+    /// agents are named.
+    pub(crate) fn connect(
+        mut hosts: Vec<Host>,
+        (options, sudo): (&SshOptions, bool),
+        at_once: usize,
+    ) -> Result<Self, UserError> {
+        let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
+        hosts.sort_by(|one, other| one.name.cmp(&other.name));
+        let agents = hosts.iter().map(FleetAgent::new).collect();
+        let text = format!("exec {AGENT_DIR}/wavetank agent attach --dir {AGENT_DIR}");
+        let streams = hosts.into_iter().map(|host| {
+            let (options, text) = (options.clone(), text.clone());
+            StreamHost {
+                name: host.name.clone(),
+                command: Box::new(move || options.attached(&host, &text, sudo)),
+            }
+        });
+        let link = StreamLink::start(streams.collect(), at_once).map_err(|error| {
+            let message = format!("cannot start ssh: {error}");
+            UserError::refused("fleet_unreachable", message, "look at `ulimit -u` and `ulimit -n`")
+        })?;
+        let mut fleet = Self { link, agents, connections: BTreeMap::new() };
+        fleet.gather(signals);
+        fleet.check()?;
+        Ok(fleet)
+    }
+
+    /// Waits until each agent has introduced itself or has failed.
+    fn gather(&mut self, signals: Signals) {
+        let clock = Clock::starting_now();
+        while clock.now() < GATHER_MAX
+            && signals.received() == 0
+            && self.agents.iter().any(FleetAgent::is_open)
+        {
+            match self.link.receive(LOOK_AROUND) {
+                Some(StreamEvent::Connected { agent, host }) => drop(self.connections.insert(agent, host)),
+                Some(StreamEvent::Frame { agent, frame }) => {
+                    if let Some(host) = self.connections.get(&agent) {
+                        self.agents[*host].hear(agent, frame.message);
+                    }
+                }
+                Some(StreamEvent::OtherVersion { agent, found }) => {
+                    if let Some(host) = self.connections.get(&agent) {
+                        self.agents[*host].problem = Some(format!("its messages have version {found}"));
+                    }
+                }
+                Some(
+                    StreamEvent::Unreachable { host, reason }
+                    | StreamEvent::Disconnected { host, reason, .. },
+                ) => {
+                    self.agents[host].fail(reason);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Fails with all agents that cannot take part, those with the same reason together.
+    fn check(&self) -> Result<(), UserError> {
+        let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for agent in &self.agents {
+            if let Some(reason) = agent.reason() {
+                reasons.entry(reason).or_default().push(agent.name.clone());
+            }
+        }
+        let errors = reasons.into_iter().map(|(reason, names)| {
+            let message = format!("cannot use {}: {}", fold_hosts(&names), sanitize(reason));
+            UserError::refused("fleet_unreachable", message, hint_for(reason))
+        });
+        UserError::combine(errors.collect()).map_or(Ok(()), Err)
+    }
+
+    /// Returns the members for the controller.
+    pub(super) fn members(&self) -> Vec<Member> {
+        let member = |agent: &FleetAgent| Member { name: agent.name.clone(), weight: agent.weight };
+        self.agents.iter().map(member).collect()
+    }
+
+    /// `facts` of this host as those of all agents together.
+    pub(crate) fn facts(&self, facts: HostFacts) -> HostFacts {
+        let hosts = u32::try_from(self.agents.len()).unwrap_or(u32::MAX);
+        let files: u64 = self.agents.iter().map(|agent| agent.capabilities.files).sum();
+        let memory_available_bytes = facts.memory_available_bytes.saturating_mul(u64::from(hosts));
+        HostFacts {
+            files_max: files.max(facts.files_max),
+            memory_available_bytes,
+            origin: LoadOrigin::Fleet { hosts },
+            ..facts
+        }
+    }
+}
+
+/// What remedies `reason`.
+fn hint_for(reason: &str) -> &'static str {
+    if reason.contains("another run") {
+        "wait for its end: wavetank fleet status --fleet FILE; or use --without HOST"
+    } else {
+        "start the agents: wavetank fleet up --fleet FILE; or leave hosts out: --without HOST"
+    }
+}
+
+impl FleetAgent {
+    fn new(host: &Host) -> Self {
+        Self {
+            name: host.name.clone(),
+            weight: host.weight.map(u64::from),
+            hello: None,
+            capabilities: Capabilities::default(),
+            failed: 0,
+            problem: None,
+        }
+    }
+
+    /// CPUs that it may use.
+    pub(super) const fn cores(&self) -> u32 {
+        self.capabilities.cores
+    }
+
+    /// Whether it may still introduce itself.
+    const fn is_open(&self) -> bool {
+        self.hello.is_none() && self.problem.is_none()
+    }
+
+    fn hear(&mut self, connection: AgentId, message: AgentMessage) {
+        let AgentPayload::Hello(hello) = &message.report else { return };
+        if hello.version != env!("CARGO_PKG_VERSION") {
+            self.problem = Some(format!("it has version {}", hello.version));
+        } else if hello.name != self.name {
+            self.problem = Some(format!("its agent calls itself {}", hello.name));
+        } else if !matches!(hello.state, AgentState::Idle | AgentState::Sealed) {
+            self.problem = Some("it takes part in another run".to_owned());
+        }
+        self.capabilities = hello.capabilities;
+        self.hello = Some((connection, message));
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.failed += 1;
+        if self.failed >= ATTEMPTS && self.hello.is_none() {
+            self.problem = Some(reason);
+        }
+    }
+
+    /// Returns why it cannot take part.
+    fn reason(&self) -> Option<&str> {
+        let silent = || self.hello.is_none().then_some("its agent has not reported in time");
+        self.problem.as_deref().or_else(silent)
+    }
+}
