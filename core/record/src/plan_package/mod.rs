@@ -1,8 +1,8 @@
 //! [`PlanPackage`]: a plan with everything in it, as bytes for agents on other hosts.
 //!
-//! `plan.yaml` has neither secrets nor long bodies nor rows, so no agent can run it. A package has
-//! them all. It is not a stored format: only a program of the same version reads it, and it is
-//! never written to the archive.
+//! `plan.yaml` has no secrets, long bodies or rows, so no agent can run it. A package has them all.
+//! It is not a stored format: only a program of the same version reads it, and it is never written
+//! to the archive.
 //!
 //! Layout: the magic, the length of the version in one byte, the version, the SHA-256 of the rest,
 //! and the rest in postcard's encoding.
@@ -61,8 +61,8 @@ impl PlanPackage {
         Ok(bytes)
     }
 
-    /// Reads what [`encode`](Self::encode) wrote. Bytes of any origin cause neither a panic nor
-    /// more than about 1 GiB of memory.
+    /// Reads what [`encode`](Self::encode) wrote. Whatever the bytes are, it does not panic and
+    /// takes at most about 2 GiB of memory.
     ///
     /// # Errors
     /// The bytes are no package, are one of another version, or are damaged.
