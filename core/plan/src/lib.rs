@@ -16,6 +16,7 @@ mod footprint;
 pub mod forecast;
 pub mod guard;
 mod host;
+mod host_fit;
 mod host_limits;
 pub mod journey;
 mod load;
@@ -25,6 +26,7 @@ pub mod pem;
 mod pem_files;
 mod phase;
 mod plan;
+mod plan_share;
 mod pool;
 mod proxy;
 pub mod redact;
@@ -32,7 +34,6 @@ pub mod resolve;
 mod scenario;
 mod server_capacity;
 pub mod shape;
-mod share;
 mod shortfall;
 pub mod size;
 mod socket_facts;
@@ -59,6 +60,7 @@ pub use file_budget::{FileBudget, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX, So
 pub use footprint::{ConnectionEnd, MemoryModel, plannable_bytes};
 pub use guard::Guard;
 pub use host::{HostFacts, LoadOrigin};
+pub use host_fit::{AutomaticChoices, adapt_to_host, lacking_for_share};
 pub use host_limits::HostLimits;
 pub use journey::{
     Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, JsonType,
@@ -74,12 +76,12 @@ pub use plan::{
     Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan, SourceOrder, SourcesPlan, StatusSet,
     Target,
 };
+pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use resolve::{Resolved, resolve};
 pub use scenario::{ConnectionOwner, HooksPlan, RequestPlan, Scenario, SharedPlan, Step};
 pub use server_capacity::{SPREAD, ServerCapacity};
 pub use shape::{PopulationCurve, RateCurve};
-pub use share::{AutomaticChoices, PlanShare, adapt_to_host, lacking_for_share};
 pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;
 pub use stage::{Stage, StageLoad};

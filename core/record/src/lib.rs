@@ -2,8 +2,8 @@
 //! golden files.
 //!
 //! No format on disk contains a core type, because it would freeze that type. Only the mirror types
-//! in this crate know the stored form. A [`PlanPackage`] is not stored, and contains the plan itself.
-//! Reading never panics, whatever the bytes are.
+//! in this crate know the stored form. A [`PlanPackage`] is not stored, and contains the plan
+//! itself. Reading never panics, whatever the bytes are.
 
 mod archive_doc;
 mod bucket_code;

@@ -43,8 +43,8 @@ pub fn unix_address(host: &str) -> Option<SocketAddr> {
     Some(SocketAddrV6::new(Ipv6Addr::from(segments), 1, 0, 0).into())
 }
 
-/// Returns whether the path is known, or whether there is room for one more. Callers with paths from
-/// outside ask this first, because a path is kept to the end of the process.
+/// Returns whether the path is known, or whether there is room for one more. Callers with paths
+/// from outside ask this first, because a path is kept to the end of the process.
 pub(crate) fn has_room_for(path: &str) -> bool {
     let paths = PATHS.lock().unwrap_or_else(PoisonError::into_inner);
     paths.len() < PATHS_MAX || paths.contains(&path)

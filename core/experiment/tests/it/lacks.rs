@@ -5,6 +5,7 @@ use crate::support;
 
 use std::net::{IpAddr, SocketAddr};
 
+use support::packages::check_sent;
 use support::plans::host;
 use support::reading;
 use wavetank_experiment::{LowerContext, LoweredPlan, Sources, lower};
@@ -62,7 +63,9 @@ fn lowered(text: &str, host: &HostFacts) -> Result<LoweredPlan, UserError> {
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error("x.yaml"))
+    let lowered = lower(&experiment, &lowering).map_err(|unfit| unfit.into_user_error("x.yaml"))?;
+    check_sent(text, &lowered, host);
+    Ok(lowered)
 }
 
 /// `expected`: code, part of the message, part of the hint, of everything that is missing, in

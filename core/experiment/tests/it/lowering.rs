@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use crate::support::packages::check_sent;
 use crate::support::{example_names, example_text, reading};
 use wavetank_experiment::{Factor, LowerContext, LowerError, LoweredPlan, lower, rows_table};
 use wavetank_journey::Journeys;
@@ -40,7 +41,7 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
     }
     let tables: Vec<_> =
         experiment.data.iter().map(|source| rows_table(source).expect("rows that are fixed")).collect();
-    lower(
+    let lowered = lower(
         &experiment,
         &LowerContext {
             host,
@@ -49,16 +50,15 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
             file: &|file| match file {
                 "trace.csv" => Ok(b"time\n0s\n100ms\n100ms\n2s\n".to_vec()),
                 "body.bin" => Ok(vec![0, 255]),
-                other => {
-                    Err(UserError::usage("bad_file", format!("{other} is not there"), "look at the path"))
-                }
+                other => Err(UserError::usage("bad_file", format!("no {other}"), "look at the path")),
             },
             secret: &|name| (name == "PASSWORD").then(|| Secret::new("planted")),
             sources: SourcesPlan::default(),
             threads: None,
             engine: EngineChoice::Auto,
         },
-    )
+    );
+    lowered.inspect(|lowered| check_sent(name, lowered, host))
 }
 
 #[track_caller]

@@ -12,6 +12,7 @@ mod mutation;
 mod mutations;
 mod names;
 mod outlooks;
+mod packages;
 mod rehearsals;
 mod schema;
 mod seconds;

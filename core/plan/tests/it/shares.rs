@@ -25,10 +25,10 @@ fn host(cpus: u32, uring: bool) -> HostFacts {
 }
 
 /// The plan of a controller that is able to do everything, to a target on another host.
-fn plan(options: RunOptions) -> Plan {
+fn plan(options: &RunOptions) -> Plan {
     let able = HostFacts { ports: Ports::range(1_024, 65_535), files_max: 1 << 30, ..host(16, true) };
     let url = TargetUrl::parse("10.0.0.1:8080/").expect("a URL");
-    let resolved = resolve(&options, &url, &[SocketAddr::from(([10, 0, 0, 1], 8_080))], &able);
+    let resolved = resolve(options, &url, &[SocketAddr::from(([10, 0, 0, 1], 8_080))], &able);
     resolved.unwrap_or_else(|error| panic!("{error}")).plan
 }
 
@@ -45,7 +45,7 @@ fn each_host_uses_its_own_cpus_and_engine() {
     type Expected = (EngineChoice, u32, FileTables);
     #[track_caller]
     fn check(
-        options: RunOptions,
+        options: &RunOptions,
         share: PlanShare,
         facts: &HostFacts,
         automatic: AutomaticChoices,
@@ -58,21 +58,21 @@ fn each_host_uses_its_own_cpus_and_engine() {
         assert_eq!(Plan { engine, threads, files, ..adapted }, plan, "nothing else changes");
     }
     let whole = PlanShare::WHOLE;
-    check(connections(1_000), whole, &host(4, true), AUTOMATIC, (Uring, 4, Shared));
-    check(connections(1_000), whole, &host(4, false), AUTOMATIC, (Epoll, 4, Shared));
-    check(connections(1_000), whole, &host(4, true), CHOSEN, (Uring, 16, Shared));
+    check(&connections(1_000), whole, &host(4, true), AUTOMATIC, (Uring, 4, Shared));
+    check(&connections(1_000), whole, &host(4, false), AUTOMATIC, (Epoll, 4, Shared));
+    check(&connections(1_000), whole, &host(4, true), CHOSEN, (Uring, 16, Shared));
     let chosen = RunOptions { engine: Some(Epoll), threads: Some(3), ..connections(1_000) };
-    check(chosen, whole, &host(4, true), CHOSEN, (Epoll, 3, Shared));
+    check(&chosen, whole, &host(4, true), CHOSEN, (Epoll, 3, Shared));
     // A share has fewer connections, and no thread is without any.
-    check(connections(30), share(1, 10), &host(8, true), AUTOMATIC, (Uring, 3, Shared));
+    check(&connections(30), share(1, 10), &host(8, true), AUTOMATIC, (Uring, 3, Shared));
     // The share decides whether threads need tables of their own.
-    check(connections(60_000), share(1, 10), &host(2, false), AUTOMATIC, (Epoll, 2, Shared));
-    check(connections(60_000), share(1, 2), &host(2, false), AUTOMATIC, (Epoll, 2, PerThread));
+    check(&connections(60_000), share(1, 10), &host(2, false), AUTOMATIC, (Epoll, 2, Shared));
+    check(&connections(60_000), share(1, 2), &host(2, false), AUTOMATIC, (Epoll, 2, PerThread));
 }
 
 #[test]
 fn an_engine_that_was_asked_for_is_not_replaced() {
-    let plan = plan(RunOptions { engine: Some(Uring), ..connections(10) });
+    let plan = plan(&RunOptions { engine: Some(Uring), ..connections(10) });
     let error = adapt_to_host(&plan, PlanShare::WHOLE, &host(2, false), CHOSEN).expect_err("no io_uring");
     assert_eq!(error.code, "no_uring");
 }
@@ -97,7 +97,7 @@ fn a_host_lacks_only_what_its_share_needs() {
         change(&mut facts);
         facts
     };
-    let plan = |count| plan(connections(count));
+    let plan = |count| plan(&connections(count));
     check(&plan(60_000), half, &small(|_| ()), &[]);
     let files = small(|facts| {
         facts.sockets.uring = host(2, false).sockets.uring;
@@ -127,7 +127,7 @@ fn a_host_lacks_only_what_its_share_needs() {
 #[test]
 fn sources_must_be_addresses_of_the_host_that_sends() {
     let range = SourceRange { first: [127, 1, 0, 0].into(), last: [127, 1, 0, 255].into() };
-    let mut plan = plan(connections(100));
+    let mut plan = plan(&connections(100));
     plan.sources = SourcesPlan { ranges: vec![range], ..SourcesPlan::default() };
     check(&plan, share(1, 2), &host(2, true), &[]);
     let other = HostFacts { local_networks: Vec::new(), ..host(2, true) };

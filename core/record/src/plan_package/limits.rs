@@ -14,8 +14,9 @@ use super::PACKAGE_BYTES_MAX;
 
 /// Most enums inside each other. Actions nest the deepest, and files have at most 64 levels.
 const DEPTH_MAX: u32 = 96;
-/// Most bytes that values in lists and enums may take.
-const MEMORY_BYTES_MAX: usize = 4 * PACKAGE_BYTES_MAX;
+/// Most bytes that values in lists and enums may take. A list that grows takes three times its
+/// size.
+const MEMORY_BYTES_MAX: usize = 2 * PACKAGE_BYTES_MAX;
 /// Memory that is counted for an enum, which may be in a box of its own.
 const ENUM_BYTES: usize = 64;
 

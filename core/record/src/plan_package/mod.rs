@@ -1,8 +1,8 @@
 //! [`PlanPackage`]: a plan with everything in it, as bytes for agents on other hosts.
 //!
-//! `plan.yaml` has neither secrets nor long bodies nor rows, so no agent can run it. A package has
-//! them all. It is not a stored format: only a program of the same version reads it, and it is
-//! never written to the archive.
+//! `plan.yaml` has no secrets, long bodies or rows, so no agent can run it. A package has them all.
+//! It is not a stored format: only a program of the same version reads it, and it is never written
+//! to the archive.
 //!
 //! Layout: the magic, the length of the version in one byte, the version, the SHA-256 of the rest,
 //! and the rest in postcard's encoding.
@@ -11,7 +11,7 @@ mod limits;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wavetank_plan::{DataPlan, JsonType, Plan, Table};
+use wavetank_plan::{DataPlan, JsonType, Plan, ScenarioMix, Table};
 use wavetank_units::{UserError, quantity::show_size, sanitize};
 
 use crate::DecodeError;
@@ -74,8 +74,8 @@ impl PlanPackage {
         Ok(bytes)
     }
 
-    /// Reads what [`encode`](Self::encode) wrote. Bytes of any origin cause neither a panic nor
-    /// more than about 1 GiB of memory.
+    /// Reads what [`encode`](Self::encode) wrote. Whatever the bytes are, it does not panic and
+    /// takes at most about 2 GiB of memory.
     ///
     /// # Errors
     /// The bytes are no package, are one of another version, or are damaged.
@@ -101,7 +101,7 @@ impl PlanPackage {
         }
     }
 
-    /// Returns the package if its tables are those of its plan.
+    /// Returns the package if its parts belong together.
     fn consistent(self) -> Result<Self, DecodeError> {
         let data = &self.plan.shared.data;
         let fits = |(data, table): (&DataPlan, &Table)| {
@@ -111,8 +111,24 @@ impl PlanPackage {
         if data.len() != self.tables.len() || !data.iter().zip(&self.tables).all(fits) {
             return Err(unreadable("its rows are not those of its plan; send it again"));
         }
+        if !has_all_parts(&self.plan) {
+            let reason = "it refers to a target or scenario that it does not have; send it again";
+            return Err(unreadable(reason));
+        }
         Ok(self)
     }
+}
+
+/// Returns whether phases, steps and selections refer to scenarios and targets of the plan.
+fn has_all_parts(plan: &Plan) -> bool {
+    let Plan { targets, scenarios, phases, around, .. } = plan;
+    let within = |mix: &ScenarioMix, count: usize| mix.parts().iter().all(|part| usize::from(part.0) < count);
+    let hooks = [&around.before, &around.after].into_iter().flatten().map(Box::as_ref);
+    let mut steps = scenarios.iter().chain(hooks).flat_map(|scenario| &scenario.steps);
+    let mut picks = targets.iter().filter_map(|target| target.pick.as_ref());
+    phases.iter().all(|phase| within(&phase.mix, scenarios.len()))
+        && steps.all(|step| step.target < targets.len())
+        && picks.all(|pick| within(&pick.of, targets.len()))
 }
 
 /// Returns the bytes before the checksum.

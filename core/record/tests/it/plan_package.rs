@@ -102,9 +102,10 @@ fn everything() -> PlanPackage {
     plan.http.proxy =
         Some(ProxyPlan { url: "http://p:1".to_owned(), addresses: addresses.clone(), authorization });
     plan.http.proxy_protocol = Some(ProxyProtocol::V2);
-    plan.http.dns.as_mut().expect("has names").unreached = addresses.clone();
+    plan.http.dns.as_mut().expect("has names").unreached.clone_from(&addresses);
     let mix = ScenarioMix::new(vec![(0, 3), (1, u64::MAX - 3)]).expect("a mix");
-    plan.targets[0].pick = Some(TargetSelection { order: PickOrder::Random, of: mix.clone() });
+    let of = ScenarioMix::new(vec![(0, 7)]).expect("a mix");
+    plan.targets[0].pick = Some(TargetSelection { order: PickOrder::Random, of });
     plan.targets[0].tls = plan.tls.clone().map(Box::new);
     plan.targets[0].addresses.extend(addresses);
     let step = &mut plan.scenarios[0].steps[0];
@@ -190,16 +191,23 @@ fn other_bytes_are_refused_with_a_reason() {
 }
 
 #[test]
-fn rows_belong_to_the_plan() {
-    let refused = |change: fn(&mut PlanPackage)| {
+fn parts_belong_together() {
+    #[track_caller]
+    fn check(reason: &str, change: fn(&mut PlanPackage)) {
         let mut package = everything();
         change(&mut package);
-        check_refused(&package.encode().expect("is small"), "its rows are not those of its plan");
-    };
-    refused(|package| package.tables.clear());
-    refused(|package| package.tables.push(table()));
-    refused(|package| package.plan.shared.data[0].rows = 3);
-    refused(|package| package.plan.shared.data[0].columns[0].push('x'));
+        check_refused(&package.encode().expect("is small"), reason);
+    }
+    let rows = "its rows are not those of its plan";
+    check(rows, |package| package.tables.clear());
+    check(rows, |package| package.tables.push(table()));
+    check(rows, |package| package.plan.shared.data[0].rows = 3);
+    check(rows, |package| package.plan.shared.data[0].columns[0].push('x'));
+    let parts = "it refers to a target or scenario that it does not have";
+    check(parts, |package| package.plan.phases[0].mix = ScenarioMix::one(2));
+    check(parts, |package| package.plan.scenarios[1].steps[0].target = 1);
+    check(parts, |package| package.plan.around.after.as_mut().expect("is there").steps[0].target = 1);
+    check(parts, |package| package.plan.targets[0].pick.as_mut().expect("is there").of = ScenarioMix::one(1));
 }
 
 /// Nesting up to the limit fits the stack of any thread, and nesting beyond it is an error.

@@ -3,6 +3,7 @@
 
 #[path = "../../../../grammar/tests/it/common/files.rs"]
 pub(crate) mod files;
+pub(crate) mod packages;
 pub(crate) mod plans;
 
 use files::{names_in, root};

@@ -10,6 +10,7 @@ use wavetank_plan::{
 };
 use wavetank_units::{Ports, UserError};
 
+use super::packages::check_sent;
 use super::reading;
 
 /// A host that can do everything.
@@ -74,9 +75,10 @@ fn lowered(name: &str, experiment: &Experiment) -> Plan {
         threads: None,
         engine: EngineChoice::Auto,
     };
-    lower(experiment, &lowering)
-        .unwrap_or_else(|unfit| panic!("{name}: {}", unfit.into_user_error(name)))
-        .plan
+    let lowered = lower(experiment, &lowering);
+    let lowered = lowered.unwrap_or_else(|unfit| panic!("{name}: {}", unfit.into_user_error(name)));
+    check_sent(name, &lowered, &host());
+    lowered.plan
 }
 
 /// The plan of a URL with these options, or the first error.
