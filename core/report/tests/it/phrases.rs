@@ -11,7 +11,7 @@ use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Sources of sentences that are stored in the record: files, folders, and functions of files.
-const MAKERS: [&str; 45] = [
+const MAKERS: [&str; 47] = [
     "core/diagnose/src",
     "core/compare/src/metrics.rs",
     "core/compare/src/comparability.rs",
@@ -21,6 +21,8 @@ const MAKERS: [&str; 45] = [
     "core/measure/src/tracker.rs",
     "core/plan/src/guard.rs",
     "core/plan/src/resolve/mod.rs: fn usable_addresses(",
+    "core/report/src/fleet.rs: pub fn agent_lack(",
+    "core/report/src/fleet.rs: fn loss(",
     "core/report/src/search_report/drift.rs",
     "core/report/src/search_report/queueing_note.rs",
     "core/report/src/load_text.rs",
