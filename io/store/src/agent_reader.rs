@@ -42,6 +42,15 @@ impl AgentReader {
         }
     }
 
+    /// The agent sealed that many intervals: those after the last known one are missing.
+    pub(crate) const fn expect(&mut self, intervals: u64) {
+        let next = match self.last {
+            Some((_, seq)) => seq + 1,
+            None => 0,
+        };
+        self.report.missing = self.report.missing.saturating_add(intervals.saturating_sub(next));
+    }
+
     /// Counts a line that could not be decoded.
     pub(crate) fn refuse(&mut self, error: &DecodeError) {
         self.report.damaged += 1;

@@ -50,7 +50,10 @@ impl OpenedRun {
                 }
             }
         }
-        for file in &fleet.files {
+        for file in &mut fleet.files {
+            if flow.is_continue() {
+                file.agent.expect(file.sealed);
+            }
             report.add_file(&file.agent.report);
             report.gaps.push(AgentGap { agent: file.name.clone(), missing: file.agent.report.missing });
         }
@@ -83,6 +86,17 @@ impl Fleet {
                 file.lost_at = run.lost_at(&head.agent);
             }
             files.push(file);
+        }
+        // An agent that delivered nothing has no file, but a number and intervals that are missing.
+        let known = run.record.iter().filter_map(|record| record.fleet.as_ref());
+        for agent in known.flat_map(|fleet| &fleet.agents) {
+            if let Some(file) = files.iter_mut().find(|file| file.name == agent.name) {
+                file.sealed = agent.intervals;
+            } else {
+                let mut file = FleetFile::new(Path::new(""));
+                (file.name, file.sealed) = (agent.name.clone(), agent.intervals);
+                files.push(file);
+            }
         }
         // Load threads have the number of their agent by the order of names.
         files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -132,6 +146,8 @@ struct FleetFile {
     /// Number of merged intervals.
     given: u64,
     lost_at: Option<Nanos>,
+    /// How many intervals the agent sealed, if the run's record tells.
+    sealed: u64,
 }
 
 impl FleetFile {
@@ -147,6 +163,7 @@ impl FleetFile {
             last: None,
             given: 0,
             lost_at: None,
+            sealed: 0,
         }
     }
 

@@ -158,7 +158,12 @@ impl OpenedRun {
         mut visit: impl FnMut(ArchiveItem<'_>) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
         let paths = line_files(&self.dir.join("intervals"))?;
-        let [path] = &paths[..] else { return self.read_fleet(&paths, visit) };
+        let fleet = self.record.as_ref().and_then(|record| record.fleet.as_ref());
+        let path = match &paths[..] {
+            // Of a larger fleet, only one agent may have delivered.
+            [path] if fleet.is_none_or(|fleet| fleet.agents.len() == 1) => path,
+            _ => return self.read_fleet(&paths, visit),
+        };
         let (mut agent, mut counted) = (AgentReader::default(), OverflowGuard::default());
         let mut flow = ControlFlow::Continue(());
         let torn = for_each_interval(path, |read| {
