@@ -1,4 +1,4 @@
-//! What the agents of a fleet did and lack, in words.
+//! What the agents of a fleet did and lack, as text.
 
 use wavetank_record::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc};
 use wavetank_units::Nanos;
@@ -8,6 +8,17 @@ use crate::format::time;
 
 /// Returns what an agent lacks of its part of the run; `None` if it is complete.
 pub fn agent_lack(agent: &AgentDoc) -> Option<String> {
+    let loss = |loss: &AgentLossDoc| {
+        let known = match loss.last_interval {
+            Some(last) => format!("no interval after number {}", format_grouped(last)),
+            None => "no interval arrived".to_owned(),
+        };
+        let time = Nanos(loss.at_ns);
+        match &loss.phase {
+            Some(phase) => format!("lost at {time} in {phase}: {known}"),
+            None => format!("lost at {time} before the load: {known}"),
+        }
+    };
     let end = match agent.end {
         AgentEndDoc::Plan | AgentEndDoc::Command => None,
         AgentEndDoc::NotStarted => Some("it never started".to_owned()),
@@ -24,18 +35,6 @@ pub fn agent_lack(agent: &AgentDoc) -> Option<String> {
     };
     let parts: Vec<_> = end.into_iter().chain(unstored).collect();
     (!parts.is_empty()).then(|| parts.join("; "))
-}
-
-fn loss(loss: &AgentLossDoc) -> String {
-    let known = match loss.last_interval {
-        Some(last) => format!("no interval after number {}", format_grouped(last)),
-        None => "no interval arrived".to_owned(),
-    };
-    let time = Nanos(loss.at_ns);
-    match &loss.phase {
-        Some(phase) => format!("lost at {time} in {phase}: {known}"),
-        None => format!("lost at {time} before the load: {known}"),
-    }
 }
 
 /// The agents that lack something, each with what it lacks.

@@ -2,7 +2,7 @@
 
 use wavetank_record::{DecodeError, IntervalLine};
 
-use crate::{ArchiveItem, ReadReport};
+use crate::read_report::{ArchiveItem, ReadReport};
 
 /// Follows the numbers of one agent's intervals.
 #[derive(Default)]

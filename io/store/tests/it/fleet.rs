@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use support::{interval, meta, plan, record, under_way};
-use wavetank_measure::{FleetMerger, Interval};
+use wavetank_measure::{FleetMerger, Interval, ThreadStats};
 use wavetank_plan::{Condition, Plan};
 use wavetank_record::{
     AGENT_LOST, AgentDoc, AgentHealth, EventLine, FleetDoc, IntervalExtras, IntervalLine, Number,
@@ -71,7 +71,7 @@ fn parts(seed: u64) -> Vec<Vec<Interval>> {
 
 fn line(agent: &str, seq: u64, interval: &Interval) -> String {
     let health = Some(AgentHealth { cpu_user_s: Number(1.5), ..AgentHealth::default() });
-    let extras = if seq % 3 == 0 {
+    let extras = if seq.is_multiple_of(3) {
         IntervalExtras { health, ..IntervalExtras::default() }
     } else {
         IntervalExtras::default()
@@ -277,6 +277,6 @@ fn intervals_that_only_the_record_knows_are_missing() {
     let of_c = 70 - parts[2].len() as u64;
     assert_eq!(missing, [("load-a", 0), ("load/b", 4), ("load/c", of_c)]);
     assert_eq!(report.missing, 4 + of_c);
-    let threads: Vec<_> = ledger.totals().threads.iter().map(|thread| thread.name()).collect();
+    let threads: Vec<_> = ledger.totals().threads.iter().map(ThreadStats::name).collect();
     assert_eq!(threads, [(0, 0), (0, 1), (2, 0), (2, 1)], "agents keep their numbers");
 }
