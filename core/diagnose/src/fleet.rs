@@ -1,4 +1,4 @@
-//! Agents of a fleet whose part of the run is missing or incomplete.
+//! Agents of a fleet that lack data of their part of the run.
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};

@@ -122,7 +122,7 @@ impl FleetMerger {
     /// Records that `agent` is lost. With the next interval that it has not delivered, its
     /// connections count as lost, and its requests and sessions as failed.
     ///
-    /// If the agent returns, its own intervals tell another fate of them. The fleet's intervals are
+    /// If the agent returns, its own intervals show what became of them. The fleet's intervals are
     /// then exact only if they are merged again from the archive.
     pub fn agent_lost(&mut self, agent: u16) {
         self.set_presence(agent, Presence::Lost);

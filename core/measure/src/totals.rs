@@ -124,7 +124,7 @@ impl Totals {
         }
     }
 
-    /// Adds the counts of one agent's interval to those of the fleet, and leaves gauges as they are.
+    /// Adds the counts of one agent's interval to those of the fleet. Gauges stay as they are.
     pub(crate) fn amend(&mut self, interval: &Interval) {
         self.add_steps(interval, false);
         self.add_parts(interval);

@@ -13,7 +13,7 @@ const ADJUSTMENTS_MAX: u64 = 1 << 53;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpoolLine {
-    /// The first line: whose intervals these are.
+    /// The first line: the run and the agent of these intervals.
     Spool(SpoolHead),
     /// The agent accepted a later epoch, or received a change. The last of these lines counts.
     State(SpoolState),

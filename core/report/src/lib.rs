@@ -17,6 +17,8 @@ mod explain;
 mod explain_command;
 mod export;
 mod findings_text;
+mod fleet;
+mod fleet_text;
 mod forecast;
 mod format;
 mod hold;
@@ -54,6 +56,7 @@ pub use explain::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
 pub use export::{CsvExport, HostRows, IntervalLog, LatencySeries, StepSelector, markdown, percentile_text};
+pub use fleet::{agent_lack, lacking_agents};
 pub use forecast::{ForecastInput, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json, json_with_comparison};

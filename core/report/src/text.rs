@@ -12,6 +12,7 @@ use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, sh
 use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
+use crate::fleet_text::add_fleet;
 use crate::format::{self, count_with_share};
 use crate::hold_text::{add_open_connections, is_holding};
 use crate::hosts_text::add_hosts;
@@ -64,6 +65,7 @@ pub fn text(record: &RunRecord) -> String {
     add_impacts(&mut page, record);
     add_counts(&mut page, record);
     add_hosts(&mut page, record);
+    add_fleet(&mut page, record);
     add_findings(&mut page, record);
     journeys::add_examples(&mut page, record);
     if record.requests.offered > 0 && (judged || record.requests.late > 0) {

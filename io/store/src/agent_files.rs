@@ -12,7 +12,7 @@ use crate::line_file::LineFile;
 pub(crate) struct AgentFiles {
     dir: PathBuf,
     files: BTreeMap<String, AgentFile>,
-    /// Names of files in use, in lower case: some systems do not tell `A` from `a`.
+    /// Names of files in use, in lower case: on some systems `A` is `a`.
     taken: BTreeSet<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use wavetank_record::{DecodeError, IntervalLine};
 
-use crate::{ArchiveItem, ReadReport};
+use crate::read_report::{ArchiveItem, ReadReport};
 
 /// Follows the numbers of one agent's intervals.
 #[derive(Default)]
@@ -40,6 +40,15 @@ impl AgentReader {
             self.report.intervals += u64::from(taken);
             self.report.damaged += u64::from(!taken);
         }
+    }
+
+    /// The agent sealed that many intervals: those after the last known one are missing.
+    pub(crate) const fn expect(&mut self, intervals: u64) {
+        let next = match self.last {
+            Some((_, seq)) => seq + 1,
+            None => 0,
+        };
+        self.report.missing = self.report.missing.saturating_add(intervals.saturating_sub(next));
     }
 
     /// Counts a line that could not be decoded.

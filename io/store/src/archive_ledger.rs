@@ -13,9 +13,9 @@ use wavetank_plan::Plan;
 use wavetank_record::{IntervalLine, OverflowGuard, TargetLine};
 use wavetank_units::UserError;
 
+use crate::contents::line_files;
 use crate::file_access::open_file;
 use crate::opened_run::{for_each_line, for_each_line_from};
-use crate::over_time::line_files;
 use crate::read_ahead::{LITTLE_HANDED_ON, for_each_decoded};
 use crate::replay_events::replay_events;
 use crate::{ArchiveItem, OpenedRun, ReadReport};

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use wavetank_record::FileDoc;
 use wavetank_units::{UserError, sanitize};
@@ -11,6 +11,8 @@ use crate::store_problem::plain;
 
 /// Maximum number of files scanned in one archive. A fleet of 1,000 agents has two files each.
 pub(crate) const FILES_MAX: usize = 16_384;
+/// Maximum number of files of lines in one folder.
+const LINE_FILES_MAX: usize = 1_024;
 /// Maximum depth of nested folders.
 const DEPTH_MAX: usize = 3;
 /// Files at the top level of an archive.
@@ -103,6 +105,18 @@ pub(crate) fn is_known_file(path: &str) -> bool {
     };
     let (at_top, within) = (OWN.contains(&path), path.split_once('/'));
     at_top || within.is_some_and(|parts| line_file(parts) || log(parts))
+}
+
+/// Returns the `.jsonl` files in a folder, by name, at most [`LINE_FILES_MAX`].
+pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
+    let mut paths: Vec<_> = match fs::read_dir(dir) {
+        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(LINE_FILES_MAX).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(unreadable(dir, &error)),
+    };
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    paths.sort();
+    Ok(paths)
 }
 
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {

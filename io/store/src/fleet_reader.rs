@@ -8,16 +8,16 @@ use wavetank_measure::FleetMerger;
 use wavetank_record::{AGENT_LOST, IntervalLine, OverflowGuard};
 use wavetank_units::{Nanos, UserError};
 
+use crate::OpenedRun;
 use crate::agent_reader::AgentReader;
 use crate::contents::unreadable;
 use crate::file_access::{LINE_BYTES_MAX, open_file};
-use crate::opened_run::AgentGap;
-use crate::{ArchiveItem, OpenedRun, ReadReport};
+use crate::read_report::{AgentGap, ArchiveItem, ReadReport};
 
 /// The agent's name in intervals that are merged from several agents.
 pub const FLEET: &str = "fleet";
 
-/// Bytes of lines that are read from a file at once, or one line if that is longer. Files are
+/// Bytes of lines that are read from a file in one go, or one line if that is longer. Files are
 /// closed in between, because a process may have fewer files open than a fleet has agents.
 const BATCH_BYTES: u64 = 64 << 10;
 
@@ -50,7 +50,10 @@ impl OpenedRun {
                 }
             }
         }
-        for file in &fleet.files {
+        for file in &mut fleet.files {
+            if flow.is_continue() {
+                file.agent.expect(file.sealed);
+            }
             report.add_file(&file.agent.report);
             report.gaps.push(AgentGap { agent: file.name.clone(), missing: file.agent.report.missing });
         }
@@ -84,6 +87,17 @@ impl Fleet {
             }
             files.push(file);
         }
+        // An agent that delivered nothing has no file, but a number and intervals that are missing.
+        let known = run.record.iter().filter_map(|record| record.fleet.as_ref());
+        for agent in known.flat_map(|fleet| &fleet.agents) {
+            if let Some(file) = files.iter_mut().find(|file| file.name == agent.name) {
+                file.sealed = agent.intervals;
+            } else {
+                let mut file = FleetFile::new(Path::new(""));
+                (file.name, file.sealed) = (agent.name.clone(), agent.intervals);
+                files.push(file);
+            }
+        }
         // Load threads have the number of their agent by the order of names.
         files.sort_by(|a, b| a.name.cmp(&b.name));
         let merger = FleetMerger::new(files.len().try_into().unwrap_or(u16::MAX));
@@ -105,7 +119,7 @@ impl Fleet {
                 file.given += 1;
                 file.advance(&mut self.counted)?;
             } else if file.head.is_none() {
-                file.tell_end(&mut self.merger, number, from);
+                file.report_end(&mut self.merger, number, from);
             }
         }
         self.merger.seal_until(from);
@@ -132,6 +146,8 @@ struct FleetFile {
     /// Number of merged intervals.
     given: u64,
     lost_at: Option<Nanos>,
+    /// How many intervals the agent sealed, if the run's record has that number.
+    sealed: u64,
 }
 
 impl FleetFile {
@@ -147,6 +163,7 @@ impl FleetFile {
             last: None,
             given: 0,
             lost_at: None,
+            sealed: 0,
         }
     }
 
@@ -208,7 +225,7 @@ impl FleetFile {
     }
 
     /// Reports the end of the file to `merger` as of the interval that starts at `from`.
-    fn tell_end(&self, merger: &mut FleetMerger, number: u16, from: Nanos) {
+    fn report_end(&self, merger: &mut FleetMerger, number: u16, from: Nanos) {
         match self.lost_at {
             Some(at) if self.last.is_none_or(|last| last < at) => {
                 // Until it was missed, the agent counted as late.

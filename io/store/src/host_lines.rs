@@ -6,8 +6,8 @@ use wavetank_record::HostLine;
 use wavetank_units::UserError;
 
 use crate::OpenedRun;
+use crate::contents::line_files;
 use crate::opened_run::for_each_line;
-use crate::over_time::line_files;
 
 /// File with the samples of the host that owns the run clock.
 const THIS_HOST: &str = "local.jsonl";

@@ -13,11 +13,11 @@ use wavetank_units::{UserError, sanitize};
 
 use crate::agent_reader::AgentReader;
 use crate::archive_error::{newer, not_an_archive, unread};
-use crate::contents::unreadable;
+use crate::contents::{line_files, unreadable};
 use crate::file_access::{LINE_BYTES_MAX, is_locked, open_file, read_text};
-use crate::over_time::line_files;
 use crate::pack::Unpacked;
 use crate::read_ahead::{ALL_HANDED_ON, for_each_decoded};
+use crate::read_report::{ArchiveItem, ReadReport};
 
 /// An archive, with everything small already read.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,54 +37,6 @@ pub struct OpenedRun {
     /// The pack that the archive came from. `dir` is then a temporary folder, which is removed with
     /// the last copy of this value.
     pub(crate) pack: Option<Arc<Unpacked>>,
-}
-
-/// An item read from the sealed intervals. It is borrowed, since the next one reuses its memory.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ArchiveItem<'a> {
-    /// The next interval of an agent.
-    Next(&'a IntervalLine),
-    /// A checkpoint before which intervals of this agent were lost. Discard this agent's earlier
-    /// intervals and continue from this sum.
-    Instead(&'a IntervalLine),
-}
-
-/// Result of reading the intervals.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadReport {
-    /// Intervals passed on.
-    pub intervals: u64,
-    /// Sequence numbers that never appeared and that no checkpoint covers.
-    pub missing: u64,
-    /// Complete lines that could not be read.
-    pub damaged: u64,
-    /// Of `damaged`, those that a later version wrote.
-    pub newer: u64,
-    /// Files that ended in the middle of a line. The process was stopped there, and the line is
-    /// discarded.
-    pub torn: u64,
-    /// Of `missing`, those of each agent, if there are several.
-    pub gaps: Vec<AgentGap>,
-}
-
-/// Intervals of one agent that are missing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AgentGap {
-    /// Name of the agent.
-    pub agent: String,
-    /// How many.
-    pub missing: u64,
-}
-
-impl ReadReport {
-    /// Adds the result of reading one file. `intervals` are not added up, since those of several
-    /// agents become one.
-    pub(crate) fn add_file(&mut self, file: &Self) {
-        self.missing = self.missing.saturating_add(file.missing);
-        self.damaged += file.damaged;
-        self.newer += file.newer;
-        self.torn += file.torn;
-    }
 }
 
 /// Opens the archive at `path`: a folder, or a packed run.
@@ -158,7 +110,12 @@ impl OpenedRun {
         mut visit: impl FnMut(ArchiveItem<'_>) -> ControlFlow<()>,
     ) -> Result<ReadReport, UserError> {
         let paths = line_files(&self.dir.join("intervals"))?;
-        let [path] = &paths[..] else { return self.read_fleet(&paths, visit) };
+        let fleet = self.record.as_ref().and_then(|record| record.fleet.as_ref());
+        let path = match &paths[..] {
+            // Of a larger fleet, only one agent may have delivered.
+            [path] if fleet.is_none_or(|fleet| fleet.agents.len() == 1) => path,
+            _ => return self.read_fleet(&paths, visit),
+        };
         let (mut agent, mut counted) = (AgentReader::default(), OverflowGuard::default());
         let mut flow = ControlFlow::Continue(());
         let torn = for_each_interval(path, |read| {

@@ -1,21 +1,14 @@
 //! Data of an archive over time: the run's time series, and samples of hosts and target.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
 use wavetank_measure::{Downsampled, HostSample, TargetSample, TimeSeries, TimeSeriesBuilder};
 use wavetank_plan::Plan;
 use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
 use wavetank_units::{Nanos, UserError};
 
-use crate::contents::unreadable;
+use crate::contents::line_files;
 use crate::interval_span::interval_span;
 use crate::opened_run::for_each_line;
 use crate::{ArchiveItem, OpenedRun, ReadReport};
-
-/// Maximum number of files in one folder.
-const FILES_MAX: usize = 1_024;
 
 /// The samples of one host over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,16 +91,4 @@ impl OpenedRun {
         })?;
         Ok(samples.into_inner())
     }
-}
-
-/// Returns the `.jsonl` files in a folder, by name, at most [`FILES_MAX`].
-pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
-    let mut paths: Vec<_> = match fs::read_dir(dir) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).take(FILES_MAX).collect(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        Err(error) => return Err(unreadable(dir, &error)),
-    };
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    paths.sort();
-    Ok(paths)
 }

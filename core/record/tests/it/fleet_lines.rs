@@ -4,8 +4,9 @@ use crate::support;
 
 use support::{golden, interval};
 use wavetank_record::{
-    AgentHealth, ConnectionMemory, EventLine, IntervalExtras, IntervalLine, LoggedLine, Number, SampleLine,
-    SpoolEnd, SpoolHead, SpoolLine, SpoolState,
+    AgentDoc, AgentEndDoc, AgentHealth, AgentLossDoc, ConnectionMemory, EventLine, FleetDoc, FleetStatusDoc,
+    IntervalExtras, IntervalLine, LoggedLine, Number, RUN_SCHEMA, RunRecord, SampleLine, SpoolEnd, SpoolHead,
+    SpoolLine, SpoolState,
 };
 
 fn extras() -> IntervalExtras {
@@ -129,4 +130,48 @@ fn a_spool_is_as_described() {
     assert!(bad(0, "[0,4,12]", "[0,0,0]"));
     assert!(bad(1, "\"received\":3", "\"received\":99999999999999999"));
     assert!(bad(2, "{\"end\"", "{\"fin\""));
+}
+
+#[test]
+fn the_agents_of_a_run_are_as_described() {
+    let whole = AgentDoc {
+        name: "load-1".to_owned(),
+        share: (0, 4, 8),
+        weight: 4,
+        cores: 8,
+        sent: 12_000,
+        intervals: 12,
+        first_sent_ns: Some(1_200_000),
+        clock_uncertainty_us: Some(Number(140.5)),
+        cpu_user_s: Number(1.5),
+        cpu_system_s: Number(2.0),
+        peak_rss_bytes: 48_000_000,
+        ..AgentDoc::default()
+    };
+    let lost = AgentDoc {
+        name: "load-2".to_owned(),
+        share: (4, 4, 8),
+        intervals: 5,
+        unstored: 1,
+        end: AgentEndDoc::Lost,
+        losses: vec![AgentLossDoc {
+            at_ns: 8_000_000_000,
+            phase: Some("main".to_owned()),
+            last_interval: Some(4),
+        }],
+        refusals: vec!["the change came too late".to_owned()],
+        ..AgentDoc::default()
+    };
+    let fleet = FleetDoc {
+        status: FleetStatusDoc::Incomplete,
+        start_skew_us: Some(Number(900.0)),
+        start_uncertainty_us: Number(281.0),
+        agents: vec![whole, lost],
+    };
+    let mut record = RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() };
+    let plain = record.to_json();
+    assert!(!plain.contains("fleet"), "a single host has no such section");
+    record.fleet = Some(fleet);
+    golden("run-fleet.json", &(record.to_json() + "\n"));
+    assert_eq!(RunRecord::from_json(&record.to_json()), Ok(record));
 }

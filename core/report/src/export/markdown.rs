@@ -3,6 +3,7 @@
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
+use super::markdown_fleet as fleet;
 use super::markdown_hosts as lab;
 use super::markdown_text::{block, code, sentence, table};
 use crate::cut_short::cut_short_text;
@@ -32,6 +33,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Checks", &checks(record));
     page.part("Events", &events(record));
     page.part("Findings", &findings(record));
+    page.part("Fleet", &fleet::agents(record));
     page.part("Hosts of the lab", &lab::hosts(record));
     page.part("Server counts", &lab::servers(record));
     page.part("Phases", &phases(record));

@@ -11,6 +11,7 @@ mod host_rows;
 mod interval_log;
 mod latency_series;
 mod markdown;
+mod markdown_fleet;
 mod markdown_hosts;
 mod markdown_text;
 mod percentile_text;

@@ -12,6 +12,7 @@ mod environment;
 mod examples;
 mod figures;
 mod findings;
+mod fleet;
 mod generator;
 mod glossary;
 mod headroom;
@@ -66,6 +67,7 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         journeys::section(&sheet),
         connections::section(&sheet),
         generator::section(&sheet),
+        fleet::section(&sheet),
         hosts::section(&sheet),
         lab_hosts::section(&sheet),
         examples::section(&sheet),

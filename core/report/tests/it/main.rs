@@ -10,6 +10,7 @@ mod comparison_told;
 mod compose;
 mod explain;
 mod exports;
+mod fleet;
 mod forecast;
 mod gallery;
 mod hostile_numbers;

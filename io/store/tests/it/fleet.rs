@@ -7,9 +7,11 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use support::{interval, meta, plan, record, under_way};
-use wavetank_measure::{FleetMerger, Interval};
+use wavetank_measure::{FleetMerger, Interval, ThreadStats};
 use wavetank_plan::{Condition, Plan};
-use wavetank_record::{AGENT_LOST, AgentHealth, EventLine, IntervalExtras, IntervalLine, Number};
+use wavetank_record::{
+    AGENT_LOST, AgentDoc, AgentHealth, EventLine, FleetDoc, IntervalExtras, IntervalLine, Number,
+};
 use wavetank_store::{
     AgentGap, ArchiveItem, ArchiveWriter, FLEET, OpenedRun, ReadReport, RunsDir, Spool, SpoolMeta, open,
 };
@@ -69,7 +71,7 @@ fn parts(seed: u64) -> Vec<Vec<Interval>> {
 
 fn line(agent: &str, seq: u64, interval: &Interval) -> String {
     let health = Some(AgentHealth { cpu_user_s: Number(1.5), ..AgentHealth::default() });
-    let extras = if seq % 3 == 0 {
+    let extras = if seq.is_multiple_of(3) {
         IntervalExtras { health, ..IntervalExtras::default() }
     } else {
         IntervalExtras::default()
@@ -257,4 +259,24 @@ fn digests_of_archive_and_spool_are_equal() {
         .collect();
     names.sort();
     assert_eq!(names, ["load-a.jsonl", "load-b.jsonl", "load-c.jsonl"]);
+}
+
+#[test]
+fn intervals_that_only_the_record_knows_are_missing() {
+    let temp = tempfile::tempdir().expect("a folder for the test");
+    let mut parts = parts(5);
+    parts[1].clear();
+    let writer = apart(temp.path(), &parts);
+    let agent = |name: &str, intervals| AgentDoc { name: name.to_owned(), intervals, ..AgentDoc::default() };
+    let agents = vec![agent("load/c", 70), agent("load/b", 4), agent("load-a", 70)];
+    let mut record = record();
+    record.fleet = Some(FleetDoc { agents, ..FleetDoc::default() });
+    let opened = open(&writer.finish(&record).expect("the folder is writable")).expect("it opens");
+    let (ledger, report) = opened.ledger(&judged()).expect("it can be read");
+    let missing: Vec<_> = report.gaps.iter().map(|gap| (gap.agent.as_str(), gap.missing)).collect();
+    let of_c = 70 - parts[2].len() as u64;
+    assert_eq!(missing, [("load-a", 0), ("load/b", 4), ("load/c", of_c)]);
+    assert_eq!(report.missing, 4 + of_c);
+    let threads: Vec<_> = ledger.totals().threads.iter().map(ThreadStats::name).collect();
+    assert_eq!(threads, [(0, 0), (0, 1), (2, 0), (2, 1)], "agents keep their numbers");
 }

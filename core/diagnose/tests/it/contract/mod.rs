@@ -4,6 +4,7 @@ mod case;
 mod cut_short;
 mod doubts;
 mod drift;
+mod fleet;
 mod held;
 mod host_counters;
 mod standstill;
