@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         Command::Size(args) => commands::size(*args),
         Command::Schema(of) => commands::schema(of),
         Command::Fleet(args) => commands::fleet(*args),
+        Command::Agent(args) => commands::agent(*args),
         Command::Lab(args) => commands::lab(args),
         Command::Completions(shell) => commands::completions(shell),
         Command::Man(dir) => commands::man(&dir),
@@ -97,6 +98,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
         | Command::CalibrationTarget(_)
+        | Command::Agent(_)
         | Command::Demo(_)
         | Command::New(_)
         | Command::Schema(_)

@@ -1,5 +1,7 @@
 //! [`AllowTarget`]: one word of `--allow-target`.
 
+use std::fmt;
+
 use crate::{Network, UserError};
 
 /// One word of `--allow-target`.
@@ -29,5 +31,15 @@ impl AllowTarget {
             format!("`{text}` is not a network, address or host name"),
             "--allow-target 203.0.113.0/24, an address, or a host name without scheme and port",
         ))
+    }
+}
+
+/// As [`AllowTarget::parse`] reads it.
+impl fmt::Display for AllowTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(network) => network.fmt(f),
+            Self::Name(name) => f.write_str(name),
+        }
     }
 }

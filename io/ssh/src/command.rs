@@ -1,5 +1,7 @@
 //! [`SshOptions`] and [`RemoteCommand`]: the `ssh` process of one host.
 
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -17,8 +19,8 @@ pub struct SshOptions {
     pub connect_timeout: Nanos,
 }
 
-/// A command for all hosts.
-#[derive(Clone, Debug)]
+/// A command for a host.
+#[derive(Clone, Debug, Default)]
 pub struct RemoteCommand {
     /// Text for the remote shell, as ssh would pass it on.
     pub text: String,
@@ -27,6 +29,26 @@ pub struct RemoteCommand {
     /// Pass the text on as it is, to hosts without a POSIX shell. The command then outlives a
     /// connection that ends early.
     pub raw: bool,
+    /// What the command reads; without it, standard input is empty. A command with input ends with
+    /// its input, so a connection that ends early ends it too.
+    pub input: Option<InputFile>,
+}
+
+/// A file that a remote command reads.
+#[derive(Clone, Debug)]
+pub struct InputFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Number of bytes at its start that are left out.
+    pub offset: u64,
+}
+
+impl InputFile {
+    fn open(&self) -> std::io::Result<Stdio> {
+        let mut file = File::open(&self.path)?;
+        file.seek(SeekFrom::Start(self.offset))?;
+        Ok(file.into())
+    }
 }
 
 /// Runs its first argument, and ends it when standard input ends.
@@ -48,14 +70,46 @@ impl RemoteCommand {
         if self.raw {
             return self.text.clone();
         }
-        let sudo = if self.sudo { "sudo -n -- " } else { "" };
-        format!("{sudo}sh -c {} wavetank {}", shell_quoted(LIFELINE), shell_quoted(&self.text))
+        if self.input.is_some() {
+            return with_input(&self.text, self.sudo);
+        }
+        format!("{}sh -c {} wavetank {}", sudo(self.sudo), shell_quoted(LIFELINE), shell_quoted(&self.text))
     }
 }
 
+const fn sudo(is_used: bool) -> &'static str {
+    if is_used { "sudo -n -- " } else { "" }
+}
+
+/// Returns the text of a command that reads the standard input of ssh.
+fn with_input(text: &str, is_sudo: bool) -> String {
+    format!("{}sh -c {}", sudo(is_sudo), shell_quoted(text))
+}
+
 impl SshOptions {
-    /// Returns the process that runs `command` on `host`, with pipes for its input and output.
-    pub(crate) fn process(&self, host: &Host, command: &RemoteCommand) -> Command {
+    /// Returns the process that runs `command` on `host`, with pipes for its output, and one for
+    /// its input unless that is a file.
+    ///
+    /// # Errors
+    /// If the input cannot be read.
+    pub(crate) fn process(&self, host: &Host, command: &RemoteCommand) -> std::io::Result<Command> {
+        let mut ssh = self.login(host);
+        let input = command.input.as_ref().map(InputFile::open).transpose()?;
+        ssh.arg(command.remote_text()).stdin(input.unwrap_or_else(Stdio::piped));
+        ssh.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(ssh)
+    }
+
+    /// Returns the process that runs `text` by `sh` on `host`, with its standard input and output
+    /// connected to those of the process.
+    pub fn attached(&self, host: &Host, text: &str, is_sudo: bool) -> Command {
+        let mut ssh = self.login(host);
+        ssh.arg(with_input(text, is_sudo));
+        ssh
+    }
+
+    /// Returns an ssh process that lacks its command.
+    fn login(&self, host: &Host) -> Command {
         let mut ssh = Command::new("ssh");
         let seconds = (self.connect_timeout.0 + 999_999_999) / 1_000_000_000;
         ssh.args(["-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR"]);
@@ -76,8 +130,7 @@ impl SshOptions {
         if let Some(jump) = &host.jump {
             ssh.args(["-J", jump]);
         }
-        ssh.args(["--", host.address.as_ref().unwrap_or(&host.name)]).arg(command.remote_text());
-        ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        ssh.args(["--", host.address.as_ref().unwrap_or(&host.name)]);
         ssh
     }
 }
@@ -94,8 +147,8 @@ mod tests {
             connect_timeout: Nanos::from_millis(1_500),
         };
         let host = Host { user: Some("ops".to_owned()), port: Some(22), ..Host::named("load1") };
-        let command = RemoteCommand { text: "echo 'a b'".to_owned(), sudo: true, raw: false };
-        let process = options.process(&host, &command);
+        let command = RemoteCommand { text: "echo 'a b'".to_owned(), sudo: true, ..RemoteCommand::default() };
+        let process = options.process(&host, &command).expect("it has no input");
         let words: Vec<String> = process.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
         let text = words.join(" ");
         assert!(
@@ -105,5 +158,12 @@ mod tests {
         assert!(text.ends_with(r"wavetank 'echo '\''a b'\'''"), "{text}");
         let raw = RemoteCommand { raw: true, ..command };
         assert_eq!(raw.remote_text(), "echo 'a b'");
+        let input = Some(InputFile { path: "/dev/null".into(), offset: 0 });
+        let copy = RemoteCommand { text: "cat > x".to_owned(), input, ..RemoteCommand::default() };
+        assert_eq!(copy.remote_text(), "sh -c 'cat > x'");
+        let missing = InputFile { path: "/no/such/file".into(), offset: 0 };
+        assert!(options.process(&host, &RemoteCommand { input: Some(missing), ..copy }).is_err());
+        let attached = options.attached(&host, "exec cat", true);
+        assert_eq!(attached.get_args().last().expect("a command"), "sudo -n -- sh -c 'exec cat'");
     }
 }

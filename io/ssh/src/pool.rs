@@ -1,6 +1,7 @@
 //! [`run_on_hosts`]: one command on many hosts, a limited number at a time.
 
 use std::collections::VecDeque;
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -56,14 +57,36 @@ pub struct HostRun {
 pub fn run_on_hosts(
     hosts: &[Host],
     (command, options): (&RemoteCommand, &SshOptions),
+    limits: (usize, Option<Nanos>),
+    interrupted: &dyn Fn() -> bool,
+    event: &mut dyn FnMut(HostEvent<'_>),
+) -> Vec<HostRun> {
+    let process = |host: usize| options.process(&hosts[host], command);
+    run_processes((hosts.len(), &process), limits, interrupted, event)
+}
+
+/// Runs a command of its own on each host, else like [`run_on_hosts`].
+pub fn run_host_commands(
+    commands: &[(Host, RemoteCommand)],
+    options: &SshOptions,
+    limits: (usize, Option<Nanos>),
+    interrupted: &dyn Fn() -> bool,
+    event: &mut dyn FnMut(HostEvent<'_>),
+) -> Vec<HostRun> {
+    let process = |host: usize| options.process(&commands[host].0, &commands[host].1);
+    run_processes((commands.len(), &process), limits, interrupted, event)
+}
+
+fn run_processes(
+    (count, process): (usize, &dyn Fn(usize) -> std::io::Result<Command>),
     (fan_out, time_limit): (usize, Option<Nanos>),
     interrupted: &dyn Fn() -> bool,
     event: &mut dyn FnMut(HostEvent<'_>),
 ) -> Vec<HostRun> {
     let clock = Clock::starting_now();
-    let mut waiting: VecDeque<usize> = (0..hosts.len()).collect();
+    let mut waiting: VecDeque<usize> = (0..count).collect();
     let mut running: Vec<HostProcess> = Vec::new();
-    let mut results: Vec<Option<HostRun>> = hosts.iter().map(|_| None).collect();
+    let mut results: Vec<Option<HostRun>> = (0..count).map(|_| None).collect();
     while !waiting.is_empty() || !running.is_empty() {
         let now = clock.now();
         if interrupted() {
@@ -77,7 +100,7 @@ pub fn run_on_hosts(
         while running.len() < fan_out.max(1)
             && let Some(host) = waiting.pop_front()
         {
-            match HostProcess::start(host, options.process(&hosts[host], command), now) {
+            match process(host).and_then(|process| HostProcess::start(host, process, now)) {
                 Ok(process) => running.push(process),
                 Err(error) => {
                     let end = HostEnd::SshFailed(error.to_string());

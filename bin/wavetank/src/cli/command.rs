@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 use wavetank_units::UserError;
 
+use super::agent_args::AgentArgs;
 use super::calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
 use super::check_args::CheckArgs;
 use super::compare_args::CompareArgs;
@@ -60,6 +61,8 @@ pub(crate) enum Command {
     Schema(SchemaKind),
     /// `wavetank fleet`.
     Fleet(Box<FleetArgs>),
+    /// `wavetank agent`.
+    Agent(Box<AgentArgs>),
     /// `wavetank lab`.
     Lab(LabCommand),
     /// `wavetank completions SHELL`.
@@ -97,6 +100,7 @@ impl Command {
             CliCommand::Calibrate(args) => Self::Calibrate(Box::new(args.checked(command)?)),
             CliCommand::Size(flags) => Self::Size(Box::new(flags.resolve()?)),
             CliCommand::Fleet(args) => args.check().map(|()| Self::Fleet(args))?,
+            CliCommand::Agent(args) => Self::Agent(Box::new(args)),
             CliCommand::Lab(flags) => Self::Lab(flags.resolve(command, errors)?),
             CliCommand::Schema(args) => Self::Schema(args.of),
             CliCommand::Completions(args) => Self::Completions(args.shell),

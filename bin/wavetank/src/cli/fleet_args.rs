@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
 use wavetank_units::{Nanos, UserError};
 
+use super::fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
 use super::output_formats::FileFormat;
 
 /// `wavetank fleet`.
@@ -14,6 +15,7 @@ use super::output_formats::FileFormat;
 For example: wavetank fleet exec -w 'load[01-20]' -x load07 uname -r
              wavetank fleet exec --fleet dc1.yaml -w load 'sysctl -n net.ipv4.ip_local_port_range'
              wavetank fleet hosts --inventory hosts.ini -w web
+             wavetank fleet up --fleet dc1.yaml; wavetank fleet status --fleet dc1.yaml
 Hosts are reached by the system's ssh with the user's own configuration; no password is asked for")]
 pub(crate) struct FleetArgs {
     #[command(subcommand)]
@@ -29,6 +31,16 @@ pub(crate) enum FleetCommand {
     Top(FleetTopArgs),
     /// List the selected hosts and how ssh reaches them; connect to none
     Hosts(FleetHostsArgs),
+    /// Copy this program to the load hosts and start an agent on each of them
+    Up(FleetAgentArgs),
+    /// End the agents of the load hosts
+    Down(FleetAgentArgs),
+    /// Show the agents of the load hosts: version, state and capabilities
+    Status(FleetAgentArgs),
+    /// Show the end of each agent's log
+    Logs(FleetLogsArgs),
+    /// Print a systemd unit for an agent that is always there
+    Unit(FleetUnitArgs),
 }
 
 /// Which hosts, and how ssh reaches them.
@@ -156,6 +168,8 @@ impl FleetCommand {
             Self::Exec(args) => args.format,
             Self::Top(args) => args.format,
             Self::Hosts(args) => args.format,
+            Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
+            Self::Logs(_) | Self::Unit(_) => FileFormat::Text,
         };
         format == FileFormat::Json
     }

@@ -5,6 +5,7 @@
 //! as typed; `…Args` are what a command gets. Outside the process, only files that options name are
 //! read (`files`).
 
+mod agent_args;
 mod baseline_args;
 mod calibrate_args;
 mod check_args;
@@ -23,6 +24,7 @@ mod exit;
 mod experiment_args;
 mod explain_args;
 mod files;
+mod fleet_agent_args;
 mod fleet_args;
 mod foreign_flags;
 mod install;
@@ -58,6 +60,9 @@ use std::ffi::OsString;
 
 use wavetank_units::UserError;
 
+pub(crate) use agent_args::AgentArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use agent_args::{AgentAttachArgs, AgentCommand, AgentHelloArgs, AgentServeArgs, AgentStopArgs};
 #[cfg(target_os = "linux")]
 pub(crate) use baseline_args::BaselineArgs;
 pub(crate) use calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
@@ -71,6 +76,8 @@ pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_args::{FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs};

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::agent_args::AgentArgs;
 use super::calibrate_args::CalibrateArgs;
 use super::check_args::CheckFlags;
 use super::choice::Choice;
@@ -50,7 +51,8 @@ Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
 Fleet
-  fleet  Run commands on many hosts over ssh, and watch their CPUs and networks
+  fleet  Run commands and agents on many hosts over ssh, and watch their CPUs and networks
+  agent  Serve a load host as an agent of a fleet; `fleet up` starts it
 Lab
   lab  Create and run a test cluster of network namespaces on this machine
 Practise
@@ -109,8 +111,10 @@ pub(super) enum CliCommand {
     Demo(DemoArgs),
     /// Measure how much load this host can generate; `plan` uses the result.
     Calibrate(Box<CalibrateArgs>),
-    /// Run commands on many hosts over ssh, and watch their CPUs and networks.
+    /// Run commands and agents on many hosts over ssh, and watch their CPUs and networks.
     Fleet(Box<FleetArgs>),
+    /// Serve a load host as an agent of a fleet; `fleet up` starts it.
+    Agent(AgentArgs),
     /// Create and run a test cluster of network namespaces on this machine.
     Lab(LabFlags),
     /// Print shell completions.

@@ -1,6 +1,8 @@
 //! The commands, one file per command. Each returns the exit code of the process.
 
 #[cfg(target_os = "linux")]
+mod agent;
+#[cfg(target_os = "linux")]
 mod baseline;
 mod bounded_file;
 #[cfg(target_os = "linux")]
@@ -45,6 +47,8 @@ mod try_file;
 mod unsupported_os;
 
 #[cfg(target_os = "linux")]
+pub(crate) use agent::agent;
+#[cfg(target_os = "linux")]
 pub(crate) use calibrate::{calibrate, calibration_target};
 pub(crate) use check::check;
 pub(crate) use compare::compare;
@@ -74,5 +78,5 @@ pub(crate) use size::size;
 pub(crate) use try_file::try_file;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    calibrate, calibration_target, demo, fleet, lab, plan, run, search, serve, try_file,
+    agent, calibrate, calibration_target, demo, fleet, lab, plan, run, search, serve, try_file,
 };

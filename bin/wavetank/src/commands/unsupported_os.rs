@@ -4,8 +4,8 @@
 use wavetank_units::UserError;
 
 use crate::cli::{
-    CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, FleetArgs, LabCommand, RunArgs, SearchArgs,
-    ServeArgs, TryArgs,
+    AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, FleetArgs, LabCommand, RunArgs,
+    SearchArgs, ServeArgs, TryArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -64,6 +64,12 @@ pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn fleet(_: FleetArgs) -> Result<u8, UserError> {
     Err(linux_only("fleet"))
+}
+
+/// `wavetank agent` on an unsupported system.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn agent(_: AgentArgs) -> Result<u8, UserError> {
+    Err(linux_only("agent"))
 }
 
 /// `wavetank try` on an unsupported system.

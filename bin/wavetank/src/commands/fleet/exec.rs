@@ -20,7 +20,8 @@ const INTERRUPTED: u8 = 130;
 pub(super) fn exec(args: &FleetExecArgs) -> Result<u8, UserError> {
     let selection = Selection::read(&args.hosts)?;
     let (options, sudo) = selection.ssh_options(&args.ssh);
-    let command = RemoteCommand { text: args.command.join(" "), sudo: sudo && !args.raw, raw: args.raw };
+    let command =
+        RemoteCommand { text: args.command.join(" "), sudo: sudo && !args.raw, raw: args.raw, input: None };
     let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
     let hosts = &selection.hosts;
     let mut progress = Progress::new(args, hosts);

@@ -1,10 +1,20 @@
 //! `wavetank fleet`: many hosts, one file per subcommand.
 
+mod agent_hosts;
+mod agent_rows;
+mod down;
 mod exec;
 mod hosts;
+mod logs;
+mod program_file;
 mod selection;
+mod status;
 mod top;
 mod top_table;
+mod unit;
+mod up;
+mod up_plan;
+mod up_scripts;
 
 use wavetank_units::UserError;
 
@@ -16,5 +26,10 @@ pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
         FleetCommand::Exec(args) => exec::exec(&args),
         FleetCommand::Top(args) => top::top(&args),
         FleetCommand::Hosts(args) => hosts::hosts(&args),
+        FleetCommand::Up(args) => up::up(&args),
+        FleetCommand::Down(args) => down::down(&args),
+        FleetCommand::Status(args) => status::status(&args),
+        FleetCommand::Logs(args) => logs::logs(&args),
+        FleetCommand::Unit(args) => unit::unit(&args),
     }
 }

@@ -63,6 +63,14 @@ impl Selection {
     }
 }
 
+impl Selection {
+    /// Returns the targets that agents may load, from the fleet file.
+    pub(super) fn allow(&self) -> Vec<String> {
+        let allow = self.fleet.as_ref().map(|fleet| fleet.allow.as_slice()).unwrap_or_default();
+        allow.iter().map(ToString::to_string).collect()
+    }
+}
+
 /// Reads a fleet file. All its mistakes are reported together, each with its place.
 fn fleet_file(path: &Path) -> Result<FleetFile, UserError> {
     let bytes = read(path)?;

@@ -26,7 +26,7 @@ const REFRESH_PLAIN: Nanos = Nanos::from_secs(10);
 pub(super) fn top(args: &FleetTopArgs) -> Result<u8, UserError> {
     let selection = Selection::read(&args.hosts)?;
     let (options, sudo) = selection.ssh_options(&args.ssh);
-    let command = RemoteCommand { text: SHELL_SAMPLER.to_owned(), sudo, raw: false };
+    let command = RemoteCommand { text: SHELL_SAMPLER.to_owned(), sudo, ..RemoteCommand::default() };
     let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
     let clock = Clock::starting_now();
     let view = RefCell::new(View::new(args.format, &selection));

@@ -1,0 +1,81 @@
+//! Arguments of `wavetank agent`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{AllowTarget, Nanos};
+
+/// `wavetank agent`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank agent serve --dir ~/.wavetank/agent --name load01
+             wavetank agent hello --dir ~/.wavetank/agent
+`wavetank fleet up` copies this program to the load hosts and starts an agent on each of them")]
+pub(crate) struct AgentArgs {
+    #[command(subcommand)]
+    pub(crate) what: AgentCommand,
+}
+
+/// A subcommand of `agent`.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Run an agent in this process until SIGTERM
+    Serve(AgentServeArgs),
+    /// Connect standard input and output to the agent, as a controller does over ssh
+    Attach(AgentAttachArgs),
+    /// Print the agent's greeting: name, version, state and capabilities, as a line of JSON
+    Hello(AgentHelloArgs),
+    /// End the agent of a folder
+    Stop(AgentStopArgs),
+}
+
+/// `agent serve`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentServeArgs {
+    /// Folder of the agent, with its socket, lock and spool; it is made private
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Name of the agent, unique in its fleet
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: String,
+    /// Targets that the agent may load, joined by commas: names, addresses, networks (repeatable)
+    #[arg(long, value_name = "TARGETS", value_delimiter = ',', value_parser = AllowTarget::parse)]
+    pub(crate) allow: Vec<AllowTarget>,
+}
+
+/// `agent attach`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentAttachArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+}
+
+/// `agent hello`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentHelloArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// How long to wait for an agent that starts [default: not at all]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_positive)]
+    pub(crate) wait: Option<Nanos>,
+    /// Process that starts; its end also ends the wait
+    #[arg(long, value_name = "PID")]
+    pub(crate) pid: Option<i32>,
+}
+
+/// `agent stop`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentStopArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Name that the agent must have [default: any]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// How long to wait for its end [default: 30s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_positive)]
+    pub(crate) wait: Option<Nanos>,
+}

@@ -1,0 +1,71 @@
+//! Arguments of `wavetank fleet up`, `down`, `status`, `logs` and `unit`.
+
+use clap::Args;
+use wavetank_units::quantity::parse_count_positive;
+
+use super::fleet_args::{HostArgs, SshArgs};
+use super::output_formats::FileFormat;
+
+/// `fleet up`, `fleet down` and `fleet status`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet up --fleet dc1.yaml
+             wavetank fleet status --fleet dc1.yaml --format json
+             wavetank fleet down --fleet dc1.yaml -x load07
+Of a fleet file only the load hosts are taken. `up` starts nothing where an agent of this version already runs")]
+pub(crate) struct FleetAgentArgs {
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+    #[command(flatten)]
+    pub(crate) folder: AgentFolderArgs,
+    /// Output format
+    #[arg(long, default_value = "text")]
+    pub(crate) format: FileFormat,
+}
+
+/// Where an agent is on its host.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentFolderArgs {
+    /// Folder of the agent on each host; `~/` is the login's home
+    #[arg(long, value_name = "DIR", default_value = "~/.wavetank/agent")]
+    pub(crate) dir: String,
+}
+
+/// `fleet logs`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet logs --fleet dc1.yaml -n 50
+             wavetank fleet logs --fleet dc1.yaml -w load07 --follow")]
+pub(crate) struct FleetLogsArgs {
+    #[command(flatten)]
+    pub(crate) hosts: HostArgs,
+    #[command(flatten)]
+    pub(crate) ssh: SshArgs,
+    #[command(flatten)]
+    pub(crate) folder: AgentFolderArgs,
+    /// Lines of each log
+    #[arg(short = 'n', long, value_name = "N", default_value = "10", value_parser = parse_count_positive)]
+    pub(crate) lines: u64,
+    /// Go on with new lines until Ctrl-C
+    #[arg(short = 'F', long)]
+    pub(crate) follow: bool,
+}
+
+/// `fleet unit`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet unit --run-as load > wavetank-agent.service
+Copy the unit to /etc/systemd/system/ and this program into the folder, then: systemctl enable --now wavetank-agent")]
+pub(crate) struct FleetUnitArgs {
+    /// User of the agent; controllers log in as this user or as root
+    #[arg(long, value_name = "USER", default_value = "wavetank")]
+    pub(crate) run_as: String,
+    /// Folder of the agent, with the program; the same as for `run --fleet`
+    #[arg(long, value_name = "DIR", default_value = "/var/lib/wavetank/agent")]
+    pub(crate) dir: String,
+    /// Name of the agent; `%H` is the host's name
+    #[arg(long, value_name = "NAME", default_value = "%H")]
+    pub(crate) name: String,
+}

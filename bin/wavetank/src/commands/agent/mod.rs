@@ -1,0 +1,31 @@
+//! `wavetank agent`: the agent of a load host, one file per subcommand.
+
+mod agent_lock;
+mod attach;
+mod hello;
+mod serve;
+mod stop;
+
+use wavetank_units::{ExitCode, UserError};
+
+use crate::cli::{AgentArgs, AgentCommand};
+
+/// Runs the subcommand and returns its exit code.
+pub(crate) fn agent(args: AgentArgs) -> Result<u8, UserError> {
+    match args.what {
+        AgentCommand::Serve(args) => serve::serve(args)?,
+        AgentCommand::Attach(args) => attach::attach(&args)?,
+        AgentCommand::Hello(args) => hello::hello(&args)?,
+        AgentCommand::Stop(args) => stop::stop(&args)?,
+    }
+    Ok(ExitCode::Pass as u8)
+}
+
+/// No agent answers in this folder.
+fn unreachable_agent(reason: impl std::fmt::Display) -> UserError {
+    UserError::refused(
+        "agent_unreachable",
+        format!("cannot reach the agent: {reason}"),
+        "start it: wavetank fleet up --fleet FILE",
+    )
+}
