@@ -7,14 +7,19 @@ use wavetank_testkit::{Outcome, Program, Running, TestDir, free_port, poll_until
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// An sshd of the test's own, and a configuration of ssh in which `load…` and `lb1` lead to it.
-struct Sshd {
-    place: TestDir,
+pub(crate) struct Sshd {
+    pub(crate) place: TestDir,
     _running: Running,
 }
 
 impl Sshd {
     /// `None` if ssh is not installed, recorded as a skip of `test`.
-    fn start(test: &str) -> Option<Self> {
+    pub(crate) fn start(test: &str) -> Option<Self> {
+        Self::start_under(test, |_| Vec::new())
+    }
+
+    /// Starts the server by a wrapper, which gets the folder of the test.
+    pub(crate) fn start_under(test: &str, wrapper: impl Fn(&str) -> Vec<String>) -> Option<Self> {
         let (Some(sshd), Some(keygen)) = (Program::foreign("sshd"), Program::foreign("ssh-keygen")) else {
             skip(test, "ssh is not installed");
             return None;
@@ -40,7 +45,8 @@ impl Sshd {
             format!("SetEnv=HOME={}", place.path().display()),
         ];
         let words = options.iter().flat_map(|option| ["-o", option]);
-        let running = sshd.args(["-D", "-e", "-f", "/dev/null"]).args(words).start();
+        let wrapper = wrapper(&place.path().display().to_string());
+        let running = sshd.args(["-D", "-e", "-f", "/dev/null"]).args(words).under(wrapper).start();
         let up = poll_until(LIMIT, || {
             let dead = running.ends_within(Duration::ZERO);
             (dead || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).then_some(!dead)
@@ -57,7 +63,7 @@ impl Sshd {
     }
 
     /// `wavetank fleet` with these arguments; the first is the subcommand.
-    fn fleet(&self, words: &[&str]) -> Program {
+    pub(crate) fn fleet(&self, words: &[&str]) -> Program {
         let config = self.place.file("config");
         let (subcommand, words) = words.split_first().expect("a subcommand");
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(self.place.path());
