@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 use wavetank_fleet::wire::encode_agent;
 use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, RunId};
@@ -157,5 +156,4 @@ fn logins_are_limited() {
     }
     drop(link);
     assert!(!overlaps.exists(), "two logins at the same time");
-    assert!(Duration::ZERO < LONG);
 }
