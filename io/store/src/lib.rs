@@ -49,7 +49,6 @@ pub use fleet_reader::FLEET;
 pub use folder_name::new_id;
 pub use found_spool::FoundSpoolFile;
 pub use line_digest::LineDigest;
-pub use opened_run::{AgentGap, ArchiveItem, OpenedRun, ReadReport, open};
 pub use opened_run::{OpenedRun, open};
 pub use over_time::HostSeries;
 pub use pack::{Packed, Unpacked, pack};

@@ -6,7 +6,7 @@ use wavetank_fleet::wire::encode_record;
 use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Members, Outcome, RunId, RunSetup};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Plan};
-use wavetank_record::{EventLine, IntervalExtras};
+use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras};
 use wavetank_units::Nanos;
 
 use super::{Agents, LoadSide, RunController};
@@ -108,11 +108,10 @@ impl RunController<'_> {
             self.book.store_problem(problem, now);
         }
         for event in events {
-            let text = format!("{name}: {}", event.text);
             if event.kind == "thread_failed" {
-                self.book.lost.push(text.clone());
+                self.book.lost.push(format!("{name}: {}", event.text));
             }
-            self.book.event(EventLine { text, ..event }, now);
+            self.book.event(EventLine { agent: name.clone(), ..event }, now);
         }
         if let Some(memory) = memory {
             let sum = self.book.memory.get_or_insert_default();
@@ -173,11 +172,14 @@ impl RunController<'_> {
 
     fn agent_lost(&mut self, loss: &Loss) {
         let text = format!("agent {} is silent", loss.name);
+        let at = loss.at;
+        let now = self.clock.now();
         if let Agents::Remote(remote) = &mut self.agents {
             remote.lose(&loss.name);
             self.book.talk.warn(&format!("{text}; its share of the load is missing from now on"));
         }
-        self.event("agent_lost", text);
+        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
+        self.book.event(event, now);
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs

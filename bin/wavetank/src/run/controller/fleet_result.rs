@@ -3,6 +3,7 @@
 use wavetank_diagnose::{FleetGaps, Throttling};
 use wavetank_fleet::{AgentEnd, AgentOutcome, AgentView, EndCause, FleetStatus, Loss, Outcome};
 use wavetank_record::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc, Number};
+use wavetank_report::lacking_agents;
 use wavetank_units::{Nanos, UserError};
 
 use super::{Agents, RunController};
@@ -65,22 +66,22 @@ impl RunController<'_> {
                 agent_doc(one, known(one), losses.map(|loss| self.loss_doc(loss)).collect())
             })
             .collect();
-        let lacking = outcome.agents.iter().filter(|agent| !agent.is_complete());
+        let doc = FleetDoc {
+            status: status_doc(outcome.status),
+            start_skew_us: outcome.start_skew.map(micros),
+            start_uncertainty_us: micros(outcome.start_uncertainty),
+            agents,
+        };
         let gaps = FleetGaps {
             agents: outcome.agents.len() as u64,
-            lacking: lacking.map(|agent| (agent.name.clone(), self.lack(agent, outcome))).collect(),
+            lacking: lacking_agents(&doc),
             tolerated: outcome.status == FleetStatus::Tolerated,
         };
         let health = || remote.agents().iter().filter_map(|agent| agent.health.as_ref());
         let throttled = health().filter_map(|health| health.throttled_ns).max().filter(|ns| *ns > 0);
         let stopped = throttled.map(|ns| Nanos(i64::try_from(ns).unwrap_or(i64::MAX)));
         Ok(Some(FleetResult {
-            doc: FleetDoc {
-                status: status_doc(outcome.status),
-                start_skew_us: outcome.start_skew.map(micros),
-                start_uncertainty_us: micros(outcome.start_uncertainty),
-                agents,
-            },
+            doc,
             gaps,
             cpus: remote.agents().iter().map(|agent| agent.cores).sum(),
             steal: health().filter_map(|health| health.steal.map(|share| share.0)).reduce(f64::max),
@@ -112,30 +113,10 @@ impl RunController<'_> {
     fn loss_doc(&self, loss: &Loss) -> AgentLossDoc {
         let phase = loss.phase.and_then(|index| self.plan.phases.get(usize::from(index)));
         AgentLossDoc {
-            at_ns: (loss.at - self.zero).0,
+            at_ns: loss.at.0,
             phase: phase.map(|phase| phase.name.clone()),
             last_interval: loss.last_interval,
         }
-    }
-
-    /// Says what is missing of an agent's part.
-    fn lack(&self, agent: &AgentOutcome, outcome: &Outcome) -> String {
-        let what = match agent.end {
-            AgentEnd::Lost => "lost",
-            AgentEnd::Unfinished => "did not end",
-            AgentEnd::Sealed(EndCause::Orphaned) => "stopped without its controller",
-            AgentEnd::Sealed(EndCause::Overdue) => "cut at its hard end",
-            AgentEnd::Sealed(EndCause::Crashed) => "ended early",
-            AgentEnd::Sealed(EndCause::NotStarted) => "did not start",
-            AgentEnd::Sealed(EndCause::Plan | EndCause::Command) if agent.unstored > 0 => {
-                return format!("{} of {} intervals are not stored", agent.unstored, agent.intervals);
-            }
-            AgentEnd::Sealed(EndCause::Plan | EndCause::Command) => "refused a command",
-        };
-        let share = format!("its share is {} of {}", agent.share.width, agent.share.of);
-        let loss = outcome.losses.iter().rev().find(|loss| loss.name == agent.name);
-        let since = loss.map(|loss| format!(" at {}", loss.at - self.zero)).unwrap_or_default();
-        format!("{what}{since}; {share}, and {} of its intervals arrived", agent.intervals)
     }
 }
 
