@@ -11,6 +11,7 @@ use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
 use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
 
+use super::super::fleet::{connect_fleet, fleet_load};
 use super::doc::{SearchContext, variable_name};
 use super::level::length_for;
 use super::subject::{PreparedRun, SearchSubject};
@@ -211,6 +212,7 @@ impl SearchLoop<'_> {
     }
 
     fn execute(&self, ready: PreparedRun, talk: &mut Console) -> Result<FinishedRun, UserError> {
+        let fleet = fleet_load(connect_fleet(&self.args.fleet)?, &ready.plan, &self.args.options)?;
         let execution = Execution {
             load: ready.load,
             plan: ready.plan,
@@ -223,7 +225,7 @@ impl SearchLoop<'_> {
             // Only the first run sends a probe.
             probe: ready.probe.filter(|_| self.context.runs.is_empty()),
             tables: ready.tables,
-            fleet: None,
+            fleet,
             guard: ready.guard,
             truth: ready.truth,
             rehearsal: None,
