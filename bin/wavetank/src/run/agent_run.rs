@@ -14,7 +14,7 @@ use wavetank_journey::Journeys;
 use wavetank_measure::Interval;
 use wavetank_observe::process_usage;
 use wavetank_pace::Partition;
-use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, adapt_to_host, lacking_for_share};
+use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, TargetUrl, adapt_to_host, lacking_for_share};
 use wavetank_record::{
     AgentHealth, EndRunRequest, EventLine, IntervalExtras, IntervalLine, LoggedLine, Number, PlanDoc,
     PlanPackage,
@@ -224,11 +224,9 @@ fn first_sent(interval: &Interval) -> Option<Nanos> {
 fn fit(package: &PlanPackage, share: Partition, host: &Host, guard: &Guard) -> Result<Plan, UserError> {
     let plan = &package.plan;
     for target in &plan.targets {
+        let host = TargetUrl::parse(&target.url).map_or_else(|_| target.name.clone(), |url| url.host);
         for address in plan.connect_addresses(target) {
-            guard.check(&target.host, *address, "wavetank fleet up").map_err(|error| UserError {
-                hint: "add it to allow: in the fleet file, and repeat wavetank fleet up".to_owned(),
-                ..error
-            })?;
+            guard.check(&host, *address, "wavetank run")?;
         }
     }
     let automatic = AutomaticChoices { threads: package.automatic_threads, engine: package.automatic_engine };

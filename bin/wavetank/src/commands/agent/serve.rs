@@ -100,7 +100,7 @@ impl AgentService {
         let greeted = (agent.state(), agent.run().0);
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
         let listener = AgentListener::bind(&dir).map_err(|error| failed(&error))?;
-        let guard = Guard::new(allow);
+        let guard = Guard::of_agent(allow);
         let (package, run) = (None, None);
         Ok(Self { agent, identity, listener, hello, greeted, clock, folder: dir, guard, package, run, found })
     }
