@@ -28,10 +28,6 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
             "name hosts under load:, or use a shorter --without",
         ));
     }
-    if let Some(host) = selection.hosts.iter().find(|host| host.sources.is_some()) {
-        let message = format!("{}: sources of {} cannot be used yet", file.display(), host.name);
-        return Err(UserError::usage("fleet_sources", message, "leave out sources:"));
-    }
     let (options, sudo) = selection.ssh_options(&ssh);
     let at_once = selection.fan_out(&ssh);
     FleetRun::connect(selection.hosts, (&options, sudo), at_once).map(Some)
