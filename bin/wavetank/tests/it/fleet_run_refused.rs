@@ -1,0 +1,47 @@
+//! Runs that a fleet cannot carry out are refused before anything is sent.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Script, Target};
+
+use crate::fleet_hosts::{FleetHosts, target, with_hosts};
+
+/// Checks that a run ends with one error with all `parts`, before anything is sent.
+#[track_caller]
+fn check_refused(hosts: &FleetHosts, target: &Target, (url, words): (&str, &str), exit: i32, parts: &[&str]) {
+    let outcome = hosts.run(url, words.split_whitespace()).run();
+    outcome.expect_exit(exit);
+    println!("{outcome}");
+    let errors = outcome.stderr.lines().filter(|line| line.starts_with("error")).count();
+    assert!(errors == 1 && outcome.stderr.contains("hint: "), "one error with a hint: {outcome}");
+    for part in parts {
+        assert!(outcome.stderr.contains(part), "`{part}` is not mentioned: {outcome}");
+    }
+    assert_eq!(outcome.json()["schema"], "wavetank.error/1", "{outcome}");
+    assert_eq!(target.truth().connections, 0, "nothing is sent: {outcome}");
+    for host in 1..=2 {
+        assert_eq!(hosts.spools(host).len(), 0, "{outcome}");
+    }
+}
+
+#[test]
+fn a_fleet_that_cannot_start_says_why() {
+    with_hosts("a_fleet_that_cannot_start_says_why", 2, |hosts| {
+        let target = target(Script::constant(Duration::from_millis(1)));
+        let url = target.url("/");
+        let short = "-r 10/s -d 1s";
+        check_refused(hosts, &target, ("http://127.0.0.1:9/", short), 2, &["each load host itself"]);
+        let none = format!("{short} --without load[1-2]");
+        check_refused(hosts, &target, (&url, &none), 2, &["no host under `load` is left"]);
+        hosts.kill_agent(2);
+        hosts.start_agent(2, &["prlimit", "--nofile=64:64"], &[]);
+        check_refused(hosts, &target, (&url, "-c 400 -d 1s"), 5, &["load2", "files"]);
+        hosts.kill_agent(2);
+        hosts.start_agent(2, &[], &["--allow", "10.1.0.0/16"]);
+        check_refused(hosts, &target, (&url, short), 5, &["load2", "allow"]);
+        hosts.kill_agent(2);
+        check_refused(hosts, &target, (&url, short), 5, &["cannot use load2: ", "fleet up"]);
+        hosts.place.write("fleet.yaml", "wavetank_fleet: 1\nload:\n  load1: {}\n  load9: {}\n");
+        check_refused(hosts, &target, (&url, short), 5, &["cannot use load9: ", "refused"]);
+    });
+}
