@@ -89,7 +89,7 @@ impl AgentService {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let identity = Identity { version, name, instance, capabilities: capabilities() };
         let clock = Clock::starting_now();
-        let setup = AgentSetup { identity: identity.clone(), shares_process: false, spools: true };
+        let setup = setup(&identity);
         // The last run is the one that a controller may still settle.
         let spools = Spool::find(&dir.join(SPOOLS)).map_err(|error| failed(&error))?;
         let last = spools.into_iter().max_by_key(|file| file.found.epoch);
@@ -100,7 +100,7 @@ impl AgentService {
         let greeted = (agent.state(), agent.run().0);
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
         let listener = AgentListener::bind(&dir).map_err(|error| failed(&error))?;
-        let guard = Guard::new(allow);
+        let guard = Guard::of_agent(allow);
         let (package, run) = (None, None);
         Ok(Self { agent, identity, listener, hello, greeted, clock, folder: dir, guard, package, run, found })
     }
@@ -131,6 +131,7 @@ impl AgentService {
         match event {
             AgentLinkEvent::Connected => {
                 self.log("a controller connected");
+                self.free_if_settled();
                 self.agent.handle_connected(self.clock.now());
             }
             AgentLinkEvent::Frame(frame) => {
@@ -144,7 +145,15 @@ impl AgentService {
             }
             AgentLinkEvent::Disconnected { reason } => {
                 self.log(&format!("the controller disconnected: {reason}"));
+                self.free_if_settled();
             }
+        }
+    }
+
+    /// A run that is settled is over: from now on another controller may have this agent.
+    fn free_if_settled(&mut self) {
+        if self.agent.is_settled() {
+            self.agent = Agent::new(setup(&self.identity), self.clock.now());
         }
     }
 
@@ -232,6 +241,11 @@ impl AgentService {
         // Without standard error the agent goes on.
         let _ = writeln!(std::io::stderr(), "agent: {}", sanitize(line));
     }
+}
+
+/// Returns the settings of the agent's state machine.
+fn setup(identity: &Identity) -> AgentSetup {
+    AgentSetup { identity: identity.clone(), shares_process: false, spools: true }
 }
 
 /// Returns the message by which the agent introduces itself now.
