@@ -171,6 +171,16 @@ impl FleetHosts {
     }
 }
 
+/// Waits until the target has seen this number of requests of a run.
+#[track_caller]
+pub(crate) fn under_load(run: &Running, target: &Target, requests: u64) {
+    let is_there = poll_until(LIMIT, || {
+        let has_ended = run.ends_within(Duration::ZERO);
+        (has_ended || target.truth().requests >= requests).then_some(!has_ended)
+    });
+    assert_eq!(is_there, Some(true), "no load: {}{}", run.stdout(), run.stderr());
+}
+
 /// A target that the hosts reach.
 pub(crate) fn target(script: Script) -> Target {
     Target::start_at(format!("{ADDRESS}:0").parse().expect("an address"), script)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use wavetank_testkit::{Script, ScriptAction, answer, poll_until};
 
-use crate::fleet_hosts::{FleetHosts, LIMIT, check, of_agent, target, with_hosts};
+use crate::fleet_hosts::{FleetHosts, LIMIT, check, of_agent, target, under_load, with_hosts};
 
 fn script() -> Script {
     Script::constant(Duration::from_millis(1))
@@ -36,7 +36,7 @@ fn four_hosts_offer_what_one_offers() {
 /// Checks that everything that reads the archive of the only run agrees with its result.
 fn check_reports(hosts: &FleetHosts, result: &wavetank_testkit::RunResult) {
     let archive = hosts.archive().to_string_lossy().into_owned();
-    let outs = ["r.html", "r.xml", "r.hdr", "r.csv"].map(|name| hosts.place.file(name));
+    let outs = ["r.html", "r.xml", "r.hgrm", "r.hlog"].map(|name| hosts.place.file(name));
     let words = outs.iter().flat_map(|out| ["--out", out]);
     let report = hosts.program().args(["report", &archive, "--format", "json"]).args(words).run();
     assert_eq!(&report.expect_exit(0).result(), result, "the archive says the same");
@@ -110,7 +110,7 @@ fn rows_are_unique_and_secrets_stay_hidden() {
         hosts.place.write("given-token", TOKEN);
         hosts.place.write("x.yaml", FILE.replace("TARGET", target.url("").trim_end_matches('/')));
         let running = hosts.run("x.yaml", ["--secret", "TOKEN=@given-token"]).start();
-        target.wait_for("load", LIMIT, |truth| truth.requests > 20);
+        under_load(&running, &target, 20);
         check_processes();
         let outcome = running.wait(LIMIT);
         let result = check(&outcome, &target, 0);
@@ -150,7 +150,7 @@ fn a_lost_connection_loses_nothing() {
     with_hosts("a_lost_connection_loses_nothing", 2, |hosts| {
         let target = target(script());
         let running = hosts.run(&target.url("/"), "-r 200/s -d 5s".split(' ')).start();
-        target.wait_for("load", LIMIT, |truth| truth.requests > 200);
+        under_load(&running, &target, 200);
         let session = session_of(hosts, 2).expect("it is connected");
         let session = rustix::process::Pid::from_raw(session).expect("a process");
         rustix::process::kill_process(session, rustix::process::Signal::KILL).expect("it runs");

@@ -2,17 +2,12 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Script, Signal, Target, Truth};
+use wavetank_testkit::{RunResult, Script, Signal};
 
-use crate::fleet_hosts::{FleetHosts, LIMIT, check, check_exit, of_agent, target, with_hosts};
+use crate::fleet_hosts::{FleetHosts, LIMIT, check, check_exit, of_agent, target, under_load, with_hosts};
 
 fn script() -> Script {
     Script::constant(Duration::from_millis(1))
-}
-
-/// Waits until the target has seen this number of requests.
-fn under_load(target: &Target, requests: u64) -> Truth {
-    target.wait_for("load", LIMIT, |truth| truth.requests >= requests)
 }
 
 /// The number of requests whose intervals arrived from a host, by the lines of the archive.
@@ -33,7 +28,7 @@ fn a_killed_agent_is_missing_from_then_on() {
     with_hosts("a_killed_agent_is_missing_from_then_on", 3, |hosts| {
         let target = target(script());
         let running = hosts.run(&target.url("/"), "-r 300/s -d 9s".split(' ')).start();
-        under_load(&target, 700);
+        under_load(&running, &target, 700);
         hosts.kill_agent(2);
         let killed_at = target.truth().requests;
         let outcome = running.wait(LIMIT);
@@ -73,7 +68,7 @@ fn a_stopped_agent_comes_back() {
     with_hosts("a_stopped_agent_comes_back", 2, |hosts| {
         let target = target(script());
         let running = hosts.run(&target.url("/"), "-r 100/s -d 10s".split(' ')).start();
-        under_load(&target, 150);
+        under_load(&running, &target, 150);
         hosts.agent(2).signal(Signal::STOP);
         assert!(!running.ends_within(Duration::from_secs(6)), "the other agent goes on");
         hosts.agent(2).signal(Signal::CONT);
@@ -94,7 +89,7 @@ fn an_interrupt_drains_all_agents() {
     with_hosts("an_interrupt_drains_all_agents", 2, |hosts| {
         let target = target(Script::constant(Duration::from_millis(100)));
         let running = hosts.run(&target.url("/"), "-r 100/s -d 60s".split(' ')).start();
-        under_load(&target, 120);
+        under_load(&running, &target, 120);
         running.signal(Signal::INT);
         let outcome = running.wait(LIMIT);
         let result = check(&outcome, &target, 130);
@@ -111,7 +106,7 @@ fn a_second_interrupt_stops_all_agents() {
     with_hosts("a_second_interrupt_stops_all_agents", 2, |hosts| {
         let target = target(Script::silence());
         let running = hosts.run(&target.url("/"), "-c 6 -d 60s".split(' ')).start();
-        under_load(&target, 6);
+        under_load(&running, &target, 6);
         running.signal(Signal::INT);
         assert!(!running.ends_within(Duration::from_millis(700)), "six requests are in flight");
         running.signal(Signal::INT);
@@ -127,7 +122,7 @@ fn agents_stop_without_their_controller() {
     with_hosts("agents_stop_without_their_controller", 2, |hosts| {
         let target = target(script());
         let running = hosts.run(&target.url("/"), "-r 100/s -d 100s".split(' ')).start();
-        under_load(&target, 100);
+        under_load(&running, &target, 100);
         running.signal(Signal::KILL);
         assert_eq!(running.wait(LIMIT).signal, Some(9));
         // The grace is 30 s, and each of the two then ends what it has begun.
