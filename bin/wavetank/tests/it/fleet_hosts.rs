@@ -29,14 +29,20 @@ pub(crate) struct FleetHosts {
     _sshd: Running,
 }
 
-/// Calls `body` in the network of `count` hosts with an agent each. If that cannot be had here, the
-/// test is recorded as skipped. Programs that `body` starts are in the network, too.
-pub(crate) fn with_hosts(test: &str, count: usize, body: impl FnOnce(&mut FleetHosts) + Send) {
+/// Calls `body` in the network of `count` hosts with an agent each, and returns its result. If that
+/// cannot be had here, the test is recorded as skipped. Programs that `body` starts are in the
+/// network, too.
+pub(crate) fn with_hosts<T: Send>(
+    test: &str,
+    count: usize,
+    body: impl FnOnce(&mut FleetHosts) -> T + Send,
+) -> Option<T> {
     if !NetNs::available(test) {
-        return;
+        return None;
     }
     let (Some(sshd), Some(keygen)) = (Program::foreign("sshd"), Program::foreign("ssh-keygen")) else {
-        return skip(test, "ssh is not installed");
+        skip(test, "ssh is not installed");
+        return None;
     };
     let unshare = Program::foreign("unshare").expect("it was used just now");
     let network = unshare.args(["--net", "sh", "-ec", NETWORK]).start();
@@ -45,7 +51,8 @@ pub(crate) fn with_hosts(test: &str, count: usize, body: impl FnOnce(&mut FleetH
         (dead || network.stdout().contains("ready")).then_some(!dead)
     });
     if made != Some(true) {
-        return skip(test, &format!("no network can be made: {}", network.stderr().trim()));
+        skip(test, &format!("no network can be made: {}", network.stderr().trim()));
+        return None;
     }
     let namespace = std::fs::File::open(format!("/proc/{}/ns/net", network.id())).expect("it runs");
     std::thread::scope(|scope| {
@@ -57,12 +64,13 @@ pub(crate) fn with_hosts(test: &str, count: usize, body: impl FnOnce(&mut FleetH
             for host in 1..=count {
                 hosts.start_agent(host, &[], &[]);
             }
-            body(&mut hosts);
+            body(&mut hosts)
         });
-        if let Err(panic) = thread.expect("a thread can be started").join() {
-            std::panic::resume_unwind(panic);
+        match thread.expect("a thread can be started").join() {
+            Ok(result) => Some(result),
+            Err(panic) => std::panic::resume_unwind(panic),
         }
-    });
+    })
 }
 
 impl FleetHosts {
@@ -92,9 +100,6 @@ impl FleetHosts {
         for host in 1..=count {
             let home = place.file(&format!("load{host}"));
             std::fs::create_dir_all(Path::new(&home).join(".wavetank/agent")).expect("a folder");
-            let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).arguments()[0].clone();
-            std::os::unix::fs::symlink(program, Path::new(&home).join(".wavetank/agent/wavetank"))
-                .expect("a link");
             server += &format!("Port {}\n", 2200 + host);
             matches += &format!("Match LocalPort {}\n  SetEnv HOME={home}\n", 2200 + host);
             client += &format!("Host load{host}\n  Port {}\n", 2200 + host);
@@ -111,7 +116,16 @@ impl FleetHosts {
             (dead || accepts).then_some(!dead)
         });
         assert_eq!(up, Some(true), "sshd does not accept: {}", sshd.stderr());
-        Self { place, agents: (0..count).map(|_| None).collect(), _sshd: sshd }
+        let hosts = Self { place, agents: (0..count).map(|_| None).collect(), _sshd: sshd };
+        (1..=count).for_each(|host| hosts.relink(host));
+        hosts
+    }
+
+    /// Puts the program under test into the folder of a host's agent.
+    pub(crate) fn relink(&self, host: usize) {
+        let place = self.folder(host).join("wavetank");
+        let _ = std::fs::remove_file(&place);
+        std::os::unix::fs::symlink(&self.program().arguments()[0], place).expect("a link");
     }
 
     /// The folder of a host's agent.
@@ -171,6 +185,16 @@ impl FleetHosts {
     }
 }
 
+impl Drop for FleetHosts {
+    /// Ends the agents that a test started by `fleet up`.
+    fn drop(&mut self) {
+        for host in (1..=self.agents.len()).filter(|host| self.agents[host - 1].is_none()) {
+            let folder = self.folder(host).to_string_lossy().into_owned();
+            let _ = self.program().args(["agent", "stop", "--dir", &folder]).start().ends_within(LIMIT);
+        }
+    }
+}
+
 /// Waits until the target has seen this number of requests of a run.
 #[track_caller]
 pub(crate) fn under_load(run: &Running, target: &Target, requests: u64) {
@@ -208,6 +232,11 @@ pub(crate) fn check(outcome: &Outcome, target: &Target, exit: i32) -> RunResult 
     let result = check_exit(outcome, exit);
     result.agrees_with(&truth);
     result
+}
+
+/// Whether this machine was fast enough to send each request of the plan.
+pub(crate) fn is_all_sent(result: &RunResult) -> bool {
+    result.count("requests.dropped") == 0
 }
 
 /// The value of `name` in the result's part for an agent.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use wavetank_testkit::{Script, ScriptAction, answer, poll_until};
+use wavetank_testkit::{RunResult, Script, ScriptAction, answer, poll_until};
 
-use crate::fleet_hosts::{FleetHosts, LIMIT, check, of_agent, target, under_load, with_hosts};
+use crate::fleet_hosts::{FleetHosts, LIMIT, check, is_all_sent, of_agent, target, under_load, with_hosts};
 
 fn script() -> Script {
     Script::constant(Duration::from_millis(1))
@@ -16,25 +16,30 @@ fn script() -> Script {
 fn four_hosts_offer_what_one_offers() {
     with_hosts("four_hosts_offer_what_one_offers", 4, |hosts| {
         let target = target(script());
-        let outcome = hosts.run(&target.url("/"), "-r 400/s -d 3s".split(' ')).run();
+        let words = "-r 600/s -d 2s --name whole";
+        let outcome = hosts.run(&target.url("/"), words.split(' ')).run();
         let result = check(&outcome, &target, 0);
-        assert_eq!((result.count("requests.offered"), target.truth().requests), (1_200, 1_200), "{result}");
-        assert_eq!(result.text("fleet.status"), "complete", "{result}");
+        assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (1_200, "complete"));
         for host in 1..=4 {
-            let share = serde_json::json!([host - 1, 1, 4]);
-            assert_eq!(
-                (of_agent(&result, host, "sent"), of_agent(&result, host, "share")),
-                (&300.into(), &share)
-            );
+            assert_eq!(of_agent(&result, host, "share"), &serde_json::json!([host - 1, 1, 4]), "{result}");
             assert_eq!(of_agent(&result, host, "end"), "plan", "{result}");
+            assert!(*of_agent(&result, host, "sent") == 300 || !is_all_sent(&result), "{result}");
             assert_eq!(hosts.spools(host).len(), 0, "the run is settled");
         }
         check_reports(hosts, &result);
+        // The agents are free for another run.
+        target.reset();
+        check(&hosts.run(&target.url("/"), words.split(' ')).run(), &target, 0);
+        let [one, other] = &hosts.place.runs("runs")[..] else { panic!("there are two runs") };
+        let words = ["compare".into(), one.to_string_lossy(), other.to_string_lossy()];
+        let compared = hosts.program().args(words).args(["--format", "json"]).run();
+        assert!(compared.exit != Some(2) && compared.json()["schema"] == "wavetank.compare/1", "{compared}");
     });
 }
 
 /// Checks that everything that reads the archive of the only run agrees with its result.
-fn check_reports(hosts: &FleetHosts, result: &wavetank_testkit::RunResult) {
+#[track_caller]
+fn check_reports(hosts: &FleetHosts, result: &RunResult) {
     let archive = hosts.archive().to_string_lossy().into_owned();
     let outs = ["r.html", "r.xml", "r.hgrm", "r.hlog"].map(|name| hosts.place.file(name));
     let words = outs.iter().flat_map(|out| ["--out", out]);
@@ -44,14 +49,9 @@ fn check_reports(hosts: &FleetHosts, result: &wavetank_testkit::RunResult) {
         assert!(std::fs::metadata(&out).is_ok_and(|file| file.len() > 100), "{out} is written: {report}");
     }
     let text = hosts.program().args(["report", &archive]).run();
-    assert!(text.expect_exit(0).stdout.contains("1,200"), "{text}");
-    let runs = hosts.program().args(["runs"]).run();
-    assert_eq!(
-        runs.expect_exit(0).stdout.lines().filter(|line| line.contains("10.99.0.1")).count(),
-        1,
-        "{runs}"
-    );
-    hosts.program().args(["compare", &archive, &archive]).run().expect_exit(0);
+    assert!(text.expect_exit(0).stdout.contains("load4"), "{text}");
+    let runs = hosts.program().args(["runs", "list"]).run();
+    assert_eq!(runs.expect_exit(0).stdout.lines().filter(|line| line.contains("whole")).count(), 1, "{runs}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ scenarios:
     steps:
       - post: \"/a/${accounts.id}\"
         headers: {x-token: \"${secret:TOKEN}\"}
-        body: {file: given-body}
+        file: given-body
 phases:
   - {users: 6, for: 60s, sessions: 200}
 ";
@@ -156,8 +156,7 @@ fn a_lost_connection_loses_nothing() {
         rustix::process::kill_process(session, rustix::process::Signal::KILL).expect("it runs");
         let outcome = running.wait(LIMIT);
         let result = check(&outcome, &target, 0);
-        assert_eq!((result.count("requests.offered"), target.truth().requests), (1_000, 1_000), "{result}");
-        assert_eq!(result.text("fleet.status"), "complete", "{result}");
+        assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (1_000, "complete"));
         let events = result.at("events").to_string();
         assert!(events.contains("load2: connection lost"), "{result}");
         assert!(poll_until(LIMIT, || hosts.spools(2).is_empty().then_some(())).is_some(), "it is settled");

@@ -1,10 +1,19 @@
 //! Runs that a fleet cannot carry out are refused before anything is sent.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use wavetank_testkit::{Script, Target};
 
 use crate::fleet_hosts::{FleetHosts, target, with_hosts};
+
+/// Greets as an agent of another version does.
+const OLD_AGENT: &str = r#"#!/bin/sh
+echo '{"v":1,"run":0,"epoch":0,"report":{"hello":{"version":"9.9.9","name":"load2","instance":1,
+"capabilities":{"cores":1,"files":99,"ports":99,"calibration":null,"rebalance":false},"state":"idle"}}}' | tr -d '\n'
+echo
+exec cat
+"#;
 
 /// Checks that a run ends with one error with all `parts`, before anything is sent.
 #[track_caller]
@@ -34,11 +43,17 @@ fn a_fleet_that_cannot_start_says_why() {
         check_refused(hosts, &target, (&url, &none), 2, &["no host under `load` is left"]);
         hosts.kill_agent(2);
         hosts.start_agent(2, &["prlimit", "--nofile=64:64"], &[]);
-        check_refused(hosts, &target, (&url, "-c 400 -d 1s"), 5, &["load2", "files"]);
+        check_refused(hosts, &target, (&url, "-c 400 -d 1s --engine epoll"), 5, &["load2", "files"]);
         hosts.kill_agent(2);
         hosts.start_agent(2, &[], &["--allow", "10.1.0.0/16"]);
         check_refused(hosts, &target, (&url, short), 5, &["load2", "allow"]);
         hosts.kill_agent(2);
+        let program = hosts.folder(2).join("wavetank");
+        std::fs::remove_file(&program).expect("it is there");
+        hosts.place.write("load2/.wavetank/agent/wavetank", OLD_AGENT);
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        check_refused(hosts, &target, (&url, short), 5, &["cannot use load2: it has version 9.9.9"]);
+        hosts.relink(2);
         check_refused(hosts, &target, (&url, short), 5, &["cannot use load2: ", "fleet up"]);
         hosts.place.write("fleet.yaml", "wavetank_fleet: 1\nload:\n  load1: {}\n  load9: {}\n");
         check_refused(hosts, &target, (&url, short), 5, &["cannot use load9: ", "refused"]);
