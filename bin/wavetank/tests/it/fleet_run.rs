@@ -84,6 +84,7 @@ data:
   accounts: {file: given-accounts.csv, row: unique}
 scenarios:
   one:
+    weight: 1
     steps:
       - post: \"/a/${accounts.id}\"
         headers: {x-token: \"${secret:TOKEN}\"}
