@@ -103,10 +103,7 @@ impl RunController<'_> {
                 }
             }
             ControllerNotice::Lost(loss) => self.agent_lost(&loss),
-            ControllerNotice::Back(agent) => {
-                let text = format!("agent {} is back", self.name_of(agent));
-                self.event("agent_back", text);
-            }
+            ControllerNotice::Back(agent) => self.agent_back(&self.name_of(agent)),
             ControllerNotice::Refused { agent, reason } => {
                 let text = format!("agent {} refused a command: {reason:?}", self.name_of(agent));
                 self.event("command_refused", text);
@@ -143,6 +140,17 @@ impl RunController<'_> {
         }
         let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
         self.book.event(event, now);
+    }
+
+    /// A lost agent is heard again. What was counted as lost is counted anew from the archive.
+    fn agent_back(&mut self, name: &str) {
+        if let Agents::Remote(remote) = &mut self.agents {
+            remote.regain(name);
+            if remote.is_amended() {
+                self.book.ledger.mark_incomplete();
+            }
+        }
+        self.event("agent_back", format!("agent {name} is back"));
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs
