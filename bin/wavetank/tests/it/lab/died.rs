@@ -83,7 +83,7 @@ fn a_run_ends_with_its_lab() {
     assert!(told.stderr.contains("which ends the run"), "{told}");
     assert!(told.stdout.contains("the lab was taken down while the run went on"), "{told}");
     let gone =
-        poll_until(Duration::from_secs(30), || place.lab(&["down"]).run().exit.filter(|exit| *exit == 0));
+        poll_until(Duration::from_mins(1), || place.lab(&["down"]).run().exit.filter(|exit| *exit == 0));
     assert!(gone.is_some(), "its remains stay");
     place.nothing_left("lab down");
 }

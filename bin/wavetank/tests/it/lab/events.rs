@@ -130,8 +130,8 @@ fn nothing_is_started_again_for_the_end_of_a_killed_run() {
     };
     assert!(poll_until(Duration::from_mins(1), killed).is_some(), "it is never killed: {}", run.stderr());
     run.signal(Signal::KILL);
-    run.wait(Duration::from_secs(20));
-    poll_until(Duration::from_secs(20), || place.is_as_before().then_some(()));
+    run.wait(Duration::from_mins(1));
+    poll_until(Duration::from_mins(1), || place.is_as_before().then_some(()));
     place.nothing_left("a run that was killed");
     assert_eq!(fs::read_to_string(starts.path()).expect("it is there"), "begun\n");
 }

@@ -39,7 +39,7 @@ fn logged(place: &Place, service: &str, parts: &[&str]) {
         let log = place.lab(&["logs", "lb1", service]).run().stdout;
         parts.iter().all(|part| log.contains(part)).then_some(())
     };
-    let there = poll_until(Duration::from_secs(30), all);
+    let there = poll_until(Duration::from_mins(1), all);
     assert!(there.is_some(), "not all of {parts:?}: {}", place.lab(&["logs", "lb1", service]).run());
 }
 
