@@ -84,14 +84,16 @@ fn they_are_done_seen_and_taken_back() {
 
 #[test]
 fn whatever_ends_the_run_they_are_taken_back() {
-    let Some(place) = Place::new("events-end", LAB) else { return };
+    // Long enough to be seen by a client on a busy machine.
+    let lab = LAB.replace("for: 1500ms", "for: 3s");
+    let Some(place) = Place::new("events-end", &lab) else { return };
     place.up();
     // Events are reverted in reverse order. Otherwise the file would contain "one" at the end.
     let lasting = experiment(
         600,
-        "  - {when: 5s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
-           - {when: 5s, host: app1, run: echo two > /run/now, undo: echo one > /run/now}\n  \
-           - {when: 5s, host: app1, run: fault pause}\n",
+        "  - {when: 8s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
+           - {when: 8s, host: app1, run: echo two > /run/now, undo: echo one > /run/now}\n  \
+           - {when: 8s, host: app1, run: fault pause}\n",
     );
     let now = || place.said("app1", "cat /run/now");
     for signal in [Signal::INT, Signal::KILL] {
