@@ -6,7 +6,7 @@ use super::foreign::trial;
 
 /// Runs a load over https through `proxy`, which must fail.
 fn load(trial: &RunHarness, proxy: &Target, engine: &str) -> Option<(Outcome, RunResult)> {
-    let words = ["-c", "2", "-n", "6", "--no-probe", "--connect-timeout", "400ms", "--engine", engine];
+    let words = ["-c", "2", "-n", "6", "--no-probe", "--connect-timeout", "1s", "--engine", engine];
     let program = trial.load("https://127.0.0.1:9/", words).args(["--proxy", &proxy.address().to_string()]);
     let outcome = program.run();
     if outcome.exit == Some(5) {
@@ -36,8 +36,7 @@ fn check(script: &Script, class: &str, detail: &str, hint: &str) {
             "{engine}: {finding}"
         );
         assert!(finding["hint"].as_str().is_some_and(|told| told.contains(hint)), "{engine}: {finding}");
-        let once =
-            trial.program().args(["run", "https://127.0.0.1:9/", "--once", "--connect-timeout", "400ms"]);
+        let once = trial.program().args(["run", "https://127.0.0.1:9/", "--once", "--connect-timeout", "1s"]);
         let once = once.args(["--engine", engine, "--proxy", &proxy.address().to_string()]).run();
         once.expect_exit(1);
         assert!(once.stderr.contains(detail) && once.stderr.contains(hint), "{once}");
