@@ -12,7 +12,7 @@ fn script() -> Script {
     Script::constant(Duration::from_millis(1))
 }
 
-/// The number of requests whose intervals arrived from a host, by the lines of the archive.
+/// The number of intervals that arrived from a host, by the lines of the archive.
 fn lines_of(hosts: &FleetHosts, host: usize) -> usize {
     let file = hosts.archive().join(format!("intervals/load{host}.jsonl"));
     std::fs::read_to_string(file).unwrap_or_default().lines().count()

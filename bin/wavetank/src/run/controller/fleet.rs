@@ -143,7 +143,7 @@ impl RunController<'_> {
         self.book.event(event, now);
     }
 
-    /// A lost agent is heard again. What was counted as lost is counted anew from the archive.
+    /// A lost agent is heard again. What was counted as lost is counted again from the archive.
     fn agent_back(&mut self, name: &str) {
         if let Agents::Remote(remote) = &mut self.agents {
             remote.regain(name);
