@@ -59,7 +59,7 @@ impl RunHarness {
     /// The checks of [`RunHarness::run`] on the outcome of a program made by [`RunHarness::load`].
     #[track_caller]
     pub fn check(&self, outcome: &Outcome, target: &Target, exit: i32) -> RunResult {
-        self.judge(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
+        judge(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
     /// The checks of [`RunHarness::try_run`] on the outcome of a program made by
@@ -78,22 +78,23 @@ impl RunHarness {
             let behind = result.count_or_zero("dropped_by.behind");
             expect_time(behind == 0, || format!("{behind} requests were dropped as behind\n{outcome}"))?;
         }
-        self.judge(outcome, target, exit)
+        judge(outcome, target, exit)
     }
+}
 
-    #[track_caller]
-    fn judge(&self, outcome: &Outcome, target: &Target, exit: i32) -> Result<RunResult, TimingMismatch> {
-        let truth = target.settled();
-        if outcome.exit != Some(INVALID) {
-            outcome.expect_exit(exit);
-        }
-        let result = outcome.result();
-        result.conserved().agrees_with(&truth);
-        let late = result.text("verdict.blame") == "generator";
-        if outcome.exit == Some(INVALID) && exit != INVALID && late {
-            return Err(TimingMismatch(format!("the run reports itself as invalid\n{outcome}")));
-        }
+/// The checks of [`RunHarness::run`].
+#[track_caller]
+fn judge(outcome: &Outcome, target: &Target, exit: i32) -> Result<RunResult, TimingMismatch> {
+    let truth = target.settled();
+    if outcome.exit != Some(INVALID) {
         outcome.expect_exit(exit);
-        Ok(result)
     }
+    let result = outcome.result();
+    result.conserved().agrees_with(&truth);
+    let late = result.text("verdict.blame") == "generator";
+    if outcome.exit == Some(INVALID) && exit != INVALID && late {
+        return Err(TimingMismatch(format!("the run reports itself as invalid\n{outcome}")));
+    }
+    outcome.expect_exit(exit);
+    Ok(result)
 }

@@ -15,6 +15,7 @@ use wavetank_plan::{
     AuthPlan, Check, CheckSubject, ConnectionOwner, EngineChoice, Extract, Load, Op, Operand, Plan,
     PopulationCurve, Quantity, RequestPlan, Scenario, ScenarioMix, Step, Target, Test,
 };
+use wavetank_testkit::{expect_time, retry_timing};
 use wavetank_units::Nanos;
 
 const LENGTH: Nanos = Nanos::from_secs(100);
@@ -255,11 +256,13 @@ fn a_step_has_its_own_time() {
             to("/slow")
         });
         let step = Step { follow: 1, timeout: Some(Nanos::from_millis(60)), ..get("/") };
-        let came = Came::of(&run(plan(&[address], vec![step], engine)));
-        assert!(
-            came.counters.offered == REQUESTS
-                && came.failed(ErrorClass::RequestTimeout) == came.counters.offered
-        );
-        assert_eq!(came.wire.redirected, came.counters.offered, "the time of all messages together");
+        retry_timing(|| {
+            let came = Came::of(&run(plan(&[address], vec![step.clone()], engine)));
+            let (timed_out, redirected) = (came.failed(ErrorClass::RequestTimeout), came.wire.redirected);
+            assert!(came.counters.offered == REQUESTS && timed_out <= REQUESTS && redirected <= REQUESTS);
+            // A late response to the first message leaves no time for the second.
+            let all = timed_out == REQUESTS && redirected == REQUESTS;
+            expect_time(all, || format!("{timed_out} timed out, {redirected} were redirected"))
+        });
     });
 }

@@ -56,8 +56,8 @@ impl Place {
         (told, record)
     }
 
-    /// As `run`, for a run that must end with this exit code. It is repeated if this machine was too
-    /// late for it. Returns `None` if the test was recorded as skipped.
+    /// As `run`, for a run that must end with this exit code. It is repeated if this machine was
+    /// too late for it. Returns `None` if the test was recorded as skipped.
     fn run_on_time(&self, text: &str, exit: i32) -> Option<(Outcome, Value)> {
         retry_timing_of(|| {
             let (told, record) = self.run(text, &[]);
