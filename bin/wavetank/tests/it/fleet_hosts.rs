@@ -100,10 +100,10 @@ impl FleetHosts {
         for host in 1..=count {
             let home = place.file(&format!("load{host}"));
             std::fs::create_dir_all(Path::new(&home).join(".wavetank/agent")).expect("a folder");
-            server += &format!("Port {}\n", 2200 + host);
-            matches += &format!("Match LocalPort {}\n  SetEnv HOME={home}\n", 2200 + host);
-            client += &format!("Host load{host}\n  Port {}\n", 2200 + host);
-            fleet += &format!("  load{host}: {{}}\n");
+            server.extend([format!("Port {}\n", 2200 + host)]);
+            matches.extend([format!("Match LocalPort {}\n  SetEnv HOME={home}\n", 2200 + host)]);
+            client.extend([format!("Host load{host}\n  Port {}\n", 2200 + host)]);
+            fleet.extend([format!("  load{host}: {{}}\n")]);
         }
         place.write("config", client);
         place.write("fleet.yaml", fleet);

@@ -105,8 +105,8 @@ fn rows_are_unique_and_secrets_stay_hidden() {
             theirs.lock().expect("nothing panics").push((request.path.clone(), right));
             vec![ScriptAction::Wait(Duration::from_millis(20)), ScriptAction::Send(answer(200, b"ok"))]
         }));
-        let rows: String = (0..200).map(|row| format!("{row}\n")).collect();
-        hosts.place.write("given-accounts.csv", format!("id\n{rows}"));
+        let rows = (0..200).map(|row| row.to_string()).collect::<Vec<_>>().join("\n");
+        hosts.place.write("given-accounts.csv", format!("id\n{rows}\n"));
         hosts.place.write("given-body", BODY);
         hosts.place.write("given-token", TOKEN);
         hosts.place.write("x.yaml", FILE.replace("TARGET", target.url("").trim_end_matches('/')));
