@@ -72,16 +72,15 @@ pub(crate) fn with_hosts<T: Send>(
             }
             body(&mut hosts)
         });
-        match thread.expect("a thread can be started").join() {
+        let result = thread.expect("a thread can be started").join();
+        let lateness = witness.end();
+        match result {
             Ok(result) => Some(result),
-            Err(panic) => {
-                let lateness = witness.end();
-                if !lateness.is_noisy() {
-                    std::panic::resume_unwind(panic);
-                }
+            Err(_) if lateness.is_noisy() => {
                 skip(test, &format!("this machine is too noisy for it ({lateness:?})"));
                 None
             }
+            Err(panic) => std::panic::resume_unwind(panic),
         }
     })
 }
