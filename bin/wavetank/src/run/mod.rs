@@ -19,6 +19,7 @@ mod execute;
 #[cfg(target_os = "linux")]
 mod fleet_package;
 #[cfg(target_os = "linux")]
+mod fleet_refusal;
 mod fleet_run;
 mod gap_warning;
 #[cfg(target_os = "linux")]

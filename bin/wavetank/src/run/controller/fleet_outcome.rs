@@ -1,9 +1,7 @@
 //! What the outcome of a fleet means for its run.
 
-use std::fmt::Display;
-
 use wavetank_diagnose::{FleetGaps, Throttling};
-use wavetank_fleet::{AgentOutcome, FleetStatus, Loss, Outcome, RefusalReason, StartProblem};
+use wavetank_fleet::{AgentOutcome, FleetStatus, Loss, Outcome};
 use wavetank_record::{AgentDoc, AgentLossDoc, FleetDoc};
 use wavetank_report::lacking_agents;
 use wavetank_units::{Nanos, UserError};
@@ -11,6 +9,7 @@ use wavetank_units::{Nanos, UserError};
 use super::RunController;
 use super::agents::Agents;
 use super::fleet_result::{FleetResult, agent_doc, micros, status_doc};
+use crate::run::fleet_refusal::start_errors;
 
 impl RunController<'_> {
     /// Handles the outcome of a fleet.
@@ -91,22 +90,4 @@ impl RunController<'_> {
             last_interval: loss.last_interval,
         }
     }
-}
-
-/// Returns an error for each host that kept the run from starting.
-fn start_errors(outcome: &Outcome) -> Vec<UserError> {
-    let busy = "repeat it when hosts and network are less busy";
-    let refused = |name: &str, reason: &dyn Display, hint| {
-        UserError::refused("fleet_refused", format!("cannot start on {name}: {reason}"), hint)
-    };
-    let refusals = outcome.refusals.iter().map(|refusal| {
-        let hint = match refusal.reason {
-            StartProblem::Clock { .. } => busy,
-            _ => "give it a smaller weight, or leave it out: --without HOST",
-        };
-        refused(&refusal.name, &refusal.reason, hint)
-    });
-    // All were ready, and the message with the instant of the start came after it.
-    let late = outcome.agents.iter().filter(|agent| agent.refused.contains(&RefusalReason::TooLate));
-    refusals.chain(late.map(|agent| refused(&agent.name, &"it heard too late of the start", busy))).collect()
 }
