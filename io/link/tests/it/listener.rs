@@ -52,8 +52,12 @@ fn the_socket_is_private_and_one_process_has_it() {
         assert!(matches!(AgentListener::bind(&folder), Err(BindError::InUse(_))));
     }
     assert!(!folder.join("agent.sock").exists());
-    // The socket of a process that was killed.
+    // The socket of a process that was killed. A process that another test starts has a copy of the
+    // socket until it executes its program.
     drop(UnixListener::bind(folder.join("agent.sock")).expect("a socket"));
+    while UnixStream::connect(folder.join("agent.sock")).is_ok() {
+        std::thread::yield_now();
+    }
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).expect("our folder");
     let listener = AgentListener::bind(&folder).expect("a stale socket is replaced");
     assert_eq!(mode(&folder), 0o700);
