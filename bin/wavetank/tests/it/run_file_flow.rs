@@ -132,7 +132,7 @@ fn ten_thousand_open_connections_go_together() {
         };
         assert_eq!((&meeting["of"], &meeting["present"]), (&10_000.into(), &10_000.into()), "{outcome}");
         let sent = meeting["sent"].as_u64().expect("a count");
-        let skew = meeting["skew_us"].as_f64().expect("microseconds");
+        let skew = meeting["skew_us"].as_f64().unwrap_or(f64::MAX);
         assert_eq!(result.at("steps")[1]["requests"]["sent"], sent, "{outcome}");
         println!("{sent} of 10,000 connections, from the first to the last request sent: {skew} µs");
         // This is an unoptimised program. Requests that it did not start within a second are
