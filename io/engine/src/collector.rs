@@ -15,7 +15,7 @@ use crate::messages::{LogLine, Sample, SealedInterval, SlowSample};
 pub struct Collector {
     running: BTreeSet<u16>,
     partial: BTreeMap<Nanos, HostInterval>,
-    /// The gauges of each running thread at its last seal.
+    /// The gauges of each thread at its last seal, unless it was lost.
     held: BTreeMap<u16, ThreadGauges>,
     /// The gauges of threads that were lost, until an interval has reported the loss.
     bereft: Vec<ThreadGauges>,
@@ -44,6 +44,18 @@ impl ThreadGauges {
             open: interval.conns.open,
             requests: requests.map(|series| (series.key, series.open)).collect(),
             sessions: sessions.map(|series| ((series.phase, series.scenario), series.open)).collect(),
+        }
+    }
+
+    /// Adds what the thread left open at its end to a later interval of other threads.
+    fn keep(&self, interval: &mut Interval) {
+        interval.conns.opening += self.opening;
+        interval.conns.open += self.open;
+        for &(key, count) in &self.requests {
+            interval.step_mut(key).open += count;
+        }
+        for &((phase, scenario), count) in &self.sessions {
+            interval.journeys.sessions_mut(phase, scenario).open += count;
         }
     }
 
@@ -133,6 +145,11 @@ impl Collector {
             return None;
         }
         let mut merged = first.remove();
+        for (thread, held) in &self.held {
+            if !self.running.contains(thread) && held.from < merged.interval.from {
+                held.keep(&mut merged.interval);
+            }
+        }
         self.bereft.retain(|held| {
             // In the interval that the thread sealed itself, the connections and requests were
             // still open.
@@ -200,5 +217,29 @@ mod tests {
         assert_eq!(second.journeys.sessions[0].counts.failed, 4);
         let third = collector.poll().expect("the other sealed second 2").interval;
         assert_eq!((third.conns.lost, third.steps.len(), third.journeys.is_empty()), (0, 0, true));
+    }
+
+    /// A thread that heard of the end late seals one interval more than the others.
+    #[test]
+    fn what_an_ended_thread_left_open_stays_open_in_later_intervals() {
+        let mut collector = Collector::new(2);
+        let mut left = sealed(0, 0);
+        (left.interval.conns.open, left.interval.conns.opening) = (3, 1);
+        left.interval.step_mut(Key::default()).open = 5;
+        left.interval.journeys.sessions_mut(1, 0).open = 4;
+        collector.sealed(left);
+        collector.thread_ended(0);
+        for second in 0..2 {
+            let mut own = sealed(1, second);
+            own.interval.step_mut(Key::default()).open = 2;
+            collector.sealed(own);
+        }
+        collector.thread_ended(1);
+        for second in 0..2 {
+            let merged = collector.poll().expect("a second").interval;
+            assert_eq!((merged.steps[0].open, merged.journeys.sessions[0].open), (7, 4), "second {second}");
+            assert_eq!((merged.conns.open, merged.conns.opening), (3, 1), "second {second}");
+        }
+        assert!(collector.is_over());
     }
 }

@@ -7,6 +7,7 @@
 mod ending;
 mod follow_ups;
 mod session_requests;
+mod times;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::budget::Budget;
 use crate::completed::CompletedRequest;
 use crate::connections::{ConnectionOutcome, Connections};
 use crate::failure::Failure;
-use crate::messages::{RequestTimes, Sample};
+use crate::messages::Sample;
 use crate::offered::{OfferedRequest, Owner};
 use crate::recorder::Recorder;
 use crate::request_flags::RequestFlags;
@@ -58,27 +59,6 @@ enum Stage {
     More(FollowUpKind),
     /// One more message, which was sent.
     MoreSent,
-}
-
-impl Exchange {
-    #[inline]
-    fn times(&self, first_byte: Nanos, at: Nanos, has_resources: bool) -> RequestTimes {
-        let sent = self.sent.unwrap_or(self.begun);
-        // An instant that was corrected is not exact.
-        let (first_byte, at) = (first_byte.max(sent), at.max(sent));
-        let own_work = self.own_work.0.unsigned_abs();
-        // The first byte of a page with embedded resources came before the page was evaluated. The
-        // first byte after a redirect came later than that.
-        let (before, after) = if has_resources { (0, own_work) } else { (own_work, 0) };
-        RequestTimes {
-            intended: self.offered.intended,
-            response: at.since(self.offered.intended).saturating_sub(own_work),
-            service: at.since(sent).saturating_sub(own_work),
-            lag: self.begun.since(self.offered.intended),
-            ttfb: first_byte.since(sent).saturating_sub(before),
-            transfer: at.since(first_byte).saturating_sub(after),
-        }
-    }
 }
 
 /// How the first message of a request is sent.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::Running;
 use wavetank_testkit::clock::poll_until;
+use wavetank_testkit::{Running, expect_time, retry_timing_of};
 
 use crate::lab::place::Place;
 use crate::lab::routing::tools;
@@ -101,8 +101,14 @@ fn only_connections_of_a_dead_server_end() {
     let Some(place) = Place::new("churn", LAB) else { return };
     place.up();
     place.file("load.yaml", &experiment());
-    let (run, all) = opened(&place);
-    let outcome = run.wait(Duration::from_mins(2));
+    let made = retry_timing_of(|| {
+        let (run, all) = opened(&place);
+        let outcome = run.wait(Duration::from_mins(2));
+        // A busy machine may see all of them open only when the server is dead.
+        expect_time(all[DEAD.0] > 0, || format!("opened too late: {all:?}: {outcome}"))?;
+        Ok((outcome, all))
+    });
+    let Some((outcome, all)) = made else { return };
     let record = outcome.json();
     let lost = record["connections"]["lost"].as_u64();
     // Only the kill ends connections, and it ends all connections of the killed server.

@@ -28,7 +28,7 @@ fn of_user(seen: &Seen, prefix: &str, user: u64) -> usize {
 #[test]
 fn first_and_last_come_once_for_each_user() {
     let (address, seen) = server(ok);
-    let intervals = run(plan(address, working(), vec![users(5, 300, Some(3))], 2));
+    let intervals = run(plan(address, working(), vec![users(5, 1_500, Some(3))], 2));
     for user in 0..5 {
         let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, user));
         assert_eq!(times, [1, 3, 1], "user {user}");
@@ -83,7 +83,7 @@ fn a_user_whose_first_steps_failed_tries_them_again() {
     let (address, seen) = server(|path| if path.starts_with("/first-1-") { 500 } else { 200 });
     let mut working = working();
     working.on_failure = OnFailure::EndSession;
-    let counts = sessions(&run(plan(address, working, vec![users(2, 200, Some(3))], 1)));
+    let counts = sessions(&run(plan(address, working, vec![users(2, 1_500, Some(3))], 1)));
     assert_eq!((counts.done, counts.failed), (3, 3));
     assert_eq!((of_user(&seen, "/first", 1), of_user(&seen, "/first", 0)), (3, 1));
     assert_eq!((of_user(&seen, "/work", 1), of_user(&seen, "/last", 1)), (0, 0));
@@ -92,7 +92,7 @@ fn a_user_whose_first_steps_failed_tries_them_again() {
 #[test]
 fn a_failure_that_may_be_fails_the_session_and_no_more() {
     let (address, seen) = server(|path| if path.starts_with("/first") { 500 } else { 200 });
-    let counts = sessions(&run(plan(address, working(), vec![users(2, 200, Some(2))], 1)));
+    let counts = sessions(&run(plan(address, working(), vec![users(2, 1_500, Some(2))], 1)));
     assert_eq!((counts.failed, counts.done, paths(&seen, "/work").len()), (2, 2, 4));
 }
 
