@@ -38,7 +38,7 @@ mod stream_link;
 mod writer;
 
 #[cfg(target_os = "linux")]
-pub use agent_listener::{AgentLinkEvent, AgentListener};
+pub use agent_listener::{AgentLinkEvent, AgentListener, AgentWaker};
 #[cfg(target_os = "linux")]
 pub use bridge::{BridgeError, bridge};
 #[cfg(target_os = "linux")]
@@ -46,6 +46,8 @@ pub use hello_socket::{HelloSocket, read_hello};
 pub use in_process::{AgentLink, Closed, ControllerLink, in_process};
 #[cfg(target_os = "linux")]
 pub use private_socket::BindError;
+#[cfg(target_os = "linux")]
+pub use queue::{NotQueued, Queue};
 #[cfg(target_os = "linux")]
 pub use stream_link::{HostFailure, StreamEvent, StreamHost, StreamLink};
 
