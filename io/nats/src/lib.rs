@@ -1,0 +1,1 @@
+//! The link between a controller and its agents over a NATS broker.
