@@ -18,12 +18,19 @@ const METADATA: [IpAddr; 2] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
     allowed: Vec<AllowTarget>,
+    /// Only those are allowed.
+    closed: bool,
 }
 
 impl Guard {
     /// A guard that opens what `--allow-target` names, too.
     pub fn new(allowed: Vec<AllowTarget>) -> Self {
-        Self { allowed }
+        Self { allowed, closed: false }
+    }
+
+    /// The guard of an agent: it opens nothing but `allowed`, unless that is empty.
+    pub fn of_agent(allowed: Vec<AllowTarget>) -> Self {
+        Self { closed: !allowed.is_empty(), allowed }
     }
 
     /// Refuses `address`, to which `host` (name or address as typed) resolved, unless it is
@@ -54,8 +61,15 @@ impl Guard {
                 format!("if it is one: {command} --allow-target {ip}"),
             ));
         }
-        if open_by_default(ip) || self.allows(host, ip) {
+        if (open_by_default(ip) && !self.closed) || self.allows(host, ip) {
             return Ok(());
+        }
+        if self.closed {
+            return Err(UserError::refused(
+                "target_not_allowed",
+                format!("{} is not on the list of targets of this agent", named(host, ip)),
+                "add it to allow: in the fleet file, and repeat wavetank fleet up",
+            ));
         }
         let allow = if is_name(host) { host.to_owned() } else { ip.to_string() };
         Err(UserError::refused(

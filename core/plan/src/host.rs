@@ -103,6 +103,11 @@ impl HostFacts {
         }
     }
 
+    /// Returns whether hosts of a fleet send the load.
+    pub const fn is_fleet(&self) -> bool {
+        matches!(self.origin, LoadOrigin::Fleet { .. })
+    }
+
     /// Returns whether hosts of a lab send the load.
     pub const fn is_lab(&self) -> bool {
         matches!(self.origin, LoadOrigin::Lab { .. })

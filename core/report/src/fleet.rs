@@ -53,6 +53,9 @@ pub(crate) fn share(agent: &AgentDoc) -> String {
 pub(crate) fn start(fleet: &FleetDoc) -> String {
     let uncertainty = fleet.start_uncertainty_us;
     match fleet.start_skew_us {
+        Some(skew) if uncertainty.0 > 0.0 => {
+            format!("started within {} ± {}", time(skew), time(uncertainty))
+        }
         Some(skew) => format!("started within {}", time(skew)),
         None if uncertainty.0 > 0.0 => format!("started within {}, by their clocks", time(uncertainty)),
         None => String::new(),

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 
 use wavetank_fleet::wire::{AgentFrame, WireError, decode_controller, encode_agent};
 
-use crate::CONTROLLER_LINE_BYTES_MAX;
 use crate::agent_listener::{ActiveOutbox, AgentInbox, AgentLinkEvent};
+use crate::limits::CONTROLLER_LINE_BYTES_MAX;
 use crate::line_splitter::LineReader;
 use crate::stop::{Interruptible, Stop};
 use crate::writer::{MESSAGE_BYTES, Outbox};

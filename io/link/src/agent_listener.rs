@@ -9,14 +9,13 @@ use std::time::Duration;
 use wavetank_fleet::wire::{AgentFrame, ControllerFrame};
 
 use crate::agent_connection::AgentConnection;
-use crate::private_socket::{BindError, accept, bind_private};
+use crate::in_process::Closed;
+use crate::limits::INTERVAL_BYTES_MAX;
+use crate::private_socket::{AGENT_SOCKET, BindError, accept, bind_private};
 use crate::queue::Queue;
 use crate::stop::Stop;
 use crate::writer::Outbox;
-use crate::{Closed, INTERVAL_BYTES_MAX};
 
-/// Name of the socket for controllers in the agent's folder.
-pub(crate) const SOCKET: &str = "agent.sock";
 /// Most events that wait for the agent. A controller beyond that waits.
 const EVENTS_MAX: usize = 1_024;
 /// A controller waits while events with this many bytes wait for the agent.
@@ -65,9 +64,9 @@ impl AgentListener {
     /// # Errors
     /// If another process listens there, the folder belongs to another user, or the system refuses.
     pub fn bind(folder: &Path) -> Result<Self, BindError> {
-        let path = folder.join(SOCKET);
+        let path = folder.join(AGENT_SOCKET);
         let failed = |error| BindError::System(path.clone(), error);
-        let listener = bind_private(folder, SOCKET)?;
+        let listener = bind_private(folder, AGENT_SOCKET)?;
         let stop = Arc::new(Stop::new().map_err(failed)?);
         let inbox = Arc::new(Queue::new(EVENTS_MAX, EVENT_BYTES_MAX));
         let (active, overflowed) = (Arc::new(ActiveOutbox::default()), Arc::new(AtomicU64::new(0)));

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::agent_listener::SOCKET;
+use crate::private_socket::AGENT_SOCKET;
 
 /// Bytes copied at a time.
 const COPY_BYTES: usize = 64 << 10;
@@ -14,8 +14,8 @@ const COPY_BYTES: usize = 64 << 10;
 /// Why there is no bridge to an agent.
 #[derive(Debug)]
 pub enum BridgeError {
-    /// No agent listens on this socket.
-    NoAgent(PathBuf, std::io::Error),
+    /// No agent listens in the folder.
+    NoAgent(std::io::Error),
     /// The connection broke.
     Broken(std::io::Error),
 }
@@ -23,7 +23,7 @@ pub enum BridgeError {
 impl fmt::Display for BridgeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoAgent(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::NoAgent(error) => write!(f, "no agent listens: {error}"),
             Self::Broken(error) => write!(f, "the connection broke: {error}"),
         }
     }
@@ -41,8 +41,7 @@ pub fn bridge(
     mut input: impl Read + Send + 'static,
     mut output: impl Write,
 ) -> Result<(), BridgeError> {
-    let path = folder.join(SOCKET);
-    let mut agent = UnixStream::connect(&path).map_err(|error| BridgeError::NoAgent(path, error))?;
+    let mut agent = UnixStream::connect(folder.join(AGENT_SOCKET)).map_err(BridgeError::NoAgent)?;
     let mut to_agent = agent.try_clone().map_err(BridgeError::Broken)?;
     let copy = move || {
         // An agent that is gone ends the other direction, which reports it.

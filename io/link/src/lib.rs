@@ -20,6 +20,7 @@ mod bridge;
 #[cfg(target_os = "linux")]
 mod hello_socket;
 mod in_process;
+mod limits;
 #[cfg(target_os = "linux")]
 mod line_splitter;
 #[cfg(target_os = "linux")]
@@ -44,16 +45,10 @@ pub use bridge::{BridgeError, bridge};
 #[cfg(target_os = "linux")]
 pub use hello_socket::{HelloSocket, read_hello};
 pub use in_process::{AgentLink, Closed, ControllerLink, in_process};
+pub use limits::{AGENT_LINE_BYTES_MAX, CONTROLLER_LINE_BYTES_MAX, INTERVAL_BYTES_MAX};
 #[cfg(target_os = "linux")]
 pub use private_socket::BindError;
 #[cfg(target_os = "linux")]
 pub use queue::{NotQueued, Queue};
 #[cfg(target_os = "linux")]
 pub use stream_link::{HostFailure, StreamEvent, StreamHost, StreamLink};
-
-/// Longest line of a controller, in bytes: an offer with its plan.
-pub const CONTROLLER_LINE_BYTES_MAX: usize = 384 << 20;
-/// Longest line of an agent, in bytes: a sealed interval with its data.
-pub const AGENT_LINE_BYTES_MAX: usize = 64 << 20;
-/// Longest interval that fits into a line of an agent, in bytes.
-pub const INTERVAL_BYTES_MAX: usize = AGENT_LINE_BYTES_MAX - (4 << 10);

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use crate::stop::Stop;
 
+/// Name of the socket for controllers in the agent's folder.
+pub(crate) const AGENT_SOCKET: &str = "agent.sock";
 /// After a failure to accept, such as too many open files, the next attempt waits this long.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 /// Longest path of a Unix socket, in bytes (unix(7): 108 with the zero at its end).

@@ -15,7 +15,7 @@ use wavetank_fleet::AgentId;
 use wavetank_fleet::wire::{ControllerFrame, WireError, decode_agent, write_controller};
 use wavetank_units::Nanos;
 
-use crate::AGENT_LINE_BYTES_MAX;
+use crate::limits::AGENT_LINE_BYTES_MAX;
 use crate::line_splitter::LineSplitter;
 use crate::logins::Login;
 use crate::stop::{Interruptible, Stop};
@@ -187,7 +187,7 @@ impl<'a> Connection<'a> {
                 return Some("the link was closed".to_owned());
             }
             self.wait(TURN);
-            // A process that has ended is noticed before its last output is read, so none is missed.
+            // The end of the process is noticed before its last output is read, so none is missed.
             let has_ended = !matches!(self.child.try_wait(), Ok(None));
             self.read_stderr();
             let is_open = match self.read_stdout(if has_ended { usize::MAX } else { READS_MAX }) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use wavetank_fleet::wire::{AgentFrame, ControllerFrame};
 use wavetank_fleet::{AgentId, Command as FleetCommand, ControllerPayload, RunId};
 
-use crate::Closed;
+use crate::in_process::Closed;
 use crate::logins::Logins;
 use crate::queue::Queue;
 use crate::stop::Stop;

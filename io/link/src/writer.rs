@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use crate::Closed;
+use crate::in_process::Closed;
 use crate::queue::{NotQueued, Queue};
 use crate::stop::Stop;
 
@@ -27,7 +27,7 @@ pub(crate) struct Outbox<T> {
 
 impl<T: Send + 'static> Outbox<T> {
     /// Starts the thread that writes messages to `out`. It ends, and stops the connection, when the
-    /// outbox is closed or `out` accepts nothing more. `encode` writes one message with its newline.
+    /// outbox is closed or `out` accepts nothing more. `encode` writes a message with its newline.
     pub(crate) fn start<W: Write + Send + 'static>(
         out: W,
         encode: impl Fn(&T, &mut BufWriter<W>) -> std::io::Result<()> + Send + 'static,

@@ -1,9 +1,9 @@
 //! Commands on many hosts at the same time, over the system's own ssh.
 //!
 //! [`run_on_hosts`] starts an `ssh` process for each host, a limited number at a time, and reports
-//! what they write and how they end. [`run_host_commands`] has a command for each host, which may read a
-//! file. [`SshOptions::attached`] is a process for one that exchanges messages. The user's ssh configuration applies: keys, jump hosts,
-//! aliases. No password is asked for.
+//! what they write and how they end. [`run_host_commands`] has a command for each host, which may
+//! read a file. [`SshOptions::attached`] is a process for one that exchanges messages. The user's
+//! ssh configuration applies: keys, jump hosts, aliases. No password is asked for.
 
 mod command;
 mod end;

@@ -28,6 +28,9 @@ fn usual() -> Option<PathBuf> {
 
 /// Returns a warning for a plan that exceeds what this host was measured to do.
 pub(crate) fn plan_overload(plan: &Plan, host: &HostFacts) -> Option<String> {
+    if host.is_fleet() {
+        return None;
+    }
     // Most hosts were never calibrated. Nothing is computed for them.
     calibration_file(None).ok()?.path().exists().then(|| overload(&calibrated_load(plan, host))).flatten()
 }

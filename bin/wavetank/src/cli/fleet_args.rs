@@ -37,6 +37,8 @@ pub(crate) enum FleetCommand {
     Down(FleetAgentArgs),
     /// Show the agents of the load hosts: version, state and capabilities
     Status(FleetAgentArgs),
+    /// Measure how much load each load host can generate; shares of runs follow it
+    Calibrate(FleetCalibrateArgs),
     /// Show the end of each agent's log
     Logs(FleetLogsArgs),
     /// Print a systemd unit for an agent that is always there
@@ -142,6 +144,20 @@ pub(crate) struct FleetHostsArgs {
     pub(crate) format: FileFormat,
 }
 
+/// `fleet calibrate`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet calibrate --fleet dc1.yaml --quick
+The hosts measure themselves at the same time, on loopback. Shares follow the results if all hosts have one and
+the fleet file has no weights")]
+pub(crate) struct FleetCalibrateArgs {
+    #[command(flatten)]
+    pub(crate) agents: FleetAgentArgs,
+    /// Quick calibration (about 15 s)
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
 impl FleetArgs {
     /// Checks options that depend on each other.
     pub(super) fn check(&self) -> Result<(), UserError> {
@@ -169,6 +185,7 @@ impl FleetCommand {
             Self::Top(args) => args.format,
             Self::Hosts(args) => args.format,
             Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
+            Self::Calibrate(args) => args.agents.format,
             Self::Logs(_) | Self::Unit(_) => FileFormat::Text,
         };
         format == FileFormat::Json

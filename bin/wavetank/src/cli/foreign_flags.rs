@@ -93,6 +93,10 @@ const HABITS: &[(&[&str], &str)] = &[
         "--stage '1m:100 users' or --stage 1m:100/s ramps; --warmup 10s sends load that is not judged",
     ),
     (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
+    (
+        &["--agents", "--agent", "--workers-hosts", "--master", "--worker", "--remote-hosts"],
+        "--fleet FILE sends the load from many hosts; docs/fleet.md has the file",
+    ),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
@@ -115,10 +119,6 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
         ],
         "export of metrics during a run is",
     ),
-    (
-        &["--agents", "--agent", "--workers-hosts", "--master", "--worker", "--fleet", "--remote-hosts"],
-        "a run on several machines is",
-    ),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];
 
@@ -129,7 +129,7 @@ const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
         "wavetank report latest shows a running run up to its last stored second",
     ),
     (&["stop", "set", "pause", "resume"], "Ctrl-C, or SIGINT to the process, ends a run and reports it"),
-    (&["agent", "worker", "controller"], "wavetank fleet exec runs a command on many hosts"),
+    (&["worker", "controller", "master"], "wavetank fleet up starts agents on load hosts"),
     (&["doctor", "lint", "tune", "observe"], "wavetank plan shows what this host lacks for a load"),
     (&["net", "iperf"], "docs/limitations.md lists what is not supported"),
     (&["import", "convert", "record"], "docs/experiments.md has the loads of other tools as experiments"),

@@ -81,7 +81,9 @@ pub(crate) use explain_args::ExplainArgs;
 pub(crate) use fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use fleet_args::{FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs};
+pub(crate) use fleet_args::{
+    FleetCalibrateArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
+};
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

@@ -16,6 +16,7 @@ use super::choice::Choice;
 use super::curl;
 use super::errors::{Errors, with_flag};
 use super::experiment_args::ExperimentArgs;
+use super::fleet_run_args::FleetRunArgs;
 use super::load_source::{LoadSource, parse_load_source};
 use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
@@ -50,6 +51,8 @@ pub(super) struct SearchFlags {
     options: OverrideArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    fleet: FleetRunArgs,
 }
 
 /// Options of the search.
@@ -107,6 +110,8 @@ pub(crate) struct SearchArgs {
     pub(crate) phase: Option<String>,
     /// Output and archive.
     pub(crate) output: OutputArgs,
+    /// The fleet that sends the load.
+    pub(crate) fleet: FleetRunArgs,
     /// The command as typed, quoted for a shell, with secrets replaced by `***`.
     pub(crate) command: String,
 }
@@ -170,6 +175,7 @@ impl SearchFlags {
         output.check_conflicts(false)?;
         check_files(&output.out)?;
         output.check_language()?;
+        self.fleet.check(false, source_auto)?;
         Ok(SearchArgs {
             goal,
             options,
@@ -184,6 +190,7 @@ impl SearchFlags {
             },
             phase: space.phase,
             output,
+            fleet: self.fleet,
             command,
         })
     }

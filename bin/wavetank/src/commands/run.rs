@@ -79,10 +79,8 @@ fn run_url(
     }
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
     check_allowed(&resolved, &options, url, &command)?;
+    check_sources(&host, &resolved.plan)?;
     let fleet = fleet_load(fleet, &resolved.plan, &options)?;
-    if fleet.is_none() {
-        check_sources(&host, &resolved.plan)?;
-    }
     let tls = tls_client(&resolved.plan)?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
     let files = open_all(&output.out)?;
@@ -91,16 +89,14 @@ fn run_url(
     }
     let mut talk = Console::new(output.quiet);
     let mut remarks = resolved.remarks;
-    if fleet.is_none() {
-        remarks.extend(plan_overload(&resolved.plan, &host.facts));
-    }
+    remarks.extend(plan_overload(&resolved.plan, &host.facts));
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
-    let probes = fleet.is_none() && options.probe != Some(false);
+    let probes = !host.facts.is_fleet() && options.probe != Some(false);
     let (format, runs_dir) = (output.format(), output.archive_dir());
     let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {

@@ -62,25 +62,18 @@ pub(super) fn run_file(
     if let Some(error) = UserError::combine(lacking) {
         return Err(error);
     }
+    check_sources(&host, &plan)?;
     let fleet = fleet_load(fleet, &plan, &options)?;
-    if fleet.is_none() {
-        check_sources(&host, &plan)?;
-    }
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
     truth_can_be_asked(&experiment, &host, &plan)?;
-    let probes = fleet.is_none() && experiment.probe.unwrap_or_default();
+    let probes = !host.facts.is_fleet() && experiment.probe.unwrap_or_default();
     let probe = probes.then(|| probe_plan(&plan)).transpose()?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&plan))?;
     let files = open_all(out)?;
-    let mut talk = Console::new(output.quiet);
-    if !loaded.diagnostics.is_empty() {
-        talk.info(loaded.rendered().trim_end());
-    }
+    let mut talk = console(output.quiet, &loaded);
     let load = load_doc(&plan, !experiment.has_phases());
-    if fleet.is_none() {
-        remarks.extend(plan_overload(&plan, &host.facts));
-    }
+    remarks.extend(plan_overload(&plan, &host.facts));
     announce(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
     let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
@@ -103,6 +96,15 @@ pub(super) fn run_file(
         known_latency: None,
     };
     execute_and_report(execution, &mut talk, delivery)
+}
+
+/// Prints the remarks about the file.
+fn console(quiet: bool, loaded: &ExperimentFile) -> Console {
+    let mut talk = Console::new(quiet);
+    if !loaded.diagnostics.is_empty() {
+        talk.info(loaded.rendered().trim_end());
+    }
+    talk
 }
 
 /// Checks that a target can be asked for its own count if the file requires it.

@@ -33,10 +33,12 @@ pub(super) fn source_addresses(
     }
 }
 
-/// Checks before anything is sent that the load hosts can bind the source addresses.
+/// Checks before anything is sent that the load hosts can bind the source addresses. The agents of
+/// a fleet check that themselves.
 pub(super) fn check_sources(host: &Host, plan: &Plan) -> Result<(), UserError> {
     match &host.lab {
         Some(lab) => lab.try_sources(plan),
+        None if host.facts.is_fleet() => Ok(()),
         None => check_sources_bindable(plan),
     }
 }

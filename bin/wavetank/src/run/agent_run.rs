@@ -12,9 +12,9 @@ use wavetank_engine::{HostInterval, LoadConfig};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_journey::Journeys;
 use wavetank_measure::Interval;
-use wavetank_observe::{CpuThrottling, CpuTimes, ProcessUsage, process_usage};
+use wavetank_observe::process_usage;
 use wavetank_pace::Partition;
-use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, adapt_to_host, lacking_for_share};
+use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, TargetUrl, adapt_to_host, lacking_for_share};
 use wavetank_record::{
     AgentHealth, EndRunRequest, EventLine, IntervalExtras, IntervalLine, LoggedLine, Number, PlanDoc,
     PlanPackage,
@@ -26,6 +26,7 @@ use super::dns_refresh::DnsRefresher;
 use super::fleet_package::unpacked;
 use super::load_host::{AgentEvent, LoadHost, LoadReport};
 use super::sample::SampleStore;
+use super::usage_at_start::UsageAtStart;
 use super::{Host, tls_client};
 
 /// See the module's description.
@@ -43,14 +44,8 @@ pub(crate) struct AgentRun {
     /// The zero of the run's clock, once it is agreed.
     zero: Option<Nanos>,
     usage: UsageAtStart,
-}
-
-/// Usage of this host before the load.
-struct UsageAtStart {
-    at: Nanos,
-    process: ProcessUsage,
-    cpus: Option<CpuTimes>,
-    throttling: Option<CpuThrottling>,
+    /// When that was.
+    prepared: Nanos,
 }
 
 impl AgentRun {
@@ -90,7 +85,8 @@ impl AgentRun {
         Ok(Self {
             samples: SampleStore::new(&plan),
             extras: IntervalExtras::default(),
-            usage: UsageAtStart::now(clock.now()),
+            usage: UsageAtStart::now(),
+            prepared: clock.now(),
             zero: None,
             plan,
             plan_hash,
@@ -197,7 +193,7 @@ impl AgentRun {
         extras.logs_dropped += logs.1;
         extras.accounting.extend(accounting);
         let now = self.clock.now();
-        extras.health = Some(self.usage.since(now));
+        extras.health = Some(health(&self.usage, now - self.prepared));
         if let Some(at) = first_sent(&interval).zip(self.zero).map(|(late, zero)| zero.after(late)) {
             agent.handle_first_sent(at);
         }
@@ -228,11 +224,9 @@ fn first_sent(interval: &Interval) -> Option<Nanos> {
 fn fit(package: &PlanPackage, share: Partition, host: &Host, guard: &Guard) -> Result<Plan, UserError> {
     let plan = &package.plan;
     for target in &plan.targets {
+        let host = TargetUrl::parse(&target.url).map_or_else(|_| target.name.clone(), |url| url.host);
         for address in plan.connect_addresses(target) {
-            guard.check(&target.host, *address, "wavetank fleet up").map_err(|error| UserError {
-                hint: "add it to allow: in the fleet file, and repeat wavetank fleet up".to_owned(),
-                ..error
-            })?;
+            guard.check(&host, *address, "wavetank run")?;
         }
     }
     let automatic = AutomaticChoices { threads: package.automatic_threads, engine: package.automatic_engine };
@@ -247,28 +241,16 @@ fn lines(error: UserError) -> Vec<String> {
     error.one_by_one().into_iter().map(line).collect()
 }
 
-impl UsageAtStart {
-    fn now(at: Nanos) -> Self {
-        Self { at, process: process_usage(), cpus: CpuTimes::read(), throttling: CpuThrottling::read() }
-    }
-
-    /// The usage since then.
-    fn since(&self, now: Nanos) -> AgentHealth {
-        let usage = process_usage();
-        let seconds = |then: Duration, now: Duration| Number(now.saturating_sub(then).as_secs_f64());
-        let throttling = self.throttling.as_ref().and_then(|then| CpuThrottling::read()?.since(then));
-        AgentHealth {
-            cpu_user_s: seconds(self.process.user, usage.user),
-            cpu_system_s: seconds(self.process.system, usage.system),
-            cpu_over_s: Some(Number((now - self.at).0 as f64 / 1e9)),
-            peak_rss_bytes: usage.peak_rss_bytes,
-            steal: self
-                .cpus
-                .as_ref()
-                .zip(CpuTimes::read())
-                .map(|(then, now)| Number(now.steal_share_since(then))),
-            throttled_ns: throttling.map(|since| since.throttled_ns),
-            ..AgentHealth::default()
-        }
+/// The usage of this host since `start`, over `elapsed`.
+fn health(start: &UsageAtStart, elapsed: Nanos) -> AgentHealth {
+    let (user, system) = start.cpu_s();
+    AgentHealth {
+        cpu_user_s: Number(user),
+        cpu_system_s: Number(system),
+        cpu_over_s: Some(Number(elapsed.0 as f64 / 1e9)),
+        peak_rss_bytes: process_usage().peak_rss_bytes,
+        steal: start.steal().map(Number),
+        throttled_ns: start.throttling().map(|throttling| throttling.stopped.0.unsigned_abs()),
+        ..AgentHealth::default()
     }
 }

@@ -2,15 +2,14 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use wavetank_diagnose::{RunContext, RunEnd, Throttling};
-use wavetank_driver::{Clock, Errno, Signals, TlsClient, WallClock};
+use wavetank_diagnose::{RunContext, RunEnd};
+use wavetank_driver::{Clock, Signals, TlsClient, WallClock};
 use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
-use wavetank_observe::{CpuThrottling, CpuTimes, HostSampler, ProcessUsage, process_usage};
+use wavetank_observe::{HostSampler, process_usage};
 use wavetank_plan::{Guard, HostFacts, LoadOrigin, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_report::load_doc;
@@ -20,11 +19,14 @@ use wavetank_units::{Nanos, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
+use super::fleet_run::FleetLoad;
+use super::host_error::host_error;
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
+use super::usage_at_start::UsageAtStart;
 use super::{
-    Console, FleetResult, FleetRun, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult,
-    ProbeResult, RunFacts, SamplingConfig, build_record, probe, run_load,
+    Console, FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult,
+    RunFacts, SamplingConfig, build_record, probe, run_load,
 };
 
 /// What to execute, and around what.
@@ -61,16 +63,6 @@ pub(crate) struct Execution<'a> {
     pub(crate) known_latency: Option<Nanos>,
 }
 
-/// A load from the hosts of a fleet.
-pub(crate) struct FleetLoad {
-    /// The connected agents.
-    pub(crate) fleet: FleetRun,
-    /// The user left the number of threads to each agent.
-    pub(crate) automatic_threads: bool,
-    /// The user left the engine to each agent.
-    pub(crate) automatic_engine: bool,
-}
-
 /// A finished run.
 pub(crate) struct FinishedRun {
     pub(crate) record: RunRecord,
@@ -100,7 +92,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let mut notes = print_notes(&probed, talk);
     let latency = probed.latency.or(execution.known_latency);
     let (plan, load) = with_pools(plan, load, latency, talk);
-    let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), Before::now());
+    let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), UsageAtStart::now());
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let mut environment = EnvironmentDoc {
         id: new_id(),
@@ -183,32 +175,6 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
     (lab.watches(), Some(lab.servers(plan)))
 }
 
-impl Before {
-    fn now() -> Self {
-        Self { usage: process_usage(), cpu_times: CpuTimes::read(), throttling: CpuThrottling::read() }
-    }
-
-    /// The share of CPU time that the hypervisor has taken since then.
-    fn steal_since(&self) -> Option<f64> {
-        self.cpu_times.as_ref().zip(CpuTimes::read()).map(|(then, now)| now.steal_share_since(then))
-    }
-}
-
-/// How a CPU quota stopped this process since `before`.
-fn throttling_since(before: &CpuThrottling) -> Option<Throttling> {
-    let CpuThrottling { quota_cpus, periods, throttled_periods, throttled_ns } =
-        CpuThrottling::read()?.since(before)?;
-    let stopped = Nanos(i64::try_from(throttled_ns).unwrap_or(i64::MAX));
-    Some(Throttling { quota_cpus, periods, throttled_periods, stopped })
-}
-
-/// What was so before the load.
-struct Before {
-    usage: ProcessUsage,
-    cpu_times: Option<CpuTimes>,
-    throttling: Option<CpuThrottling>,
-}
-
 /// What servers of the lab had counted before anything was sent.
 struct ServersCounted<'a> {
     lab: Option<&'a LabRun>,
@@ -255,11 +221,32 @@ struct ExecutionContext<'a> {
     hash: String,
     environment: &'a EnvironmentDoc,
     host: &'a HostFacts,
-    before: Before,
+    before: UsageAtStart,
     repeatable: bool,
     knee_sought: bool,
     latency: Option<Nanos>,
     bounds: HookResults,
+}
+
+impl ExecutionContext<'_> {
+    /// Returns where the load came from, and how well its hosts could send it.
+    fn circumstances(&self, fleet: Option<&FleetResult>) -> RunContext {
+        RunContext {
+            same_host: same_host(self.plan, self.host),
+            cpus: fleet.map_or(self.host.cpus.len() as u32, |fleet| fleet.cpus),
+            steal: fleet.map_or_else(|| self.before.steal(), |fleet| fleet.steal),
+            throttling: fleet.map_or_else(|| self.before.throttling(), |fleet| fleet.throttling),
+            fleet: fleet.map(|fleet| fleet.gaps.clone()),
+            knee_sought: self.knee_sought,
+            rehearsal: self.environment.rehearsal.is_some(),
+            ..RunContext::default()
+        }
+    }
+}
+
+/// Peak memory of this process, or of the agent with the most.
+fn peak_rss_bytes(fleet: Option<&FleetResult>) -> u64 {
+    fleet.map_or_else(|| process_usage().peak_rss_bytes, FleetResult::peak_rss_bytes)
 }
 
 /// What load threads need of `host`.
@@ -305,23 +292,13 @@ fn conclude(
     let _ = ledger.close();
     let in_window = ledger.totals().view(Selection::Judged).in_window;
     let resolved = in_window.done + in_window.failed() + in_window.dropped();
-    let usage = process_usage();
-    let before = &around.before;
-    let own_throttling = || before.throttling.as_ref().and_then(throttling_since);
     let circumstances = RunContext {
-        same_host: same_host(around.plan, around.host),
-        cpus: fleet.as_ref().map_or(around.host.cpus.len() as u32, |fleet| fleet.cpus),
-        steal: fleet.as_ref().map_or_else(|| before.steal_since(), |fleet| fleet.steal),
-        throttling: fleet.as_ref().map_or_else(own_throttling, |fleet| fleet.throttling),
-        fleet: fleet.as_ref().map(|fleet| fleet.gaps.clone()),
         lost,
         accounting,
         faults,
-        knee_sought: around.knee_sought,
-        rehearsal: around.environment.rehearsal.is_some(),
         before: around.bounds.before.clone(),
         after: around.bounds.after.clone(),
-        ..RunContext::default()
+        ..around.circumstances(fleet.as_ref())
     };
     let mut record = build_record(RunFacts {
         plan: around.plan,
@@ -330,14 +307,8 @@ fn conclude(
         ledger,
         ending: &ending,
         circumstances: &circumstances,
-        cpu_s: fleet.as_ref().map_or_else(
-            || {
-                let seconds = |now: Duration, then: Duration| now.saturating_sub(then).as_secs_f64();
-                (seconds(usage.user, before.usage.user), seconds(usage.system, before.usage.system))
-            },
-            FleetResult::cpu_s,
-        ),
-        peak_rss_bytes: fleet.as_ref().map_or(usage.peak_rss_bytes, FleetResult::peak_rss_bytes),
+        cpu_s: fleet.as_ref().map_or_else(|| around.before.cpu_s(), FleetResult::cpu_s),
+        peak_rss_bytes: peak_rss_bytes(fleet.as_ref()),
         connection_memory: memory,
         setup,
         events: &events,
@@ -386,15 +357,6 @@ fn archive(
             None
         }
     }
-}
-
-/// The kernel refused what every run needs.
-pub(crate) fn host_error(what: &str, errno: Errno) -> UserError {
-    UserError::refused(
-        "host_cannot",
-        format!("this host did not let wavetank {what}: {errno}"),
-        "look at `ulimit -a` and at the limits of the container",
-    )
 }
 
 /// Whether load and target share a host, so that they compete for its CPUs.

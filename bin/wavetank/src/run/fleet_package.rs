@@ -8,7 +8,8 @@ use wavetank_plan::Plan;
 use wavetank_record::{PackageVariable, PlanPackage};
 use wavetank_units::UserError;
 
-use super::{FleetLoad, FleetRun, LoadSide};
+use super::controller::LoadSide;
+use super::fleet_run::{FleetLoad, FleetRun};
 
 /// A fleet, and the plan that its agents carry out.
 pub(crate) struct FleetPackage {

@@ -11,7 +11,7 @@ use wavetank_plan::{HostFacts, LoadOrigin};
 use wavetank_ssh::SshOptions;
 use wavetank_units::{Nanos, UserError, sanitize};
 
-use super::host_error;
+use super::host_error::host_error;
 
 /// Time limit for all agents to introduce themselves.
 const GATHER_MAX: Nanos = Nanos::from_secs(30);
@@ -30,6 +30,16 @@ pub(crate) struct FleetRun {
     pub(super) agents: Vec<FleetAgent>,
     /// The agent of each connection.
     pub(super) connections: BTreeMap<AgentId, usize>,
+}
+
+/// A load from the hosts of a fleet.
+pub(crate) struct FleetLoad {
+    /// The connected agents.
+    pub(crate) fleet: FleetRun,
+    /// The user left the number of threads to each agent.
+    pub(crate) automatic_threads: bool,
+    /// The user left the engine to each agent.
+    pub(crate) automatic_engine: bool,
 }
 
 /// An agent that introduced itself.

@@ -5,7 +5,8 @@ use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_plan::{HostFacts, SocketSupport};
 use wavetank_units::UserError;
 
-use super::{FleetRun, LabRun};
+use super::LabRun;
+use super::fleet_run::FleetRun;
 
 /// Names what of the kernel must not be used, so that every fallback can be walked on one kernel.
 const MASK: &str = "WAVETANK_MASK";

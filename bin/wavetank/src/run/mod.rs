@@ -25,6 +25,8 @@ mod gap_warning;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod host;
+#[cfg(target_os = "linux")]
+mod host_error;
 mod host_rows;
 mod html_page;
 mod judge;
@@ -57,6 +59,8 @@ mod server_counts;
 mod service_logs;
 #[cfg(target_os = "linux")]
 mod tls;
+#[cfg(target_os = "linux")]
+mod usage_at_start;
 mod write_error;
 
 #[cfg(target_os = "linux")]
@@ -70,13 +74,15 @@ pub(crate) use controller::{FleetResult, LoadResult, LoadSide, RunController};
 #[cfg(target_os = "linux")]
 pub(crate) use event_runner::{revert_action, start_action};
 #[cfg(target_os = "linux")]
-pub(crate) use execute::{Execution, FinishedRun, FleetLoad, execute, host_error};
+pub(crate) use execute::{Execution, FinishedRun, execute};
 #[cfg(target_os = "linux")]
-pub(crate) use fleet_run::FleetRun;
+pub(crate) use fleet_run::{FleetLoad, FleetRun};
 #[cfg(target_os = "linux")]
 pub(crate) use hooks::{HookResults, LoadContext, run_load};
 #[cfg(target_os = "linux")]
 pub(crate) use host::Host;
+#[cfg(target_os = "linux")]
+pub(crate) use host_error::host_error;
 pub(crate) use judge::{RunFacts, build_record};
 #[cfg(target_os = "linux")]
 pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};

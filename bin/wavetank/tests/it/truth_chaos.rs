@@ -135,7 +135,7 @@ fn a_pool_of_one_against_silence_times_out_in_the_queue() {
         let words = "-r 50/s -c 1 -d 1s --arrivals even --timeout 300ms --max-open 100 --no-probe";
         let result = trial().try_run(&target, words, 1)?;
         assert_eq!(result.count("requests.offered"), 50, "{result}");
-        // A generator that was late finds the time of the next arrival over while its connection opens.
+        // A late generator finds the time of the next arrival over while its connection opens.
         let [sent, unsent] = ["request_timeout", "connect_timeout"]
             .map(|class| result.count_or_zero(&format!("errors.{class}")));
         assert_eq!(sent + unsent, 50, "{result}");

@@ -223,6 +223,24 @@ fn check(allowed: &[&str], host: &str, address: &str, open: bool) {
 }
 
 #[test]
+fn the_guard_of_an_agent_opens_nothing_but_its_list() {
+    let check = |allowed: &[&str], host: &str, address: &str, open: bool| {
+        let list = allowed.iter().map(|text| AllowTarget::parse(text).expect(text));
+        let guard = Guard::of_agent(list.collect());
+        let socket = SocketAddr::new(address.parse().expect(address), 80);
+        let result = guard.check(host, socket, "wavetank run");
+        assert_eq!(result.is_ok(), open, "{allowed:?} {host} {address}");
+    };
+    check(&[], "10.0.0.1", "10.0.0.1", true);
+    check(&[], "8.8.8.8", "8.8.8.8", false);
+    check(&["10.1.0.0/16"], "10.1.2.3", "10.1.2.3", true);
+    check(&["10.1.0.0/16"], "10.0.0.1", "10.0.0.1", false);
+    check(&["10.1.0.0/16"], "127.0.0.1", "127.0.0.1", false);
+    check(&["shop.example"], "shop.example", "10.0.0.1", true);
+    check(&["shop.example"], "other.example", "10.0.0.1", false);
+}
+
+#[test]
 fn the_guard_opens_loopback_and_private_addresses_only() {
     for open in [
         "127.0.0.1",

@@ -4,9 +4,9 @@ use crate::support;
 
 use support::{golden, interval};
 use wavetank_record::{
-    AgentDoc, AgentEndDoc, AgentHealth, AgentLossDoc, ConnectionMemory, EventLine, FleetDoc, FleetStatusDoc,
-    IntervalExtras, IntervalLine, LoggedLine, Number, RUN_SCHEMA, RunRecord, SampleLine, SpoolEnd, SpoolHead,
-    SpoolLine, SpoolState,
+    AgentDoc, AgentEndDoc, AgentHealth, AgentLossDoc, ConnectionMemory, EndRunRequest, EventLine, FleetDoc,
+    FleetStatusDoc, IntervalExtras, IntervalLine, LoggedLine, Number, RUN_SCHEMA, RunRecord, SampleLine,
+    SpoolEnd, SpoolHead, SpoolLine, SpoolState,
 };
 
 fn extras() -> IntervalExtras {
@@ -37,6 +37,8 @@ fn extras() -> IntervalExtras {
             grown_bytes: 900_000,
             bytes_per_connection: 900,
         }),
+        drained_ns: Some(3_400_000_000),
+        end_run: Some(EndRunRequest { scenario: 0, failed: Some(2) }),
         health: Some(AgentHealth {
             cpu_user_s: Number(1.5),
             cpu_system_s: Number(2.25),

@@ -50,7 +50,7 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --proto a.proto", "option_unknown", Usage, "gRPC is not supported", "limitations"),
         ("localhost --prometheus", "option_unknown", Usage, "metrics", "limitations"),
         ("localhost --metrics :9090", "option_unknown", Usage, "metrics", "limitations"),
-        ("localhost --agents a,b", "option_unknown", Usage, "several machines", "limitations"),
+        ("localhost --agents a,b", "option_unknown", Usage, "--agents", "--fleet FILE"),
         ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
         ("status", "command_unknown", Usage, "`status` is not supported in this version", "report latest"),
         ("stop 7f3a", "command_unknown", Usage, "`stop` is not supported in this version", "Ctrl-C"),

@@ -10,7 +10,7 @@ use wavetank_fleet::wire::encode_agent;
 use wavetank_link::read_hello;
 use wavetank_units::{Nanos, UserError};
 
-use super::unreachable_agent;
+use super::agent_error::unreachable_agent;
 use crate::cli::AgentHelloArgs;
 use crate::run::output;
 
@@ -19,8 +19,8 @@ const RETRY: Nanos = Nanos::from_millis(50);
 
 /// Prints the agent's greeting, as it would send it to a controller.
 pub(super) fn hello(args: &AgentHelloArgs) -> Result<(), UserError> {
-    let message = wait_for_hello(args).map_err(unreachable_agent)?;
-    let line = encode_agent(&message, None).map_err(unreachable_agent)?;
+    let message = wait_for_hello(args).map_err(|error| unreachable_agent(&args.dir, &error))?;
+    let line = encode_agent(&message, None).expect("nothing is attached");
     output::print(&format!("{line}\n"))
 }
 

@@ -1,5 +1,6 @@
 //! `wavetank agent`: the agent of a load host, one file per subcommand.
 
+mod agent_error;
 mod agent_lock;
 mod attach;
 mod hello;
@@ -19,13 +20,4 @@ pub(crate) fn agent(args: AgentArgs) -> Result<u8, UserError> {
         AgentCommand::Stop(args) => stop::stop(&args)?,
     }
     Ok(ExitCode::Pass as u8)
-}
-
-/// No agent answers in this folder.
-fn unreachable_agent(reason: impl std::fmt::Display) -> UserError {
-    UserError::refused(
-        "agent_unreachable",
-        format!("cannot reach the agent: {reason}"),
-        "start it: wavetank fleet up --fleet FILE",
-    )
 }

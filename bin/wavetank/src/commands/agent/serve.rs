@@ -14,7 +14,7 @@ use wavetank_link::{AgentLinkEvent, AgentListener, HelloSocket};
 use wavetank_observe::{host_facts, raise_file_limit};
 use wavetank_pace::Partition;
 use wavetank_plan::Guard;
-use wavetank_store::{Spool, SpoolMeta};
+use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::agent_lock::AgentLock;
@@ -25,6 +25,10 @@ use crate::run::{AgentRun, host_error};
 const PID_FILE: &str = "agent.pid";
 /// Folder of the spools of unsettled runs.
 const SPOOLS: &str = "spools";
+/// How often a free agent looks for a new calibration.
+const CALIBRATION_EVERY: Nanos = Nanos::from_secs(1);
+/// File that `wavetank fleet calibrate` writes.
+const CALIBRATION_FILE: &str = "calibration.json";
 /// Longest wait for load threads, during which no message is heard.
 const LOAD_WAIT_MAX: Duration = Duration::from_millis(5);
 /// Longest wait for a message. A signal is noticed after it at the latest.
@@ -76,6 +80,8 @@ pub(super) struct AgentService {
     package: Option<Arc<str>>,
     /// The run that it takes part in.
     run: Option<AgentRun>,
+    /// When the calibration is looked at again.
+    calibration_due: Nanos,
     /// The spool of a run that an earlier process of this agent took part in.
     found: Option<Spool>,
 }
@@ -87,9 +93,9 @@ impl AgentService {
         let failed = |reason: &dyn std::fmt::Display| not_started(&dir, reason);
         let instance = getrandom::u64().map_err(|error| failed(&error))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let identity = Identity { version, name, instance, capabilities: capabilities() };
+        let identity = Identity { version, name, instance, capabilities: capabilities(&dir) };
         let clock = Clock::starting_now();
-        let setup = AgentSetup { identity: identity.clone(), shares_process: false, spools: true };
+        let setup = setup(&identity);
         // The last run is the one that a controller may still settle.
         let spools = Spool::find(&dir.join(SPOOLS)).map_err(|error| failed(&error))?;
         let last = spools.into_iter().max_by_key(|file| file.found.epoch);
@@ -100,9 +106,22 @@ impl AgentService {
         let greeted = (agent.state(), agent.run().0);
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
         let listener = AgentListener::bind(&dir).map_err(|error| failed(&error))?;
-        let guard = Guard::new(allow);
-        let (package, run) = (None, None);
-        Ok(Self { agent, identity, listener, hello, greeted, clock, folder: dir, guard, package, run, found })
+        let guard = Guard::of_agent(allow);
+        let (package, run, calibration_due) = (None, None, Nanos::ZERO);
+        Ok(Self {
+            agent,
+            identity,
+            listener,
+            hello,
+            greeted,
+            clock,
+            folder: dir,
+            guard,
+            package,
+            run,
+            calibration_due,
+            found,
+        })
     }
 
     /// Waits for a message or for what the state machine is to do next, and acts on it.
@@ -131,6 +150,7 @@ impl AgentService {
         match event {
             AgentLinkEvent::Connected => {
                 self.log("a controller connected");
+                self.free_if_settled();
                 self.agent.handle_connected(self.clock.now());
             }
             AgentLinkEvent::Frame(frame) => {
@@ -144,7 +164,15 @@ impl AgentService {
             }
             AgentLinkEvent::Disconnected { reason } => {
                 self.log(&format!("the controller disconnected: {reason}"));
+                self.free_if_settled();
             }
+        }
+    }
+
+    /// A run that is settled is over: from now on another controller may have this agent.
+    fn free_if_settled(&mut self) {
+        if self.agent.is_settled() {
+            self.agent = Agent::new(setup(&self.identity), self.clock.now());
         }
     }
 
@@ -218,8 +246,24 @@ impl AgentService {
         let _ = self.listener.send(AgentFrame { message, interval });
     }
 
+    /// Takes over a new calibration while no run needs the former one.
+    fn read_calibration(&mut self) {
+        let now = self.clock.now();
+        let is_free = (self.agent.state(), self.agent.run().0) == (AgentState::Idle, RunId::NONE);
+        if !is_free || now < self.calibration_due {
+            return;
+        }
+        self.calibration_due = now.after(CALIBRATION_EVERY);
+        let found = calibration(&self.folder);
+        if std::mem::replace(&mut self.identity.capabilities.calibration, found) != found {
+            self.agent = Agent::new(setup(&self.identity), now);
+            self.hello.set(&greeting(&self.identity, &self.agent));
+        }
+    }
+
     /// Gives the state to those who only look.
     fn refresh_greeting(&mut self) {
+        self.read_calibration();
         let state = (self.agent.state(), self.agent.run().0);
         if std::mem::replace(&mut self.greeted, state) != state {
             self.hello.set(&greeting(&self.identity, &self.agent));
@@ -234,6 +278,11 @@ impl AgentService {
     }
 }
 
+/// Returns the settings of the agent's state machine.
+fn setup(identity: &Identity) -> AgentSetup {
+    AgentSetup { identity: identity.clone(), shares_process: false, spools: true }
+}
+
 /// Returns the message by which the agent introduces itself now.
 fn greeting(identity: &Identity, agent: &Agent) -> AgentMessage {
     let (run, epoch) = agent.run();
@@ -241,14 +290,22 @@ fn greeting(identity: &Identity, agent: &Agent) -> AgentMessage {
 }
 
 /// Reads what this host can do.
-fn capabilities() -> Capabilities {
+fn capabilities(folder: &Path) -> Capabilities {
     let facts = host_facts();
     let files = raise_file_limit().unwrap_or(facts.files_max);
     Capabilities {
         cores: u32::try_from(facts.cpus.len()).unwrap_or(u32::MAX),
         files,
         ports: facts.ports.count(),
-        calibration: None,
+        calibration: calibration(folder),
         rebalance: false,
     }
+}
+
+/// Requests per second that `wavetank fleet calibrate` measured on this host. A file that cannot be
+/// read counts as none.
+fn calibration(folder: &Path) -> Option<u64> {
+    let measured = CalibrationFile::new(folder.join(CALIBRATION_FILE)).read().ok()??;
+    let last = measured.calibrations.iter().max_by_key(|one| one.measured_at_s)?;
+    Some(last.open_per_s.0 as u64)
 }

@@ -125,9 +125,15 @@ pub(super) fn failure(run: &HostRun) -> Option<String> {
     let is_reason = |line: &&str| !line.is_empty() && !line.starts_with("hint:");
     let said = run.stderr.lines().rev().map(str::trim).find(is_reason);
     match (&run.end, said) {
-        (HostEnd::Exit(_), Some(said)) => Some(said.to_owned()),
+        (HostEnd::Exit(_), Some(said)) => Some(without_code(said).to_owned()),
         _ => Some(ended),
     }
+}
+
+/// Returns the message of an error of this program, without the code at its end.
+fn without_code(line: &str) -> &str {
+    let message = line.strip_prefix("error: ").and_then(|line| line.strip_suffix(']'));
+    message.and_then(|line| line.rsplit_once(" [")).map_or(line, |(message, _)| message)
 }
 
 #[cfg(test)]
@@ -151,6 +157,8 @@ mod tests {
         };
         let exit = || HostEnd::Exit(3);
         assert_eq!(failure(&run(exit(), "one\ntwo\n  hint: three\n")).as_deref(), Some("two"));
+        let own = "error: cannot stop the agent: it [x] stays [agent_not_stopped]\n";
+        assert_eq!(failure(&run(exit(), own)).as_deref(), Some("cannot stop the agent: it [x] stays"));
         assert_eq!(failure(&run(exit(), "")).as_deref(), Some("exit 3"));
         assert_eq!(failure(&run(HostEnd::Exit(0), "a warning")), None);
         assert_eq!(failure(&run(HostEnd::TimedOut, "a")).as_deref(), Some("timed out"));

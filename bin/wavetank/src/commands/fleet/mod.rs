@@ -2,6 +2,7 @@
 
 mod agent_hosts;
 mod agent_rows;
+mod calibrate;
 mod down;
 mod exec;
 mod hosts;
@@ -26,6 +27,7 @@ use crate::cli::{FleetArgs, FleetCommand};
 /// Runs the subcommand and returns its exit code.
 pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
     match args.what {
+        FleetCommand::Calibrate(args) => calibrate::calibrate(&args),
         FleetCommand::Exec(args) => exec::exec(&args),
         FleetCommand::Top(args) => top::top(&args),
         FleetCommand::Hosts(args) => hosts::hosts(&args),

@@ -1,6 +1,7 @@
 //! [`ProgramFile`]: this program, as it is copied to load hosts.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{Error, Read as _};
 use std::path::{Path, PathBuf};
@@ -66,7 +67,11 @@ fn digest_of(path: &Path, size: u64) -> std::io::Result<String> {
         }
         hash.update(&bytes[..count]);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let mut text = String::new();
+    for byte in hash.finalize() {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
 }
 
 #[cfg(test)]

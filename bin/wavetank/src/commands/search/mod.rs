@@ -10,6 +10,7 @@ mod verdict;
 use wavetank_record::SearchDoc;
 use wavetank_units::{ExitCode, UserError};
 
+use super::fleet::connect_fleet;
 use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
@@ -20,7 +21,8 @@ use subject::{SearchSubject, from_experiment, from_url};
 
 /// Searches and reports the result. Mistakes that can be found before anything is sent are errors.
 pub(crate) fn search(mut args: SearchArgs) -> Result<u8, UserError> {
-    let host = Host::inspect()?;
+    // Each level connects again, so that a long search does not depend on one connection.
+    let host = Host::inspect()?.with_fleet(connect_fleet(&args.fleet)?.as_ref());
     let mut talk = Console::new(args.output.quiet);
     match args.goal.clone() {
         LoadSource::Url(url) => {

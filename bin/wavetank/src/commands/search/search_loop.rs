@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals, WallClock};
 use wavetank_plan::{Condition, Plan};
-use wavetank_record::{Blame, Number, SearchDoc, SearchRunDoc, Status, WallTime};
+use wavetank_record::{Blame, Number, RunRecord, SearchDoc, SearchRunDoc, Status, WallTime};
 use wavetank_report::level_text;
 use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
 use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
 
+use super::super::fleet::{connect_fleet, fleet_load};
 use super::doc::{SearchContext, variable_name};
 use super::level::length_for;
 use super::subject::{PreparedRun, SearchSubject};
@@ -150,6 +151,13 @@ fn folder(args: &SearchArgs, context: &SearchContext<'_>, talk: &mut Console) ->
     }
 }
 
+/// Returns the time in which the target answered most requests of a run. The probe took longer: it
+/// was the first request. A pool made for the probe's time has connections that nothing needs.
+fn usual_latency(record: &RunRecord) -> Option<Nanos> {
+    let spread = record.service_us.spread.as_ref().filter(|spread| !spread.is_unknown("p90"))?;
+    Some(Nanos((spread.p90.0 * 1e3) as i64))
+}
+
 impl SearchLoop<'_> {
     fn go(&mut self, talk: &mut Console) {
         while let Some(wanted) = self.search.next() {
@@ -187,7 +195,7 @@ impl SearchLoop<'_> {
                 Ok(executed) => executed,
                 Err(error) => return self.refused(wanted, &error, talk),
             };
-        self.latency = latency;
+        self.latency = latency.map(|probe| probe.min(usual_latency(&record).unwrap_or(probe)));
         let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
         let judged = judged(&record, resolved, behind);
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
@@ -211,6 +219,7 @@ impl SearchLoop<'_> {
     }
 
     fn execute(&self, ready: PreparedRun, talk: &mut Console) -> Result<FinishedRun, UserError> {
+        let fleet = fleet_load(connect_fleet(&self.args.fleet)?, &ready.plan, &self.args.options)?;
         let execution = Execution {
             load: ready.load,
             plan: ready.plan,
@@ -223,7 +232,7 @@ impl SearchLoop<'_> {
             // Only the first run sends a probe.
             probe: ready.probe.filter(|_| self.context.runs.is_empty()),
             tables: ready.tables,
-            fleet: None,
+            fleet,
             guard: ready.guard,
             truth: ready.truth,
             rehearsal: None,

@@ -13,7 +13,7 @@ use wavetank_report::load_doc;
 use wavetank_units::{Nanos, UserError};
 
 use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
-use super::super::source_addresses::{check_sources_bindable, local_source_addresses};
+use super::super::source_addresses::{check_sources, local_source_addresses};
 use super::level::level_rate;
 use crate::cli::{FileArgs, SearchArgs, SearchVariable, check_searchable, no_threshold};
 use crate::experiment::{ExperimentFile, TargetAddresses};
@@ -113,10 +113,11 @@ impl SearchSubject<'_> {
         options.seed = Some(seed);
         let resolved = resolve(&options, url, addresses, &host.facts)?;
         check_allowed(&resolved, &options, url, &args.command)?;
-        check_sources_bindable(&resolved.plan)?;
+        check_sources(host, &resolved.plan)?;
         let tls = tls_client(&resolved.plan)?;
         let plan = Arc::new(resolved.plan);
-        let probes = options.probe != Some(false) && is_safe(&plan.scenarios[0].steps[0].request.method);
+        let asked = options.probe != Some(false) && !host.facts.is_fleet();
+        let probes = asked && is_safe(&plan.scenarios[0].steps[0].request.method);
         Ok(PreparedRun {
             load: load_doc(&plan, false),
             tls,
@@ -160,14 +161,15 @@ impl SearchSubject<'_> {
         if let Some(error) = UserError::combine(lacking) {
             return Err(error);
         }
-        check_sources_bindable(&plan)?;
+        check_sources(host, &plan)?;
         if levelled.truth == Some(true) {
             check_target_counts_available(&plan, None)?;
         }
         if !left_out.is_empty() {
             remarks.push(format!("left out: {}", left_out.join(", ")));
         }
-        let probe = levelled.probe.unwrap_or_default().then(|| probe_plan(&plan)).transpose()?;
+        let probes = levelled.probe.unwrap_or_default() && !host.facts.is_fleet();
+        let probe = probes.then(|| probe_plan(&plan)).transpose()?;
         Ok(PreparedRun {
             load: load_doc(&plan, false),
             tls: tls_client(&plan)?,

@@ -1,54 +1,17 @@
-//! What is different in a run whose load comes from several hosts.
+//! What is different in a run with load from several hosts.
 
-use wavetank_driver::WallClock;
-use wavetank_engine::{EndOfRun, LoadThreads, LogLine};
+use wavetank_engine::{EndOfRun, LogLine};
 use wavetank_fleet::wire::encode_record;
-use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Members, Outcome, RunId, RunSetup};
+use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Outcome};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Key, Plan};
-use wavetank_record::{EventLine, IntervalExtras};
+use wavetank_plan::Key;
+use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras};
 use wavetank_units::Nanos;
 
-use super::{Agents, LoadSide, RunController};
+use super::RunController;
+use super::agents::Agents;
 use crate::run::remote_agents::RemoteEvent;
 use crate::run::sample::note_fault;
-
-/// From the commitment to the first thing sent by this process: more than a busy host holds it up.
-const MARGIN: Nanos = Nanos::from_millis(50);
-/// Time an agent has to get ready, in addition to the longest time for opening connections.
-const PREPARE_SLACK: Nanos = Nanos::from_secs(60);
-/// Numbers of runs that begin in the same millisecond.
-const RUNS_PER_MS: u64 = 1_000;
-/// What an agent is given beyond the plan's own end before it must stop by itself.
-const END_SLACK: Nanos = Nanos::from_secs(10);
-
-/// Returns the controller's settings of a run.
-pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSetup {
-    let version = env!("CARGO_PKG_VERSION");
-    let setup = match side {
-        LoadSide::Local(_) => RunSetup { margin: MARGIN, ..RunSetup::new(1, version, plan_hash) },
-        LoadSide::Fleet(fleet, _) => {
-            // Each later controller of these agents has a higher epoch, in another run as well.
-            let epoch = (WallClock::unix_ns() / 1_000_000).unsigned_abs().max(1);
-            let run = RunId(epoch * RUNS_PER_MS + u64::from(std::process::id()) % RUNS_PER_MS);
-            RunSetup::fleet(run, epoch, version, plan_hash, Members::Named(fleet.members()))
-        }
-    };
-    let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-    RunSetup {
-        // Before the zero there is the warm-up.
-        lead_in: Nanos::ZERO - begins,
-        prepare_max: prepare_max(plan),
-        end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
-        phase_starts: plan.phases.iter().map(|phase| phase.start).collect(),
-        ..setup
-    }
-}
-
-/// How long getting ready may take.
-pub(super) fn prepare_max(plan: &Plan) -> Nanos {
-    LoadThreads::opening_time_max(plan).after(PREPARE_SLACK)
-}
 
 impl RunController<'_> {
     /// Handles what the agents of a fleet sent.
@@ -108,11 +71,10 @@ impl RunController<'_> {
             self.book.store_problem(problem, now);
         }
         for event in events {
-            let text = format!("{name}: {}", event.text);
             if event.kind == "thread_failed" {
-                self.book.lost.push(text.clone());
+                self.book.lost.push(format!("{name}: {}", event.text));
             }
-            self.book.event(EventLine { text, ..event }, now);
+            self.book.event(EventLine { agent: name.clone(), ..event }, now);
         }
         if let Some(memory) = memory {
             let sum = self.book.memory.get_or_insert_default();
@@ -173,11 +135,14 @@ impl RunController<'_> {
 
     fn agent_lost(&mut self, loss: &Loss) {
         let text = format!("agent {} is silent", loss.name);
+        let at = loss.at;
+        let now = self.clock.now();
         if let Agents::Remote(remote) = &mut self.agents {
             remote.lose(&loss.name);
             self.book.talk.warn(&format!("{text}; its share of the load is missing from now on"));
         }
-        self.event("agent_lost", text);
+        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
+        self.book.event(event, now);
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs

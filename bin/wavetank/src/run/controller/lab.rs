@@ -4,7 +4,8 @@ use wavetank_diagnose::RunEnd;
 use wavetank_record::EventLine;
 use wavetank_units::Nanos;
 
-use super::{LoadResult, RunController};
+use super::RunController;
+use super::load_result::LoadResult;
 
 /// How often the lab is looked at.
 const LOSS_EVERY: Nanos = Nanos::from_millis(250);

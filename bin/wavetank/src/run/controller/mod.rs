@@ -3,11 +3,14 @@
 //! It receives what the agent seals, passes it on (ledger, archive, terminal) and decides when the
 //! run must end early. It never touches the load: it can only ask the agent to drain or to stop.
 
+mod agents;
 mod events;
 mod fleet;
+mod fleet_outcome;
 mod fleet_result;
 mod journeys;
 mod lab;
+mod load_result;
 mod names;
 mod outcome;
 mod run_log;
@@ -18,95 +21,30 @@ use std::time::Duration;
 
 use wavetank_diagnose::RunEnd;
 use wavetank_driver::{Clock, Signals};
-use wavetank_engine::{HostInterval, LoadConfig};
+use wavetank_engine::HostInterval;
 use wavetank_fleet::{Controller, ControllerAction, ControllerNotice, Outcome};
-use wavetank_link::{ControllerLink, in_process};
-use wavetank_measure::{ErrorClass, Interval, Ledger, UnresponsiveDetector};
+use wavetank_measure::{Interval, Ledger, UnresponsiveDetector};
 use wavetank_observe::Sampler;
 use wavetank_plan::Plan;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_record::{ConnectionMemory, EventLine, PHASE_ENDED, SampleLine, Setup};
+use wavetank_record::{EventLine, PHASE_ENDED, Setup};
 use wavetank_store::ArchiveWriter;
 use wavetank_units::{Nanos, UserError};
 
 use super::SamplingConfig;
-use super::agent_host::AgentHost;
 use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
-use super::fleet_run::FleetRun;
 use super::load_host::AgentEvent;
-use super::remote_agents::RemoteAgents;
 use super::sample::{SampleStore, note_fault};
-use fleet::run_setup;
+pub(crate) use agents::LoadSide;
+use agents::{Agents, run_setup};
 pub(crate) use fleet_result::FleetResult;
+pub(crate) use load_result::LoadResult;
 use run_log::{AddressChanges, LogLineCount, RunLog};
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
 const LOOK_AROUND: Duration = Duration::from_millis(20);
-
-/// What carries out the load.
-pub(crate) enum LoadSide {
-    /// Load threads of this process.
-    Local(LoadConfig),
-    /// The agents of a fleet, which get this package of the plan.
-    Fleet(FleetRun, String),
-}
-
-/// The agents of a run.
-enum Agents {
-    /// One, in this process.
-    Local(ControllerLink, Box<AgentHost>),
-    /// Those of a fleet.
-    Remote(Box<RemoteAgents>),
-}
-
-/// What a run was made into.
-pub(crate) struct LoadResult {
-    pub(crate) ledger: Ledger,
-    pub(crate) ending: RunEnd,
-    pub(crate) events: Vec<EventLine>,
-    /// Examples of requests.
-    pub(crate) samples: Vec<SampleLine>,
-    pub(crate) archive: Option<ArchiveWriter>,
-    /// Zero of the run's clock on the process's; `None`: the load was never begun.
-    pub(crate) started: Option<Nanos>,
-    /// Descriptions of missing data.
-    pub(crate) lost: Vec<String>,
-    /// Descriptions of counts that load threads found inconsistent.
-    pub(crate) accounting: Vec<String>,
-    /// Detail of the first TLS failure of each class.
-    pub(crate) faults: Vec<(ErrorClass, String)>,
-    pub(crate) memory: Option<ConnectionMemory>,
-    /// Requests outside every counter: those sent to poll a target that does not report its count.
-    pub(crate) setup: Setup,
-    /// The agents; `None` on a single host.
-    pub(crate) fleet: Option<FleetResult>,
-}
-
-impl LoadResult {
-    /// No load was sent.
-    pub(crate) fn nothing(plan: &Plan, ending: RunEnd, archive: Option<ArchiveWriter>) -> Self {
-        let (events, samples, lost, accounting) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let ledger = Ledger::new(plan);
-        let (started, faults, memory, setup) = (None, Vec::new(), None, Setup::default());
-        let fleet = None;
-        Self {
-            ledger,
-            ending,
-            events,
-            samples,
-            archive,
-            started,
-            lost,
-            accounting,
-            faults,
-            memory,
-            setup,
-            fleet,
-        }
-    }
-}
 
 /// See the module's description.
 pub(crate) struct RunController<'a> {
@@ -152,15 +90,7 @@ impl<'a> RunController<'a> {
     ) -> Self {
         let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let setup = run_setup(&plan, plan_hash, &side);
-        let agents = match side {
-            LoadSide::Local(means) => {
-                let (link, mut agents) = in_process(1);
-                let agent_link = agents.pop().expect("a link for one agent has one end for it");
-                let host = AgentHost::new(agent_link, Arc::clone(&plan), plan_hash, clock, means);
-                Agents::Local(link, Box::new(host))
-            }
-            LoadSide::Fleet(fleet, package) => Agents::Remote(Box::new(RemoteAgents::new(fleet, package))),
-        };
+        let agents = Agents::new(side, &plan, plan_hash, clock);
         Self {
             controller: Controller::new(setup, clock.now()),
             agents,
@@ -258,11 +188,7 @@ impl<'a> RunController<'a> {
         let mut committed = false;
         while let Some(action) = self.controller.poll() {
             match action {
-                // A lost message is repeated by the machine.
-                ControllerAction::Send { to, message } => match &self.agents {
-                    Agents::Local(link, _) => drop(link.send(to, message)),
-                    Agents::Remote(remote) => remote.send(to, message),
-                },
+                ControllerAction::Send { to, message } => self.agents.send(to, message),
                 ControllerAction::Journal(record) => self.journal(&record),
                 ControllerAction::Archive(outcome) => self.settle(&outcome),
                 ControllerAction::Notify(notice) => {

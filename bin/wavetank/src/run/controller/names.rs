@@ -1,6 +1,7 @@
 //! Reports about names that are resolved again.
 
-use super::{Agents, RunController};
+use super::RunController;
+use super::agents::Agents;
 use crate::run::dns_refresh::DnsUpdate;
 
 /// Changes kept as events of a run at most: an answer may be another one every second.

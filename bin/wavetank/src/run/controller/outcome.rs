@@ -5,8 +5,9 @@ use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
 use wavetank_plan::Phase;
 use wavetank_units::UserError;
 
-use super::fleet::prepare_max;
-use super::{Agents, RunController};
+use super::RunController;
+use super::agents::Agents;
+use super::agents::prepare_max;
 
 impl RunController<'_> {
     /// What the outcome means for the book.
