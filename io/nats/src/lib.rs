@@ -6,10 +6,10 @@
 //!
 //! # Why no streams of the broker
 //!
-//! The agent's spool is the record of a run, so the broker is transport only, by core NATS. The state
-//! machines repeat what is lost, as they do over ssh. A stream (`JetStream`) would acknowledge
-//! before its disk has the data, and keep a second copy that must be deleted. Without it, a broker
-//! that is killed or loses its disk has nothing that a run needs.
+//! The agent's spool is the record of a run, so the broker is transport only, by core NATS. The
+//! state machines repeat what is lost, as they do over ssh. A stream (`JetStream`) would
+//! acknowledge before its disk has the data, and keep a second copy that must be deleted. Without
+//! it, a broker that is killed or loses its disk has nothing that a run needs.
 //!
 //! # Messages
 //!
