@@ -38,10 +38,10 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects; no read lasts longer than ten seconds.
+    /// Connects; no read lasts longer than a minute.
     pub fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server accepts");
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a limit above zero");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a limit above zero");
         stream.set_nodelay(true).expect("a socket takes TCP_NODELAY");
         Self { stream, buffer: Vec::new() }
     }

@@ -38,7 +38,7 @@ pub use naive_parser::ReceivedRequest;
 pub use nginx::Nginx;
 pub use program::{Outcome, Program, Running, Signal};
 pub use result::RunResult;
-pub use retry_timing::{TimingMismatch, expect_time, retry_timing};
+pub use retry_timing::{TimingMismatch, expect_time, retry_timing, retry_timing_of};
 pub use run_harness::RunHarness;
 pub use script::{Accept, Script};
 pub use script_action::{ScriptAction, answer, answer_with};

@@ -9,7 +9,7 @@ use crate::skip::skip;
 use crate::test_dir::{TestDir, free_port};
 
 /// Longer than any log line is on its way to the file.
-const LOG_LIMIT: Duration = Duration::from_secs(10);
+const LOG_LIMIT: Duration = Duration::from_mins(1);
 
 /// One nginx process on a free port of 127.0.0.1; killed when dropped.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Nginx {
         place.write("nginx.conf", config);
         let folder = place.path().to_string_lossy().into_owned();
         let running = program.args(["-p", &folder, "-c", "nginx.conf"]).start();
-        let up = poll_until(Duration::from_secs(20), || {
+        let up = poll_until(Duration::from_mins(1), || {
             let dead = running.ends_within(Duration::ZERO);
             (dead || TcpStream::connect(address).is_ok()).then_some(!dead)
         });

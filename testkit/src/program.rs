@@ -15,7 +15,7 @@ use crate::clock::Stamp;
 use crate::result::RunResult;
 
 /// No command of a test is meant to last as long.
-pub const LIMIT: Duration = Duration::from_mins(1);
+pub const LIMIT: Duration = Duration::from_mins(3);
 
 /// A program and how to call it.
 #[derive(Clone, Debug)]

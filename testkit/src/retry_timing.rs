@@ -29,14 +29,24 @@ impl fmt::Display for TimingMismatch {
 /// Runs `attempt` until its times are right. Panics with the last complaint after three wrong
 /// results on a quiet machine. Records a skip if the machine never is quiet.
 #[track_caller]
-#[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
 pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
+    let _ = retry_timing_of(attempt);
+}
+
+/// As [`retry_timing`], for an attempt with a result. Returns `None` if the test was recorded as
+/// skipped, and then nothing is left to check.
+#[track_caller]
+#[expect(clippy::print_stderr, reason = "an attempt that failed must be seen, or noise hides a trend")]
+pub fn retry_timing_of<T>(attempt: impl Fn() -> Result<T, TimingMismatch>) -> Option<T> {
     let (mut off_times, mut noisy) = (0, 0);
     loop {
         let witness = JitterProbe::start();
         let result = attempt();
         let lateness = witness.end();
-        let Err(off) = result else { return };
+        let off = match result {
+            Ok(value) => return Some(value),
+            Err(off) => off,
+        };
         let first_line = off.0.lines().next().unwrap_or_default();
         eprintln!("off: {first_line} ({lateness:?})");
         if lateness.is_noisy() {
@@ -48,7 +58,8 @@ pub fn retry_timing(attempt: impl Fn() -> Result<(), TimingMismatch>) {
         if noisy == NOISY_MAX {
             let thread = std::thread::current();
             let reason = format!("this machine is too noisy for it ({lateness:?}); last: {first_line}");
-            return skip(thread.name().unwrap_or("a timing"), &reason);
+            skip(thread.name().unwrap_or("a timing"), &reason);
+            return None;
         }
     }
 }

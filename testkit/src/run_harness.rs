@@ -3,7 +3,7 @@
 
 use crate::program::{Outcome, Program};
 use crate::result::RunResult;
-use crate::retry_timing::TimingMismatch;
+use crate::retry_timing::{TimingMismatch, expect_time};
 use crate::target::Target;
 use crate::test_dir::TestDir;
 
@@ -59,11 +59,12 @@ impl RunHarness {
     /// The checks of [`RunHarness::run`] on the outcome of a program made by [`RunHarness::load`].
     #[track_caller]
     pub fn check(&self, outcome: &Outcome, target: &Target, exit: i32) -> RunResult {
-        self.try_check(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
+        judge(outcome, target, exit).unwrap_or_else(|off| panic!("{off}"))
     }
 
     /// The checks of [`RunHarness::try_run`] on the outcome of a program made by
-    /// [`RunHarness::load`].
+    /// [`RunHarness::load`]. A run that was late by more than a second has dropped requests, and
+    /// nothing else can be said about it.
     #[track_caller]
     pub fn try_check(
         &self,
@@ -71,17 +72,29 @@ impl RunHarness {
         target: &Target,
         exit: i32,
     ) -> Result<RunResult, TimingMismatch> {
-        let truth = target.settled();
-        if outcome.exit != Some(INVALID) {
-            outcome.expect_exit(exit);
+        if exit != INVALID && outcome.exit != Some(INVALID) {
+            let result = outcome.result();
+            result.conserved().agrees_with(&target.settled());
+            let behind = result.count_or_zero("dropped_by.behind");
+            expect_time(behind == 0, || format!("{behind} requests were dropped as behind\n{outcome}"))?;
         }
-        let result = outcome.result();
-        result.conserved().agrees_with(&truth);
-        let late = result.text("verdict.blame") == "generator";
-        if outcome.exit == Some(INVALID) && exit != INVALID && late {
-            return Err(TimingMismatch(format!("the run reports itself as invalid\n{outcome}")));
-        }
-        outcome.expect_exit(exit);
-        Ok(result)
+        judge(outcome, target, exit)
     }
+}
+
+/// The checks of [`RunHarness::run`].
+#[track_caller]
+fn judge(outcome: &Outcome, target: &Target, exit: i32) -> Result<RunResult, TimingMismatch> {
+    let truth = target.settled();
+    if outcome.exit != Some(INVALID) {
+        outcome.expect_exit(exit);
+    }
+    let result = outcome.result();
+    result.conserved().agrees_with(&truth);
+    let late = result.text("verdict.blame") == "generator";
+    if outcome.exit == Some(INVALID) && exit != INVALID && late {
+        return Err(TimingMismatch(format!("the run reports itself as invalid\n{outcome}")));
+    }
+    outcome.expect_exit(exit);
+    Ok(result)
 }

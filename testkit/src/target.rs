@@ -122,7 +122,7 @@ impl Target {
 
     /// Waits until every connection has ended, so that all that was sent has been counted.
     pub fn settled(&self) -> Truth {
-        self.wait_for("end of all connections", Duration::from_secs(10), |truth| truth.open == 0)
+        self.wait_for("end of all connections", Duration::from_mins(1), |truth| truth.open == 0)
     }
 
     /// Resets all counts; the next request is the first again.

@@ -32,6 +32,8 @@ struct AgentState {
     presence: Presence,
     /// Gauges of its latest interval that was polled.
     gauges: Option<AgentGauges>,
+    /// What it held was counted as lost.
+    was_written_off: bool,
     /// Intervals below this number were delivered.
     next: u64,
     /// Delivered intervals beyond it.
@@ -122,14 +124,25 @@ impl FleetMerger {
     /// Records that `agent` is lost. With the next interval that it has not delivered, its
     /// connections count as lost, and its requests and sessions as failed.
     ///
-    /// If the agent returns, its own intervals show what became of them. The fleet's intervals are
-    /// then exact only if they are merged again from the archive.
+    /// If the agent returns, its own intervals show what became of them: see
+    /// [`FleetMerger::agent_back`].
     pub fn agent_lost(&mut self, agent: u16) {
         self.set_presence(agent, Presence::Lost);
     }
 
-    /// Whether an interval was handed out as an amendment. Conditions were then evaluated without
-    /// it, so the result of the run must be computed from its archive.
+    /// Records that `agent`, which was lost, is heard again. If what it held was counted as lost by
+    /// then, the fleet's intervals are exact only if they are merged again from the archive.
+    pub fn agent_back(&mut self, agent: u16) {
+        if let Some(state) = self.agents.get_mut(usize::from(agent))
+            && state.presence == Presence::Lost
+        {
+            state.presence = Presence::Expected;
+            self.amended |= std::mem::take(&mut state.was_written_off);
+        }
+    }
+
+    /// Whether intervals were polled that lack an amendment, or count something as lost that an
+    /// agent still had. The result of the run must then be computed from its archive.
     pub const fn is_amended(&self) -> bool {
         self.amended
     }
@@ -176,7 +189,7 @@ impl AgentState {
             Presence::Ended => gauges.hold(interval, true),
             Presence::Lost => {
                 gauges.lose(interval);
-                self.gauges = None;
+                (self.gauges, self.was_written_off) = (None, true);
             }
         }
     }

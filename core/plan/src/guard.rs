@@ -68,7 +68,7 @@ impl Guard {
             return Err(UserError::refused(
                 "target_not_allowed",
                 format!("{} is not on the list of targets of this agent", named(host, ip)),
-                "add it to allow: in the fleet file, and repeat wavetank fleet up",
+                "add it to allow: in the fleet file, then wavetank fleet down and up",
             ));
         }
         let allow = if is_name(host) { host.to_owned() } else { ip.to_string() };

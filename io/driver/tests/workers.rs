@@ -19,7 +19,7 @@ use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 use wavetank_units::Nanos;
 
 /// Nothing here takes this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());

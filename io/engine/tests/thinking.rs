@@ -65,7 +65,7 @@ fn held_by(users: u64, engine: EngineChoice) -> i64 {
     let clock = Clock::starting_now();
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("a thread");
     let held = loop {
-        match threads.message(Duration::from_secs(30)).expect("nothing came from the thread for 30 s") {
+        match threads.message(Duration::from_mins(1)).expect("nothing came from the thread for a minute") {
             Message::Ready(..) => threads.broadcast(Command::Start(clock.now())),
             Message::Sealed(sealed) if sealed.interval.users == users => break bytes() - before,
             Message::Sealed(_) => {}

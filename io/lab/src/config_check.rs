@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::Value;
+use wavetank_driver::Signals;
 use wavetank_topology::{CustomConfig, Host, Lab, ServiceKind};
 use wavetank_units::UserError;
 
@@ -38,12 +39,16 @@ const IN_MEMORY: &str = "/run";
 /// Has all programs check the configurations that the lab of `order` would give them in `folder`,
 /// which is not modified. All rejected configurations are reported together, with the topology
 /// file's line. Hosts of one pattern are tried once. Returns what the programs warn of.
-pub(crate) fn try_configurations(order: &LabSpec, folder: &LabFolder) -> Result<Vec<String>, UserError> {
+pub(crate) fn try_configurations(
+    order: &LabSpec,
+    folder: &LabFolder,
+    signals: Option<Signals>,
+) -> Result<Vec<String>, UserError> {
     let (mut warnings, mut errors) = (Vec::new(), Vec::new());
     for hosts in worth_trying(&order.lab, folder).chunks(AT_ONCE) {
         let started: Vec<_> = hosts.iter().map(|host| Trial::start(order, folder, &host.name)).collect();
         for trial in started {
-            match trial.and_then(Trial::outcome) {
+            match trial.and_then(|trial| trial.outcome(signals)) {
                 Ok(told) => warnings.extend(told),
                 Err(error) => errors.push(error),
             }
@@ -121,8 +126,14 @@ impl Trial {
 
     /// Returns the result of the trial: what programs warn of. A signal that this process counts
     /// ends the wait.
-    fn outcome(mut self) -> Result<Vec<String>, UserError> {
-        match self.line.patience(Some(TRIAL_MAX)).and_then(|()| self.line.receive()) {
+    fn outcome(mut self, signals: Option<Signals>) -> Result<Vec<String>, UserError> {
+        let is_counted = || signals.is_some_and(|signals| signals.received() > 0);
+        let mut received = self.line.patience(Some(TRIAL_MAX)).and_then(|()| self.line.receive());
+        // A process that was stopped and continued is interrupted, too.
+        while received.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted) && !is_counted() {
+            received = self.line.receive();
+        }
+        match received {
             Ok(Some(answer)) => {
                 response::read(answer).map(|told| serde_json::from_value(told).unwrap_or_default())
             }

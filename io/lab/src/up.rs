@@ -28,6 +28,15 @@ const LOOK_UP: Duration = Duration::from_millis(200);
 /// Everything that is missing (exit 5) and all rejected configurations (exit 2), with the topology
 /// file's line.
 pub fn check(order: &LabSpec, folder: &LabFolder) -> Result<Vec<String>, UserError> {
+    check_until(order, folder, None)
+}
+
+/// As [`check`]. It ends early when a signal is counted.
+fn check_until(
+    order: &LabSpec,
+    folder: &LabFolder,
+    signals: Option<Signals>,
+) -> Result<Vec<String>, UserError> {
     let LabSpec { lab, file, .. } = order;
     privileged()?;
     message(order)?;
@@ -35,7 +44,7 @@ pub fn check(order: &LabSpec, folder: &LabFolder) -> Result<Vec<String>, UserErr
     let checked = [net::check(lab, file), service::check_programs(lab, file)];
     let missing: Vec<UserError> =
         checked.into_iter().filter_map(Result::err).flat_map(UserError::one_by_one).collect();
-    match (config_check::try_configurations(order, folder), UserError::combine(missing.clone())) {
+    match (config_check::try_configurations(order, folder, signals), UserError::combine(missing.clone())) {
         (Ok(warnings), None) => Ok(warnings),
         (Ok(_), Some(error)) => Err(error),
         (Err(error), _) => {
@@ -72,7 +81,7 @@ pub fn check_events(lab: &Lab, deeds: &[HostAction]) -> Result<(), UserError> {
 /// a signal (exit 130).
 pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<(LabState, Vec<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| system("signals cannot be counted", &errno))?;
-    let checked = check(order, folder);
+    let checked = check_until(order, folder, Some(signals));
     // Ctrl-C ends the programs of the check as well. In that case the errors do not come from the
     // machine.
     if signals.received() > 0 {

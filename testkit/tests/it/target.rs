@@ -94,14 +94,14 @@ fn endings_are_what_they_are_called() {
     let target = Target::start(Script::half_close(100));
     let mut client = Client::connect(target.address());
     client.send(get).send(get);
-    target.wait_for("second request", SECOND, |truth| truth.requests == 2);
+    target.wait_for("second request", 60 * SECOND, |truth| truth.requests == 2);
     drop(client);
     assert_eq!(target.settled().by_status[&200], 1);
 
     let target = Target::start(Script::silence());
     let mut client = Client::connect(target.address());
     client.send(get);
-    target.wait_for("request", SECOND, |truth| truth.requests == 1);
+    target.wait_for("request", 60 * SECOND, |truth| truth.requests == 1);
     drop(client);
     assert_eq!(target.settled().ended_by_fin, 1);
 }

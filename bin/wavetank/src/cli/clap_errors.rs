@@ -223,6 +223,10 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "give the run to compare with: --baseline RUN";
             UserError::usage("no_baseline", "this option needs `--baseline`", hint)
         }
+        word if word.starts_with("--fleet") => {
+            let hint = "give the hosts that send the load: --fleet FILE";
+            UserError::usage("no_fleet", "this option needs `--fleet`", hint)
+        }
         "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
         "<LAB>" => {
             let hint = "wavetank lab run LAB EXPERIMENT: the file of the lab, then that of the load";

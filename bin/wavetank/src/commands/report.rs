@@ -71,7 +71,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         });
     }
     if read.damaged > 0 {
-        lost.push(unread(read));
+        lost.push(unread(&read));
     }
     Ok(build_record(RunFacts {
         plan: &plan,
@@ -96,7 +96,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
 }
 
 /// Describes lines that cannot be read, and why if a later version wrote them.
-fn unread(read: ReadReport) -> String {
+fn unread(read: &ReadReport) -> String {
     let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
     let unread = format!("{} of the archive cannot be read", lines(read.damaged));
     match read.newer {

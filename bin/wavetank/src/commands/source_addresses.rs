@@ -2,11 +2,10 @@
 
 use std::net::SocketAddr;
 
-use wavetank_driver::bind_probe;
 use wavetank_plan::{Plan, SourceOrder, SourcesPlan};
 use wavetank_units::UserError;
 
-use crate::run::Host;
+use crate::run::{Host, check_sources_bindable};
 
 /// Returns the addresses for `--source auto`: all addresses of the interface towards `targets`,
 /// filled one after another. `name` is the targets' name.
@@ -41,18 +40,4 @@ pub(super) fn check_sources(host: &Host, plan: &Plan) -> Result<(), UserError> {
         None if host.facts.is_fleet() => Ok(()),
         None => check_sources_bindable(plan),
     }
-}
-
-/// Checks before anything is sent that this host can bind the first address of every source range.
-pub(super) fn check_sources_bindable(plan: &Plan) -> Result<(), UserError> {
-    for range in &plan.sources.ranges {
-        bind_probe(SocketAddr::new(range.first, 0)).map_err(|errno| {
-            UserError::refused(
-                "no_source_address",
-                format!("this host cannot bind the source address {}: {errno}", range.first),
-                format!("give it to an interface: ip address add {} dev INTERFACE", range.first),
-            )
-        })?;
-    }
-    Ok(())
 }

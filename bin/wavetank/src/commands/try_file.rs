@@ -12,10 +12,10 @@ use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 use wavetank_units::{ExitCode, UserError, did_you_mean};
 
 use super::run_file::{all_tables, sources};
-use super::source_addresses::{check_sources_bindable, local_source_addresses};
+use super::source_addresses::local_source_addresses;
 use crate::cli::{FileFormat, TryArgs};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
-use crate::run::{Host, host_error, output, tls_client};
+use crate::run::{Host, check_sources_bindable, host_error, output, tls_client};
 use crate::trace::{SecretScrubber, TraceRecorder, event_text, walk_title};
 
 /// Reports every error that can be found before anything is sent. Exit 0 if the run was as

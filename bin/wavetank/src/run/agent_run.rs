@@ -26,6 +26,7 @@ use super::dns_refresh::DnsRefresher;
 use super::fleet_package::unpacked;
 use super::load_host::{AgentEvent, LoadHost, LoadReport};
 use super::sample::SampleStore;
+use super::source_check::check_sources_bindable;
 use super::usage_at_start::UsageAtStart;
 use super::{Host, tls_client};
 
@@ -66,7 +67,7 @@ impl AgentRun {
         let package = PlanPackage::decode(&bytes).map_err(|error| vec![error.to_string()])?;
         let plan_hash = PlanDoc::hash(&PlanDoc::new(&package.plan).to_yaml());
         let host = Host::inspect().map_err(lines)?;
-        let plan = Arc::new(fit(&package, meta.share, &host, guard).map_err(lines)?);
+        let plan = Arc::new(fit(&package, (&meta.agent, meta.share), &host, guard).map_err(lines)?);
         let tls = tls_client(&plan).map_err(lines)?;
         let mut journeys = Journeys::new(&plan, package.tables).map_err(lines)?;
         journeys.set_initial_variables(&unpacked(package.variables));
@@ -221,7 +222,12 @@ fn first_sent(interval: &Interval) -> Option<Nanos> {
 }
 
 /// Returns the plan as this host carries out its share.
-fn fit(package: &PlanPackage, share: Partition, host: &Host, guard: &Guard) -> Result<Plan, UserError> {
+fn fit(
+    package: &PlanPackage,
+    (name, share): (&str, Partition),
+    host: &Host,
+    guard: &Guard,
+) -> Result<Plan, UserError> {
     let plan = &package.plan;
     for target in &plan.targets {
         let host = TargetUrl::parse(&target.url).map_or_else(|_| target.name.clone(), |url| url.host);
@@ -229,6 +235,9 @@ fn fit(package: &PlanPackage, share: Partition, host: &Host, guard: &Guard) -> R
             guard.check(&host, *address, "wavetank run")?;
         }
     }
+    let own_sources = package.sources.iter().find(|(agent, _)| agent == name).map(|(_, own)| own.clone());
+    let plan = &Plan { sources: own_sources.unwrap_or_else(|| plan.sources.clone()), ..plan.clone() };
+    check_sources_bindable(plan)?;
     let automatic = AutomaticChoices { threads: package.automatic_threads, engine: package.automatic_engine };
     let share = PlanShare::new(share.width, share.of).unwrap_or(PlanShare::WHOLE);
     let plan = adapt_to_host(plan, share, &host.facts, automatic)?;

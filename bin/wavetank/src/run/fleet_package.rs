@@ -26,6 +26,7 @@ impl FleetPackage {
             tables: tables.to_vec(),
             automatic_threads,
             automatic_engine,
+            sources: fleet.sources(),
             variables: Vec::new(),
         };
         Self { fleet, package }

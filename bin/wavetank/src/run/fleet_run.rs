@@ -7,7 +7,7 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, Member};
 use wavetank_inventory::{Host, fold_hosts};
 use wavetank_link::StreamEvent;
-use wavetank_plan::{HostFacts, LoadOrigin};
+use wavetank_plan::{HostFacts, LoadOrigin, SourceOrder, SourcesPlan, parse_sources};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::fleet_link::{FleetLink, FleetReach};
@@ -46,6 +46,8 @@ pub(super) struct FleetAgent {
     pub(super) name: String,
     /// Its weight in the fleet file.
     pub(super) weight: Option<u64>,
+    /// Its source addresses in the fleet file.
+    sources: Option<SourcesPlan>,
     /// Its connection, with its first message.
     pub(super) hello: Option<(AgentId, AgentMessage)>,
     capabilities: Capabilities,
@@ -64,7 +66,7 @@ impl FleetRun {
     pub(crate) fn connect(mut hosts: Vec<Host>, reach: FleetReach) -> Result<Self, UserError> {
         let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
-        let agents = hosts.iter().map(FleetAgent::new).collect();
+        let agents = hosts.iter().map(FleetAgent::new).collect::<Result<Vec<_>, _>>()?;
         let link = FleetLink::start(hosts, reach)?;
         let mut fleet = Self { link, agents, connections: BTreeMap::new() };
         fleet.gather(signals);
@@ -123,6 +125,12 @@ impl FleetRun {
         self.agents.iter().map(member).collect()
     }
 
+    /// Returns the source addresses of agents that have their own.
+    pub(super) fn sources(&self) -> Vec<(String, SourcesPlan)> {
+        let own = |agent: &FleetAgent| Some((agent.name.clone(), agent.sources.clone()?));
+        self.agents.iter().filter_map(own).collect()
+    }
+
     /// `facts` of this host as those of all agents together.
     pub(crate) fn facts(&self, facts: HostFacts) -> HostFacts {
         let hosts = u32::try_from(self.agents.len()).unwrap_or(u32::MAX);
@@ -149,15 +157,18 @@ fn hint_for(reason: &str) -> &'static str {
 }
 
 impl FleetAgent {
-    fn new(host: &Host) -> Self {
-        Self {
+    fn new(host: &Host) -> Result<Self, UserError> {
+        let ranges = host.sources.as_deref().map(parse_sources).transpose()?;
+        let sources = ranges.map(|ranges| SourcesPlan { ranges, order: SourceOrder::InTurn });
+        Ok(Self {
             name: host.name.clone(),
             weight: host.weight.map(u64::from),
+            sources,
             hello: None,
             capabilities: Capabilities::default(),
             failed: 0,
             problem: None,
-        }
+        })
     }
 
     /// CPUs that it may use.

@@ -148,7 +148,7 @@ impl LoadHost {
             self.tell(Command::UpdateAddresses(ways));
         }
         if !news.is_empty() {
-            self.event(AgentEvent::Names(news));
+            self.report_event(AgentEvent::Names(news));
         }
     }
 
@@ -189,7 +189,7 @@ impl LoadHost {
                 load.opened += opened;
                 if load.ready == load.threads.len() {
                     let memory = load.growth.end(load.opened);
-                    self.event(AgentEvent::Opened(memory));
+                    self.report_event(AgentEvent::Opened(memory));
                     self.reports.push(LoadReport::Prepared);
                 }
             }
@@ -199,16 +199,16 @@ impl LoadHost {
                 load.resolved_last = load.resolved_last.max(at);
                 if load.drained == load.threads.len() {
                     let resolved_last = load.resolved_last;
-                    self.event(AgentEvent::Drained(resolved_last));
+                    self.report_event(AgentEvent::Drained(resolved_last));
                     self.reports.push(LoadReport::Draining);
                     self.finish();
                 }
             }
-            Message::EndRun(wish) => self.event(AgentEvent::EndRun(wish)),
+            Message::EndRun(wish) => self.report_event(AgentEvent::EndRun(wish)),
             Message::Finished(thread) => load.collector.thread_ended(thread),
             Message::Failed(thread, why) => {
                 load.collector.thread_lost(thread);
-                self.event(AgentEvent::ThreadFailed(thread, why));
+                self.report_event(AgentEvent::ThreadFailed(thread, why));
                 self.finish();
             }
         }
@@ -238,7 +238,7 @@ impl LoadHost {
             self.reports.push(LoadReport::Draining);
         }
         if now >= zero.after(end).after(self.plan.drain) {
-            self.event(AgentEvent::DrainOver);
+            self.report_event(AgentEvent::DrainOver);
             self.finish();
         }
     }
@@ -254,7 +254,7 @@ impl LoadHost {
         }
     }
 
-    fn event(&mut self, event: AgentEvent) {
+    fn report_event(&mut self, event: AgentEvent) {
         self.reports.push(LoadReport::Event(event));
     }
 

@@ -60,6 +60,8 @@ mod server_counts;
 #[cfg(target_os = "linux")]
 mod service_logs;
 #[cfg(target_os = "linux")]
+mod source_check;
+#[cfg(target_os = "linux")]
 mod tls;
 #[cfg(target_os = "linux")]
 mod usage_at_start;
@@ -96,5 +98,7 @@ pub(crate) use lookup::{check_allowed, lookup};
 pub(crate) use probe::{ProbeResult, hint_for_unexpected_answer, is_safe, probe};
 #[cfg(target_os = "linux")]
 pub(crate) use sampling::{LabServer, SamplingConfig, check_target_counts_available};
+#[cfg(target_os = "linux")]
+pub(crate) use source_check::check_sources_bindable;
 #[cfg(target_os = "linux")]
 pub(crate) use tls::tls_client;

@@ -170,6 +170,14 @@ impl RemoteAgents {
         }
     }
 
+    /// The agent with this name is heard again.
+    pub(super) fn regain(&mut self, name: &str) {
+        if let Some(number) = self.number_of(name) {
+            self.agents[number].lost = false;
+            self.merger.agent_back(index(number));
+        }
+    }
+
     /// Records the end of the load on an agent. Returns the last instant at which a request was
     /// resolved, once all agents have drained that are not lost.
     pub(super) fn drained(&mut self, number: usize, at: Nanos) -> Option<Nanos> {

@@ -116,9 +116,13 @@ fn a_time_limit_ends_the_command_on_the_host() {
     let Some(sshd) = Sshd::start("a_time_limit_ends_the_command_on_the_host") else { return };
     let file = sshd.place.file("number");
     let command = format!("sh -c 'echo $$ > {file}; exec sleep 3600'");
-    let outcome = sshd.fleet(&["exec", "-w", "load1", "--timeout", "4s", &command]).run();
-    check(&outcome, 1, "load1 · timed out\n", "1 timed out");
-    let number = process(&file).expect("the command ran");
+    // A busy machine may need more than the first limit to reach the command.
+    let number = ["4s", "15s", "1m"].into_iter().find_map(|limit| {
+        let outcome = sshd.fleet(&["exec", "-w", "load1", "--timeout", limit, &command]).run();
+        check(&outcome, 1, "load1 · timed out\n", "1 timed out");
+        process(&file)
+    });
+    let number = number.expect("the command ran");
     assert!(poll_until(LIMIT, || is_gone(number).then_some(())).is_some(), "{number} goes on");
 }
 
@@ -138,12 +142,23 @@ fn an_interrupt_ends_the_command_on_the_host() {
 #[test]
 fn hosts_are_watched() {
     let Some(sshd) = Sshd::start("hosts_are_watched") else { return };
-    let outcome = sshd.fleet(&["top", "-w", "load[1-2],dead", "--format", "json", "-d", "6s"]).run();
-    outcome.expect_exit(1);
-    let lines: Vec<serde_json::Value> =
-        outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let watched = |time: &str| {
+        let words = ["top", "-w", "load[1-2],dead", "--format", "json", "-d", time];
+        let outcome = sshd.fleet(&words).run();
+        outcome.expect_exit(1);
+        let lines = outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        lines.collect::<Vec<serde_json::Value>>()
+    };
+    let of =
+        |lines: &[serde_json::Value], host: &str| lines.iter().find(|line| line["host"] == host).cloned();
+    let has = |lines: &[serde_json::Value], host: &str| {
+        of(lines, host).is_some_and(|line| line["cores"].is_array())
+    };
+    let is_whole = |lines: &Vec<serde_json::Value>| ["load1", "load2"].iter().all(|host| has(lines, host));
+    // A busy machine may need more than the first time to reach both.
+    let lines = ["6s", "20s", "1m"].into_iter().map(watched).find(is_whole).expect("both hosts are watched");
     for host in ["load1", "load2"] {
-        let line = lines.iter().find(|line| line["host"] == host).unwrap_or_else(|| panic!("{outcome}"));
+        let line = of(&lines, host).expect("it is there");
         let cores = line["cores"].as_array().expect("cores");
         let in_use = line["tcp_in_use"].as_u64().expect("sockets");
         assert!(!cores.is_empty() && in_use > 0 && line["memory_total_bytes"].as_u64() > Some(0), "{line}");

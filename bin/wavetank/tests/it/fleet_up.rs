@@ -2,7 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use wavetank_testkit::{Outcome, Program, Running, Signal, TestDir, poll_until, skip};
@@ -10,7 +11,6 @@ use wavetank_testkit::{Outcome, Program, Running, Signal, TestDir, poll_until, s
 use crate::fleet::Sshd;
 
 const LIMIT: Duration = Duration::from_mins(2);
-const SECOND: Duration = Duration::from_secs(1);
 
 /// An sshd, and a folder for agents, which are ended with the test.
 struct Hosts {
@@ -206,6 +206,16 @@ fn check_refused(outcome: &Outcome, part: &str, hint: &str) {
     assert!(outcome.stderr.contains(part) && outcome.stderr.contains(hint), "{outcome}");
 }
 
+/// Reads lines in a thread, so that a missing one cannot hold up the test.
+fn lines_of(output: ChildStdout) -> Receiver<String> {
+    let (send, lines) = sync_channel(100);
+    std::thread::spawn(move || {
+        let all = BufReader::new(output).lines().map_while(Result::ok);
+        all.map(|line| send.send(line)).take_while(Result::is_ok).count()
+    });
+    lines
+}
+
 #[test]
 fn an_agent_answers_a_controller_and_ends_in_order() {
     let place = TestDir::new();
@@ -233,14 +243,15 @@ fn an_agent_answers_a_controller_and_ends_in_order() {
          {{\"v\":1,\"run\":5,\"epoch\":1,\"order\":{{\"command\":{{\"seq\":1,\"command\":{offer}}}}},\"plan\":\"cGxhbg==\"}}\n"
     );
     orders.write_all(lines.as_bytes()).expect("the agent reads");
-    let mut reports = BufReader::new(attached.stdout.take().expect("a pipe")).lines();
-    let mut wait_for = |part: &str| {
-        let found = reports.by_ref().map_while(Result::ok).any(|line| line.contains(part));
+    let reports = lines_of(attached.stdout.take().expect("a pipe"));
+    let wait_for = |part: &str| {
+        let next = || reports.recv_timeout(LIMIT).ok();
+        let found = std::iter::from_fn(next).any(|line| line.contains(part));
         assert!(found, "the agent has not sent {part}");
     };
     wait_for("\"hello\":{\"version\"");
     wait_for("\"clock\":{\"id\":7");
-    wait_for("this agent cannot run load yet");
+    wait_for("cannot read the plan package");
     // A look at the agent does not replace its controller.
     agent(&["hello", "--dir", &folder]).run().expect_exit(0);
     orders.write_all(lines.as_bytes()).expect("the agent reads");
@@ -266,7 +277,7 @@ fn an_agent_is_ended_by_its_folder() {
     let running = serve(&folder);
     let stopped = agent(&["stop", "--dir", &folder, "--name", "load1"]).run();
     assert_eq!(stopped.expect_exit(0).stdout, "stopped\n");
-    assert!(running.ends_within(SECOND));
+    assert!(running.ends_within(LIMIT));
 }
 
 #[test]

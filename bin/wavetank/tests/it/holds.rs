@@ -4,7 +4,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Target, answer};
+use wavetank_testkit::{
+    ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Target, TimingMismatch, answer, expect_time,
+    retry_timing,
+};
 
 fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -37,13 +40,20 @@ fn in_plateau(line: &serde_json::Value, from: i64, until: i64) -> bool {
 
 #[test]
 fn run_and_target_agree_on_every_second() {
+    retry_timing(hold_and_compare);
+}
+
+fn hold_and_compare() -> Result<(), TimingMismatch> {
     let trial = trial();
     let serve = Serve::start(&trial.program(), &["--connections", "3000"]);
     let file = trial.place().write("hold.yaml", hold(&serve.url(""), 2_000, 4, "1s"));
     let outcome =
         trial.load::<&str>(&file, ["--threshold", "held >= 2k in keep", "--threshold", "lost = 0"]).run();
-    let result = outcome.expect_exit(0).json();
+    let result = outcome.json();
     let held = &result["held"][0];
+    // A busy machine does not open all of them within a second.
+    let in_time = held["lowest"] == 2_000 && outcome.exit == Some(0);
+    expect_time(in_time, || format!("the plateau began late: {outcome}"))?;
     assert_eq!(
         (&held["planned"], &held["lowest"], &held["seconds"], &held["lost"]),
         (&2_000.into(), &2_000.into(), &4.into(), &0.into()),
@@ -66,6 +76,7 @@ fn run_and_target_agree_on_every_second() {
     let text = trial.program().args(["report", "latest", "--format", "text"]).run();
     let first = "PASS  2,000 connections held for 4 s, 0 lost";
     assert!(text.stdout.starts_with(first) && text.stdout.contains("target counted 2,000 ("), "{text}");
+    Ok(())
 }
 
 /// The kernel counts the whole network namespace, so this run has its own.
@@ -75,6 +86,10 @@ fn the_kernel_counts_both_ends() {
     if !NetNs::available(test) {
         return;
     }
+    retry_timing(count_both_ends);
+}
+
+fn count_both_ends() -> Result<(), TimingMismatch> {
     let trial = trial();
     let file = trial.place().write("hold.yaml", hold("http://127.0.0.1:8080", 2_000, 3, "1s"));
     let script = format!(
@@ -84,13 +99,18 @@ fn the_kernel_counts_both_ends() {
     );
     let shell = NetNs::shell(&trial.program().arguments()[0], &script).in_folder(trial.place().path());
     let result = shell.run().expect_exit(0).json();
-    let kernel = &result["held"][0]["kernel"];
+    let held = &result["held"][0];
+    expect_time(held["lowest"] == 2_000, || format!("the plateau began late: {held}"))?;
+    let kernel = &held["kernel"];
     let count = |key: &str| kernel[key].as_u64().unwrap_or_else(|| panic!("{key}: {kernel}"));
+    // The kernel counts orphans of the whole machine, so other programs have some.
+    assert_eq!(count("tcp_tw"), 0, "{kernel}");
     assert_eq!(count("tcp_inuse") - count("tcp_inuse_before") - count("tcp_asking"), 4_000, "{kernel}");
-    assert_eq!((count("tcp_tw"), count("tcp_orphan")), (0, 0), "{kernel}");
     for line in lines(&trial, "hosts/local.jsonl").iter().filter(|line| in_plateau(line, 1, 4)) {
-        assert_eq!(line["tcp"]["inuse"].as_u64(), Some(count("tcp_inuse")), "{line}");
+        let same = line["tcp"]["inuse"].as_u64() == Some(count("tcp_inuse"));
+        expect_time(same, || format!("not as in the result: {line}"))?;
     }
+    Ok(())
 }
 
 /// The target breaks seven connections at their second request, two seconds into the run.

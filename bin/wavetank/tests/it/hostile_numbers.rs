@@ -152,10 +152,10 @@ fn archives_of_any_numbers_are_told_or_refused() {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let whole = archive(&trial);
     let target = Target::start(Script::constant(Duration::ZERO));
-    trial
-        .load(&target.url("/"), ["-r", "50/s", "-d", "2s", "--quiet", "--runs-dir", "other"])
-        .run()
-        .expect_exit(0);
+    let made =
+        trial.load(&target.url("/"), ["-r", "50/s", "-d", "2s", "--quiet", "--runs-dir", "other"]).run();
+    // On a busy machine the run may be invalid. Its archive is as good.
+    assert!(matches!(made.exit, Some(0 | 3)), "{made}");
     let other = trial.place().runs("other").remove(0);
     for seed in 0..ROUNDS {
         let folder = PathBuf::from(trial.place().file(&format!("spoilt-{seed}")));

@@ -30,7 +30,7 @@ fn moving(test: &str, words: &str, next: &str) -> Option<(Outcome, [Truth; 2])> 
     let script = format!("mount --bind {hosts} /etc/hosts; exec \"$0\" run {words} --format json");
     let running =
         NetNs::mounts(&trial.program().arguments()[0], &script).in_folder(trial.place().path()).start();
-    servers[0].wait_for("the first server is asked", Duration::from_secs(30), |truth| truth.requests > 0);
+    servers[0].wait_for("the first server is asked", Duration::from_mins(1), |truth| truth.requests > 0);
     // Written in place, since this very file is mounted.
     std::fs::write(&hosts, next).expect("the test's own file");
     let outcome = running.wait(Duration::from_mins(1));
@@ -168,10 +168,12 @@ fn one_user_tries_the_next_address() {
 #[test]
 fn localhost_is_where_a_server_listens() {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
-    for (at, other) in [("[::1]:0", "127.0.0.1"), ("127.0.0.1:0", "::1")] {
-        let Ok(listener) = std::net::TcpListener::bind(at) else { continue };
-        let own = listener.local_addr().expect("it is bound");
-        drop(listener);
+    for (at, other) in [("::1", "127.0.0.1"), ("127.0.0.1", "::1")] {
+        // No other test may listen on this port of the other address.
+        let own = SocketAddr::new(at.parse().expect("a literal address"), free_port());
+        if std::net::TcpListener::bind((own.ip(), 0)).is_err() {
+            continue;
+        }
         let server = Target::start_at(own, Script::constant(Duration::ZERO));
         for words in ["-n 20 -c 2 --no-probe", "-n 20 -c 2 --no-probe --engine epoll"] {
             server.reset();
@@ -185,12 +187,13 @@ fn localhost_is_where_a_server_listens() {
 
 #[test]
 fn an_address_has_a_zone() {
-    let Ok(listener) = std::net::TcpListener::bind("[::1]:0") else { return };
-    let own = listener.local_addr().expect("it is bound");
-    drop(listener);
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
-    let server = Target::start_at(own, Script::constant(Duration::ZERO));
-    let port = own.port();
+    let any = "[::1]:0".parse().expect("a literal address");
+    let server = Target::start_at(any, Script::constant(Duration::ZERO));
+    let port = server.address().port();
     for engine in ["epoll", "auto"] {
         let url = format!("http://[::1%25lo]:{port}/");
         let outcome = trial.load(&url, ["-n", "4", "-c", "1", "--no-probe", "--engine", engine]).run();

@@ -105,13 +105,13 @@ fn the_probe_and_once_use_the_engine_that_was_asked_for() {
         }
         for words in ["--once", "-c 1 -n 1"] {
             let target = Target::start(Script::silence());
-            let words = format!("{words} --engine {engine} --timeout 20s --source 127.0.0.1");
+            let words = format!("{words} --engine {engine} --timeout 100s --source 127.0.0.1");
             let program = trial.program().args(["run", &target.url("/")]).args(words.split(' '));
             let running = masked(program, way).start();
-            target.wait_for("the request", 10 * SECOND, |truth| truth.requests == 1);
+            target.wait_for("the request", 60 * SECOND, |truth| truth.requests == 1);
             assert_eq!(waits_with(&running), [used], "{mask} {words}");
             running.signal(Signal::INT);
-            let outcome = running.wait(5 * SECOND);
+            let outcome = running.wait(60 * SECOND);
             assert_eq!(outcome.exit, Some(130), "{outcome}");
         }
     }
@@ -141,10 +141,10 @@ fn what_cannot_be_had_is_refused_with_cause_and_cure() {
 /// connections are open.
 fn in_processes(trial: &RunHarness, target: &Target) -> Running {
     let way = Way { mask: "uring,unshare", engine: "epoll", files: "per_process" };
-    let program = trial.load(&target.url("/"), ["-c", CONNECTIONS, "-d", "60s", "--no-probe"]);
+    let program = trial.load(&target.url("/"), ["-c", CONNECTIONS, "-d", "600s", "--no-probe"]);
     // Its own process group, as a shell gives to each job.
     let running = masked(program, way).under(["setsid", "prlimit", FILES]).start();
-    target.wait_for("load", 20 * SECOND, |truth| truth.requests >= 1_500);
+    target.wait_for("load", 60 * SECOND, |truth| truth.requests >= 1_500);
     running
 }
 
@@ -183,7 +183,7 @@ fn an_interrupt_of_the_whole_group_is_one() {
     let running = in_processes(&trial, &target);
     assert_eq!(children(&running).len(), 3);
     signal(running.id(), Signal::INT, true);
-    let outcome = running.wait(12 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     let result = trial.check(&outcome, &target, 130);
     assert_eq!(result.count("requests.open"), 0, "heard once, it drains: {result}");
     assert_eq!(result.count("connections.lost"), 0, "{result}");
@@ -197,7 +197,7 @@ fn a_lost_worker_process_is_told_and_ends_the_run() {
     let (trial, target) = (trial(), Target::start(Script::constant(SECOND / 2)));
     let running = in_processes(&trial, &target);
     signal(children(&running)[1], Signal::KILL, false);
-    let outcome = running.wait(12 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     let result = outcome.expect_exit(4).result();
     assert_eq!(result.status(), "incomplete", "{result}");
     assert!(outcome.stdout.contains("ended by signal 9"), "{outcome}");
@@ -212,7 +212,7 @@ fn worker_processes_end_with_their_maker() {
     let running = in_processes(&trial, &target);
     assert_eq!(children(&running).len(), 3);
     running.signal(Signal::KILL);
-    assert!(running.ends_within(12 * SECOND));
+    assert!(running.ends_within(60 * SECOND));
     // Their sockets are closed only after the processes are gone.
-    target.wait_for("the end of all connections", 12 * SECOND, |truth| truth.open == 0);
+    target.wait_for("the end of all connections", 60 * SECOND, |truth| truth.open == 0);
 }

@@ -104,9 +104,9 @@ fn interrupted(path: &'static str, before: &str, after: &str) -> RunResult {
     );
     let running = trial.load(&trial.place().write("x.yaml", text), [""; 0]).start();
     let waits = |truth: &wavetank_testkit::Truth| truth.by_path.contains_key(path);
-    target.wait_for("the request", Duration::from_secs(20), waits);
+    target.wait_for("the request", Duration::from_mins(1), waits);
     running.signal(Signal::INT);
-    let outcome = running.wait(Duration::from_secs(15));
+    let outcome = running.wait(Duration::from_mins(1));
     trial.check(&outcome, &target, 130)
 }
 

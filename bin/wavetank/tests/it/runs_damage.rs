@@ -33,18 +33,19 @@ struct Whole {
 fn whole() -> Whole {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::ZERO));
-    trial
-        .load(&target.url("/"), ["-r", "50/s", "-d", "3s", "--name", "whole", "--quiet"])
-        .run()
-        .expect_exit(0);
+    // On a busy machine a run may be invalid. Its archive is as good.
+    let made = |words: &[&str]| {
+        let outcome = trial.load(&target.url("/"), words.iter().copied()).run();
+        assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
+    };
+    made(&["-r", "50/s", "-d", "3s", "--name", "whole", "--quiet"]);
     let folder = trial.place().runs("runs").into_iter().next().expect("the run has its archive");
     let of = |format: &str| {
         let outcome = trial.program().args(["report", "latest", "--format", format]).run();
         outcome.expect_exit(0).stdout.clone()
     };
     let (text, csv) = (of("text"), of("csv"));
-    let other = ["-r", "50/s", "-d", "3s", "--runs-dir", "other", "--quiet"];
-    trial.load(&target.url("/"), other).run().expect_exit(0);
+    made(&["-r", "50/s", "-d", "3s", "--runs-dir", "other", "--quiet"]);
     let packed = ["runs", "pack", "latest", "--runs-dir", "other", "--out", "other.wtrun"];
     trial.program().args(packed).run().expect_exit(0);
     Whole { trial, folder, other: "other.wtrun".to_owned(), text, csv }

@@ -148,9 +148,9 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --format json --no-probe --threads 1";
     let running = search(&place, &target.url("/"), words).start();
-    target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 20);
+    target.wait_for("load", Duration::from_mins(1), |truth| truth.requests >= 20);
     running.signal(Signal::INT);
-    let outcome = running.wait(Duration::from_secs(20));
+    let outcome = running.wait(Duration::from_mins(1));
     let doc = check(&outcome, 130, "signal");
     let folder = folder(&place);
     let kept = std::fs::read_to_string(format!("{folder}/search.json")).expect("nothing is lost");
@@ -165,12 +165,12 @@ fn an_answer_that_cannot_be_kept_is_told() {
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --no-probe --threads 1";
     let running = search(&place, &target.url("/"), words).start();
-    target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 20);
+    target.wait_for("load", Duration::from_mins(1), |truth| truth.requests >= 20);
     let folder = folder(&place);
     // The file cannot be created, as on a full disk.
     std::fs::create_dir(format!("{folder}/search.json.partial")).expect("the folder is writable");
     running.signal(Signal::INT);
-    let outcome = running.wait(Duration::from_secs(20));
+    let outcome = running.wait(Duration::from_mins(1));
     outcome.expect_exit(130);
     assert!(
         outcome.stdout.starts_with("interrupted by a signal: "),
@@ -190,7 +190,7 @@ fn a_target_that_dies_ends_the_search() {
         "{SHORT} --threshold p50<900ms --timeout 1s --from 50/s --to 100k/s --format json --no-probe"
     );
     let running = search(&place, &target.url("/"), &words).start();
-    target.wait_for("the first level", Duration::from_secs(20), |truth| truth.requests >= 60);
+    target.wait_for("the first level", Duration::from_mins(1), |truth| truth.requests >= 60);
     drop(target);
     let outcome = running.wait(Duration::from_mins(1));
     let doc = check(&outcome, 4, "target");
@@ -218,7 +218,7 @@ fn a_target_that_hangs_ends_the_search_soon() {
     let target = Target::start(Script::new(hangs));
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --format json --no-probe");
     let running = search(&place, &target.url("/"), &words).start();
-    let doc = check(&running.wait(Duration::from_secs(55)), 4, "target");
+    let doc = check(&running.wait(Duration::from_mins(1)), 4, "target");
     let runs = doc["runs"].as_array().expect("a list");
     let done: Vec<_> = runs.iter().map(|run| &run["requests"]["done"]).collect();
     assert_eq!(done, [25, 0, 0, 0], "the first level, twice the second, the first again: {doc}");

@@ -40,7 +40,7 @@ fn the_root_is_a_small_fixed_body_with_a_date() {
     // RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`.
     let date = first.field("date").expect("a Date").to_owned();
     assert!(date.ends_with(" GMT") && date.len() == 29, "{date}");
-    let changed = wavetank_testkit::clock::poll_until(Duration::from_secs(5), || {
+    let changed = wavetank_testkit::clock::poll_until(Duration::from_mins(1), || {
         (client.get("/").field("date") != Some(date.as_str())).then_some(())
     });
     assert!(changed.is_some(), "the date changes");
@@ -322,7 +322,7 @@ fn a_limit_on_files_that_is_reached_is_told_once() {
     let serve = Serve::start(&program, &["--threads", "1", "--engine", "epoll"]);
     let clients: Vec<_> = (0..100).map(|_| Client::connect(serve.address())).collect();
     let told = || serve.running().stderr().matches("warning: cannot accept a client").count();
-    let waited = wavetank_testkit::clock::poll_until(Duration::from_secs(10), || (told() > 0).then_some(()));
+    let waited = wavetank_testkit::clock::poll_until(Duration::from_mins(1), || (told() > 0).then_some(()));
     assert!(waited.is_some(), "nothing is reported: {}", serve.running().stderr());
     drop(clients);
     assert_eq!(
@@ -332,7 +332,7 @@ fn a_limit_on_files_that_is_reached_is_told_once() {
     );
     assert_eq!(told(), 1, "{}", serve.running().stderr());
     serve.running().signal(Signal::INT);
-    let outcome = serve.into_running().wait(Duration::from_secs(10));
+    let outcome = serve.into_running().wait(Duration::from_mins(1));
     outcome.expect_exit(0);
     for said in [
         "Too many open files (EMFILE)",
@@ -363,7 +363,7 @@ fn connections_for_which_there_are_no_files_are_refused_with_a_number_that_is_no
     let most: u64 = most.and_then(|most| most.parse().ok()).unwrap_or_else(|| panic!("{refused}"));
     serve(&(most + 3).to_string()).run().expect_exit(5);
     let served = serve(&most.to_string()).start();
-    let serving = wavetank_testkit::clock::poll_until(Duration::from_secs(10), || {
+    let serving = wavetank_testkit::clock::poll_until(Duration::from_mins(1), || {
         (served.ends_within(Duration::ZERO) || served.stderr().contains("engine ")).then_some(())
     });
     assert!(serving.is_some() && !served.ends_within(Duration::ZERO), "{most}: {}", served.stderr());

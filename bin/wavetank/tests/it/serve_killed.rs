@@ -19,7 +19,7 @@ const WORKERS: usize = 4;
 const CLIENTS: usize = 32;
 /// Requests sent in one write, so that workers are busy most of the time.
 const AT_ONCE: usize = 64;
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns the children of all threads of a process.
 fn children(of: u32) -> Vec<Pid> {

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use wavetank_testkit::{
-    ReceivedRequest, RunHarness, Script, ScriptAction, Signal, Stamp, Target, answer, answer_with,
-    expect_time, retry_timing,
+    ReceivedRequest, RunHarness, Script, ScriptAction, Signal, Stamp, Target, TimingMismatch, answer,
+    answer_with, expect_time, retry_timing,
 };
 
 fn trial() -> RunHarness {
@@ -68,6 +68,11 @@ fn misbehave(seed: u64, seen: &ReceivedRequest) -> Vec<ScriptAction> {
 /// Runs `words` against a misbehaving target. Every request is accounted for, whatever the verdict.
 #[track_caller]
 fn check(seed: u64, words: &str) {
+    retry_timing(|| attempt(seed, words));
+}
+
+#[track_caller]
+fn attempt(seed: u64, words: &str) -> Result<(), TimingMismatch> {
     let target = Target::start(Script::new(move |seen| misbehave(seed, seen)));
     let trial = trial();
     let words = format!("{words} --timeout 250ms --drain 1s --no-probe --seed {seed}");
@@ -85,11 +90,19 @@ fn check(seed: u64, words: &str) {
     assert!(ok <= truth.by_status[&200], "no answer counts twice: {result}");
     // The warm-up is counted separately, and the target does not distinguish it.
     if !words.contains("--warmup") {
-        assert_eq!(result.count("status.500"), truth.by_status[&500], "seed {seed}: {result}");
-        assert_eq!(truth.connections, result.count("connections.opened"), "seed {seed}: {result}");
+        // The kernel completes a connect that the run gives up when the machine pauses.
+        let connections = result.count("connections.opened")..=result.count("connections.offered");
+        assert!(connections.contains(&truth.connections), "seed {seed}: {connections:?}: {result}");
     }
     let report = trial.program().args(["report", "latest", "--format", "json"]).run();
     assert_eq!(report.expect_exit(0).result(), result, "seed {seed}");
+    if words.contains("--warmup") {
+        return Ok(());
+    }
+    let (counted, sent) = (result.count("status.500"), truth.by_status[&500]);
+    assert!(counted <= sent, "seed {seed}: {result}");
+    // A response after the timeout does not count.
+    expect_time(counted == sent, || format!("seed {seed}: {counted} of {sent} came in time\n{result}"))
 }
 
 #[test]
@@ -114,13 +127,13 @@ fn nothing_is_lost_when_it_is_cut_short() {
         let trial = trial();
         let words = format!("{words} --timeout 250ms --no-probe --seed {seed}");
         let running = trial.load(&target.url("/"), words.split_whitespace()).start();
-        target.wait_for("load", Duration::from_secs(20), |truth| truth.requests > 200);
+        target.wait_for("load", Duration::from_mins(1), |truth| truth.requests > 200);
         for _ in 0..signals {
             running.signal(Signal::INT);
             // Two signals in quick succession would be one, since the kernel does not queue them.
             running.ends_within(ms(30));
         }
-        let outcome = running.wait(Duration::from_secs(12));
+        let outcome = running.wait(Duration::from_mins(1));
         let result = outcome.expect_exit(130).result();
         result.conserved().agrees_with(&target.settled());
     }

@@ -128,8 +128,10 @@ fn a_close_between_requests_is_noticed_before_the_next_one() {
     retry_timing(|| {
         let result = trial().try_run(&target, "-r 5/s -c 1 -d 2s --arrivals even --no-probe", 0)?;
         assert_eq!(result.count("requests.done"), 10, "{result}");
-        assert_eq!(target.truth().connections, 10);
-        let retried = result.count("wire.retried");
+        let (connections, retried) = (target.truth().connections, result.count("wire.retried"));
+        assert_eq!(connections, result.count("connections.opened"), "{result}");
+        // A late request may find the connection of the one before it still open.
+        expect_time(connections == 10, || format!("{connections} of 10 connections\n{result}"))?;
         expect_time(retried == 0, || format!("160 ms were not enough to notice {retried} times\n{result}"))
     });
 }

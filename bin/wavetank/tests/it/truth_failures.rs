@@ -4,7 +4,10 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Accept, RunHarness, RunResult, Script, ScriptAction, Target, answer, retry_timing};
+use wavetank_testkit::{
+    Accept, RunHarness, RunResult, Script, ScriptAction, Target, TimingMismatch, answer, expect_time,
+    retry_timing,
+};
 
 fn trial() -> RunHarness {
     RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
@@ -36,13 +39,25 @@ fn refused_connections_fail_and_are_no_throughput() {
     assert_ne!(result.text("verdict.blame"), "generator", "{result}");
 }
 
+/// All `count` requests timed out after they were sent. A generator that was late for a whole
+/// timeout finds it over while the connection opens.
+#[track_caller]
+fn check_timeouts(result: &RunResult, count: u64) -> Result<(), TimingMismatch> {
+    let [sent, unsent] =
+        ["request_timeout", "connect_timeout"].map(|class| result.count_or_zero(&format!("errors.{class}")));
+    assert_eq!(sent + unsent, count, "{result}");
+    expect_time(unsent == 0, || format!("{unsent} of {count} requests were not sent: {result}"))
+}
+
 #[test]
 fn silence_ends_in_timeouts_that_stay_in_the_response_time() {
+    let target = Target::start(Script::silence());
     retry_timing(|| {
-        let words = "-c 4 -n 12 --timeout 400ms --no-probe";
-        let result = check_all_fail(Script::silence(), words, "request_timeout");
-        assert_eq!(result.count("requests.sent"), 12, "{result}");
+        let result = trial().try_run(&target, "-c 4 -n 12 --timeout 400ms --no-probe", 1)?;
+        assert_eq!(result.status(), "fail", "{result}");
         assert_eq!(result.count("response_us.censored"), 12, "{result}");
+        check_timeouts(&result, 12)?;
+        assert_eq!(result.count("requests.sent"), 12, "{result}");
         let lost = result.count("connections.lost");
         assert_eq!(lost, 12, "a timed-out request takes its connection along: {result}");
         result.check_time("response_us.p50", ms(400))?;
@@ -59,7 +74,7 @@ fn a_connection_nobody_accepts_is_a_request_timeout() {
         let outcome = trial.load(&target.url("/"), words).run();
         let result = outcome.expect_exit(1).result();
         result.conserved();
-        assert_eq!(result.count_or_zero("errors.request_timeout"), 4, "{result}");
+        check_timeouts(&result, 4)?;
         result.check_time("response_us.p50", ms(300))
     });
 }
@@ -70,7 +85,7 @@ fn a_full_accept_queue_is_a_connect_timeout() {
     let target = Target::start(Script::constant(ms(0)).accepting(later));
     // Fills the kernel's queue until it stops responding.
     let mut queued = Vec::new();
-    let full = poll_until(Duration::from_secs(20), || {
+    let full = poll_until(Duration::from_mins(1), || {
         let stream = TcpStream::connect_timeout(&target.address(), ms(200));
         stream.map(|stream| queued.push(stream)).is_err().then_some(())
     });
@@ -221,10 +236,16 @@ fn an_answer_after_the_timeout_is_not_taken_for_the_next_one() {
         }
         vec![ScriptAction::Send(answer(200, b"in time"))]
     }));
-    let result = trial().run(&target, "-c 1 -n 6 --timeout 200ms --no-probe", 1);
-    assert_eq!(result.count_or_zero("errors.request_timeout"), 3, "{result}");
-    assert_eq!(result.count("requests.done"), 3, "{result}");
-    assert_eq!(result.count_or_zero("status.500"), 0, "{result}");
+    retry_timing(|| {
+        let result = trial().try_run(&target, "-c 1 -n 6 --timeout 200ms --no-probe", 1)?;
+        assert_eq!(result.count_or_zero("status.500"), 0, "{result}");
+        let done = result.count("requests.done");
+        assert!(done <= 3, "every other one is answered in time: {result}");
+        // A machine that pauses lets the others time out, too.
+        expect_time(done == 3, || format!("{done} of 3 answers came in time\n{result}"))?;
+        assert_eq!(result.count_or_zero("errors.request_timeout"), 3, "{result}");
+        Ok(())
+    });
 }
 
 #[test]
@@ -234,7 +255,7 @@ fn nothing_but_one_failure_stops_the_run_early() {
     let outcome = trial.load(&target.url("/"), ["-c", "4", "-d", "40s", "--no-probe"]).run();
     let result = outcome.expect_exit(1).result();
     result.conserved();
-    assert!(outcome.took < Duration::from_secs(20), "stopped early: {outcome}");
+    assert!(outcome.took < Duration::from_secs(35), "stopped early: {outcome}");
     assert!(outcome.took > Duration::from_secs(4), "not before five seconds have shown it: {outcome}");
     assert_ne!(result.text("verdict.blame"), "none", "{result}");
 }
@@ -245,7 +266,7 @@ fn a_probe_without_answer_ends_it_at_once() {
     let trial = trial();
     let outcome = trial.load(&target.url("/"), ["-d", "30s"]).run();
     let result = outcome.expect_exit(1).result();
-    assert!(outcome.took < Duration::from_secs(5), "{outcome}");
+    assert!(outcome.took < Duration::from_secs(30), "no load follows: {outcome}");
     assert_eq!(result.at("verdict.reasons")[0], "probe", "{result}");
     assert_eq!(result.count("requests.offered"), 0, "{result}");
     assert_eq!(result.count("setup.failed"), 1, "{result}");

@@ -66,12 +66,12 @@ fn what_could_not_be_sent_does_not_count_as_sent() {
         let words = ["-c", "32", "-n", "64", "--threads", "1", "--no-probe", "--engine", engine];
         let running = trial.load(&target.url("/"), words).start();
         let refused = || running.ends_within(Duration::ZERO);
-        target.wait_for("requests", 40 * HALF_A_SECOND, |truth| truth.requests == CONNECTIONS || refused());
+        target.wait_for("requests", 120 * HALF_A_SECOND, |truth| truth.requests == CONNECTIONS || refused());
         running.signal(Signal::STOP);
         let over = |truth: &Truth| truth.open == 0 || refused();
-        target.wait_for("resets", 40 * HALF_A_SECOND, over);
+        target.wait_for("resets", 120 * HALF_A_SECOND, over);
         running.signal(Signal::CONT);
-        let outcome = running.wait(40 * HALF_A_SECOND);
+        let outcome = running.wait(120 * HALF_A_SECOND);
         if outcome.exit == Some(5) {
             skip("what_could_not_be_sent_does_not_count_as_sent", &format!("{engine}: {}", outcome.stdout));
             continue;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunHarness, RunResult, Running, Script, Signal, Stamp, Target, skip};
+use wavetank_testkit::{
+    RunHarness, RunResult, Running, Script, Signal, Stamp, Target, TimingMismatch, expect_time, retry_timing,
+    skip,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -17,7 +20,7 @@ fn ms(n: u64) -> Duration {
 /// Starts load and waits until the target has seen `requests` of it.
 fn under_load(trial: &RunHarness, target: &Target, words: &str, requests: u64) -> Running {
     let running = trial.load(&target.url("/"), words.split_whitespace()).start();
-    target.wait_for("load", 20 * SECOND, |truth| truth.requests >= requests);
+    target.wait_for("load", 60 * SECOND, |truth| truth.requests >= requests);
     running
 }
 
@@ -35,7 +38,7 @@ fn the_first_signal_drains() {
         let trial = trial();
         let running = under_load(&trial, &target, "-c 8 -d 60s --no-probe", 20);
         running.signal(signal);
-        let outcome = running.wait(12 * SECOND);
+        let outcome = running.wait(60 * SECOND);
         let result = trial.check(&outcome, &target, 130);
         check_stopped(&result);
         assert_eq!(result.count("requests.open"), 0, "all were answered in the drain: {result}");
@@ -52,7 +55,7 @@ fn an_open_run_drains_too() {
     let trial = trial();
     let running = under_load(&trial, &target, "-r 100/s -d 60s --no-probe --threads 2", 50);
     running.signal(Signal::INT);
-    let outcome = running.wait(12 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     let result = trial.check(&outcome, &target, 130);
     check_stopped(&result);
     assert_eq!(result.count("requests.open"), 0, "{result}");
@@ -66,13 +69,15 @@ fn the_second_signal_stops_at_once_and_still_reports() {
     running.signal(Signal::INT);
     assert!(!running.ends_within(ms(700)), "it drains: six requests are in flight");
     running.signal(Signal::INT);
-    let outcome = running.wait(4 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     let result = trial.check(&outcome, &target, 130);
     check_stopped(&result);
     assert_eq!(result.count("requests.open"), 6, "{result}");
     assert_eq!(result.count("response_us.censored"), 6, "{result}");
     let waited = result.time("response_us.min");
     assert!(waited >= ms(650), "with the time they waited: {waited:?}: {result}");
+    let longest = result.time("response_us.max");
+    assert!(longest < 10 * SECOND, "the drain after one signal would last 10 s: {longest:?}: {result}");
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn a_drain_after_a_signal_is_bounded() {
     let trial = trial();
     let running = under_load(&trial, &target, "-c 3 -d 60s --drain 1s --no-probe", 3);
     running.signal(Signal::TERM);
-    let outcome = running.wait(12 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     let result = trial.check(&outcome, &target, 130);
     assert_eq!(result.count("requests.open"), 3, "{result}");
 }
@@ -89,12 +94,17 @@ fn a_drain_after_a_signal_is_bounded() {
 /// Kills a run after the target has seen `requests`, and checks its archive.
 #[track_caller]
 fn check_killed(requests: u64) {
+    retry_timing(|| attempt_killed(requests));
+}
+
+#[track_caller]
+fn attempt_killed(requests: u64) -> Result<(), TimingMismatch> {
     // Slow enough that some requests are in flight whenever an interval is sealed.
     let target = Target::start(Script::constant(ms(40)));
     let trial = trial();
     let running = under_load(&trial, &target, "-r 200/s -d 60s --arrivals even --no-probe", requests);
     running.signal(Signal::KILL);
-    let outcome = running.wait(4 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     assert_eq!(outcome.signal, Some(9), "{outcome}");
     let runs = trial.place().runs("runs");
     assert_eq!(runs.len(), 1, "killed after {requests}: {outcome}");
@@ -104,13 +114,15 @@ fn check_killed(requests: u64) {
     assert_eq!(result.status(), "incomplete", "{result}");
     result.conserved();
     // All sealed intervals are there: full seconds of 200, and no request that the target has not
-    // seen.
-    let offered = result.count("requests.offered");
-    let seen = target.truth().requests;
+    // seen. The target may read the last ones after the kill.
+    let [offered, sent] = ["offered", "sent"].map(|name| result.count(&format!("requests.{name}")));
+    let seen = target.settled().requests;
     assert_eq!(offered % 200, 0, "whole intervals: {result}");
-    assert!(offered <= seen + 1 && offered + 420 > seen, "killed after {seen}: {result}");
+    assert!(sent <= seen, "killed after {seen}: {result}");
     let text = trial.program().args(["report", "latest"]).run();
     assert!(text.expect_exit(0).stdout.to_lowercase().contains("incomplete"), "{text}");
+    // A late generator offers what it has not sent yet, or seals an interval late.
+    expect_time(offered <= seen + 1 && offered + 420 > seen, || format!("killed after {seen}: {result}"))
 }
 
 #[test]
@@ -157,7 +169,7 @@ fn result_of_paused(engine: &str, threads: u32, pause: Duration) -> Option<RunRe
     running.signal(Signal::STOP);
     assert!(!running.ends_within(pause), "it is stopped");
     running.signal(Signal::CONT);
-    let outcome = running.wait(20 * SECOND);
+    let outcome = running.wait(60 * SECOND);
     if outcome.exit == Some(5) {
         return None;
     }

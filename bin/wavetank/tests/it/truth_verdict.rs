@@ -45,11 +45,11 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
         let trial = trial();
         let words = "-r 100/s -d 4s --arrivals even --no-probe".split_whitespace();
         let running = trial.load(&target.url("/"), words).start();
-        target.wait_for("load", Duration::from_secs(20), |truth| truth.requests >= 100);
+        target.wait_for("load", Duration::from_mins(1), |truth| truth.requests >= 100);
         running.signal(Signal::STOP);
         assert!(!running.ends_within(ms(2_000)), "a stopped process does not end");
         running.signal(Signal::CONT);
-        let outcome = running.wait(Duration::from_secs(20));
+        let outcome = running.wait(Duration::from_mins(1));
         let result = trial.try_check(&outcome, &target, 3)?;
         assert_eq!(result.count("requests.offered"), 400, "all planned requests are offered: {result}");
         assert_eq!((result.status(), result.text("verdict.blame")), ("invalid", "generator"), "{result}");
@@ -58,7 +58,9 @@ fn a_generator_that_stood_still_calls_itself_invalid() {
             "that no answer was read is its own doing: {result}"
         );
         let lag = result.time("lag_us.max");
-        assert!(lag <= ms(1_100), "no request starts more than a second late: {lag:?}: {result}");
+        expect_time(lag <= ms(1_100), || {
+            format!("no request starts more than a second late: {lag:?}\n{result}")
+        })?;
         let (behind, late) = (result.count("dropped_by.behind"), result.count("requests.late"));
         expect_time((95..=110).contains(&behind) && (90..=130).contains(&late), || {
             format!("{behind} dropped as behind, {late} late; a second of each is due\n{result}")
@@ -85,15 +87,19 @@ fn a_stop_condition_ends_the_run() {
         let status = if seen.number < 150 { 200 } else { 500 };
         vec![wavetank_testkit::ScriptAction::Send(wavetank_testkit::answer(status, b"hello"))]
     }));
-    target.reset();
-    let trial = trial();
-    let words = ["-r", "100/s", "-d", "40s", "--no-probe", "--stop", "failed > 50% for 2s"];
-    let outcome = trial.load(&target.url("/"), words).run();
-    let result = trial.check(&outcome, &target, 1);
-    assert!(outcome.took > ms(2_900) && outcome.took < Duration::from_secs(15), "{outcome}");
-    assert_eq!(result.status(), "fail", "{result}");
-    let offered = result.count("requests.offered");
-    assert!((250..1_200).contains(&offered), "stopped in good time: {result}");
+    retry_timing(|| {
+        target.reset();
+        let trial = trial();
+        let words = ["-r", "100/s", "-d", "40s", "--no-probe", "--stop", "failed > 50% for 2s"];
+        let outcome = trial.load(&target.url("/"), words).run();
+        let result = trial.try_check(&outcome, &target, 1)?;
+        assert!(outcome.took > ms(2_900), "{outcome}");
+        assert_eq!(result.status(), "fail", "{result}");
+        let offered = result.count("requests.offered");
+        assert!((250..40 * 100).contains(&offered), "stopped, and not too early: {result}");
+        let in_good_time = offered < 1_200 && outcome.took < Duration::from_secs(15);
+        expect_time(in_good_time, || format!("stopped too late: {outcome}"))
+    });
 }
 
 #[test]

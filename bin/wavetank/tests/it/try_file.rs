@@ -161,11 +161,11 @@ fn redirects_are_followed_and_codings_taken_off() {
 fn what_goes_wrong_is_told_as_what_it_is() {
     let check = |script: Script, steps: &str, requests: u64, words: &[&str]| {
         let target = Target::start(script);
-        let told = tried(&file(&target.url(""), steps), &["--timeout", "400ms"]);
+        let told = tried(&file(&target.url(""), steps), &["--timeout", "2s"]);
         told.expect_exit(1);
         mentions(&told, words);
         mentions(&told, &["FAILED", "hint:", "result     FAILED"]);
-        assert_eq!(target.truth().requests, requests, "{told}");
+        assert_eq!(target.settled().requests, requests, "{told}");
     };
     let get = "  - get: /\n";
     let hello = || Script::constant(Duration::ZERO);
@@ -274,9 +274,9 @@ fn a_signal_ends_it() {
     let place = TestDir::new();
     let file = place.write("x.yaml", file(&target.url(""), "  - get: /\n  - get: /\n"));
     let running = wavetank().args(["try", &file]).start();
-    target.wait_for("the first request", Duration::from_secs(20), |truth| truth.requests > 0);
+    target.wait_for("the first request", Duration::from_mins(1), |truth| truth.requests > 0);
     running.signal(Signal::INT);
-    let told = running.wait(Duration::from_secs(20));
+    let told = running.wait(Duration::from_mins(1));
     told.expect_exit(130);
     mentions(&told, &["interrupted"]);
     assert_eq!(target.truth().requests, 1);

@@ -130,6 +130,25 @@ fn a_lost_agent_loses_what_it_held_once() {
 }
 
 #[test]
+fn an_agent_that_returns_has_lost_nothing() {
+    let mut merger = FleetMerger::new(2);
+    merger.deliver(0, 0, second(0, 3));
+    merger.deliver(1, 0, second(0, 4));
+    merger.agent_lost(1);
+    merger.agent_back(1);
+    merger.deliver(0, 1, second(1, 3));
+    merger.seal(1);
+    assert_eq!(polled(&mut merger)[1].conns.lost, 0);
+    assert!(!merger.is_amended(), "it was not counted as lost");
+    merger.agent_lost(1);
+    merger.deliver(0, 2, second(2, 3));
+    merger.seal(2);
+    assert_eq!(polled(&mut merger)[0].conns.lost, 4);
+    merger.agent_back(1);
+    assert!(merger.is_amended(), "the archive has the truth");
+}
+
+#[test]
 fn an_agent_that_ended_keeps_what_it_left_open_but_no_users() {
     let mut merger = FleetMerger::new(2);
     merger.deliver(0, 0, second(0, 3));

@@ -52,8 +52,9 @@ impl<'a> HostCapacity<'a> {
         threads: Option<u32>,
         tls: bool,
     ) -> Result<Self, UserError> {
-        let senders = host.load_host_count();
-        // The same number on each host that sends, so that all send equally.
+        // The same number on each host of a lab that sends, so that all send equally. Each agent of
+        // a fleet has this number of threads by itself.
+        let senders = if host.is_fleet() { 1 } else { host.load_host_count() };
         let usual = || u32::try_from(host.cpus.len()).unwrap_or(1).max(1).next_multiple_of(senders);
         let threads_most = threads.unwrap_or_else(usual);
         if threads_most < senders {

@@ -11,7 +11,7 @@ mod limits;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wavetank_plan::{DataPlan, JsonType, Plan, ScenarioMix, Table};
+use wavetank_plan::{DataPlan, JsonType, Plan, ScenarioMix, SourcesPlan, Table};
 use wavetank_units::{UserError, quantity::show_size, sanitize};
 
 use crate::DecodeError;
@@ -38,6 +38,8 @@ pub struct PlanPackage {
     pub automatic_threads: bool,
     /// The user gave no engine, so that each agent uses the best one of its host.
     pub automatic_engine: bool,
+    /// The source addresses of agents that have their own, by name.
+    pub sources: Vec<(String, SourcesPlan)>,
     /// Variables that the run's `before` has set, which all sessions start with.
     pub variables: Vec<PackageVariable>,
 }

@@ -20,7 +20,14 @@ fn header_length() -> usize {
 }
 
 fn package(plan: Plan, tables: Vec<Table>) -> PlanPackage {
-    PlanPackage { plan, tables, automatic_threads: true, automatic_engine: false, variables: Vec::new() }
+    PlanPackage {
+        plan,
+        tables,
+        automatic_threads: true,
+        automatic_engine: false,
+        variables: Vec::new(),
+        sources: Vec::new(),
+    }
 }
 
 #[track_caller]

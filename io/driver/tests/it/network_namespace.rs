@@ -14,7 +14,7 @@ use wavetank_driver::{
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 
 /// Nothing here takes this long.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Returns the kinds of file table that are available here.
 fn tables() -> Vec<FileTables> {

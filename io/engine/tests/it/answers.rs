@@ -15,7 +15,13 @@ use wavetank_plan::{
     AuthPlan, Check, CheckSubject, ConnectionOwner, EngineChoice, Extract, Load, Op, Operand, Plan,
     PopulationCurve, Quantity, RequestPlan, Scenario, ScenarioMix, Step, Target, Test,
 };
+use wavetank_testkit::{expect_time, retry_timing};
 use wavetank_units::Nanos;
+
+const LENGTH: Nanos = Nanos::from_secs(100);
+const SESSIONS: u64 = 10;
+/// Requests of the whole run if each session has one.
+const REQUESTS: u64 = 3 * SESSIONS;
 
 fn answer(status: &str, fields: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{fields}Content-Length: {}\r\n\r\n", body.len());
@@ -41,7 +47,8 @@ fn get(path: &str) -> Step {
     Step::plain(format!("GET {path}"), 0, request)
 }
 
-/// Returns a plan with `users` that repeat `step` for 300 ms, with targets at `addresses`.
+/// Returns a plan with three users that repeat `steps` ten times, with targets at `addresses`. Its
+/// time is far longer than even a slow machine needs.
 fn plan(addresses: &[SocketAddr], steps: Vec<Step>, engine: EngineChoice) -> Plan {
     let mut plan = plain_plan(addresses[0]);
     let first = plan.targets[0].clone();
@@ -59,10 +66,10 @@ fn plan(addresses: &[SocketAddr], steps: Vec<Step>, engine: EngineChoice) -> Pla
         variables: vec!["v".to_owned()],
         ..Scenario::from_steps("s", ConnectionOwner::User, steps)
     }];
-    let users = PopulationCurve::constant(3, Some(Nanos::from_millis(300)));
-    let load = Load::Closed { users, sessions_each: None };
+    let users = PopulationCurve::constant(3, Some(LENGTH));
+    let load = Load::Closed { users, sessions_each: Some(SESSIONS) };
     let phase = &mut plan.phases[0];
-    (phase.length, phase.connections) = (Some(Nanos::from_millis(300)), 3);
+    (phase.length, phase.connections) = (Some(LENGTH), 3);
     (phase.mix, phase.load, phase.open_before, phase.max_open) = (ScenarioMix::one(0), load, false, 1_000);
     plan
 }
@@ -96,7 +103,7 @@ fn all_done(plan: Plan, seen: &[&Seen]) -> Came {
     let came = Came::of(&run(plan));
     let at_targets: usize = seen.iter().map(|seen| seen.lock().expect("no panic").len()).sum();
     assert_eq!(came.wire.sent, at_targets as u64, "{:?}", came.wire);
-    assert!(came.counters.done > 5 && came.counters.done == came.counters.offered, "{:?}", came.counters);
+    assert!(came.counters.done == REQUESTS && came.counters.offered == REQUESTS, "{:?}", came.counters);
     came
 }
 
@@ -134,7 +141,7 @@ fn a_redirect_elsewhere_fails_and_sends_nothing_there() {
         let (near, _) = server(move |_| to(&format!("http://{elsewhere}/")));
         let step = Step { follow: 5, ..get("/a") };
         let came = Came::of(&run(plan(&[near], vec![step], engine)));
-        assert!(came.counters.offered > 5 && came.failed(ErrorClass::Other) == came.counters.offered);
+        assert!(came.counters.offered == REQUESTS && came.failed(ErrorClass::Other) == came.counters.offered);
         assert!(nobody.lock().unwrap().is_empty());
     });
 }
@@ -200,7 +207,9 @@ fn a_resource_that_is_not_there_fails_its_page() {
             _ => answer("404 No", "", b""),
         });
         let came = Came::of(&run(plan(&[address], vec![Step { resources: true, ..get("/") }], engine)));
-        assert!(came.counters.offered > 5 && came.failed(ErrorClass::Status) == came.counters.offered);
+        assert!(
+            came.counters.offered == REQUESTS && came.failed(ErrorClass::Status) == came.counters.offered
+        );
         assert_eq!(came.wire.sent, seen.lock().unwrap().len() as u64);
         assert_eq!(came.wire.resources, 2 * came.counters.offered);
     });
@@ -224,12 +233,14 @@ fn what_is_encoded_is_looked_into_and_too_long_fails() {
             test: Test::Compare(Op::Equal, vec![Operand::Number(17.0.into(), Quantity::Bare)]),
         }];
         let came = Came::of(&run(plan(&[address], vec![step.clone()], engine)));
-        assert!(came.counters.done > 5 && came.counters.done == came.counters.offered, "{:?}", came.counters);
+        assert!(came.counters.done == REQUESTS && came.counters.offered == REQUESTS, "{:?}", came.counters);
         let mut limited = plan(&[address], vec![get("/")], engine);
         limited.http.body_max = Some(GZIP.len() as u64 - 1);
         let intervals = run(limited);
         let came = Came::of(&intervals);
-        assert!(came.counters.offered > 5 && came.failed(ErrorClass::BodyLimit) == came.counters.offered);
+        assert!(
+            came.counters.offered == REQUESTS && came.failed(ErrorClass::BodyLimit) == came.counters.offered
+        );
         let opened: u64 = intervals.iter().map(|interval| interval.conns.opened).sum();
         assert!(opened >= came.counters.offered, "such an answer ends its connection");
     });
@@ -245,10 +256,13 @@ fn a_step_has_its_own_time() {
             to("/slow")
         });
         let step = Step { follow: 1, timeout: Some(Nanos::from_millis(60)), ..get("/") };
-        let came = Came::of(&run(plan(&[address], vec![step], engine)));
-        assert!(
-            came.counters.offered > 2 && came.failed(ErrorClass::RequestTimeout) == came.counters.offered
-        );
-        assert_eq!(came.wire.redirected, came.counters.offered, "the time of all messages together");
+        retry_timing(|| {
+            let came = Came::of(&run(plan(&[address], vec![step.clone()], engine)));
+            let (timed_out, redirected) = (came.failed(ErrorClass::RequestTimeout), came.wire.redirected);
+            assert!(came.counters.offered == REQUESTS && timed_out <= REQUESTS && redirected <= REQUESTS);
+            // A late response to the first message leaves no time for the second.
+            let all = timed_out == REQUESTS && redirected == REQUESTS;
+            expect_time(all, || format!("{timed_out} timed out, {redirected} were redirected"))
+        });
     });
 }

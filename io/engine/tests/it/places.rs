@@ -61,7 +61,7 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let mut ready = 0;
     while ready < 2 {
-        match threads.message(Duration::from_secs(10)).expect("the threads send a message") {
+        match threads.message(Duration::from_mins(1)).expect("the threads send a message") {
             Message::Ready(_, opened) => {
                 assert_eq!(opened, 2, "each opens its own");
                 ready += 1;

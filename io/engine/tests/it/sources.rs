@@ -52,7 +52,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("a thread");
     let mut total = Interval::default();
     loop {
-        match threads.message(Duration::from_secs(10)).expect("the thread sends a message") {
+        match threads.message(Duration::from_mins(1)).expect("the thread sends a message") {
             Message::Ready(_, _) => {
                 threads.broadcast(Command::Start(clock.now().after(Nanos::from_secs(3_600))));
                 threads.broadcast(Command::Finish(Nanos::ZERO - Nanos::from_secs(3_600)));

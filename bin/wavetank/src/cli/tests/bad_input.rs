@@ -32,6 +32,7 @@ fn clear(line: &str, error: &UserError) {
 fn words() {
     check(&[
         ("run", "no_url", Usage, "no URL", "wavetank run"),
+        ("run localhost --without load1", "no_fleet", Usage, "needs `--fleet`", "--fleet FILE"),
         ("search", "no_url", Usage, "no URL", "wavetank search"),
         ("compare", "no_run", Usage, "no runs", "wavetank compare A B"),
         ("run a.yaml --max-regression 5%", "no_baseline", Usage, "needs `--baseline`", "--baseline RUN"),

@@ -8,7 +8,8 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Signals};
 use wavetank_fleet::wire::AgentFrame;
 use wavetank_fleet::{
-    Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Identity, RunId,
+    Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, EndCause, Identity,
+    RunId,
 };
 use wavetank_link::{AgentLinkEvent, HelloSocket};
 use wavetank_observe::{host_facts, raise_file_limit};
@@ -144,6 +145,10 @@ impl AgentService {
             self.agent.handle_timeout(now);
         }
         self.act();
+        if self.run.is_some() && self.agent.end_cause() == Some(EndCause::NotStarted) {
+            // No archive will ask for its intervals.
+            self.delete_spool("the run was not started");
+        }
         self.refresh_greeting();
     }
 
@@ -189,7 +194,7 @@ impl AgentService {
             AgentAction::Send(message) => self.send(message),
             AgentAction::Prepare { plan_hash, share } => self.prepare(plan_hash, share),
             AgentAction::Denied(reason) => self.log(&format!("the controller denied this agent: {reason}")),
-            AgentAction::DeleteSpool => self.delete_spool(),
+            AgentAction::DeleteSpool => self.delete_spool("the run is settled"),
             action => match &mut self.run {
                 Some(run) => drop(run.execute(action, &mut self.agent)),
                 // The offer was refused, so there is no load to end.
@@ -223,14 +228,14 @@ impl AgentService {
         }
     }
 
-    /// The archive has all intervals of the run.
-    fn delete_spool(&mut self) {
+    /// The intervals of the run are not needed any more, for the reason `why`.
+    fn delete_spool(&mut self, why: &str) {
         let problem = match (self.run.take(), self.found.take()) {
             (Some(run), _) => run.delete_spool(),
             (None, Some(spool)) => spool.delete().err().map(|problem| problem.to_string()),
             (None, None) => None,
         };
-        self.log(&problem.unwrap_or_else(|| "the run is settled".to_owned()));
+        self.log(problem.as_deref().unwrap_or(why));
     }
 
     /// Sends a message, an interval with its line. A message that cannot be sent is repeated by the

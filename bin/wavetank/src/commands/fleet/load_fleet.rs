@@ -18,9 +18,13 @@ use crate::run::{FleetLoad, FleetReach, FleetRun};
 /// A fleet file with mistakes or without load hosts, and agents that cannot take part.
 pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<FleetRun>, UserError> {
     let Some(file) = &args.fleet else { return Ok(None) };
-    let hosts = HostArgs { fleet: Some(file.clone()), exclude: args.without.clone(), ..HostArgs::default() };
+    let all = HostArgs { fleet: Some(file.clone()), ..HostArgs::default() };
     let ssh = SshArgs { ssh_config: args.ssh_config.clone(), ..SshArgs::default() };
-    let mut selection = Selection::read(&hosts)?;
+    let mut selection = Selection::read(&all)?;
+    if !args.without.is_empty() {
+        let without = Selection::read(&HostArgs { hosts: args.without.clone(), ..all })?.hosts;
+        selection.hosts.retain(|host| without.iter().all(|other| other.name != host.name));
+    }
     selection.hosts.retain(|host| host.role == HostRole::Load);
     if selection.hosts.is_empty() {
         let message = format!("{}: no host under `load` is left", file.display());
@@ -29,10 +33,6 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
             message,
             "name hosts under load:, or use a shorter --without",
         ));
-    }
-    if let Some(host) = selection.hosts.iter().find(|host| host.sources.is_some()) {
-        let message = format!("{}: sources of {} cannot be used yet", file.display(), host.name);
-        return Err(UserError::usage("fleet_sources", message, "leave out sources:"));
     }
     let reach = if let Some((url, fleet)) = selection.broker() {
         let dir = broker_dir(args.broker.as_deref(), file);

@@ -2,7 +2,7 @@
 
 use wavetank_engine::{EndOfRun, LogLine};
 use wavetank_fleet::wire::encode_record;
-use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Outcome};
+use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Outcome, StartProblem};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Key;
 use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras};
@@ -103,12 +103,10 @@ impl RunController<'_> {
                 }
             }
             ControllerNotice::Lost(loss) => self.agent_lost(&loss),
-            ControllerNotice::Back(agent) => {
-                let text = format!("agent {} is back", self.name_of(agent));
-                self.event("agent_back", text);
-            }
+            ControllerNotice::Back(agent) => self.agent_back(&self.name_of(agent)),
             ControllerNotice::Refused { agent, reason } => {
-                let text = format!("agent {} refused a command: {reason:?}", self.name_of(agent));
+                let reason = StartProblem::Refused(reason);
+                let text = format!("agent {} refused a command: {reason}", self.name_of(agent));
                 self.event("command_refused", text);
             }
             ControllerNotice::CannotStart(refusal) => {
@@ -143,6 +141,17 @@ impl RunController<'_> {
         }
         let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
         self.book.event(event, now);
+    }
+
+    /// A lost agent is heard again. What was counted as lost is counted again from the archive.
+    fn agent_back(&mut self, name: &str) {
+        if let Agents::Remote(remote) = &mut self.agents {
+            remote.regain(name);
+            if remote.is_amended() {
+                self.book.ledger.mark_incomplete();
+            }
+        }
+        self.event("agent_back", format!("agent {name} is back"));
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs
@@ -191,6 +200,6 @@ impl RunController<'_> {
     fn name_of(&self, agent: AgentId) -> String {
         let views = self.controller.agents(self.now());
         let view = views.into_iter().find(|view| view.agent == Some(agent));
-        view.map_or_else(|| format!("number {}", agent.0), |view| view.name)
+        view.map_or_else(|| agent.0.to_string(), |view| view.name)
     }
 }

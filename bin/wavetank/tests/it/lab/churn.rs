@@ -37,7 +37,7 @@ const CHURN_SHORT: u32 = 10;
 const DEAD: (usize, u32) = (3, 10);
 /// How often the load may start too late.
 const TRIES_MAX: u32 = 5;
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn churn() -> u32 {
     if wavetank_testkit::is_long() { CHURN } else { CHURN_SHORT }

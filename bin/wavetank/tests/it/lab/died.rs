@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use rustix::process::{Signal, kill_process};
-use wavetank_testkit::poll_until;
+use wavetank_testkit::{expect_time, poll_until, retry_timing};
 
 use crate::lab::place::Place;
 
@@ -61,8 +61,13 @@ fn a_service_that_is_killed_is_in_the_report() {
     assert!(events.iter().any(|event| event["kind"] == "service_ended"), "{events:?}");
     // A fault ends a service on purpose, which the report shows as an event of the plan.
     place.lab(&["fault", "app1", "kill", "serve", "--for", "100ms"]).run().expect_exit(0);
-    let again = run("1s").run();
-    assert!(!again.expect_exit(0).stdout.contains(" ended at "), "{again}");
+    retry_timing(|| {
+        let again = run("1s").run();
+        // One request that is a second late makes so few invalid.
+        expect_time(again.exit != Some(3), || format!("{again}"))?;
+        assert!(!again.expect_exit(0).stdout.contains(" ended at "), "{again}");
+        Ok(())
+    });
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("lab down");
 }
@@ -83,7 +88,7 @@ fn a_run_ends_with_its_lab() {
     assert!(told.stderr.contains("which ends the run"), "{told}");
     assert!(told.stdout.contains("the lab was taken down while the run went on"), "{told}");
     let gone =
-        poll_until(Duration::from_secs(30), || place.lab(&["down"]).run().exit.filter(|exit| *exit == 0));
+        poll_until(Duration::from_mins(1), || place.lab(&["down"]).run().exit.filter(|exit| *exit == 0));
     assert!(gone.is_some(), "its remains stay");
     place.nothing_left("lab down");
 }

@@ -9,7 +9,7 @@ use wavetank_testkit::clock::poll_until;
 
 use crate::lab::place::{HOSTS, Place};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Starts a shell's command in a host, and waits until it has run `first`.
 fn begun(place: &Place, first: &str, command: &str) -> Running {

@@ -84,14 +84,16 @@ fn they_are_done_seen_and_taken_back() {
 
 #[test]
 fn whatever_ends_the_run_they_are_taken_back() {
-    let Some(place) = Place::new("events-end", LAB) else { return };
+    // Long enough to be seen by a client on a busy machine.
+    let lab = LAB.replace("for: 1500ms", "for: 3s");
+    let Some(place) = Place::new("events-end", &lab) else { return };
     place.up();
     // Events are reverted in reverse order. Otherwise the file would contain "one" at the end.
     let lasting = experiment(
         600,
-        "  - {when: 5s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
-           - {when: 5s, host: app1, run: echo two > /run/now, undo: echo one > /run/now}\n  \
-           - {when: 5s, host: app1, run: fault pause}\n",
+        "  - {when: 8s, host: app1, run: echo one > /run/now, undo: echo none > /run/now}\n  \
+           - {when: 8s, host: app1, run: echo two > /run/now, undo: echo one > /run/now}\n  \
+           - {when: 8s, host: app1, run: fault pause}\n",
     );
     let now = || place.said("app1", "cat /run/now");
     for signal in [Signal::INT, Signal::KILL] {
@@ -130,8 +132,8 @@ fn nothing_is_started_again_for_the_end_of_a_killed_run() {
     };
     assert!(poll_until(Duration::from_mins(1), killed).is_some(), "it is never killed: {}", run.stderr());
     run.signal(Signal::KILL);
-    run.wait(Duration::from_secs(20));
-    poll_until(Duration::from_secs(20), || place.is_as_before().then_some(()));
+    run.wait(Duration::from_mins(1));
+    poll_until(Duration::from_mins(1), || place.is_as_before().then_some(()));
     place.nothing_left("a run that was killed");
     assert_eq!(fs::read_to_string(starts.path()).expect("it is there"), "begun\n");
 }

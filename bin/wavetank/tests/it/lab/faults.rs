@@ -135,7 +135,7 @@ fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
         let command = place.lab(&["fault", "app1", "kill", "--for", "10m"]).start();
         comes_to(&place, "000", "while it lasts");
         command.signal(signal);
-        command.wait(Duration::from_secs(20));
+        command.wait(Duration::from_mins(1));
         comes_to(&place, "200", "after its command");
     }
     place.lab(&["down"]).run().expect_exit(0);

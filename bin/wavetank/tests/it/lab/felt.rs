@@ -7,7 +7,7 @@ use wavetank_testkit::Stamp;
 use crate::lab::place::Place;
 
 /// Longest time until an effect is visible.
-const FELT_MAX: Duration = Duration::from_secs(30);
+const FELT_MAX: Duration = Duration::from_mins(1);
 
 /// Returns the status of a response from `app1`, or `000` without a response within a second.
 pub(crate) fn status(place: &Place) -> String {

@@ -9,7 +9,7 @@ use wavetank_testkit::clock::poll_until;
 
 use crate::lab::place::{HOSTS, Place};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Most rounds of signals. At least one signal must arrive while the lab is coming up.
 const ROUNDS_MAX: u32 = 20;
 const CRASH: &str = "WAVETANK_LAB_CRASH";

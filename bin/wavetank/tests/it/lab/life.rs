@@ -8,7 +8,7 @@ use wavetank_testkit::{Program, skip};
 
 use crate::lab::place::{HOSTS, Place};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[test]
 fn hosts_are_machines_of_their_own() {

@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use wavetank_testkit::{Program, skip};
+use wavetank_testkit::{Program, Signal, expect_time, retry_timing, skip};
 
 use crate::lab::own::{front, lab, place};
 use crate::lab::place::Place;
+
+const PULSE: std::time::Duration = std::time::Duration::from_millis(5);
 
 #[test]
 fn why_a_program_does_not_start_is_told_with_its_line() {
@@ -98,13 +100,26 @@ hosts:
     {
         assert!(check.stderr.contains(part), "no `{part}`: {check}");
     }
+    place.file("my.cfg", &config("app-0.shop.example"));
+    // A shell stops and continues a job. That is no interrupt.
+    let check = place.lab(&["check", "lab.yaml"]).start();
+    while !check.ends_within(PULSE) {
+        check.signal(Signal::STOP);
+        check.ends_within(PULSE);
+        check.signal(Signal::CONT);
+    }
+    check.wait(PULSE).expect_exit(0);
     for name in ["app-0.shop.example", "db.shop.example"] {
         place.file("my.cfg", &config(name));
-        let run = ["run", "lab.yaml", "http://lb1:8080/", "-r", "20/s", "-d", "1s", "--runs-dir", "runs"];
-        place
-            .lab(&[&run[..], &["--threshold", "cpu(app-0.shop.example) < 100%"]].concat())
-            .run()
-            .expect_exit(0);
+        let run = ["run", "lab.yaml", "http://lb1:8080/", "-r", "20/s", "-d", "3s", "--runs-dir", "runs"];
+        let words = [&run[..], &["--threshold", "cpu(app-0.shop.example) < 100%"]].concat();
+        retry_timing(|| {
+            let told = place.lab(&words).run();
+            // One request that is a second late makes so few invalid.
+            expect_time(told.exit != Some(3), || format!("{told}"))?;
+            told.expect_exit(0);
+            Ok(())
+        });
     }
     place.nothing_left("the runs");
 }

@@ -77,7 +77,7 @@ fn check(test: &str, text: &str, (service, address): (&str, &str), port: u16) {
     let live = requests(&place, port);
     // New connections go to the other server, and open ones stay.
     answered(&place, address, 20);
-    let outcome = run.wait(Duration::from_secs(40));
+    let outcome = run.wait(Duration::from_mins(1));
     let (result, after) = (outcome.expect_exit(0).json(), requests(&place, port));
     assert_eq!(result["requests"]["failed"], 0, "{outcome}");
     assert_eq!(result["connections"]["lost"], 0, "{outcome}");

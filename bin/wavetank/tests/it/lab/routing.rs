@@ -65,7 +65,7 @@ fn weighs(server: usize, weight: u64) -> impl Fn(&Value) -> bool {
 /// Checks that `count` connections from load1, one after the other, receive a response.
 #[track_caller]
 pub(crate) fn answered(place: &Place, address: &str, count: usize) {
-    let one = format!("curl -sf -m 20 -o /dev/null http://{address}/ || exit 1");
+    let one = format!("curl -sf -m 60 -o /dev/null http://{address}/ || exit 1");
     place.said("load1", &format!("for i in $(seq {count}); do {one}; done"));
 }
 
@@ -137,7 +137,7 @@ fn answers_do_not_cross_the_balancer(place: &Place, vip: &str) {
     };
     let sent_by_all = || SERVERS.iter().map(|host| sent(host)).sum::<u64>();
     let (balancer, servers) = (sent("lb1"), sent_by_all());
-    let one = format!("curl -sf -m 20 -o /dev/null http://{vip}/bytes/{BYTES} || exit 1");
+    let one = format!("curl -sf -m 60 -o /dev/null http://{vip}/bytes/{BYTES} || exit 1");
     place.said("load1", &format!("for i in $(seq {ANSWERS}); do {one}; done"));
     let (balancer, servers) = (sent("lb1") - balancer, sent_by_all() - servers);
     assert!(servers >= ANSWERS * BYTES, "the servers sent {servers} B");
@@ -150,7 +150,7 @@ fn the_balancer_alone_answers_for_the_address(place: &Place, vip: &str) {
     let balancer = place.said("lb1", "cat /sys/class/net/eth0/address");
     let bare = vip.trim_matches(['[', ']']);
     let ask =
-        format!("ip neigh flush dev eth0; curl -sf -m 20 -o /dev/null http://{vip}/; ip neigh show {bare}");
+        format!("ip neigh flush dev eth0; curl -sf -m 60 -o /dev/null http://{vip}/; ip neigh show {bare}");
     let told = place.said("load1", &format!("for i in $(seq 8); do {ask}; done"));
     let hardware: Vec<&str> =
         told.lines().filter_map(|line| line.split_once("lladdr ")?.1.split(' ').next()).collect();
@@ -160,7 +160,7 @@ fn the_balancer_alone_answers_for_the_address(place: &Place, vip: &str) {
 fn a_swap_breaks_nothing(place: &Place, vip: &str) {
     // Twice from the same ports. If the client closed first, its port is not free again (curl's
     // exit code 45), but some ports are.
-    let curl = format!("curl -sf -m 20 -o /dev/null --local-port $port http://{vip}/close");
+    let curl = format!("curl -sf -m 60 -o /dev/null --local-port $port http://{vip}/close");
     let same_ports = format!(
         "n=0; for port in $(seq 45001 45030); do {curl}; case $? in 0) n=$((n+1));; 45) ;; *) exit 1;; esac; done; test $n -gt 2"
     );
@@ -219,7 +219,7 @@ fn a_dead_server_leaves_and_comes_back(place: &Place, (service, address): (&str,
     kill_serve(place, "web2");
     state(place, service, |state| state["taking"] == 0);
     // No server is left: new connections are refused immediately and do not wait.
-    place.said("load1", &format!("curl -s -m 20 http://{address}/; test $? = 7"));
+    place.said("load1", &format!("curl -s -m 60 http://{address}/; test $? = 7"));
     let _again = SERVERS.map(|host| serve_again(place, host, port, address.starts_with('[')));
     state(place, service, |state| state["taking"] == 2);
     answered(place, address, 30);
@@ -246,7 +246,7 @@ fn check_nat(name: &str, text: &str, masquerade: bool) {
     let sent = "cat /sys/class/net/eth0/statistics/tx_bytes";
     let bytes = || place.said("lb1", sent).parse::<u64>().expect("a number");
     let before = bytes();
-    place.said("load1", "curl -sf -m 20 -o /dev/null http://lb1/bytes/1000000");
+    place.said("load1", "curl -sf -m 60 -o /dev/null http://lb1/bytes/1000000");
     assert!(bytes() - before > 1_000_000);
     a_dead_server_leaves_and_comes_back(&place, ("nat", balancer), 8080);
     place.lab(&["down"]).run().expect_exit(0);

@@ -26,7 +26,7 @@ hosts:
 /// Checks that `host` gets the status 200 from `url`.
 #[track_caller]
 fn check(place: &Place, host: &str, url: &str) {
-    let told = place.said(host, &format!("curl -s -m 20 -o /dev/null -w '%{{http_code}}' '{url}'"));
+    let told = place.said(host, &format!("curl -s -m 60 -o /dev/null -w '%{{http_code}}' '{url}'"));
     assert_eq!(told, "200", "{host}: {url}");
 }
 

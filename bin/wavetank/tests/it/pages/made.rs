@@ -144,9 +144,9 @@ fn encrypted() -> Vec<Made> {
 fn killed() -> Vec<Made> {
     let (trial, target) = (trial(), Target::start(Script::constant(ms(5))));
     let run = trial.load(&target.url("/"), ["-r", "50/s", "-d", "1m", "--no-probe"]).start();
-    target.wait_for("three seconds of load", Duration::from_secs(30), |truth| truth.requests > 150);
+    target.wait_for("three seconds of load", Duration::from_mins(1), |truth| truth.requests > 150);
     run.signal(Signal::KILL);
-    run.wait(Duration::from_secs(10));
+    run.wait(Duration::from_mins(1));
     vec![page("a killed run", trial, &[], &["rate", "heat", "statuses"])]
 }
 

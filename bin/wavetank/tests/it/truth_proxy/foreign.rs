@@ -7,7 +7,7 @@ use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Nginx, Program, RunHarness, Running, TestDir, free_port, skip};
 
 /// Longer than any line takes to arrive.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Every engine, and on `io_uring` also the fallback without sockets that are created in their
 /// slots.

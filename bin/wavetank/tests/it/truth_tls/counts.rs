@@ -139,13 +139,15 @@ fn memory_of_a_connection_is_measured_and_told() {
     let Some(server) = Server::start("memory_of_a_connection_is_measured_and_told", "good", "") else {
         return;
     };
-    let (result, seen) = server.run("-c 1000 -n 2000");
+    // A slow machine needs more than the default time for a thousand handshakes.
+    let patient = "-c 1000 --connect-timeout 60s";
+    let (result, seen) = server.run(&format!("{patient} -n 2000"));
     assert_eq!(connections(&seen), 1_001, "{result}");
     assert_eq!(result.count("generator.connection_memory.connections"), 1_000, "{result}");
     let each = result.count("generator.connection_memory.bytes_per_connection");
     // A TLS connection needs memory at least for its keys, and a hundred kilobytes would be a leak.
     assert!((1_000..100_000).contains(&each), "{each} bytes: {result}");
-    let printed = server.program(&server.url(), "--cacert @ca.pem -c 1000 -n 1000").run();
+    let printed = server.program(&server.url(), &format!("--cacert @ca.pem {patient} -n 1000")).run();
     assert!(printed.stdout.contains("per connection: wavetank grew by"), "{printed}");
     let few = server.load("-c 10 -n 100").run().result();
     assert!(few.at("generator.connection_memory").is_null(), "{few}");

@@ -102,7 +102,7 @@ fn targets_that_are_no_tls_servers() {
     check_probe(&run(&greet(ScriptAction::Send(http)), ""), "does not speak TLS", "http:// URL");
     check_probe(&run(&greet(ScriptAction::Close), ""), "in the TLS handshake", "own log");
     check_probe(&run(&greet(ScriptAction::Reset), ""), "in the TLS handshake", "own log");
-    let silent = run(&greet(ScriptAction::Silence), "--connect-timeout 300ms");
+    let silent = run(&greet(ScriptAction::Silence), "--connect-timeout 3s");
     check_probe(&silent, "TLS handshake did not end in time", "--connect-timeout");
 }
 
@@ -113,7 +113,7 @@ fn handshakes_cut_short_under_load() {
     for (act, class, words) in [
         (ScriptAction::Close, "tls", ""),
         (ScriptAction::Reset, "tls", ""),
-        (ScriptAction::Silence, "connect_timeout", "--connect-timeout 200ms"),
+        (ScriptAction::Silence, "connect_timeout", "--connect-timeout 1s"),
     ] {
         let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![LATER, act]));
         let url = target.url("/").replace("http://", "https://");
@@ -183,7 +183,7 @@ fn s_server(test: &str, server: &Server, words: &str) -> Option<(wavetank_testki
         .args(["-accept", &format!("127.0.0.1:{port}")])
         .args(words.split_whitespace())
         .start();
-    let up = poll_until(Duration::from_secs(20), || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+    let up = poll_until(Duration::from_mins(1), || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
     assert!(up.is_some(), "s_server does not accept: {}", running.stderr());
     Some((running, port))
 }

@@ -28,8 +28,14 @@ pub(crate) fn check_sent(name: &str, lowered: &LoweredPlan, host: &HostFacts) {
 pub(crate) fn check_package(name: &str, plan: &Plan) {
     let mut plan = plan.clone();
     let tables = plan.shared.data.iter_mut().map(one_row).collect();
-    let package =
-        PlanPackage { plan, tables, automatic_threads: true, automatic_engine: false, variables: Vec::new() };
+    let package = PlanPackage {
+        plan,
+        tables,
+        automatic_threads: true,
+        automatic_engine: false,
+        variables: Vec::new(),
+        sources: Vec::new(),
+    };
     let bytes = package.encode().unwrap_or_else(|error| panic!("{name}: {error}"));
     let read = PlanPackage::decode(&bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(read == package, "{name}: {read:#?}\ninstead of\n{package:#?}");

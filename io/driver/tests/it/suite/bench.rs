@@ -8,7 +8,7 @@ use wavetank_driver::{Clock, CloseReason, ConnId, Dial, Driver, DriverConfig, Er
 use wavetank_units::Nanos;
 
 /// Nothing on loopback takes this long; a test that waits longer has failed.
-pub(crate) const PATIENCE: Nanos = Nanos::from_secs(20);
+pub(crate) const PATIENCE: Nanos = Nanos::from_secs(60);
 
 /// A driver and its clock.
 pub(crate) struct Bench<D> {
@@ -119,7 +119,7 @@ pub(crate) fn any_port() -> SocketAddr {
 
 /// Returns a blocking socket that fails instead of hanging.
 pub(crate) fn patient(stream: TcpStream) -> TcpStream {
-    let patience = Some(Duration::from_secs(20));
+    let patience = Some(Duration::from_mins(1));
     stream.set_read_timeout(patience).expect("a positive timeout");
     stream.set_write_timeout(patience).expect("a positive timeout");
     stream.set_nodelay(true).expect("a TCP socket");

@@ -39,7 +39,7 @@ fn s_server(openssl: &Program, place: &TestDir, words: &[&str]) -> (Running, Soc
         .args(["s_server", "-accept", &listen, "-cert", &cert, "-key", &key, "-quiet", "-rev"])
         .args(words)
         .start();
-    let up = poll_until(Duration::from_secs(20), || TcpStream::connect(at).is_ok().then_some(()));
+    let up = poll_until(Duration::from_mins(1), || TcpStream::connect(at).is_ok().then_some(()));
     assert_eq!(up, Some(()), "s_server does not listen: {}", running.stderr());
     (running, at)
 }

@@ -72,7 +72,7 @@ fn check(loads: impl Fn() -> Vec<Load>, row: RowChoice, rows: u32) -> Vec<u32> {
 #[test]
 fn unique_rows_are_used_once_by_whoever_starts() {
     // Two phases of arrivals, then users with three sessions each.
-    let loads = || vec![arrivals(), arrivals(), users(5, 300, Some(3))];
+    let loads = || vec![arrivals(), arrivals(), users(5, 100_000, Some(3))];
     let all = check(loads, RowChoice::Unique, 1_000);
     assert_eq!(all, (0..95).collect::<Vec<_>>(), "none twice, and none left out");
 }
@@ -87,13 +87,13 @@ fn where_rows_are_too_few_all_of_them_are_used() {
 
 #[test]
 fn rows_in_order_at_random_and_by_user_are_the_same_on_any_number_of_threads() {
-    let both = || vec![arrivals(), users(5, 300, Some(3))];
+    let both = || vec![arrivals(), users(5, 100_000, Some(3))];
     let in_order = check(both, RowChoice::InOrder, 10);
     assert_eq!(in_order.len(), 55);
     let times = |row: u32| in_order.iter().filter(|&&used| used == row).count();
     assert!((0..10).all(|row| (4..=7).contains(&times(row))), "{in_order:?}");
     let random = check(both, RowChoice::Random, 1_000);
     assert!(random.iter().collect::<BTreeSet<_>>().len() > 45, "{random:?}");
-    let per_user = check(|| vec![users(5, 300, Some(3))], RowChoice::PerUser, 1_000);
+    let per_user = check(|| vec![users(5, 100_000, Some(3))], RowChoice::PerUser, 1_000);
     assert_eq!(per_user, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4]);
 }

@@ -72,13 +72,13 @@ impl Crowd {
     /// taken from the listener's queue.
     ///
     /// # Panics
-    /// If they have not arrived within 30 s.
+    /// If they have not arrived within a minute.
     pub(crate) fn counts_from(&self, accepted: u64) -> (u64, u64) {
         let count = self.counts.accepted.lock().expect("no thread of it panicked");
         let (count, waited) = self
             .counts
             .more
-            .wait_timeout_while(count, Duration::from_secs(30), |count| *count < accepted)
+            .wait_timeout_while(count, Duration::from_mins(1), |count| *count < accepted)
             .expect("no thread of it panicked");
         assert!(!waited.timed_out(), "{} of {accepted} connections came", *count);
         (*count, self.counts.ended.load(Ordering::Relaxed))

@@ -41,7 +41,7 @@ pub(crate) fn run_early(
     let (mut ready, mut drained, mut zero) = (0, 0, Nanos::ZERO);
     let (mut intervals, mut logged) = (Vec::new(), Vec::new());
     while !collector.is_over() {
-        match threads.message(Duration::from_secs(20)).expect("nothing came from the threads for 20 s") {
+        match threads.message(Duration::from_mins(1)).expect("nothing came from the threads for a minute") {
             Message::Ready(..) => {
                 ready += 1;
                 if ready == threads.len() {

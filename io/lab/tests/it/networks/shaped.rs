@@ -13,7 +13,7 @@ use wavetank_units::{ExitCode, Nanos};
 use crate::networks::hosts::{Hosts, printed};
 use crate::networks::plan::{FILE, host, lab, linked};
 
-const WAIT: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_mins(1);
 
 /// Returns the seconds that `bytes` take from host `from` to host `to` at `address`.
 fn takes(hosts: &Hosts, (from, to): (usize, usize), address: &'static str, bytes: usize) -> f64 {

@@ -10,7 +10,7 @@ use crate::networks::hosts::{Hosts, printed};
 use crate::networks::plan::{host, lab, virtual_at, with};
 
 const PORT: u16 = 8080;
-const WAIT: Duration = Duration::from_secs(30);
+const WAIT: Duration = Duration::from_mins(1);
 
 fn listen(hosts: &Hosts, host: usize) -> TcpListener {
     hosts.inside(host, || TcpListener::bind(("0.0.0.0", PORT)).expect("a free port"))

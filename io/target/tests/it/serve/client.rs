@@ -43,7 +43,7 @@ impl Answer {
 impl Client {
     pub(crate) fn connect(to: SocketAddr) -> Self {
         let stream = TcpStream::connect(to).expect("the server listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a positive timeout");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a positive timeout");
         stream.set_nodelay(true).expect("a TCP socket");
         Self { stream, unread: Vec::new() }
     }
