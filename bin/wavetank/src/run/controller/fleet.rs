@@ -119,6 +119,8 @@ impl RunController<'_> {
                 self.event("spool_kept", text);
             }
             ControllerNotice::Unstored { agent, seq } => {
+                // What was sent before and was resolved within it is in no interval.
+                self.book.ledger.mark_incomplete();
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event("interval_unstored", text);
             }

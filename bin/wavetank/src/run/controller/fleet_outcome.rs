@@ -1,7 +1,9 @@
 //! What the outcome of a fleet means for its run.
 
+use std::fmt::Display;
+
 use wavetank_diagnose::{FleetGaps, Throttling};
-use wavetank_fleet::{AgentOutcome, FleetStatus, Loss, Outcome};
+use wavetank_fleet::{AgentOutcome, FleetStatus, Loss, Outcome, RefusalReason, StartProblem};
 use wavetank_record::{AgentDoc, AgentLossDoc, FleetDoc};
 use wavetank_report::lacking_agents;
 use wavetank_units::{Nanos, UserError};
@@ -20,12 +22,7 @@ impl RunController<'_> {
         outcome: &Outcome,
     ) -> Result<Option<FleetResult>, UserError> {
         if outcome.started_at.is_none() {
-            let refused = outcome.refusals.iter().map(|refusal| {
-                let message = format!("cannot start on {}: {}", refusal.name, refusal.reason);
-                let hint = "give it a smaller weight, or leave it out: --without HOST";
-                UserError::refused("fleet_refused", message, hint)
-            });
-            return UserError::combine(refused.collect()).map_or(Ok(None), Err);
+            return UserError::combine(start_errors(outcome)).map_or(Ok(None), Err);
         }
         self.recount();
         let views = self.controller.agents(self.now());
@@ -94,4 +91,22 @@ impl RunController<'_> {
             last_interval: loss.last_interval,
         }
     }
+}
+
+/// Returns an error for each host that kept the run from starting.
+fn start_errors(outcome: &Outcome) -> Vec<UserError> {
+    let busy = "repeat it when hosts and network are less busy";
+    let refused = |name: &str, reason: &dyn Display, hint| {
+        UserError::refused("fleet_refused", format!("cannot start on {name}: {reason}"), hint)
+    };
+    let refusals = outcome.refusals.iter().map(|refusal| {
+        let hint = match refusal.reason {
+            StartProblem::Clock { .. } => busy,
+            _ => "give it a smaller weight, or leave it out: --without HOST",
+        };
+        refused(&refusal.name, &refusal.reason, hint)
+    });
+    // All were ready, and the message with the instant of the start came after it.
+    let late = outcome.agents.iter().filter(|agent| agent.refused.contains(&RefusalReason::TooLate));
+    refusals.chain(late.map(|agent| refused(&agent.name, &"it heard too late of the start", busy))).collect()
 }
