@@ -117,9 +117,25 @@ impl AgentListener {
         self.overflowed.load(Ordering::Relaxed)
     }
 
+    /// Returns what ends a wait in [`Self::receive`] early: another link has an event.
+    pub fn waker(&self) -> AgentWaker {
+        AgentWaker(Arc::clone(&self.inbox))
+    }
+
     /// The socket's path.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+}
+
+/// Ends a wait in [`AgentListener::receive`] early.
+#[derive(Clone, Debug)]
+pub struct AgentWaker(Arc<AgentInbox>);
+
+impl AgentWaker {
+    /// Ends the current wait, or the next one.
+    pub fn wake(&self) {
+        self.0.interrupt();
     }
 }
 

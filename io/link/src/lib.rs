@@ -39,7 +39,7 @@ mod stream_link;
 mod writer;
 
 #[cfg(target_os = "linux")]
-pub use agent_listener::{AgentLinkEvent, AgentListener};
+pub use agent_listener::{AgentLinkEvent, AgentListener, AgentWaker};
 #[cfg(target_os = "linux")]
 pub use bridge::{BridgeError, bridge};
 #[cfg(target_os = "linux")]
@@ -48,5 +48,7 @@ pub use in_process::{AgentLink, Closed, ControllerLink, in_process};
 pub use limits::{AGENT_LINE_BYTES_MAX, CONTROLLER_LINE_BYTES_MAX, INTERVAL_BYTES_MAX};
 #[cfg(target_os = "linux")]
 pub use private_socket::BindError;
+#[cfg(target_os = "linux")]
+pub use queue::{NotQueued, Queue};
 #[cfg(target_os = "linux")]
 pub use stream_link::{HostFailure, StreamEvent, StreamHost, StreamLink};

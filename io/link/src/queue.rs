@@ -1,4 +1,6 @@
 //! [`Queue`]: a bounded queue between threads that can be closed.
+//!
+//! Links of other crates use it, too.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +11,7 @@ use std::time::Duration;
 /// A single item may be larger than the maximum of bytes: an item is accepted while the items
 /// before it have less.
 #[derive(Debug)]
-pub(crate) struct Queue<T> {
+pub struct Queue<T> {
     state: Mutex<QueueState<T>>,
     changed: Condvar,
     items_max: usize,
@@ -21,11 +23,13 @@ struct QueueState<T> {
     items: VecDeque<(usize, T)>,
     bytes: usize,
     closed: bool,
+    /// The next wait for an item does not last.
+    interrupted: bool,
 }
 
 /// Why an item was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotQueued {
+pub enum NotQueued {
     /// The queue is full.
     Full,
     /// The queue is closed.
@@ -33,13 +37,17 @@ pub(crate) enum NotQueued {
 }
 
 impl<T> Queue<T> {
-    pub(crate) fn new(items_max: usize, bytes_max: usize) -> Self {
-        let state = QueueState { items: VecDeque::new(), bytes: 0, closed: false };
+    /// A queue that is full with this many items, or with items of this many bytes.
+    pub fn new(items_max: usize, bytes_max: usize) -> Self {
+        let state = QueueState { items: VecDeque::new(), bytes: 0, closed: false, interrupted: false };
         Self { state: Mutex::new(state), changed: Condvar::new(), items_max, bytes_max }
     }
 
-    /// Appends an item of this size without waiting.
-    pub(crate) fn try_push(&self, item: T, bytes: usize) -> Result<(), NotQueued> {
+    /// Appends an item of this size in bytes without waiting.
+    ///
+    /// # Errors
+    /// If the queue is full or closed.
+    pub fn try_push(&self, item: T, bytes: usize) -> Result<(), NotQueued> {
         let mut state = self.lock();
         if state.closed {
             return Err(NotQueued::Closed);
@@ -64,11 +72,13 @@ impl<T> Queue<T> {
         is_accepted
     }
 
-    /// Returns the next item, waiting at most `wait`. A closed queue still returns its items.
-    pub(crate) fn pop(&self, wait: Duration) -> Option<T> {
-        let empty = |state: &mut QueueState<T>| state.items.is_empty() && !state.closed;
+    /// Returns the next item, waiting at most `wait`. A closed queue still returns its items. An
+    /// interrupt ends the wait early.
+    pub fn pop(&self, wait: Duration) -> Option<T> {
+        let empty = |state: &mut QueueState<T>| state.items.is_empty() && !state.closed && !state.interrupted;
         let waited = self.changed.wait_timeout_while(self.lock(), wait, empty);
         let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.interrupted = false;
         self.take(&mut state)
     }
 
@@ -84,8 +94,14 @@ impl<T> Queue<T> {
         self.lock().items.is_empty()
     }
 
+    /// Ends the wait of a thread in [`Self::pop`], or the next such wait.
+    pub fn interrupt(&self) {
+        self.lock().interrupted = true;
+        self.changed.notify_all();
+    }
+
     /// Accepts nothing more. All waiting threads return.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();
     }
@@ -142,6 +158,18 @@ mod tests {
         assert_eq!(queue.try_push('g', 1), Err(NotQueued::Closed));
         assert_eq!(queue.pop(LONG), Some('c'), "a closed queue still has its items");
         assert_eq!(queue.pop_until_closed(), None);
+    }
+
+    #[test]
+    fn an_interrupt_ends_one_wait() {
+        let queue = Queue::new(1, 10);
+        queue.interrupt();
+        assert_eq!(queue.pop(LONG), None);
+        assert_eq!(queue.try_push('a', 1), Ok(()));
+        queue.interrupt();
+        assert_eq!(queue.pop(LONG), Some('a'), "an item comes first");
+        assert_eq!(queue.try_push('b', 1), Ok(()));
+        assert_eq!(queue.pop(LONG), Some('b'));
     }
 
     #[test]

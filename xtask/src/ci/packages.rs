@@ -12,7 +12,7 @@ use wavetank_bench::programs::find;
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 26] = [
+const NEEDED: [(&str, &str); 27] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
     // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
@@ -30,6 +30,7 @@ const NEEDED: [(&str, &str); 26] = [
     ("keepalived", "keepalived"),     // judges what a lab makes for IPVS
     ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
     ("nginx", "nginx-light"),         // the foreign server of the benches and tests
+    ("nats-server", "nats-server"),   // the broker between a controller and its agents
     ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
     ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
     ("ps", "procps"),                 // looking at processes in tests

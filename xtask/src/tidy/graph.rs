@@ -22,6 +22,10 @@ const IMPURE: [&str; 12] = [
     "time",
     "tempfile",
 ];
+/// Async runtimes, and what brings one.
+const ASYNC: [&str; 5] = ["tokio", "async-nats", "async-std", "smol", "futures-executor"];
+/// The only crate with an async runtime, in threads of its own.
+const ASYNC_DIR: &str = "io/nats";
 /// Core crates with types that must not be serialized.
 const NOT_SERIALIZED: [&str; 2] = ["wavetank-pace", "wavetank-measure"];
 /// Core crates with types that a plan package contains, and no other format.
@@ -78,6 +82,9 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
                 }
                 None if one.dir.starts_with("core/") && !dev && IMPURE.contains(&to.as_str()) => {
                     breach(format!("core has no system, clock or chance of its own: not `{to}`"));
+                }
+                None if one.dir != ASYNC_DIR && ASYNC.contains(&to.as_str()) => {
+                    breach(format!("an async runtime is in {ASYNC_DIR} only: not `{to}`"));
                 }
                 None if NOT_SERIALIZED.contains(&one.name.as_str()) && to == "serde" => {
                     breach(
@@ -189,6 +196,14 @@ mod tests {
             &[testkit, ("core/pace", &["dev:wavetank-testkit"])],
             &["core/pace must not depend on testkit"],
         );
+    }
+
+    #[test]
+    fn one_crate_has_an_async_runtime() {
+        check_graph(&[("io/nats", &["tokio", "async-nats"])], &[]);
+        let alone = "an async runtime is in io/nats only";
+        check_graph(&[("io/engine", &["tokio"])], &[alone]);
+        check_graph(&[("bin/wavetank", &["dev:async-nats"])], &[alone]);
     }
 
     #[test]

@@ -42,6 +42,18 @@ pub(crate) struct AgentServeArgs {
     /// Targets that the agent may load, joined by commas: names, addresses, networks (repeatable)
     #[arg(long, value_name = "TARGETS", value_delimiter = ',', value_parser = AllowTarget::parse)]
     pub(crate) allow: Vec<AllowTarget>,
+    /// Broker over which controllers reach the agent in addition: `nats://HOST:4222`
+    #[arg(long, value_name = "URL", requires = "nats_ca", requires = "nats_fleet")]
+    pub(crate) link: Option<String>,
+    /// Private file with the agent's seed [default: the seed in `WAVETANK_NATS_SEED`]
+    #[arg(long, value_name = "FILE", requires = "link")]
+    pub(crate) nats_seed: Option<PathBuf>,
+    /// Certificate that signed the broker's (PEM)
+    #[arg(long, value_name = "FILE", requires = "link")]
+    pub(crate) nats_ca: Option<PathBuf>,
+    /// Name of the fleet, as in its file
+    #[arg(long, value_name = "NAME", requires = "link")]
+    pub(crate) nats_fleet: Option<String>,
 }
 
 /// `agent attach`.

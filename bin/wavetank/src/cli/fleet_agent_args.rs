@@ -1,6 +1,8 @@
-//! Arguments of `wavetank fleet up`, `down`, `status`, `logs` and `unit`.
+//! Arguments of `wavetank fleet up`, `down`, `status`, `logs`, `unit` and `broker`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 use wavetank_units::quantity::parse_count_positive;
 
 use super::fleet_args::{HostArgs, SshArgs};
@@ -68,4 +70,35 @@ pub(crate) struct FleetUnitArgs {
     /// Name of the agent; `%H` is the host's name
     #[arg(long, value_name = "NAME", default_value = "%H")]
     pub(crate) name: String,
+}
+
+/// `fleet broker`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet broker init --fleet dc1.yaml
+Start the broker itself with nats-server, of the package of this name")]
+pub(crate) struct FleetBrokerArgs {
+    #[command(subcommand)]
+    pub(crate) what: FleetBrokerCommand,
+}
+
+/// A subcommand of `fleet broker`.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum FleetBrokerCommand {
+    /// Write configuration, certificate and a key for the controller and each load host
+    Init(FleetBrokerInitArgs),
+}
+
+/// `fleet broker init`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet broker init --fleet dc1.yaml --dir dc1.broker
+The fleet file has `link: nats://HOST:PORT`")]
+pub(crate) struct FleetBrokerInitArgs {
+    /// Fleet file with the broker and the load hosts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) fleet: PathBuf,
+    /// Folder of the files, which must not exist [default: FILE.broker]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
 }

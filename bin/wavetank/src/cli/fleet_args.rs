@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
 use wavetank_units::{Nanos, UserError};
 
-use super::fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
+use super::fleet_agent_args::{FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetUnitArgs};
 use super::output_formats::FileFormat;
 
 /// `wavetank fleet`.
@@ -43,6 +43,8 @@ pub(crate) enum FleetCommand {
     Logs(FleetLogsArgs),
     /// Print a systemd unit for an agent that is always there
     Unit(FleetUnitArgs),
+    /// Make the files of a NATS broker between a controller and its agents
+    Broker(FleetBrokerArgs),
 }
 
 /// Which hosts, and how ssh reaches them.
@@ -186,7 +188,7 @@ impl FleetCommand {
             Self::Hosts(args) => args.format,
             Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
             Self::Calibrate(args) => args.agents.format,
-            Self::Logs(_) | Self::Unit(_) => FileFormat::Text,
+            Self::Logs(_) | Self::Unit(_) | Self::Broker(_) => FileFormat::Text,
         };
         format == FileFormat::Json
     }

@@ -18,6 +18,9 @@ pub(crate) struct FleetRunArgs {
     /// Configuration file of ssh in place of the user's
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub(crate) ssh_config: Option<PathBuf>,
+    /// Folder of `fleet broker init`, if the fleet's link is a broker [default: FILE.broker]
+    #[arg(long, value_name = "DIR", requires = "fleet")]
+    pub(crate) broker: Option<PathBuf>,
 }
 
 impl FleetRunArgs {

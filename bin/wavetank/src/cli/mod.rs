@@ -78,7 +78,9 @@ pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use fleet_agent_args::{FleetAgentArgs, FleetLogsArgs, FleetUnitArgs};
+pub(crate) use fleet_agent_args::{
+    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetLogsArgs, FleetUnitArgs,
+};
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_args::{

@@ -6,6 +6,8 @@ mod agent;
 mod baseline;
 mod bounded_file;
 #[cfg(target_os = "linux")]
+mod broker_access;
+#[cfg(target_os = "linux")]
 mod calibrate;
 mod check;
 mod compare;

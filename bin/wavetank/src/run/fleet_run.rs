@@ -6,11 +6,11 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Signals};
 use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, Member};
 use wavetank_inventory::{Host, fold_hosts};
-use wavetank_link::{StreamEvent, StreamHost, StreamLink};
+use wavetank_link::StreamEvent;
 use wavetank_plan::{HostFacts, LoadOrigin, SourceOrder, SourcesPlan, parse_sources};
-use wavetank_ssh::SshOptions;
 use wavetank_units::{Nanos, UserError, sanitize};
 
+use super::fleet_link::{FleetLink, FleetReach};
 use super::host_error::host_error;
 
 /// Time limit for all agents to introduce themselves.
@@ -19,13 +19,11 @@ const GATHER_MAX: Nanos = Nanos::from_secs(30);
 const ATTEMPTS: u32 = 2;
 /// How long the wait for a message lasts before signals and deadlines are looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
-/// Folder of an agent, as a shell on its host reads it.
-const AGENT_DIR: &str = "\"$HOME\"/.wavetank/agent";
 
 /// The agents of a fleet, each with its connection.
 pub(crate) struct FleetRun {
     /// The connections.
-    pub(super) link: StreamLink,
+    pub(super) link: FleetLink,
     /// The agents by the order of their names, which are also those of their hosts.
     pub(super) agents: Vec<FleetAgent>,
     /// The agent of each connection.
@@ -60,31 +58,16 @@ pub(super) struct FleetAgent {
 }
 
 impl FleetRun {
-    /// Connects to the agents of all `hosts`, at most `at_once` of them at the same time.
+    /// Connects to the agents of all `hosts`.
     ///
     /// # Errors
     /// If an agent cannot be reached, has another version or takes part in another run. All such
     /// agents are named.
-    pub(crate) fn connect(
-        mut hosts: Vec<Host>,
-        (options, sudo): (&SshOptions, bool),
-        at_once: usize,
-    ) -> Result<Self, UserError> {
+    pub(crate) fn connect(mut hosts: Vec<Host>, reach: FleetReach) -> Result<Self, UserError> {
         let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
         let agents = hosts.iter().map(FleetAgent::new).collect::<Result<Vec<_>, _>>()?;
-        let text = format!("exec {AGENT_DIR}/wavetank agent attach --dir {AGENT_DIR}");
-        let streams = hosts.into_iter().map(|host| {
-            let (options, text) = (options.clone(), text.clone());
-            StreamHost {
-                name: host.name.clone(),
-                command: Box::new(move || options.attached(&host, &text, sudo)),
-            }
-        });
-        let link = StreamLink::start(streams.collect(), at_once).map_err(|error| {
-            let message = format!("cannot start ssh: {error}");
-            UserError::refused("fleet_unreachable", message, "look at `ulimit -u` and `ulimit -n`")
-        })?;
+        let link = FleetLink::start(hosts, reach)?;
         let mut fleet = Self { link, agents, connections: BTreeMap::new() };
         fleet.gather(signals);
         fleet.check()?;
@@ -166,6 +149,8 @@ impl FleetRun {
 fn hint_for(reason: &str) -> &'static str {
     if reason.contains("another run") {
         "wait for its end: wavetank fleet status --fleet FILE; or use --without HOST"
+    } else if reason.contains("broker") {
+        "start it: nats-server -c DIR/nats-server.conf, with DIR of wavetank fleet broker init"
     } else {
         "start the agents: wavetank fleet up --fleet FILE; or leave hosts out: --without HOST"
     }

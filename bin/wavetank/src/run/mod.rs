@@ -17,6 +17,8 @@ mod event_runner;
 #[cfg(target_os = "linux")]
 mod execute;
 #[cfg(target_os = "linux")]
+mod fleet_link;
+#[cfg(target_os = "linux")]
 mod fleet_package;
 #[cfg(target_os = "linux")]
 mod fleet_refusal;
@@ -78,6 +80,8 @@ pub(crate) use controller::{FleetResult, LoadResult, LoadSide, RunController};
 pub(crate) use event_runner::{revert_action, start_action};
 #[cfg(target_os = "linux")]
 pub(crate) use execute::{Execution, FinishedRun, execute};
+#[cfg(target_os = "linux")]
+pub(crate) use fleet_link::FleetReach;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_run::{FleetLoad, FleetRun};
 #[cfg(target_os = "linux")]

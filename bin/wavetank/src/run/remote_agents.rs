@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use wavetank_fleet::wire::{AgentFrame, ControllerFrame};
 use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, Command, ControllerMessage, ControllerPayload};
-use wavetank_link::{StreamEvent, StreamLink};
+use wavetank_link::StreamEvent;
 use wavetank_measure::{FleetMerger, Interval};
 use wavetank_record::{AgentHealth, IntervalExtras, IntervalLine};
 use wavetank_store::LineDigest;
 use wavetank_units::Nanos;
 
+use super::fleet_link::FleetLink;
 use super::fleet_run::FleetRun;
 
 /// Events handled in a row, so that a fast fleet does not keep the controller from its timeouts.
@@ -19,7 +20,7 @@ const EVENTS_MAX: usize = 256;
 
 /// See the module's description.
 pub(super) struct RemoteAgents {
-    link: StreamLink,
+    link: FleetLink,
     agents: Vec<RemoteAgent>,
     /// The agent of each connection.
     connections: BTreeMap<AgentId, usize>,

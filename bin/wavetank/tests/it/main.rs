@@ -14,6 +14,7 @@ mod exports;
 mod field;
 mod flash_sale;
 mod fleet;
+mod fleet_broker;
 mod fleet_hosts;
 mod fleet_run;
 mod fleet_run_faults;

@@ -1,6 +1,7 @@
 //! `wavetank agent`: the agent of a load host, one file per subcommand.
 
 mod agent_error;
+mod agent_links;
 mod agent_lock;
 mod attach;
 mod hello;
@@ -14,7 +15,7 @@ use crate::cli::{AgentArgs, AgentCommand};
 /// Runs the subcommand and returns its exit code.
 pub(crate) fn agent(args: AgentArgs) -> Result<u8, UserError> {
     match args.what {
-        AgentCommand::Serve(args) => serve::serve(args)?,
+        AgentCommand::Serve(args) => serve::serve(&args)?,
         AgentCommand::Attach(args) => attach::attach(&args)?,
         AgentCommand::Hello(args) => hello::hello(&args)?,
         AgentCommand::Stop(args) => stop::stop(&args)?,

@@ -11,13 +11,14 @@ use wavetank_fleet::{
     Agent, AgentAction, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, EndCause, Identity,
     RunId,
 };
-use wavetank_link::{AgentLinkEvent, AgentListener, HelloSocket};
+use wavetank_link::{AgentLinkEvent, HelloSocket};
 use wavetank_observe::{host_facts, raise_file_limit};
 use wavetank_pace::Partition;
 use wavetank_plan::Guard;
 use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError, sanitize};
 
+use super::agent_links::AgentLinks;
 use super::agent_lock::AgentLock;
 use crate::cli::AgentServeArgs;
 use crate::run::{AgentRun, host_error};
@@ -36,7 +37,7 @@ const LOAD_WAIT_MAX: Duration = Duration::from_millis(5);
 const TURN_MAX: Nanos = Nanos::from_millis(200);
 
 /// Runs an agent until SIGTERM or SIGINT.
-pub(super) fn serve(args: AgentServeArgs) -> Result<(), UserError> {
+pub(super) fn serve(args: &AgentServeArgs) -> Result<(), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
     let folder = args.dir.clone();
     let lock = AgentLock::take(&folder).map_err(|error| not_started(&folder, &error))?;
@@ -69,7 +70,7 @@ fn not_started(place: &Path, reason: &dyn std::fmt::Display) -> UserError {
 pub(super) struct AgentService {
     agent: Agent,
     identity: Identity,
-    listener: AgentListener,
+    links: AgentLinks,
     hello: HelloSocket,
     /// State and run of the greeting that the socket has.
     greeted: (AgentState, RunId),
@@ -89,8 +90,8 @@ pub(super) struct AgentService {
 
 impl AgentService {
     /// Listens in the folder of `args`.
-    fn start(args: AgentServeArgs) -> Result<Self, UserError> {
-        let AgentServeArgs { dir, name, allow } = args;
+    fn start(args: &AgentServeArgs) -> Result<Self, UserError> {
+        let AgentServeArgs { dir, name, allow, .. } = args.clone();
         let failed = |reason: &dyn std::fmt::Display| not_started(&dir, reason);
         let instance = getrandom::u64().map_err(|error| failed(&error))?;
         let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -106,13 +107,13 @@ impl AgentService {
         };
         let greeted = (agent.state(), agent.run().0);
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
-        let listener = AgentListener::bind(&dir).map_err(|error| failed(&error))?;
+        let links = AgentLinks::open(args, failed)?;
         let guard = Guard::of_agent(allow);
         let (package, run, calibration_due) = (None, None, Nanos::ZERO);
         Ok(Self {
             agent,
             identity,
-            listener,
+            links,
             hello,
             greeted,
             clock,
@@ -131,7 +132,7 @@ impl AgentService {
         let due = self.agent.poll_timeout().map_or(TURN_MAX, |at| (at - now).clamp(Nanos::ZERO, TURN_MAX));
         let has_load = self.run.as_ref().is_some_and(AgentRun::has_threads);
         let mut wait = if has_load { Duration::ZERO } else { Duration::from_nanos(due.0.unsigned_abs()) };
-        while let Some(event) = self.listener.receive(wait) {
+        while let Some(event) = self.links.receive(wait) {
             self.handle_event(event);
             self.act();
             wait = Duration::ZERO;
@@ -248,7 +249,7 @@ impl AgentService {
             },
             _ => None,
         };
-        let _ = self.listener.send(AgentFrame { message, interval });
+        let _ = self.links.send(AgentFrame { message, interval });
     }
 
     /// Takes over a new calibration while no run needs the former one.

@@ -6,9 +6,11 @@ use wavetank_inventory::HostRole;
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
 use wavetank_units::{UserError, unix_path};
 
+use super::broker_init::{CA, CONTROLLER_SEED, broker_dir};
 use super::selection::Selection;
 use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
-use crate::run::{FleetLoad, FleetRun};
+use crate::commands::broker_access::open_broker;
+use crate::run::{FleetLoad, FleetReach, FleetRun};
 
 /// Connects to the agents of all load hosts of a run's fleet, if it has one.
 ///
@@ -32,9 +34,15 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
             "name hosts under load:, or use a shorter --without",
         ));
     }
-    let (options, sudo) = selection.ssh_options(&ssh);
-    let at_once = selection.fan_out(&ssh);
-    FleetRun::connect(selection.hosts, (&options, sudo), at_once).map(Some)
+    let reach = if let Some((url, fleet)) = selection.broker() {
+        let dir = broker_dir(args.broker.as_deref(), file);
+        let (seed, ca) = (dir.join(CONTROLLER_SEED), dir.join(CA));
+        FleetReach::Broker(Box::new(open_broker(url, fleet, (Some(&seed), &ca))?))
+    } else {
+        let (options, sudo) = selection.ssh_options(&ssh);
+        FleetReach::Ssh { options, sudo, at_once: selection.fan_out(&ssh) }
+    };
+    FleetRun::connect(selection.hosts, reach).map(Some)
 }
 
 /// Returns what a run needs of its fleet, if the fleet can carry out `plan`.

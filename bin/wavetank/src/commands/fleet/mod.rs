@@ -2,6 +2,7 @@
 
 mod agent_hosts;
 mod agent_rows;
+mod broker_init;
 mod calibrate;
 mod down;
 mod exec;
@@ -36,5 +37,6 @@ pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
         FleetCommand::Status(args) => status::status(&args),
         FleetCommand::Logs(args) => logs::logs(&args),
         FleetCommand::Unit(args) => unit::unit(&args),
+        FleetCommand::Broker(args) => broker_init::broker(&args),
     }
 }

@@ -1,0 +1,12 @@
+//! The link over a real broker.
+#![cfg(target_os = "linux")]
+
+mod broker;
+mod outage;
+mod refused;
+mod whole_run;
+
+use std::time::Duration;
+
+/// Long enough for any machine: a test that waits this long has failed.
+const LONG: Duration = Duration::from_mins(5);
