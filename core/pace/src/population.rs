@@ -25,6 +25,8 @@ pub struct PopulationSchedule {
     /// Target number of this share after the last change: the ordinals below it are present.
     wanted: u64,
     next: Option<PopulationChange>,
+    /// Instant of the last change popped; another number takes effect after it.
+    popped_at: Option<Nanos>,
 }
 
 /// The share's number of users changes.
@@ -52,6 +54,7 @@ impl PopulationSchedule {
             moved: false,
             wanted: 0,
             next: None,
+            popped_at: None,
         };
         this.next = this.find();
         this
@@ -71,8 +74,32 @@ impl PopulationSchedule {
     pub fn pop(&mut self) -> Option<PopulationChange> {
         let next = self.next?;
         self.wanted = next.wanted;
+        self.popped_at = Some(next.at);
         self.next = self.find();
         Some(next)
+    }
+
+    /// Sets the number of all shares to `count` from `at` to the end of the phase that is active
+    /// then. Later phases and changes are as before. Nothing changes where no phase is active.
+    ///
+    /// `at` must be later than every change popped for any share. An earlier instant is moved to
+    /// just after the last change popped here, and then shares may differ.
+    pub fn change(&mut self, at: Nanos, count: u64) {
+        let at = self.popped_at.map_or(at, |popped| at.max(popped.after(Nanos(1))));
+        let ends = |(start, end, levels): &(Nanos, Option<Nanos>, PopulationCurve)| {
+            end.map_or(Nanos::MAX, |end| end).min(start.after(levels.length()))
+        };
+        let active = |one: &(Nanos, Option<Nanos>, PopulationCurve)| one.0 <= at && at < ends(one);
+        let Some(changed) = self.stretches.iter().position(active) else { return };
+        let length = ends(&self.stretches[changed]) - at;
+        let end = self.stretches[changed].1.replace(at);
+        self.stretches.insert(changed + 1, (at, end, PopulationCurve::constant(count, Some(length))));
+        // What is due before it remains.
+        if self.next.is_none_or(|next| next.at >= at) {
+            self.stretch = changed;
+            self.next_stretch();
+            self.next = self.find();
+        }
     }
 
     /// Finds the next instant at which the number differs from the current one.

@@ -20,6 +20,7 @@ mod host_fit;
 mod host_limits;
 pub mod journey;
 mod load;
+mod load_change;
 mod mix;
 mod options;
 pub mod pem;
@@ -68,6 +69,7 @@ pub use journey::{
     Think, ValueRef,
 };
 pub use load::{Arrivals, Load};
+pub use load_change::{LoadChange, LoadChangeError};
 pub use mix::ScenarioMix;
 pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
 pub use pem_files::{check_certificates, load_identity};

@@ -56,9 +56,7 @@ mod worker;
 pub use collector::{Collector, HostInterval};
 pub use load_config::LoadConfig;
 pub use load_namespace::LoadNamespace;
-pub use messages::{
-    Change, Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample,
-};
+pub use messages::{Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use single_user::{
     EarlyEnd, FullResponse, Handshake, Opened, RequestCause, RequestFailure, SentRequest, SingleUser,

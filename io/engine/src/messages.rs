@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use wavetank_driver::Errno;
 use wavetank_measure::{ErrorClass, Interval};
-use wavetank_plan::Key;
-use wavetank_units::{Nanos, Rate};
+use wavetank_plan::{Key, LoadChange};
+use wavetank_units::Nanos;
 
 use crate::failure::Failure;
 
@@ -19,7 +19,7 @@ pub enum Command {
     /// Starts the run's clock: its zero, on the clock that the thread was given.
     Start(Nanos),
     /// Changes the load of a phase from an instant of the run's clock on, at least a second ahead.
-    Change(Nanos, Change),
+    Change(Nanos, LoadChange),
     /// Stops arrivals and iterations intended at that instant of the run's clock or later; requests
     /// in flight continue. The instant is slightly ahead, so that all threads stop at the same
     /// time.
@@ -33,16 +33,6 @@ pub enum Command {
     /// There is one list for each target of the plan, empty if its addresses do not change. Open
     /// connections stay.
     UpdateAddresses(Arc<[Vec<SocketAddr>]>),
-}
-
-/// A new load for the phase that runs at the instant of the change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Open model: the new rate, as the total of the run.
-    Rate(Rate),
-    /// Closed model: the new number of users, as the total of the run. It is limited by the slots
-    /// of the plan.
-    Users(u64),
 }
 
 /// A message from a load thread.

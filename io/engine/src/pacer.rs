@@ -148,6 +148,14 @@ impl Pacer {
         }
     }
 
+    /// Sets the number of users of a track, as the total of the run, from `at` of the run's clock to
+    /// the end of its current phase.
+    pub(crate) fn change_users(&mut self, track: u16, at: Nanos, users: u64) {
+        let track = &mut self.tracks[usize::from(track)];
+        track.starts.change(at, users);
+        track.look_ahead();
+    }
+
     /// Ends the load at `at`, before its planned end.
     pub(crate) fn cut_off_at(&mut self, at: Nanos) {
         self.ends_at = self.ends_at.min(at);

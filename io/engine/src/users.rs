@@ -156,11 +156,6 @@ impl Users {
         std::mem::replace(&mut track.wanted, users.min(u64::from(track.end - track.first)))
     }
 
-    /// Returns the share of this thread in a number of users of a whole track.
-    pub(crate) fn local_share(&self, track: u16, users: u64) -> u64 {
-        self.tracks[usize::from(track)].share.count_below(users)
-    }
-
     /// Returns the closed-model track that is active at `at`.
     pub(crate) fn closed_track_at(&self, at: Nanos) -> Option<u16> {
         let under_way = |track: &Track| !track.hold && track.stay_at(at).is_some();

@@ -151,3 +151,72 @@ fn a_million_users_of_one_instant_are_one_move_and_a_quiet_year_costs_nothing() 
     assert_eq!(starts.pop().map(|moved| moved.wanted), Some(2));
     assert_eq!(starts.pop(), None);
 }
+
+/// Returns the changes of a share, with `change` applied before the first one or once everything
+/// before it has been popped.
+fn changed(phases: &[Phase], share: Partition, change: (Nanos, u64), ahead: bool) -> Vec<(Nanos, u64)> {
+    let mut starts = PopulationSchedule::new(phases, share);
+    let mut all = Vec::new();
+    if !ahead {
+        while starts.peek().is_some_and(|at| at < change.0) {
+            all.extend(starts.pop().map(|moved| (moved.at, moved.wanted)));
+        }
+    }
+    starts.change(change.0, change.1);
+    all.extend(std::iter::from_fn(|| starts.pop()).map(|moved| (moved.at, moved.wanted)));
+    all
+}
+
+/// Checks a change of the number at `at`: what was before it stays, the rest of that phase has the
+/// new number, and later phases are as planned.
+fn check_change(seed: u64, phases: &[Phase], share: Partition, at: Nanos, count: u64) {
+    let all = changed(phases, share, (at, count), true);
+    assert_eq!(all, changed(phases, share, (at, count), false), "seed {seed}: early and late changes differ");
+    let active = phases.iter().find(|phase| phase.is_active_at(at)).and_then(Phase::end);
+    let end = phases.iter().filter_map(Phase::end).max().expect("an end");
+    let instants = all.iter().map(|moved| moved.0).chain((-6..).map(s).take_while(|&at| at < end));
+    for instant in instants.filter(|&instant| instant < end) {
+        let known = all.partition_point(|moved| moved.0 <= instant);
+        let found = if known == 0 { 0 } else { all[known - 1].1 };
+        let is_changed = instant >= at && active.is_some_and(|end| instant < end);
+        let expected = if is_changed { share.count_below(count) } else { asked(phases, share, instant) };
+        assert_eq!(
+            found, expected,
+            "seed {seed} {share:?} at {instant:?}, {count} from {at:?} of {phases:?}"
+        );
+    }
+}
+
+#[test]
+fn a_change_lasts_to_the_end_of_its_phase() {
+    for seed in 0..300 {
+        let mut random = Philox::keyed(seed, 7, 7);
+        let mut levels = || {
+            let highest = 1 + random.below(40);
+            let pieces = (0..=random.below(3)).map(|_| Segment {
+                length: Nanos(1 + random.below(700_000_000) as i64),
+                begin: random.below(highest),
+                end: random.below(highest),
+            });
+            let pieces = pieces.collect();
+            PopulationCurve::new(pieces, Nanos(1 + random.below(3_000_000_000) as i64)).expect("a shape")
+        };
+        let phases = follow(&[levels(), levels(), levels()]);
+        let at = s(-6).after(Nanos(random.below(12_000_000_000) as i64));
+        for share in [Partition::WHOLE, Partition { first: 2, width: 3, of: 7 }] {
+            check_change(seed, &phases, share, at, random.below(60));
+        }
+    }
+    // A number without an end, and a change to the same number.
+    let endless = [phase(Nanos::ZERO, PopulationCurve::constant(5, None), None)];
+    let all = changed(&endless, Partition::WHOLE, (s(3), 9), true);
+    assert_eq!(all, [(Nanos::ZERO, 5), (s(3), 9)]);
+    assert_eq!(changed(&endless, Partition::WHOLE, (s(3), 5), false), [(Nanos::ZERO, 5)]);
+    // Each change lasts until the next one.
+    let mut starts = PopulationSchedule::new(&endless, Partition::WHOLE);
+    starts.change(s(3), 9);
+    starts.change(s(2), 7);
+    starts.change(s(4), 1);
+    let all: Vec<_> = std::iter::from_fn(|| starts.pop()).map(|moved| (moved.at, moved.wanted)).collect();
+    assert_eq!(all, [(Nanos::ZERO, 5), (s(2), 7), (s(3), 9), (s(4), 1)]);
+}

@@ -10,6 +10,11 @@ pub(super) fn flat(value: u64, length: Nanos) -> Vec<Segment> {
     vec![Segment { length, begin: value, end: value }]
 }
 
+/// One value for the last `length` ns of a shape, if it has not ended.
+pub(super) fn rest(value: u64, length: u64) -> Option<Segment> {
+    (length > 0).then_some(Segment { length: Nanos(length as i64), begin: value, end: value })
+}
+
 /// Evenly from one value to another.
 pub(super) fn ramp(begin: u64, end: u64, length: Nanos) -> Vec<Segment> {
     vec![Segment { length, begin, end }]

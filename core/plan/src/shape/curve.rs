@@ -5,7 +5,7 @@ use wavetank_units::{Nanos, Rate};
 
 use super::builders::{self, gcd};
 use super::ramp::Ramp;
-use super::segments::{PIECES_MAX, Segment, SegmentAt, Segments};
+use super::segments::{PIECES_MAX, Segment, SegmentAt, Segments, between};
 use super::{ShapeError, wave};
 
 /// A rate over time as straight pieces, from the phase's start on. Its integral, and the instants
@@ -220,6 +220,23 @@ impl RateCurve {
         Self::new(Nanos(grid as i64), pieces, self.length())
     }
 
+    /// Returns this curve up to `at`, and `rate` from there to its end. The end of a ramp that is
+    /// cut is rounded down to a whole count.
+    ///
+    /// # Errors
+    /// If the curve has too many pieces before `at`.
+    pub fn changed_at(&self, at: Nanos, rate: Rate) -> Result<Self, ShapeError> {
+        let at = at.0.clamp(0, self.length().0).unsigned_abs();
+        let per = common_per(self.per, rate.per);
+        let scaled = |count| at_per(Rate { count, per: self.per() }, per);
+        let mut pieces = self.line.before(at)?;
+        for piece in &mut pieces {
+            (piece.begin, piece.end) = (scaled(piece.begin), scaled(piece.end));
+        }
+        pieces.extend(builders::rest(at_per(rate, per), self.line.length() - at));
+        Self::new(Nanos(per as i64), pieces, self.length())
+    }
+
     /// Returns the time over which the pieces' counts are given.
     pub const fn per(&self) -> Nanos {
         Nanos(self.per as i64)
@@ -314,15 +331,6 @@ impl RateCurve {
     fn before_place(&self, place: SegmentAt) -> u128 {
         u128::from(place.turn) * self.turn_ticks + self.before[place.piece]
     }
-}
-
-/// Returns the value of a piece `at` ns after its start, times `grid`, rounded down.
-fn between(piece: &Segment, at: u64, grid: u64) -> u64 {
-    let (begin, end) = (i128::from(piece.begin) * i128::from(grid), i128::from(piece.end) * i128::from(grid));
-    let length = i128::from(piece.length.0);
-    // |end − begin| < 2^62 and at < 2^63.
-    let value = begin + (end - begin) * i128::from(at) / length;
-    u64::try_from(value).unwrap_or(0)
 }
 
 /// The rates over one common length of time, exact where that fits.

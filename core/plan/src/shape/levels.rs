@@ -120,6 +120,18 @@ impl PopulationCurve {
         Self::ramp(begin, end, builders::climb_length(begin, end, at).ok_or(ShapeError::OutOfRange)?)
     }
 
+    /// Returns this curve up to `at`, and `count` from there to its end. The end of a ramp that is
+    /// cut is rounded down.
+    ///
+    /// # Errors
+    /// If the curve has too many pieces before `at`.
+    pub fn changed_at(&self, at: Nanos, count: u64) -> Result<Self, ShapeError> {
+        let at = at.0.clamp(0, self.length().0).unsigned_abs();
+        let mut pieces = self.line.before(at)?;
+        pieces.extend(builders::rest(count, self.line.length() - at));
+        Self::new(pieces, self.length())
+    }
+
     /// The straight pieces of one turn; they repeat until [`length`](Self::length).
     pub fn pieces(&self) -> &[Segment] {
         self.line.pieces()

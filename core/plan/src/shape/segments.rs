@@ -88,6 +88,31 @@ impl Segments {
         SegmentAt { turn, piece, from: at - within + self.from[piece] }
     }
 
+    /// Returns the pieces before `at` ns, with the last one cut there. A value within a ramp is
+    /// rounded down.
+    ///
+    /// # Errors
+    /// If there are too many.
+    pub(super) fn before(&self, at: u64) -> Result<Vec<Segment>, ShapeError> {
+        let (mut pieces, mut from) = (Vec::new(), 0);
+        while from < at {
+            // One more follows.
+            if pieces.len() + 1 >= PIECES_MAX {
+                return Err(ShapeError::TooManyPieces);
+            }
+            // It starts at `from`, since only the last one is cut.
+            let piece = self.pieces[self.at(from).piece];
+            let length = piece.length.0.unsigned_abs().min(at - from);
+            pieces.push(Segment {
+                length: Nanos(length as i64),
+                begin: piece.begin,
+                end: between(&piece, length, 1),
+            });
+            from += length;
+        }
+        Ok(pieces)
+    }
+
     /// The highest value anywhere.
     pub(super) fn max(&self) -> u64 {
         self.pieces.iter().map(|piece| piece.begin.max(piece.end)).max().unwrap_or(0)
@@ -98,4 +123,13 @@ impl Segments {
         let first = self.pieces[0].begin;
         self.pieces.iter().all(|piece| (piece.begin, piece.end) == (first, first)).then_some(first)
     }
+}
+
+/// Returns the value of a piece `at` ns after its start, times `grid`, rounded down.
+pub(super) fn between(piece: &Segment, at: u64, grid: u64) -> u64 {
+    let (begin, end) = (i128::from(piece.begin) * i128::from(grid), i128::from(piece.end) * i128::from(grid));
+    let length = i128::from(piece.length.0);
+    // |end − begin| < 2^62 and at < 2^63.
+    let value = begin + (end - begin) * i128::from(at) / length;
+    u64::try_from(value).unwrap_or(0)
 }

@@ -195,3 +195,44 @@ fn what_is_no_shape_is_refused() {
     assert_eq!(PopulationCurve::climb(3, 3, per_s(1)), Err(ShapeError::ZeroLength));
     assert_eq!(PopulationCurve::climb(0, 3, per_s(0)), Err(ShapeError::OutOfRange));
 }
+
+/// Checks `curve` with `rate` from `at` on: what was before stays, and the rest has the new rate.
+fn check_changed(curve: &RateCurve, at: Nanos, rate: Rate) {
+    let changed = curve.changed_at(at, rate).expect("a few pieces");
+    assert_eq!(changed.length(), curve.length());
+    let near = |one: f64, other: f64| (one - other).abs() <= other.abs() * 1e-6 + 1.0;
+    for step in 0..200 {
+        let instant = Nanos(curve.length().0 / 200 * step);
+        let expected = if instant < at { curve.per_second_at(instant) } else { rate.count as f64 };
+        let found = changed.per_second_at(instant);
+        assert!(near(found, expected), "{found}, not {expected} at {instant:?}: {changed:?}");
+    }
+}
+
+#[test]
+fn a_changed_curve_keeps_what_was_before() {
+    let curve = |made: Result<RateCurve, ShapeError>| made.expect("a shape");
+    let curves = [
+        RateCurve::constant(per_s(200), Some(s(15))),
+        curve(RateCurve::ramp(per_s(0), per_s(1_000), s(10))),
+        curve(RateCurve::stairs(per_s(0), per_s(500), per_s(100), s(2), Nanos::ZERO)),
+        curve(RateCurve::wave(per_s(100), per_s(900), s(4), s(30))),
+        curve(RateCurve::constant(per_s(50), Some(s(20))).with_spikes(per_s(500), s(1), s(5))),
+    ];
+    for curve in &curves {
+        for at in [Nanos(-5), Nanos::ZERO, s(1), Nanos(3_333_333_333), s(9), curve.length(), Nanos::MAX] {
+            check_changed(curve, at, per_s(777));
+            check_changed(curve, at, per_s(0));
+        }
+    }
+    // Changes follow each other without end, and an endless curve stays endless.
+    let mut endless = RateCurve::constant(Rate { count: 7, per: Nanos::from_secs(60) }, None);
+    for second in 1..50 {
+        endless = endless.changed_at(s(second), per_s(second as u64)).expect("a few pieces");
+    }
+    assert_eq!((endless.length(), endless.per_second_at(s(1_000))), (Nanos::MAX, 49.0));
+    let users =
+        PopulationCurve::ramp(0, 100, s(10)).expect("a ramp").changed_at(s(5), 7).expect("two pieces");
+    assert_eq!((users.at(Nanos(4_999_999_999)), users.at(s(5)), users.at(s(9))), (50, 7, 7));
+    assert_eq!(users.max(), 50);
+}

@@ -3,10 +3,11 @@
 use std::sync::mpsc::TryRecvError;
 
 use wavetank_driver::Driver;
+use wavetank_plan::LoadChange;
 
 use super::Worker;
 use super::own_work::OwnWork;
-use crate::messages::{Change, Command, Message};
+use crate::messages::{Command, Message};
 
 impl<D: Driver> Worker<D> {
     /// The sender of a command also wakes the driver.
@@ -14,9 +15,11 @@ impl<D: Driver> Worker<D> {
         loop {
             match self.commands.try_recv() {
                 Ok(Command::Start(zero)) => self.start(zero),
-                Ok(Command::Change(at, Change::Rate(rate))) => self.pacer.change_rate(at, rate),
-                Ok(Command::Change(at, Change::Users(users))) => {
-                    self.users_from = Some((self.pacer.to_thread_time(at), users));
+                Ok(Command::Change(at, LoadChange::Rate(rate))) => self.pacer.change_rate(at, rate),
+                Ok(Command::Change(at, LoadChange::Users(users))) => {
+                    if let Some(track) = self.users.closed_track_at(at) {
+                        self.pacer.change_users(track, at, users);
+                    }
                 }
                 Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
                 Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),

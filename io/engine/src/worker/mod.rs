@@ -102,8 +102,6 @@ pub(crate) struct Worker<D> {
     commands: Receiver<Command>,
     outbox: Outbox,
     seal_at: Nanos,
-    /// The number of users from an instant on, from a change command.
-    users_from: Option<(Nanos, u64)>,
     stage: Stage,
     finish_at: Option<Nanos>,
 }
@@ -132,7 +130,6 @@ impl<D: Driver> Worker<D> {
             sessions,
             sleeper,
             outbox: Outbox::new(messages),
-            users_from: None,
             finish_at: None,
             exchanges,
             clock,
@@ -216,14 +213,6 @@ impl<D: Driver> Worker<D> {
         let mut worked = self.seal_until(now);
         if self.stage == Stage::Opening || self.opening.next_deadline().is_some_and(|at| at <= now) {
             worked |= self.open_ahead(now);
-        }
-        if let Some((from, users)) = self.users_from.filter(|&(from, _)| from <= now) {
-            self.users_from = None;
-            let at = self.pacer.to_run_time(from);
-            if let Some(track) = self.users.closed_track_at(at) {
-                self.users.set_wanted(track, self.users.local_share(track, users));
-                self.start_users(track, from);
-            }
         }
         // A response that came while this thread did not look is read before its time is over.
         worked |= self.exchanges.connections.expire(self.looked_at, &mut self.rec);

@@ -1,0 +1,106 @@
+//! Changes of the load of a running phase: which phase takes them, and what it is then.
+
+use std::net::SocketAddr;
+
+use wavetank_plan::{
+    Arrivals, HostFacts, Load, LoadChange, LoadChangeError, MaxOpenLimit, Phase, Plan, PopulationCurve,
+    RateCurve, RunOptions, ScenarioMix, TargetUrl, resolve,
+};
+use wavetank_units::{Nanos, Rate};
+
+const fn s(seconds: i64) -> Nanos {
+    Nanos::from_secs(seconds)
+}
+
+fn plan() -> Plan {
+    let url = TargetUrl::parse("127.0.0.1:8080/").expect("a URL");
+    let addresses = [SocketAddr::from(([127, 0, 0, 1], 8_080))];
+    let resolved = resolve(&RunOptions::default(), &url, &addresses, &HostFacts::for_tests(2));
+    resolved.unwrap_or_else(|error| panic!("{error}")).plan
+}
+
+fn phase(name: &str, start: i64, load: Load) -> Phase {
+    Phase {
+        name: name.to_owned(),
+        warmup: false,
+        start: s(start),
+        length: Some(s(10)),
+        requests_max: None,
+        sessions_max: None,
+        load,
+        mix: ScenarioMix::one(0),
+        max_open: 100,
+        max_open_by: MaxOpenLimit::Plan,
+        connections: 10,
+        open_before: false,
+    }
+}
+
+fn open(rate: u64, requests_each: Option<u64>) -> Load {
+    let rate = RateCurve::constant(Rate::per_second(rate), Some(s(10)));
+    Load::Open { rate, arrivals: Arrivals::Even, requests_each }
+}
+
+fn closed(users: u64) -> Load {
+    Load::Closed { users: PopulationCurve::constant(users, Some(s(10))), sessions_each: None }
+}
+
+fn hold(connections: u64) -> Load {
+    Load::Hold { connections: PopulationCurve::constant(connections, Some(s(10))), sessions_each: None }
+}
+
+/// Changes the load at `at` and expects the phase that takes it, or the error.
+fn check(phases: &[Phase], at: i64, change: LoadChange, expected: Result<&str, &str>) -> Plan {
+    let mut plan = plan();
+    plan.phases = phases.to_vec();
+    let before = plan.clone();
+    let found = plan.change_load(s(at), change);
+    match expected {
+        Ok(name) => {
+            let index = usize::from(found.expect("a phase takes it"));
+            assert_eq!(plan.phases[index].name, name);
+        }
+        Err(text) => {
+            assert_eq!(found.expect_err("no phase takes it").to_string(), text);
+            assert_eq!(plan, before, "the plan is as before");
+        }
+    }
+    plan
+}
+
+const RATE: LoadChange = LoadChange::Rate(Rate::per_second(500));
+
+#[test]
+fn the_active_phase_of_its_kind_takes_a_change() {
+    let phases = [
+        phase("open", 0, open(100, None)),
+        phase("users", 10, closed(20)),
+        phase("held", 10, hold(1_000)),
+        phase("one", 20, open(100, None)),
+        phase("other", 20, open(100, None)),
+        phase("trace", 30, Load::Trace { times: vec![s(1)].into() }),
+    ];
+    let plan = check(&phases, 4, RATE, Ok("open"));
+    let Load::Open { rate, .. } = &plan.phases[0].load else { panic!("an open load") };
+    assert_eq!((rate.per_second_at(s(3)), rate.per_second_at(s(4))), (100.0, 500.0));
+    let plan = check(&phases, 15, LoadChange::Users(5), Ok("users"));
+    assert_eq!((plan.phases[1].users_at(s(14)), plan.phases[1].users_at(s(15))), (Some(20), Some(5)));
+    check(&phases, 15, LoadChange::Users(20), Ok("users"));
+    check(&phases, 15, LoadChange::Users(21), Err("phase users is planned for at most 20 users"));
+    check(&phases, 4, LoadChange::Users(5), Err("no phase with users is active; active: open"));
+    check(&phases, 15, RATE, Err("no phase with a rate is active; active: users, held"));
+    check(&phases, 25, RATE, Err("one and other are active at the same time"));
+    check(&phases, 35, RATE, Err("phase trace replays recorded arrivals"));
+    check(&phases, 99, RATE, Err("no phase with a rate is active"));
+}
+
+#[test]
+fn a_rate_in_requests_becomes_one_in_sessions() {
+    let mut plan = plan();
+    plan.phases = vec![phase("open", 0, open(100, Some(4))), phase("plain", 10, open(100, None))];
+    let LoadChange::Rate(rate) = plan.change_in_sessions(s(1), RATE) else { panic!("a rate") };
+    assert_eq!((rate.count, rate.per), (500, s(4)));
+    assert_eq!(plan.change_in_sessions(s(11), RATE), RATE);
+    assert_eq!(plan.change_in_sessions(s(1), LoadChange::Users(3)), LoadChange::Users(3));
+    assert!(matches!(plan.change_load(s(99), RATE), Err(LoadChangeError::NotActive(..))));
+}
