@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_pace::Partition;
+use wavetank_plan::LoadChange;
 use wavetank_units::{Nanos, Rate};
 
 use crate::hello::{DenialReason, Hello};
@@ -138,6 +139,24 @@ pub enum Change {
     Users(u64),
 }
 
+impl From<Change> for LoadChange {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::Rate(rate) => Self::Rate(rate),
+            Change::Users(users) => Self::Users(users),
+        }
+    }
+}
+
+impl From<LoadChange> for Change {
+    fn from(change: LoadChange) -> Self {
+        match change {
+            LoadChange::Rate(rate) => Self::Rate(rate),
+            LoadChange::Users(users) => Self::Users(users),
+        }
+    }
+}
+
 /// Agent to controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentMessage {
@@ -262,6 +281,20 @@ pub enum AgentState {
     Draining,
     /// The last interval is sealed.
     Sealed,
+}
+
+impl AgentState {
+    /// The name on screens.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Prepared => "prepared",
+            Self::Committed => "committed",
+            Self::Running => "running",
+            Self::Draining => "draining",
+            Self::Sealed => "sealed",
+        }
+    }
 }
 
 /// The cause of the end of an agent's run.

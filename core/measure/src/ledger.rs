@@ -58,6 +58,12 @@ impl Ledger {
         self.totals.phase_ended(phase, at);
     }
 
+    /// The load of phase number `phase` was changed while it ran. A ledger of the changed plan needs
+    /// no call.
+    pub fn load_changed(&mut self, phase: u16) {
+        self.totals.load_changed(phase);
+    }
+
     /// Number `event` of the plan's events was carried out at `at`. Must be called before the
     /// intervals that end later are added.
     pub fn event_began(&mut self, event: u16, at: Nanos) {

@@ -49,6 +49,14 @@ impl PhaseWindows {
         }
     }
 
+    /// The load of phase number `phase` was changed, so that its last arrivals are not those of the
+    /// plan.
+    pub fn load_changed(&mut self, phase: u16) {
+        if let Some(span) = self.phases.get_mut(usize::from(phase)) {
+            span.last_arrivals = None;
+        }
+    }
+
     /// Whether phase number `phase` is warm-up; a phase the plan does not know is not.
     pub fn is_warmup(&self, phase: u16) -> bool {
         self.phases.get(usize::from(phase)).is_some_and(|span| span.warmup)

@@ -80,6 +80,11 @@ impl Totals {
         self.spans.phase_ended(phase, at);
     }
 
+    /// The load of phase number `phase` was changed while it ran.
+    pub fn load_changed(&mut self, phase: u16) {
+        self.spans.load_changed(phase);
+    }
+
     /// The time from the start of the earliest interval to the end of the latest: opening ahead,
     /// warm-up, load and drain.
     pub fn span(&self) -> Nanos {

@@ -1,10 +1,11 @@
 //! [`EventLine`]: one line of `events.jsonl`.
 
 use serde::{Deserialize, Serialize};
+use wavetank_plan::LoadChange;
 use wavetank_units::Nanos;
 
 use crate::number_limits::check_number_limits;
-use crate::{DecodeError, Setup};
+use crate::{DecodeError, LoadChangeDoc, Setup};
 
 /// A single event: a phase started, a signal arrived, the disk was full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct EventLine {
     /// on a single host.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
+    /// The new load from that instant on, for [`LOAD_CHANGED`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<LoadChangeDoc>,
 }
 
 /// The event kinds that contain the number of requests sent by the run's `before` and `after`.
@@ -37,6 +41,13 @@ pub const AROUND_DONE: [&str; 2] = ["before_done", "after_done"];
 
 /// Event kind: a phase's arrivals ended.
 pub const PHASE_ENDED: &str = "phase_ended";
+
+/// Event kind: the load of a phase was changed while it ran. `at_ns` is the instant from which the
+/// new load applies.
+pub const LOAD_CHANGED: &str = "load_changed";
+
+/// Event kind: the user marked an instant (`wavetank event`).
+pub const MARKED: &str = "marked";
 
 /// Event kind: an agent was silent under load and is lost. Readers of the intervals count what it
 /// held as lost from this instant on, unless it has later intervals.
@@ -65,6 +76,12 @@ impl EventLine {
     /// What happened at `at`, and nothing else.
     pub fn new(at: Nanos, kind: &str, text: impl Into<String>) -> Self {
         Self { at_ns: at.0, kind: kind.to_owned(), text: text.into(), ..Self::default() }
+    }
+
+    /// The change of the load at this event, if it is one.
+    pub fn load_change(&self) -> Option<(Nanos, LoadChange)> {
+        let load = self.load.filter(|_| self.kind == LOAD_CHANGED)?;
+        Some((Nanos(self.at_ns), load.into()))
     }
 
     /// The line without its newline.

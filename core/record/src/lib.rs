@@ -26,6 +26,8 @@ mod interval_line;
 mod journey_parts;
 mod journeys_line;
 mod lab_parts;
+mod live_doc;
+mod load_change_doc;
 mod number;
 mod number_limits;
 mod overflow_guard;
@@ -55,8 +57,8 @@ pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{
-    AGENT_LOST, AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, NAMES_FAILED,
-    NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
+    AGENT_LOST, AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, LOAD_CHANGED,
+    MARKED, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, TARGET_TELLS_NOTHING,
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use fleet_doc::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};
@@ -74,6 +76,10 @@ pub use journey_parts::{
     CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, RendezvousDoc, RendezvousReleaseDoc, Sessions,
 };
 pub use lab_parts::{HostUseDoc, LabDoc, LabHostDoc, ServerCountDoc};
+pub use live_doc::{
+    ChangeDoc, LIVE_SCHEMA, LiveAgent, LiveDoc, LiveEvent, LiveInterval, LivePhase, LiveState, LiveStep,
+};
+pub use load_change_doc::LoadChangeDoc;
 pub use number::Number;
 pub use overflow_guard::OverflowGuard;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::number_limits::check_number_limits;
 use crate::{
-    Bytes, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc, HoldDoc,
-    HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc, Requests,
-    SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Bytes, ChangeDoc, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc,
+    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc,
+    Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc,
+    Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -162,6 +163,13 @@ pub struct RunRecord {
     /// Addition: the agents of a run on several hosts; absent on a single host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fleet: Option<FleetDoc>,
+    /// Addition: the load was changed while it ran, so it is not the planned one; absent if it was
+    /// not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub modified: bool,
+    /// Addition: those changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeDoc>,
 }
 
 impl RunRecord {

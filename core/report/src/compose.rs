@@ -9,10 +9,11 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
-    Blame, Bytes, ConnectionMemory, EnvironmentDoc, EventLine, Finding, Generator, Number, PhaseDoc,
-    RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc, Threshold, Times,
-    TlsDoc, VerdictDoc, Warmup, Wire,
+    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventLine, Finding, Generator, LOAD_CHANGED,
+    Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc,
+    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
+use wavetank_units::Nanos;
 
 use crate::cut_short::cut_short;
 use crate::next_steps::next_steps;
@@ -94,6 +95,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         impacts: impacts::docs(plan, parts.events, parts.impacts),
         rehearsal: environment.rehearsal.clone(),
         events: parts.events.to_vec(),
+        modified: parts.events.iter().any(|event| event.load_change().is_some()),
+        changes: changes(plan, parts.events),
         findings: diagnosis.findings.iter().map(finding).collect(),
         notes: diagnosis.notes.clone(),
         target: plan.targets.iter().map(|target| target.url.as_str()).collect::<Vec<_>>().join(", "),
@@ -111,6 +114,17 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
     }
     record.next = next_steps(&record);
     record
+}
+
+/// The changes of the load while it ran.
+fn changes(plan: &Plan, events: &[EventLine]) -> Vec<ChangeDoc> {
+    let changed = events.iter().filter_map(|event| {
+        let load = event.load.filter(|_| event.kind == LOAD_CHANGED)?;
+        let phase = plan.phases.get(usize::from(event.phase?))?;
+        let at_s = Number(Nanos(event.at_ns).as_secs_f64());
+        Some(ChangeDoc { at_s, phase: phase.name.clone(), load })
+    });
+    changed.collect()
 }
 
 /// The part of a record that one view fills.

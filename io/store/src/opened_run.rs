@@ -137,7 +137,8 @@ impl OpenedRun {
 }
 
 impl OpenedRun {
-    /// Returns the plan, complete enough to judge the run again.
+    /// Returns the plan, complete enough to judge the run again, with the changes of the load that
+    /// were made while it ran.
     ///
     /// # Errors
     /// A usage error if `plan.yaml` is missing or damaged, or differs from the plan that `run.json`
@@ -150,6 +151,13 @@ impl OpenedRun {
             let changed = changed
                 .then(|| DecodeError::new("it is not the plan that was run: its SHA-256 is different"));
             changed.map_or(Ok(plan), Err)
+        });
+        let read = read.map(|mut plan| {
+            for (at, change) in self.events.iter().filter_map(EventLine::load_change) {
+                // The run made this change, so the plan can take it, unless the line is damaged.
+                let _ = plan.change_load(at, change);
+            }
+            plan
         });
         read.map_err(|error| {
             if error.is_newer() {
