@@ -47,8 +47,10 @@ pub use hello_socket::{HelloSocket, read_hello};
 pub use in_process::{AgentLink, Closed, ControllerLink, in_process};
 pub use limits::{AGENT_LINE_BYTES_MAX, CONTROLLER_LINE_BYTES_MAX, INTERVAL_BYTES_MAX};
 #[cfg(target_os = "linux")]
-pub use private_socket::BindError;
+pub use private_socket::{BindError, accept, bind_private, create_private};
 #[cfg(target_os = "linux")]
 pub use queue::{NotQueued, Queue};
+#[cfg(target_os = "linux")]
+pub use stop::Stop;
 #[cfg(target_os = "linux")]
 pub use stream_link::{HostFailure, StreamEvent, StreamHost, StreamLink};

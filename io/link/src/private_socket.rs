@@ -20,7 +20,7 @@ const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 /// Longest path of a Unix socket, in bytes (unix(7): 108 with the zero at its end).
 const PATH_BYTES_MAX: usize = 107;
 
-/// Why an agent cannot listen in a folder.
+/// Why a process cannot listen in a folder.
 #[derive(Debug)]
 pub enum BindError {
     /// Another process listens there.
@@ -36,7 +36,7 @@ pub enum BindError {
 impl fmt::Display for BindError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::InUse(path) => write!(f, "another agent listens on {}", path.display()),
+            Self::InUse(path) => write!(f, "another process listens on {}", path.display()),
             Self::Foreign(path) => write!(f, "{} belongs to another user", path.display()),
             Self::TooLong(path) => {
                 write!(f, "{} is longer than the {PATH_BYTES_MAX} bytes of a socket's path", path.display())
@@ -48,23 +48,39 @@ impl fmt::Display for BindError {
 
 impl std::error::Error for BindError {}
 
+/// Creates the folder if it is missing, and makes it private to its user.
+///
+/// # Errors
+/// `PermissionDenied` if it belongs to another user, who could replace what is in it; otherwise what
+/// the system reports.
+pub fn create_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let metadata = std::fs::metadata(folder)?;
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
 /// Creates the folder if it is missing, makes it private, and listens on `name` in it. The socket
-/// of a process that has ended is replaced.
-pub(crate) fn bind_private(folder: &Path, name: &str) -> Result<UnixListener, BindError> {
+/// of a process that has ended is replaced. The listener does not block.
+///
+/// # Errors
+/// If another process listens there, the folder belongs to another user, the path is too long, or
+/// the system refuses.
+pub fn bind_private(folder: &Path, name: &str) -> Result<UnixListener, BindError> {
     let path = folder.join(name);
     let failed = |error| BindError::System(path.clone(), error);
     if path.as_os_str().len() > PATH_BYTES_MAX {
         return Err(BindError::TooLong(path));
     }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-    let metadata = std::fs::metadata(folder).map_err(failed)?;
-    if metadata.uid() != geteuid().as_raw() {
-        return Err(BindError::Foreign(folder.to_owned()));
-    }
-    if metadata.mode() & 0o077 != 0 {
-        let private = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(folder, private).map_err(failed)?;
-    }
+    create_private(folder).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => BindError::Foreign(folder.to_owned()),
+        _ => failed(error),
+    })?;
     match UnixStream::connect(&path) {
         Ok(_) => return Err(BindError::InUse(path)),
         Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
@@ -83,7 +99,7 @@ pub(crate) fn bind_private(folder: &Path, name: &str) -> Result<UnixListener, Bi
 }
 
 /// Returns the next connection of the same user or of root; `None` when the end is requested.
-pub(crate) fn accept(listener: &UnixListener, stop: &Stop) -> Option<UnixStream> {
+pub fn accept(listener: &UnixListener, stop: &Stop) -> Option<UnixStream> {
     loop {
         match listener.accept() {
             Ok((stream, _)) if is_trusted(&stream) => return Some(stream),

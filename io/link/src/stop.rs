@@ -11,7 +11,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 /// A request to end, for threads that wait for a handle or for time to pass.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub struct Stop {
     /// The writing end of the pipe, until the end is requested.
     open: Mutex<Option<OwnedFd>>,
     changed: Condvar,
@@ -20,30 +20,38 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    pub(crate) fn new() -> Result<Self> {
+    /// Creates one that requests nothing.
+    ///
+    /// # Errors
+    /// If the system has no more files.
+    pub fn new() -> Result<Self> {
         let (handle, open) = pipe_with(PipeFlags::CLOEXEC)?;
         Ok(Self { open: Mutex::new(Some(open)), changed: Condvar::new(), handle })
     }
 
     /// Requests the end.
-    pub(crate) fn stop(&self) {
+    pub fn stop(&self) {
         drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.changed.notify_all();
     }
 
-    pub(crate) fn is_stopped(&self) -> bool {
+    /// Whether the end is requested.
+    pub fn is_stopped(&self) -> bool {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     /// Waits at most this long. Returns whether the end is requested.
-    pub(crate) fn wait(&self, wait: Duration) -> bool {
+    pub fn wait(&self, wait: Duration) -> bool {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.changed.wait_timeout_while(open, wait, |open| open.is_some());
         waited.unwrap_or_else(PoisonError::into_inner).0.is_none()
     }
 
     /// Waits until `handle` is ready for `flags`. Returns false if the end is requested.
-    pub(crate) fn wait_for(&self, handle: BorrowedFd<'_>, flags: PollFlags) -> Result<bool> {
+    ///
+    /// # Errors
+    /// If the system cannot wait.
+    pub fn wait_for(&self, handle: BorrowedFd<'_>, flags: PollFlags) -> Result<bool> {
         let mut handles =
             [PollFd::from_borrowed_fd(handle, flags), PollFd::from_borrowed_fd(self.handle(), PollFlags::IN)];
         match poll(&mut handles, None) {
@@ -53,7 +61,7 @@ impl Stop {
     }
 
     /// Becomes ready to read when the end is requested.
-    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+    pub fn handle(&self) -> BorrowedFd<'_> {
         self.handle.as_fd()
     }
 }
