@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run(*args),
         Command::Search(args) => commands::search(*args),
         Command::Serve(args) => commands::serve(&args),
+        Command::Control(command) => commands::control(&command),
         Command::Report(args) => commands::report(&args),
         Command::Runs(args) => commands::runs(*args),
         Command::Compare(args) => commands::compare(&args),
@@ -95,6 +96,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Try(args) => args.file.format == FileFormat::Json,
         Command::Size(args) => args.format == FileFormat::Json,
         Command::Calibrate(args) => args.format == FileFormat::Json,
+        Command::Control(command) => command.is_json(),
         Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
         | Command::CalibrationTarget(_)

@@ -244,6 +244,10 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "wavetank lab run LAB EXPERIMENT: an experiment file, or a URL in the lab";
             UserError::usage("no_url", "there is nothing to run in the lab", hint)
         }
+        _ if command == "set" => {
+            UserError::usage("value_missing", "no load is given", "wavetank set rate=2k/s, or users=40")
+        }
+        "<TEXT>" => UserError::usage("value_missing", "no text is given", "wavetank event 'deploy 4711'"),
         _ if command == "search" => {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
             UserError::usage("no_url", "no URL is given", hint)

@@ -9,6 +9,7 @@ use super::agent_args::AgentArgs;
 use super::calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
 use super::check_args::CheckArgs;
 use super::compare_args::CompareArgs;
+use super::control_args::ControlCommand;
 use super::demo_args::DemoArgs;
 use super::errors::Errors;
 use super::explain_args::ExplainArgs;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Search(Box<SearchArgs>),
     /// `wavetank serve`.
     Serve(Box<ServeArgs>),
+    /// `wavetank status`, `attach`, `stop`, `set` and `event`.
+    Control(ControlCommand),
     /// `wavetank report RUN`.
     Report(ReportArgs),
     /// `wavetank runs`.
@@ -90,6 +93,13 @@ impl Command {
             CliCommand::Check(flags) => Self::Check(Box::new(flags.resolve(errors)?)),
             CliCommand::Plan(flags) => Self::Plan(Box::new(flags.resolve(errors)?)),
             CliCommand::Serve(args) => Self::Serve(Box::new(args.read()?)),
+            CliCommand::Status(args) => Self::Control(ControlCommand::Status(args)),
+            CliCommand::Attach(args) => Self::Control(ControlCommand::Attach(args)),
+            CliCommand::Stop(args) => Self::Control(ControlCommand::Stop(args)),
+            CliCommand::Set(args) => {
+                args.resolve().map(drop).map(|()| Self::Control(ControlCommand::Set(args)))?
+            }
+            CliCommand::Event(args) => Self::Control(ControlCommand::Event(args)),
             CliCommand::Report(args) => args.check().map(|()| Self::Report(args))?,
             CliCommand::Runs(args) => args.check().map(|()| Self::Runs(args))?,
             CliCommand::Compare(args) => args.check().map(|()| Self::Compare(args))?,

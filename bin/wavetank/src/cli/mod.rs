@@ -17,6 +17,7 @@ mod command_text;
 mod compare_args;
 mod compare_settings;
 mod connection_args;
+mod control_args;
 mod curl;
 mod demo_args;
 mod errors;
@@ -73,6 +74,9 @@ pub(crate) use command::Command;
 pub(crate) use command_text::without_values;
 pub(crate) use compare_args::CompareArgs;
 pub(crate) use compare_settings::{CompareSettings, RUNS_MAX};
+pub(crate) use control_args::ControlCommand;
+#[cfg(target_os = "linux")]
+pub(crate) use control_args::{AttachArgs, StatusArgs};
 pub(crate) use demo_args::DemoArgs;
 pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};

@@ -10,6 +10,7 @@ use super::calibrate_args::CalibrateArgs;
 use super::check_args::CheckFlags;
 use super::choice::Choice;
 use super::compare_args::CompareArgs;
+use super::control_args::{AttachArgs, EventArgs, SetArgs, StatusArgs, StopArgs};
 use super::demo_args::DemoArgs;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
@@ -42,6 +43,12 @@ Write
   plan    Show the load an experiment file describes and the resources it needs on this host
   try     Run one virtual user once and show every request, response, extraction and check
   schema  Print the JSON Schema of the file formats, for editors
+Running runs
+  status  Show the running runs of this user
+  attach  Watch a running run; its report follows when it is over
+  stop    Stop a running run, which then reports
+  set     Change the rate or the number of users of a running run
+  event   Mark the time in a running run
 Results
   report   Show a finished run again
   compare  Compare two runs or two groups of runs, with confidence intervals
@@ -101,6 +108,16 @@ pub(super) enum CliCommand {
     Size(Box<SizeFlags>),
     /// Compare two runs or two groups of runs, with confidence intervals.
     Compare(Box<CompareArgs>),
+    /// Show the running runs of this user.
+    Status(StatusArgs),
+    /// Watch a running run; its report follows when it is over.
+    Attach(AttachArgs),
+    /// Stop a running run, which then reports.
+    Stop(StopArgs),
+    /// Change the rate or the number of users of a running run.
+    Set(SetArgs),
+    /// Mark the time in a running run.
+    Event(EventArgs),
     /// Show a finished run again.
     Report(ReportArgs),
     /// List, show, prune and pack stored runs.

@@ -39,6 +39,9 @@ pub(super) struct RunFlags {
     baseline: BaselineFlags,
     #[command(flatten)]
     fleet: FleetRunArgs,
+    /// Run in the background; `wavetank attach` shows it
+    #[arg(long, help_heading = "Result")]
+    detach: bool,
 }
 
 /// `wavetank run`.
@@ -60,6 +63,8 @@ pub(crate) struct RunArgs {
     pub(crate) baseline: Option<BaselineArgs>,
     /// The fleet that sends the load.
     pub(crate) fleet: FleetRunArgs,
+    /// The run goes on in the background.
+    pub(crate) detach: bool,
 }
 
 impl RunFlags {
@@ -80,9 +85,24 @@ impl RunFlags {
         errors.keep(self.fleet.check(options.once, source_auto));
         let formats = output.formats();
         errors.keep(output.check_language());
+        errors.keep(check_detached(self.detach, &output, options.once));
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        let (goal, fleet) = (errors.finish(goal)?, self.fleet);
-        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet })
+        let (goal, fleet, detach) = (errors.finish(goal)?, self.fleet, self.detach);
+        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach })
+    }
+}
+
+/// Refuses a run in the background without a result.
+fn check_detached(detach: bool, output: &OutputArgs, once: bool) -> Result<(), UserError> {
+    let refused = |other: &str, hint: &str| {
+        Err(UserError::usage("conflict", format!("--detach and {other} exclude each other"), hint))
+    };
+    match (detach, once) {
+        (true, true) => refused("--once", "leave out --detach: one response is printed at once"),
+        (true, false) if output.no_archive && output.out.is_empty() => {
+            refused("--no-archive", "keep the archive, or add --out FILE for the result")
+        }
+        _ => Ok(()),
     }
 }

@@ -13,6 +13,8 @@ mod check;
 mod compare;
 mod completions;
 #[cfg(target_os = "linux")]
+mod control;
+#[cfg(target_os = "linux")]
 mod demo;
 mod explain;
 #[cfg(target_os = "linux")]
@@ -56,6 +58,8 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use completions::completions;
 #[cfg(target_os = "linux")]
+pub(crate) use control::control;
+#[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
 pub(crate) use explain::explain;
 #[cfg(target_os = "linux")]
@@ -80,5 +84,5 @@ pub(crate) use size::size;
 pub(crate) use try_file::try_file;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    agent, calibrate, calibration_target, demo, fleet, lab, plan, run, search, serve, try_file,
+    agent, calibrate, calibration_target, control, demo, fleet, lab, plan, run, search, serve, try_file,
 };

@@ -77,7 +77,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         plan: &plan,
         plan_hash: &PlanDoc::hash(&opened.plan_yaml),
         environment,
-        ledger,
+        ledger: &ledger,
         ending: &RunEnd::Finished,
         circumstances: &RunContext {
             running,

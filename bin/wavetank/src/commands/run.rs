@@ -10,6 +10,7 @@ use wavetank_store::RunsDir;
 use wavetank_units::UserError;
 
 use super::baseline::Baseline;
+use super::control::{detach, leave_terminal};
 use super::fleet::{connect_fleet, fleet_load};
 use super::once::once;
 use super::planned_lab::PlannedLab;
@@ -24,6 +25,10 @@ use crate::run::{Console, Execution, Host, check_allowed, is_safe, lookup, tls_c
 
 /// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
+    if args.detach {
+        return detach();
+    }
+    leave_terminal();
     run_from(args, None)
 }
 

@@ -4,8 +4,8 @@
 use wavetank_units::UserError;
 
 use crate::cli::{
-    AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, DemoArgs, FleetArgs, LabCommand, RunArgs,
-    SearchArgs, ServeArgs, TryArgs,
+    AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, ControlCommand, DemoArgs, FleetArgs,
+    LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -70,6 +70,12 @@ pub(crate) fn fleet(_: FleetArgs) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn agent(_: AgentArgs) -> Result<u8, UserError> {
     Err(linux_only("agent"))
+}
+
+/// A command for running runs on an unsupported system: nothing runs there.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn control(_: &ControlCommand) -> Result<u8, UserError> {
+    Err(linux_only("status"))
 }
 
 /// `wavetank try` on an unsupported system.

@@ -55,10 +55,18 @@ impl Console {
             return;
         }
         let line = wavetank_report::progress(interval, held);
+        self.progress_line(&line, interval.end());
+    }
+
+    /// How it goes, at the instant `at` of the run's clock.
+    pub(crate) fn progress_line(&mut self, line: &str, at: Nanos) {
+        if self.quiet {
+            return;
+        }
         if self.terminal {
-            self.renew(&line);
-        } else if interval.from + interval.len >= self.next_plain {
-            self.next_plain += PLAIN_EVERY;
+            self.renew(line);
+        } else if at >= self.next_plain {
+            self.next_plain = Nanos((at.0 / PLAIN_EVERY.0 + 1) * PLAIN_EVERY.0);
             write(&format!("{line}\n"));
         }
     }

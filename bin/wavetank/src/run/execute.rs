@@ -26,7 +26,7 @@ use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
     Console, FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult,
-    RunFacts, SamplingConfig, build_record, probe, run_load,
+    RunControl, RunFacts, SamplingConfig, build_record, probe, run_load,
 };
 
 /// What to execute, and around what.
@@ -109,6 +109,15 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
+    let circumstances = RunContext {
+        same_host: same_host(&plan, &host.facts),
+        cpus: host.facts.cpus.len() as u32,
+        knee_sought,
+        rehearsal: environment.rehearsal.is_some(),
+        ..RunContext::default()
+    };
+    let folder = archive.as_ref().map(|archive| archive.dir().to_string_lossy().into_owned());
+    let mut control = None;
     let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
     let (mut conducted, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
@@ -124,7 +133,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
-        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
+        let control =
+            &*control.insert(RunControl::listen(&environment, plan, hash, circumstances, folder, talk));
+        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control };
         run_load(&context, (means, fleet), archive, talk)?
     };
     let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
@@ -143,7 +154,11 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         bounds,
     };
     notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
-    Ok(conclude(conducted, around, (probed.setup, notes), talk))
+    let finished = conclude(conducted, around, (probed.setup, notes), talk);
+    if let Some(control) = control {
+        control.end(&plan, &finished.record);
+    }
+    Ok(finished)
 }
 
 /// Prints and returns the notes of the probe.
@@ -304,7 +319,7 @@ fn conclude(
         plan: around.plan,
         plan_hash: &around.hash,
         environment: around.environment,
-        ledger,
+        ledger: &ledger,
         ending: &ending,
         circumstances: &circumstances,
         cpu_s: fleet.as_ref().map_or_else(|| around.before.cpu_s(), FleetResult::cpu_s),

@@ -15,6 +15,7 @@ use super::dns_refresh::DnsRefresher;
 use super::event_runner::{EventRunner, ExecutorFactory};
 use super::fleet_package::FleetPackage;
 use super::redaction::Redaction;
+use super::run_control::RunControl;
 use super::{Console, LoadResult, LoadSide, RunController, SamplingConfig};
 
 /// Results of the run's `before` and `after` steps.
@@ -40,6 +41,8 @@ pub(crate) struct LoadContext<'a> {
     pub(crate) hands: Option<ExecutorFactory<'a>>,
     /// Returns what is missing of the lab that the run goes to; `None` outside of a lab.
     pub(crate) loss: Option<&'a dyn Fn() -> Option<String>>,
+    /// What other processes see of the run, and how they control it.
+    pub(crate) control: &'a RunControl,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
@@ -49,13 +52,14 @@ pub(crate) fn run_load(
     archive: Option<ArchiveWriter>,
     talk: &mut Console,
 ) -> Result<(LoadResult, HookResults), UserError> {
-    let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss } = *way;
+    let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control } = *way;
     let deeds = hands.map(|hands| EventRunner::new(&plan.events, hands)).transpose()?;
     let names = || DnsRefresher::start(plan, guard, command);
     let mut bounds = HookResults::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
         let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
+        let conductor = conductor.controlled(control);
         return Ok((
             conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?,
             bounds,
@@ -85,6 +89,7 @@ pub(crate) fn run_load(
     let side =
         fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&before.variables))?;
     let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
+    let conductor = conductor.controlled(control);
     let mut conducted =
         conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?;
     conducted.events.splice(0..0, done);

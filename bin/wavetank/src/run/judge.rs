@@ -4,8 +4,8 @@ use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
 use wavetank_record::{
-    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, NAMES_FAILED, NAMES_MOVED, Number, RunRecord,
-    SampleLine, Setup,
+    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, LOAD_CHANGED, NAMES_FAILED, NAMES_MOVED, Number,
+    RunRecord, SampleLine, Setup,
 };
 use wavetank_report::{Composition, compose};
 use wavetank_units::Nanos;
@@ -15,7 +15,7 @@ pub(crate) struct RunFacts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) plan_hash: &'a str,
     pub(crate) environment: &'a EnvironmentDoc,
-    pub(crate) ledger: Ledger,
+    pub(crate) ledger: &'a Ledger,
     pub(crate) ending: &'a RunEnd,
     pub(crate) circumstances: &'a RunContext,
     pub(crate) cpu_s: (f64, f64),
@@ -33,7 +33,7 @@ pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
     let hosts = told.environment.lab.iter().flat_map(|lab| &lab.hosts);
     let roles = hosts.map(|host| (host.name.clone(), host.role.clone())).collect();
     let circumstances = &RunContext { roles, ..circumstances.clone() };
-    let diagnosis = diagnose(plan, &ledger, ending, circumstances);
+    let diagnosis = diagnose(plan, ledger, ending, circumstances);
     let mut record = compose(&Composition {
         plan,
         plan_hash: told.plan_hash,
@@ -53,7 +53,8 @@ pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
         samples: told.samples,
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.
-    record.notes.splice(0..0, told.environment.rehearsal.clone());
+    let changes = first_events(told.events, &[LOAD_CHANGED]);
+    record.notes.splice(0..0, told.environment.rehearsal.clone().into_iter().chain(changes));
     record.notes.extend(moves(told.events));
     record.notes.extend(hurts(&record.impacts));
     record
@@ -61,18 +62,25 @@ pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
 
 /// The first changes of addresses: what the numbers are of is another machine from then on.
 fn moves(events: &[EventLine]) -> Vec<String> {
-    let all = || events.iter().filter(|event| event.kind == NAMES_MOVED || event.kind == NAMES_FAILED);
-    let told = |event: &EventLine| format!("{} (at {})", event.text, Nanos(event.at_ns));
-    let mut notes: Vec<String> = all().take(MOVES_TOLD).map(told).collect();
-    let more = all().count() - notes.len();
+    let kinds = [NAMES_MOVED, NAMES_FAILED];
+    let mut notes = first_events(events, &kinds);
+    let all = events.iter().filter(|event| kinds.contains(&event.kind.as_str()));
+    let more = all.count() - notes.len();
     if more > 0 {
         notes.push(format!("{more} more address changes are in the archive's events.jsonl"));
     }
     notes
 }
 
-/// Most address changes in the result.
-const MOVES_TOLD: usize = 10;
+/// Returns the first events of these kinds with their times.
+fn first_events(events: &[EventLine], kinds: &[&str]) -> Vec<String> {
+    let of_kind = events.iter().filter(|event| kinds.contains(&event.kind.as_str()));
+    let note = |event: &EventLine| format!("{} (at {})", event.text, Nanos(event.at_ns));
+    of_kind.take(EVENTS_MAX).map(note).collect()
+}
+
+/// Most events of a kind in the result.
+const EVENTS_MAX: usize = 10;
 
 /// Returns events on hosts that made clients' results worse, the worst first. They change how the
 /// bottleneck is read.

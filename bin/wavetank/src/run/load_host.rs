@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Errno, StartFault};
-use wavetank_engine::{Change, Collector, Command, EndOfRun, HostInterval, LoadConfig, LoadThreads, Message};
+use wavetank_engine::{Collector, Command, EndOfRun, HostInterval, LoadConfig, LoadThreads, Message};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Plan};
@@ -113,13 +113,7 @@ impl LoadHost {
                     load.threads.broadcast(Command::Start(zero));
                 }
             }
-            AgentAction::Change { at, change } => self.tell(Command::Change(
-                at,
-                match change {
-                    wavetank_fleet::Change::Rate(rate) => Change::Rate(rate),
-                    wavetank_fleet::Change::Users(users) => Change::Users(users),
-                },
-            )),
+            AgentAction::Change { at, change } => self.tell(Command::Change(at, change.into())),
             AgentAction::Drain => self.drain(),
             AgentAction::Stop => self.finish(),
             // The machine refuses new shares for a host without this capability.

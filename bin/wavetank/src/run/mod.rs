@@ -9,6 +9,8 @@ mod certificate;
 #[cfg(target_os = "linux")]
 mod console;
 #[cfg(target_os = "linux")]
+mod control_replies;
+#[cfg(target_os = "linux")]
 mod controller;
 #[cfg(target_os = "linux")]
 mod dns_refresh;
@@ -52,6 +54,8 @@ mod redaction;
 #[cfg(target_os = "linux")]
 mod remote_agents;
 pub(crate) mod result_writer;
+#[cfg(target_os = "linux")]
+mod run_control;
 #[cfg(target_os = "linux")]
 mod sample;
 #[cfg(target_os = "linux")]
@@ -97,6 +101,8 @@ pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};
 pub(crate) use lookup::{check_allowed, lookup};
 #[cfg(target_os = "linux")]
 pub(crate) use probe::{ProbeResult, hint_for_unexpected_answer, is_safe, probe};
+#[cfg(target_os = "linux")]
+pub(crate) use run_control::{RunControl, run_folder};
 #[cfg(target_os = "linux")]
 pub(crate) use sampling::{LabServer, SamplingConfig, check_target_counts_available};
 #[cfg(target_os = "linux")]

@@ -29,6 +29,7 @@ mod kept_formats;
 mod lab;
 mod lab_check;
 mod lab_hosts;
+mod live;
 mod many;
 mod names;
 mod pages;

@@ -39,6 +39,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--fleet", "no-such-fleet.yaml"], Refused("no-such-fleet.yaml")),
     (&["--without", "load1"], Refused("--fleet FILE")),
     (&["--ssh-config", "no-such-config"], Refused("--fleet FILE")),
+    (&["--broker", "no-such-folder"], Refused("--fleet FILE")),
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
     (&["--truth"], Refused("no phase holds connections")),
@@ -100,6 +101,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--runs-dir", "elsewhere"], Elsewhere),
     (&["--no-archive"], Elsewhere),
     (&["--quiet"], Elsewhere),
+    (&["--detach"], Elsewhere),
     (&["--help"], Elsewhere),
 ];
 

@@ -1,7 +1,6 @@
 //! `wavetank fleet status`.
 
 use serde_json::{Value, json};
-use wavetank_fleet::AgentState;
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
@@ -57,7 +56,7 @@ impl StatusRow {
             Ok(AgentGreeting { run, hello }) => json!({
                 "host": self.host,
                 "agent": {
-                    "name": hello.name, "version": hello.version, "state": state_name(hello.state),
+                    "name": hello.name, "version": hello.version, "state": hello.state.name(),
                     "run": run.0, "cores": hello.capabilities.cores, "files": hello.capabilities.files,
                     "ports": hello.capabilities.ports, "calibration": hello.capabilities.calibration,
                 },
@@ -74,23 +73,12 @@ impl StatusRow {
             self.host.clone(),
             sanitize(&hello.name).to_string(),
             sanitize(&hello.version).to_string(),
-            state_name(hello.state).to_owned(),
+            hello.state.name().to_owned(),
             can.cores.to_string(),
             format_grouped(can.files),
             format_grouped(can.ports),
             calibration.unwrap_or_else(|| "-".to_owned()),
         ]
-    }
-}
-
-const fn state_name(state: AgentState) -> &'static str {
-    match state {
-        AgentState::Idle => "idle",
-        AgentState::Prepared => "prepared",
-        AgentState::Committed => "committed",
-        AgentState::Running => "running",
-        AgentState::Draining => "draining",
-        AgentState::Sealed => "sealed",
     }
 }
 
@@ -117,7 +105,7 @@ fn table(rows: &[StatusRow]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use wavetank_fleet::{AgentSetup, RunId};
+    use wavetank_fleet::{AgentSetup, AgentState, RunId};
 
     use super::*;
 

@@ -4,6 +4,7 @@
 //! run must end early. It never touches the load: it can only ask the agent to drain or to stop.
 
 mod agents;
+mod control;
 mod events;
 mod fleet;
 mod fleet_outcome;
@@ -36,6 +37,7 @@ use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
 use super::load_host::AgentEvent;
+use super::run_control::RunControl;
 use super::sample::{SampleStore, note_fault};
 pub(crate) use agents::LoadSide;
 use agents::{Agents, run_setup};
@@ -75,6 +77,10 @@ pub(crate) struct RunController<'a> {
     loss_due: Nanos,
     /// Of a level of a search: whether the target answers anything at all.
     silence: Option<UnresponsiveDetector>,
+    /// What other processes see of the run, and how they control it.
+    control: Option<&'a RunControl>,
+    /// The latest sealed interval, for them.
+    latest: Option<Interval>,
 }
 
 impl<'a> RunController<'a> {
@@ -121,6 +127,8 @@ impl<'a> RunController<'a> {
             loss: None,
             loss_due: Nanos::ZERO,
             silence: None,
+            control: None,
+            latest: None,
             plan,
             clock,
         }
@@ -142,6 +150,7 @@ impl<'a> RunController<'a> {
                 break outcome;
             }
             self.hear(LOOK_AROUND);
+            self.serve_requests();
             self.record_samples();
             self.look_around();
             self.look_for_loss();
@@ -295,6 +304,10 @@ impl<'a> RunController<'a> {
         }
         if let Some(silence) = &mut self.silence {
             silence.add(interval);
+        }
+        if self.control.is_some() {
+            self.latest = Some(interval.clone());
+            self.publish_state();
         }
         if self.ending_early {
             return;

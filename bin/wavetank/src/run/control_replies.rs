@@ -1,0 +1,82 @@
+//! Replies to the requests of other processes. They are shown once, and are in no record.
+
+use wavetank_control::ControlReply;
+use wavetank_fleet::ChangeRefused;
+use wavetank_plan::{LoadChange, LoadChangeError};
+use wavetank_units::Nanos;
+
+/// Longest text of a mark, in bytes.
+pub(super) const MARK_BYTES_MAX: usize = 1_000;
+
+/// The command that shows what a run does.
+const LOOK: &str = "look at it: wavetank status";
+
+/// The load has its new value from `at` on.
+pub(super) fn changed(text: &str, at: Nanos) -> ControlReply {
+    ControlReply::Accepted(format!("{text}, from {at} on"))
+}
+
+/// The run ends, and open requests have this long.
+pub(super) fn stopping(drain: Option<Nanos>) -> ControlReply {
+    ControlReply::Accepted(match drain {
+        Some(drain) => format!("stopping; open requests have at most {drain} to end"),
+        None => "stopping; open requests are cut".to_owned(),
+    })
+}
+
+/// The time is marked.
+pub(super) fn marked(at: Nanos) -> ControlReply {
+    ControlReply::Accepted(format!("marked at {at}"))
+}
+
+/// The text of a mark is not one line of text.
+pub(super) fn bad_mark() -> ControlReply {
+    let hint = format!("use one line of at most {MARK_BYTES_MAX} bytes");
+    rejected("cannot mark the time: the text is empty, too long or has control characters", &hint)
+}
+
+/// A search chooses its own load.
+pub(super) fn search() -> ControlReply {
+    rejected("cannot change the load: a search chooses it", "wait until the search has ended, or stop it")
+}
+
+/// There is no load to change: not yet, or not any more.
+pub(super) fn no_load(ending: bool) -> ControlReply {
+    let why = if ending { "the run is ending" } else { "the load has not started" };
+    rejected(&format!("cannot change the load: {why}"), LOOK)
+}
+
+/// The plan cannot take the change.
+pub(super) fn unchanged(error: &LoadChangeError) -> ControlReply {
+    rejected(&format!("cannot change the load: {error}"), &hint(error))
+}
+
+/// The agents were not ordered to change their load.
+pub(super) fn not_ordered(refused: ChangeRefused) -> ControlReply {
+    match refused {
+        ChangeRefused::TooLate | ChangeRefused::Busy => {
+            rejected("cannot change the load: the agents are busy", "repeat the command")
+        }
+        ChangeRefused::NotRunning => rejected("cannot change the load: it has ended", LOOK),
+    }
+}
+
+fn hint(error: &LoadChangeError) -> String {
+    match error {
+        LoadChangeError::NotActive(LoadChange::Rate(_), _) => {
+            "set `users=` in phases with users; held connections cannot be changed".to_owned()
+        }
+        LoadChangeError::NotActive(LoadChange::Users(_), _) => {
+            "set `rate=` in phases with a rate; held connections cannot be changed".to_owned()
+        }
+        LoadChangeError::Ambiguous(_) => "wait until one of them has ended".to_owned(),
+        LoadChangeError::TooManyUsers(_, most) => format!("set `users={most}` or less"),
+        LoadChangeError::Recorded(_) | LoadChangeError::TooManyPieces(_) => {
+            "stop the run, and start one with another load".to_owned()
+        }
+    }
+}
+
+fn rejected(message: &str, hint: &str) -> ControlReply {
+    ControlReply::Rejected { message: message.to_owned(), hint: hint.to_owned() }
+}

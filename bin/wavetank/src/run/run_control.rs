@@ -1,0 +1,142 @@
+//! [`RunControl`]: the run as other processes of its user see and steer it.
+
+use wavetank_control::{ControlServer, PendingRequest, RunFolder};
+use wavetank_diagnose::{RunContext, RunEnd};
+use wavetank_measure::{Interval, Ledger};
+use wavetank_plan::Plan;
+use wavetank_record::{
+    AgentDoc, ConnectionMemory, EnvironmentDoc, EventLine, LiveAgent, LiveDoc, LiveState, RunRecord,
+    SampleLine, Setup,
+};
+use wavetank_report::{LiveSource, live_doc};
+
+use super::Console;
+use super::judge::{RunFacts, build_record};
+
+/// The side of a run that other processes see: its socket, and what its states consist of.
+pub(crate) struct RunControl {
+    server: Option<ControlServer>,
+    environment: EnvironmentDoc,
+    plan_hash: String,
+    circumstances: RunContext,
+    archive: Option<String>,
+}
+
+/// What a running run has measured so far.
+pub(crate) struct LiveFacts<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) events: &'a [EventLine],
+    pub(crate) samples: &'a [SampleLine],
+    pub(crate) memory: Option<ConnectionMemory>,
+    pub(crate) setup: Setup,
+    pub(crate) latest: Option<&'a Interval>,
+    pub(crate) state: LiveState,
+    pub(crate) agents: Vec<LiveAgent>,
+}
+
+impl RunControl {
+    /// Listens for requests. If it cannot, it prints why and the run goes on without.
+    pub(crate) fn listen(
+        environment: &EnvironmentDoc,
+        plan: &Plan,
+        plan_hash: &str,
+        circumstances: RunContext,
+        archive: Option<String>,
+        talk: &mut Console,
+    ) -> Self {
+        let folder = run_folder();
+        let server = ControlServer::listen(&folder, &environment.id);
+        let server = server.inspect_err(|error| {
+            talk.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
+        });
+        let (environment, plan_hash) = (environment.clone(), plan_hash.to_owned());
+        let circumstances = RunContext { running: true, ..circumstances };
+        let this = Self { server: server.ok(), environment, plan_hash, circumstances, archive };
+        let ledger = Ledger::new(plan);
+        this.publish(&this.state(LiveFacts {
+            plan,
+            ledger: &ledger,
+            events: &[],
+            samples: &[],
+            memory: None,
+            setup: Setup::default(),
+            latest: None,
+            state: LiveState::Starting,
+            agents: Vec::new(),
+        }));
+        this
+    }
+
+    /// Whether the run is a level of a search, which chooses its own load.
+    pub(crate) const fn is_search(&self) -> bool {
+        self.circumstances.knee_sought
+    }
+
+    /// Returns the next request that waits for a decision.
+    pub(crate) fn next_request(&self) -> Option<PendingRequest> {
+        self.server.as_ref()?.next()
+    }
+
+    /// Whether any process watches the run.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.server.as_ref().is_some_and(ControlServer::is_watched)
+    }
+
+    /// Sends a state to all processes that watch the run, without waiting.
+    pub(crate) fn publish(&self, state: &LiveDoc) {
+        if let Some(server) = &self.server {
+            server.publish(state);
+        }
+    }
+
+    /// The state of the run, from what it has measured so far.
+    pub(crate) fn state(&self, facts: LiveFacts<'_>) -> LiveDoc {
+        let record = build_record(RunFacts {
+            plan: facts.plan,
+            plan_hash: &self.plan_hash,
+            environment: &self.environment,
+            ledger: facts.ledger,
+            ending: &RunEnd::Finished,
+            circumstances: &self.circumstances,
+            cpu_s: (0.0, 0.0),
+            peak_rss_bytes: 0,
+            connection_memory: facts.memory,
+            setup: facts.setup,
+            events: facts.events,
+            samples: facts.samples,
+        });
+        let source = LiveSource {
+            record: &record,
+            plan: facts.plan,
+            latest: facts.latest,
+            connections_lost: facts.ledger.totals().conns.lost,
+            state: facts.state,
+        };
+        LiveDoc { agents: facts.agents, ..self.complete(live_doc(&source)) }
+    }
+
+    /// The run is over: sends its result to all processes that watch it.
+    pub(crate) fn end(&self, plan: &Plan, record: &RunRecord) {
+        let lost = record.connections.lost;
+        let source =
+            LiveSource { record, plan, latest: None, connections_lost: lost, state: LiveState::Over };
+        let agents = record.fleet.iter().flat_map(|fleet| &fleet.agents).map(over).collect();
+        self.publish(&LiveDoc { agents, ..self.complete(live_doc(&source)) });
+    }
+
+    fn complete(&self, state: LiveDoc) -> LiveDoc {
+        LiveDoc { pid: std::process::id(), archive: self.archive.clone(), ..state }
+    }
+}
+
+/// An agent of a run that is over.
+fn over(agent: &AgentDoc) -> LiveAgent {
+    LiveAgent { name: agent.name.clone(), state: LiveState::Over.name().to_owned() }
+}
+
+/// The folder with the sockets of this user's runs.
+pub(crate) fn run_folder() -> RunFolder {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(std::path::PathBuf::from);
+    RunFolder::of_user(runtime.as_deref())
+}

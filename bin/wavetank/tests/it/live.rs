@@ -1,0 +1,208 @@
+//! Running runs, as other processes of the same user see and change them.
+
+use std::fs;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
+
+use serde_json::Value;
+use wavetank_testkit::{Outcome, Program, RunHarness, Running, Script, Target, TestDir, poll_until};
+
+use crate::fleet_hosts::with_hosts;
+
+/// No wait of a test is as long on a machine that works.
+const LIMIT: Duration = Duration::from_mins(2);
+
+fn trial() -> RunHarness {
+    RunHarness::new(env!("CARGO_BIN_EXE_wavetank"))
+}
+
+fn target() -> Target {
+    Target::start(Script::constant(Duration::ZERO))
+}
+
+/// The program with the runtime folder of this test alone.
+fn own(program: Program, place: &TestDir) -> Program {
+    program.environment("XDG_RUNTIME_DIR", &place.path().to_string_lossy())
+}
+
+fn call(place: &TestDir, words: &[&str]) -> Outcome {
+    own(Program::new(env!("CARGO_BIN_EXE_wavetank")), place).in_folder(place.path()).args(words).run()
+}
+
+/// Waits until `found` accepts the state of the only running run.
+#[track_caller]
+fn state(place: &TestDir, running: Option<&Running>, found: impl Fn(&Value) -> bool) -> Value {
+    let state = poll_until(LIMIT, || {
+        if let Some(running) = running {
+            assert!(!running.ends_within(Duration::ZERO), "it runs: {}", running.stderr());
+        }
+        let status = call(place, &["status", "--format", "json"]);
+        let line = status.expect_exit(0).stdout.lines().next().map(str::to_owned)?;
+        let state: Value = serde_json::from_str(&line).expect("an object in each line");
+        found(&state).then_some(state)
+    });
+    state.expect("the run gets there")
+}
+
+fn is_running(state: &Value) -> bool {
+    state["state"] == "running" && state["requests"]["done"].as_u64() > Some(0)
+}
+
+#[test]
+fn a_rate_is_changed_while_it_runs() {
+    let (trial, target) = (trial(), target());
+    let place = trial.place();
+    let load = trial.load(&target.url("/"), ["-r", "100/s", "-d", "60s", "--name", "shop"]);
+    let running = own(load, place).start();
+    let before = state(place, Some(&running), is_running);
+    assert_eq!((&before["name"], &before["modified"]), (&"shop".into(), &false.into()));
+    assert_eq!(before["phases"][0]["rate_per_s"], 100, "{before}");
+    let changed = call(place, &["set", "rate=300/s"]);
+    assert!(
+        changed.expect_exit(0).stdout.contains("load of phase main changed to 300 req/s, from "),
+        "{changed}"
+    );
+    let marked = call(place, &["event", "deploy 4711"]);
+    assert!(marked.expect_exit(0).stdout.contains("marked at "), "{marked}");
+    let after = state(place, Some(&running), |state| state["latest"]["offered_per_s"].as_f64() > Some(290.0));
+    assert_eq!((&after["modified"], &after["phases"][0]["rate_per_s"]), (&true.into(), &300.into()));
+    let refused = call(place, &["set", "shop", "users=4"]);
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("no phase with users is active; active: main"), "{refused}");
+    // A client that only connects, or sends anything else, changes nothing.
+    let id = after["id"].as_str().expect("an id");
+    let socket = place.path().join(format!("wavetank/{id}.sock"));
+    drop(UnixStream::connect(&socket).expect("it listens"));
+    let stopped = call(place, &["stop", &id[..4]]);
+    assert!(stopped.expect_exit(0).stdout.contains("stopping"), "{stopped}");
+    let outcome = running.wait(LIMIT);
+    let result = outcome.result();
+    assert!(matches!(outcome.exit, Some(3 | 4)), "{outcome}");
+    result.conserved().agrees_with(&target.settled());
+    assert_eq!(result.value()["modified"], true, "{result}");
+    let change = &result.value()["changes"][0];
+    assert_eq!(change["load"]["rate"]["count"], 300, "{result}");
+    // Offered follows the change to the arrival: 100/s before it, 300/s after it.
+    let at = change["at_s"].as_f64().expect("an instant");
+    let ended = result.value()["duration_s"].as_f64().expect("a length");
+    let expected = at * 100.0 + (ended - at) * 300.0;
+    let offered = result.count("requests.offered") as f64;
+    assert!((offered - expected).abs() <= 2.0, "{offered}, not {expected}: {result}");
+    let report = call(place, &["report", "latest"]).expect_exit(0).stdout.clone();
+    assert!(report.contains("load of phase main changed to 300 req/s (at "), "{report}");
+    assert!(call(place, &["status"]).stdout.contains("no run of this user is running"));
+    assert!(!socket.exists(), "the socket is removed");
+}
+
+#[test]
+fn users_leave_and_return() {
+    let (trial, target) = (trial(), Target::start(Script::constant(Duration::from_millis(5))));
+    let place = trial.place();
+    let running = own(trial.load(&target.url("/"), ["-c", "8", "-d", "60s"]), place).start();
+    state(place, Some(&running), is_running);
+    for (users, words) in [(3, "users=3"), (8, "users=8"), (1, "users=1")] {
+        call(place, &["set", words]).expect_exit(0);
+        state(place, Some(&running), |state| state["latest"]["users"] == users);
+    }
+    let refused = call(place, &["set", "users=9"]);
+    refused.expect_exit(2);
+    assert!(
+        refused.stderr.contains("planned for at most 8 users") && refused.stderr.contains("users=8"),
+        "{refused}"
+    );
+    call(place, &["stop", "--now"]).expect_exit(0);
+    let outcome = running.wait(LIMIT);
+    let result = outcome.result();
+    result.conserved().agrees_with(&target.settled());
+    let reasons = &result.value()["verdict"]["reasons"];
+    assert!(reasons.to_string().contains("stopped") || outcome.exit == Some(3), "{outcome}");
+}
+
+#[test]
+fn a_run_in_the_background_is_attached_to() {
+    let (place, target) = (TestDir::new(), target());
+    let url = target.url("/");
+    let started = call(&place, &["run", &url, "-r", "50/s", "-d", "3s", "--name", "back", "--detach"]);
+    assert!(started.expect_exit(0).stdout.contains("goes on in the background"), "{started}");
+    let attached = call(&place, &["attach"]);
+    assert!(matches!(attached.exit, Some(0 | 3)), "{attached}");
+    assert!(attached.stdout.contains("failed 0 of 150"), "{attached}");
+    assert_eq!(place.runs("runs").len(), 1);
+    // What ends before its load is reported as without --detach.
+    let refused = call(&place, &["run", "http://127.0.0.1:1/", "--detach"]);
+    refused.expect_exit(1);
+    assert!(refused.stdout.contains("no answer to the probe"), "{refused}");
+    let refused = call(&place, &["run", &url, "--detach", "--no-archive"]);
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("--detach and --no-archive exclude each other"), "{refused}");
+    for words in [["attach", "back"], ["stop", "back"], ["set", "rate=1/s"], ["event", "x"]] {
+        let refused = call(&place, &words);
+        refused.expect_exit(2);
+        assert!(refused.stderr.contains("not_running"), "{refused}");
+    }
+}
+
+#[test]
+fn a_watcher_reads_every_state_and_the_verdict() {
+    let (place, target) = (TestDir::new(), target());
+    call(&place, &["run", &target.url("/"), "-r", "50/s", "-d", "4s", "--detach"]).expect_exit(0);
+    let attached = call(&place, &["attach", "--format", "json"]);
+    let states: Vec<Value> =
+        attached.stdout.lines().map(|line| serde_json::from_str(line).expect("a state")).collect();
+    assert!(states.len() >= 3, "{attached}");
+    let at = |state: &Value| state["at_s"].as_f64().unwrap_or_default();
+    let running: Vec<f64> = states.iter().filter(|state| state["state"] == "running").map(at).collect();
+    assert!(running.is_sorted(), "{running:?}");
+    let last = states.last().expect("it has states");
+    assert_eq!((&last["state"], &last["requests"]["done"]), (&"over".into(), &200.into()), "{attached}");
+    assert_eq!(last["verdict"]["exit"].as_i64(), attached.exit.map(i64::from), "{attached}");
+}
+
+#[test]
+fn sockets_of_dead_runs_and_strange_ones_are_no_runs() {
+    let place = TestDir::new();
+    let folder = place.path().join("wavetank");
+    fs::create_dir_all(&folder).expect("the test's own folder");
+    drop(UnixListener::bind(folder.join("dead.sock")).expect("a socket"));
+    fs::write(folder.join("file.sock"), "x").expect("a file");
+    fs::write(folder.join("note.txt"), "x").expect("a file");
+    let status = call(&place, &["status"]);
+    assert!(status.expect_exit(0).stdout.contains("no run of this user is running"), "{status}");
+    for (words, mention) in [
+        (&["set"][..], "no load is given"),
+        (&["event"], "no text is given"),
+        (&["set", "fast"], "`fast` is not a load"),
+        (&["set", "a", "b", "rate=1/s"], "rate=1/s"),
+        (&["set", "rate=fast"], "`fast` is not a rate"),
+        (&["set", "users=-1"], "-1"),
+        (&["stop", "nothing"], "no running run is called `nothing`"),
+        (&["attach"], "no run of this user is running"),
+    ] {
+        let refused = call(&place, words);
+        refused.expect_exit(2);
+        assert!(refused.stderr.contains(mention), "{words:?}: {refused}");
+    }
+}
+
+#[test]
+fn all_hosts_of_a_fleet_change_together() {
+    with_hosts("all_hosts_of_a_fleet_change_together", 2, |hosts| {
+        let target = crate::fleet_hosts::target(Script::constant(Duration::ZERO));
+        let running = own(hosts.run(&target.url("/"), ["-r", "100/s", "-d", "60s"]), &hosts.place).start();
+        let before = state(&hosts.place, Some(&running), is_running);
+        assert_eq!(before["agents"][1]["name"], "load2", "{before}");
+        call(&hosts.place, &["set", "rate=400/s"]).expect_exit(0);
+        state(&hosts.place, Some(&running), |state| state["latest"]["offered_per_s"] == 400);
+        call(&hosts.place, &["stop"]).expect_exit(0);
+        let outcome = running.wait(LIMIT);
+        let result = outcome.result();
+        assert!(matches!(outcome.exit, Some(3 | 4)), "{outcome}");
+        result.conserved();
+        assert_eq!(result.count("wire.sent"), target.settled().requests, "{result}");
+        let at = result.value()["changes"][0]["at_s"].as_f64().expect("an instant");
+        let ended = result.value()["duration_s"].as_f64().expect("a length");
+        let expected = at * 100.0 + (ended - at) * 400.0;
+        let offered = result.count("requests.offered") as f64;
+        assert!((offered - expected).abs() <= 3.0, "{offered}, not {expected}: {result}");
+    });
+}
