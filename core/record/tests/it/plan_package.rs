@@ -248,6 +248,9 @@ proptest! {
     ) {
         let mut content = everything().encode().expect("is small").split_off(header_length());
         for (at, byte, kind) in changes {
+            if content.is_empty() {
+                break;
+            }
             let at = at.index(content.len());
             match kind {
                 0 => content[at] = byte,
