@@ -58,8 +58,8 @@ impl Ledger {
         self.totals.phase_ended(phase, at);
     }
 
-    /// The load of phase number `phase` was changed while it ran. A ledger of the changed plan needs
-    /// no call.
+    /// The load of phase number `phase` was changed while it ran. A ledger of the changed plan
+    /// needs no call.
     pub fn load_changed(&mut self, phase: u16) {
         self.totals.load_changed(phase);
     }

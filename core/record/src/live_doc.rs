@@ -31,7 +31,8 @@ pub struct LiveDoc {
     pub state: LiveState,
     /// The latest seal, in seconds on the run's clock. Negative before the first measured phase.
     pub at_s: Number,
-    /// Planned end of the last phase, in seconds on the run's clock; absent if only a count ends it.
+    /// Planned end of the last phase, in seconds on the run's clock; absent if only a count ends
+    /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_at_s: Option<Number>,
     /// The active phases.

@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::LoadChange;
-use wavetank_units::{Nanos, Rate};
+use wavetank_units::Nanos;
 
 /// A new load for a running phase, as the total of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadChangeDoc {
     /// Open model: `count` sessions in `per_ns` nanoseconds.
-    Rate {
+    #[serde(rename = "rate")]
+    SessionRate {
         /// Sessions.
         count: u64,
         /// The time in which they arrive, in nanoseconds.
@@ -22,7 +23,9 @@ pub enum LoadChangeDoc {
 impl From<LoadChange> for LoadChangeDoc {
     fn from(change: LoadChange) -> Self {
         match change {
-            LoadChange::Rate(Rate { count, per }) => Self::Rate { count, per_ns: per.0 },
+            LoadChange::Rate(wavetank_units::Rate { count, per }) => {
+                Self::SessionRate { count, per_ns: per.0 }
+            }
             LoadChange::Users(users) => Self::Users(users),
         }
     }
@@ -32,7 +35,9 @@ impl From<LoadChangeDoc> for LoadChange {
     fn from(doc: LoadChangeDoc) -> Self {
         match doc {
             // A length that is not positive would divide by nothing.
-            LoadChangeDoc::Rate { count, per_ns } => Self::Rate(Rate { count, per: Nanos(per_ns.max(1)) }),
+            LoadChangeDoc::SessionRate { count, per_ns } => {
+                Self::Rate(wavetank_units::Rate { count, per: Nanos(per_ns.max(1)) })
+            }
             LoadChangeDoc::Users(users) => Self::Users(users),
         }
     }

@@ -66,7 +66,7 @@ fn plan_end(plan: &Plan) -> Option<Nanos> {
     ends.and_then(|ends| ends.into_iter().max())
 }
 
-/// Returns the phases that are active at the seal `at`. At the seal itself the next phase has begun.
+/// Returns the phases that are active at the seal `at`, at which the next phase has begun.
 fn phases(plan: &Plan, at: Nanos) -> Vec<LivePhase> {
     let active = plan.phases.iter().filter(|phase| phase.is_active_at(at));
     active

@@ -5,8 +5,8 @@
 //! A connection carries one request as a JSON line. The reply is a line, or for
 //! [`ControlRequest::Watch`] a line for each sealed second; see `docs/formats/control.md`.
 //!
-//! The run's controller takes requests when it looks for them. Neither it nor a load thread ever
-//! waits for a client: a client that does not read misses lines.
+//! The run's controller takes requests when it looks for them. It never waits for a client, which
+//! misses lines if it does not read. Load threads know nothing of it.
 
 #[cfg(target_os = "linux")]
 pub mod client;

@@ -15,7 +15,7 @@ use wavetank_record::LiveDoc;
 use crate::folder::RunFolder;
 use crate::messages::{ControlReply, ControlRequest};
 
-/// Connections at a time; more are closed at once.
+/// Connections at a time; further ones are closed.
 const CONNECTIONS_MAX: usize = 32;
 /// Requests that wait for the run at a time.
 const REQUESTS_MAX: usize = 32;
@@ -203,7 +203,7 @@ impl Connection {
     fn watch(&self, mut stream: UnixStream) -> std::io::Result<()> {
         let (sender, states) = sync_channel(STATES_MAX);
         self.watchers.lock().to.push(sender);
-        // The state so far comes at once, not with the next seal.
+        // The state so far comes now, not with the next seal.
         send(&mut stream, &self.state())?;
         for line in states {
             send(&mut stream, &line)?;

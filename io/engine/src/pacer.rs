@@ -148,8 +148,8 @@ impl Pacer {
         }
     }
 
-    /// Sets the number of users of a track, as the total of the run, from `at` of the run's clock to
-    /// the end of its current phase.
+    /// Sets the number of users of a track, as the total of the run, from `at` of the run's clock
+    /// to the end of its current phase.
     pub(crate) fn change_users(&mut self, track: u16, at: Nanos, users: u64) {
         let track = &mut self.tracks[usize::from(track)];
         track.starts.change(at, users);

@@ -51,8 +51,8 @@ impl std::error::Error for BindError {}
 /// Creates the folder if it is missing, and makes it private to its user.
 ///
 /// # Errors
-/// `PermissionDenied` if it belongs to another user, who could replace what is in it; otherwise what
-/// the system reports.
+/// `PermissionDenied` if it belongs to another user, who could replace what is in it; otherwise
+/// what the system reports.
 pub fn create_private(folder: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let metadata = std::fs::metadata(folder)?;

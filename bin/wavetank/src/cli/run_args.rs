@@ -99,7 +99,7 @@ fn check_detached(detach: bool, output: &OutputArgs, once: bool) -> Result<(), U
         Err(UserError::usage("conflict", format!("--detach and {other} exclude each other"), hint))
     };
     match (detach, once) {
-        (true, true) => refused("--once", "leave out --detach: one response is printed at once"),
+        (true, true) => refused("--once", "leave out --detach: one response is printed when it comes"),
         (true, false) if output.no_archive && output.out.is_empty() => {
             refused("--no-archive", "keep the archive, or add --out FILE for the result")
         }

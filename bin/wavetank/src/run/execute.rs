@@ -21,6 +21,7 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
+use super::run_control::LiveRun;
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
@@ -88,35 +89,15 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
     let probed =
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
-    let plan = probed.reached(plan);
-    let mut notes = print_notes(&probed, talk);
-    let latency = probed.latency.or(execution.known_latency);
-    let (plan, load) = with_pools(plan, load, latency, talk);
+    let (mut notes, latency) = (print_notes(&probed, talk), probed.latency.or(execution.known_latency));
+    let (plan, load) = with_pools(probed.reached(plan), load, latency, talk);
     let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), UsageAtStart::now());
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
-    let mut environment = EnvironmentDoc {
-        id: new_id(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: command.to_owned(),
-        started_at: started.rfc3339(),
-        load,
-        rehearsal,
-        probe: probed.doc,
-        engine: engine_name(plan.engine).to_owned(),
-        engine_why: engine_why.map(|Unsupported { cause, cure }| format!("{cause}: {cure}")),
-        host: HostDoc::from(&host.facts),
-        lab: host.lab.as_ref().map(LabRun::doc),
-    };
+    let engine_why = engine_why.map(|Unsupported { cause, cure }| format!("{cause}: {cure}"));
+    let surroundings = surroundings(host, &plan, command, started);
+    let mut environment = EnvironmentDoc { load, rehearsal, probe: probed.doc, engine_why, ..surroundings };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
-    let circumstances = RunContext {
-        same_host: same_host(&plan, &host.facts),
-        cpus: host.facts.cpus.len() as u32,
-        knee_sought,
-        rehearsal: environment.rehearsal.is_some(),
-        ..RunContext::default()
-    };
-    let folder = archive.as_ref().map(|archive| archive.dir().to_string_lossy().into_owned());
     let mut control = None;
     let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
     let (mut conducted, bounds) = if signals.received() > 0 {
@@ -128,13 +109,15 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let servers = servers.as_deref();
-        let truth = SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers };
+        let truth =
+            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
-        let control =
-            &*control.insert(RunControl::listen(&environment, plan, hash, circumstances, folder, talk));
+        let seen =
+            RunContext { same_host: same_host(plan, &host.facts), knee_sought, ..RunContext::default() };
+        let live = LiveRun::new(&environment, hash, archive.as_ref(), seen);
+        let control = &*control.insert(RunControl::listen(live, plan, talk));
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control };
         run_load(&context, (means, fleet), archive, talk)?
     };
@@ -155,10 +138,25 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     };
     notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
     let finished = conclude(conducted, around, (probed.setup, notes), talk);
-    if let Some(control) = control {
-        control.end(&plan, &finished.record);
-    }
+    RunControl::end(control.as_ref(), &plan, &finished.record);
     Ok(finished)
+}
+
+/// Returns the environment of a run of `plan` on `host`, without what its load adds.
+fn surroundings(host: &Host, plan: &Plan, command: &str, started: WallTime) -> EnvironmentDoc {
+    EnvironmentDoc {
+        id: new_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: command.to_owned(),
+        started_at: started.rfc3339(),
+        load: LoadDoc::default(),
+        rehearsal: None,
+        probe: None,
+        engine: engine_name(plan.engine).to_owned(),
+        engine_why: None,
+        host: HostDoc::from(&host.facts),
+        lab: host.lab.as_ref().map(LabRun::doc),
+    }
 }
 
 /// Prints and returns the notes of the probe.

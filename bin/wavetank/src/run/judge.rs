@@ -11,6 +11,7 @@ use wavetank_report::{Composition, compose};
 use wavetank_units::Nanos;
 
 /// Everything known about a run, live or read back from its archive.
+#[derive(Clone, Copy)]
 pub(crate) struct RunFacts<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) plan_hash: &'a str,

@@ -9,6 +9,7 @@ use wavetank_record::{
     SampleLine, Setup,
 };
 use wavetank_report::{LiveSource, live_doc};
+use wavetank_store::ArchiveWriter;
 
 use super::Console;
 use super::judge::{RunFacts, build_record};
@@ -16,9 +17,15 @@ use super::judge::{RunFacts, build_record};
 /// The side of a run that other processes see: its socket, and what its states consist of.
 pub(crate) struct RunControl {
     server: Option<ControlServer>,
+    run: LiveRun,
+}
+
+/// What is known of a run before its load.
+pub(crate) struct LiveRun {
     environment: EnvironmentDoc,
     plan_hash: String,
     circumstances: RunContext,
+    /// Folder of the archive.
     archive: Option<String>,
 }
 
@@ -35,24 +42,36 @@ pub(crate) struct LiveFacts<'a> {
     pub(crate) agents: Vec<LiveAgent>,
 }
 
+impl LiveRun {
+    /// `circumstances` are those that the environment does not show.
+    pub(crate) fn new(
+        environment: &EnvironmentDoc,
+        plan_hash: &str,
+        archive: Option<&ArchiveWriter>,
+        circumstances: RunContext,
+    ) -> Self {
+        Self {
+            circumstances: RunContext {
+                running: true,
+                cpus: environment.host.cpus.len() as u32,
+                rehearsal: environment.rehearsal.is_some(),
+                ..circumstances
+            },
+            environment: environment.clone(),
+            plan_hash: plan_hash.to_owned(),
+            archive: archive.map(|archive| archive.dir().to_string_lossy().into_owned()),
+        }
+    }
+}
+
 impl RunControl {
     /// Listens for requests. If it cannot, it prints why and the run goes on without.
-    pub(crate) fn listen(
-        environment: &EnvironmentDoc,
-        plan: &Plan,
-        plan_hash: &str,
-        circumstances: RunContext,
-        archive: Option<String>,
-        talk: &mut Console,
-    ) -> Self {
-        let folder = run_folder();
-        let server = ControlServer::listen(&folder, &environment.id);
+    pub(crate) fn listen(run: LiveRun, plan: &Plan, talk: &mut Console) -> Self {
+        let server = ControlServer::listen(&run_folder(), &run.environment.id);
         let server = server.inspect_err(|error| {
             talk.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
         });
-        let (environment, plan_hash) = (environment.clone(), plan_hash.to_owned());
-        let circumstances = RunContext { running: true, ..circumstances };
-        let this = Self { server: server.ok(), environment, plan_hash, circumstances, archive };
+        let this = Self { server: server.ok(), run };
         let ledger = Ledger::new(plan);
         this.publish(&this.state(LiveFacts {
             plan,
@@ -70,7 +89,7 @@ impl RunControl {
 
     /// Whether the run is a level of a search, which chooses its own load.
     pub(crate) const fn is_search(&self) -> bool {
-        self.circumstances.knee_sought
+        self.run.circumstances.knee_sought
     }
 
     /// Returns the next request that waits for a decision.
@@ -94,11 +113,11 @@ impl RunControl {
     pub(crate) fn state(&self, facts: LiveFacts<'_>) -> LiveDoc {
         let record = build_record(RunFacts {
             plan: facts.plan,
-            plan_hash: &self.plan_hash,
-            environment: &self.environment,
+            plan_hash: &self.run.plan_hash,
+            environment: &self.run.environment,
             ledger: facts.ledger,
             ending: &RunEnd::Finished,
-            circumstances: &self.circumstances,
+            circumstances: &self.run.circumstances,
             cpu_s: (0.0, 0.0),
             peak_rss_bytes: 0,
             connection_memory: facts.memory,
@@ -116,17 +135,18 @@ impl RunControl {
         LiveDoc { agents: facts.agents, ..self.complete(live_doc(&source)) }
     }
 
-    /// The run is over: sends its result to all processes that watch it.
-    pub(crate) fn end(&self, plan: &Plan, record: &RunRecord) {
+    /// The run is over: sends its result to all processes that watch it, if it had a load.
+    pub(crate) fn end(control: Option<&Self>, plan: &Plan, record: &RunRecord) {
+        let Some(control) = control else { return };
         let lost = record.connections.lost;
         let source =
             LiveSource { record, plan, latest: None, connections_lost: lost, state: LiveState::Over };
         let agents = record.fleet.iter().flat_map(|fleet| &fleet.agents).map(over).collect();
-        self.publish(&LiveDoc { agents, ..self.complete(live_doc(&source)) });
+        control.publish(&LiveDoc { agents, ..control.complete(live_doc(&source)) });
     }
 
     fn complete(&self, state: LiveDoc) -> LiveDoc {
-        LiveDoc { pid: std::process::id(), archive: self.archive.clone(), ..state }
+        LiveDoc { pid: std::process::id(), archive: self.run.archive.clone(), ..state }
     }
 }
 

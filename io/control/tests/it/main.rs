@@ -53,7 +53,7 @@ fn requests_are_answered_by_the_run() {
     let server = ControlServer::listen(&folder, "3f81aa").expect("it listens");
     serving(&server, "3f81aa", || {
         assert_eq!(client::running(&folder).expect("one run"), [state("3f81aa", 2.0)]);
-        let load = LoadChangeDoc::Rate { count: 5, per_ns: 7 };
+        let load = LoadChangeDoc::SessionRate { count: 5, per_ns: 7 };
         for request in [
             ControlRequest::Stop { now: true },
             ControlRequest::Set { load },
@@ -98,7 +98,7 @@ fn watchers_read_states_until_the_end() {
         server.publish(&LiveDoc { target: long.clone(), ..state("a", f64::from(at)) });
         if at < 5 {
             let next = states.next().expect("a state").expect("a state");
-            assert_eq!(next.at_s.0, f64::from(at));
+            assert_eq!(next.at_s, wavetank_record::Number(f64::from(at)));
         }
     }
     server.publish(&LiveDoc { state: LiveState::Over, ..state("a", 200.0) });
@@ -134,7 +134,7 @@ fn what_is_no_request_is_rejected() {
         b"{\"request\":\"set\",\"load\":{\"rate\":{\"count\":-1,\"per_ns\":1}}}\n",
         b"{\"request\":\"set\",\"load\":{\"users\":1e40}}\n",
         b"\xff\xfe\n",
-        &[b'['; 100_000],
+        &vec![b'['; 100_000],
     ] {
         let answer = answer_to(&path, bytes);
         assert!(answer.contains("\"rejected\"") && answer.contains("cannot read the request"), "{answer}");

@@ -5,9 +5,12 @@ use std::fs::File;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use wavetank_control::client;
+use wavetank_driver::WallClock;
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::run::{output, run_folder};
@@ -17,7 +20,7 @@ const DETACHED: &str = "WAVETANK_DETACHED";
 /// The output of a run in the background is kept this long.
 const LOGS_KEPT: Duration = Duration::from_hours(7 * 24);
 /// How often to look whether the run has started or ended.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Starts this command again in the background, and returns when its load is prepared. If it ends
 /// before, its output is printed, and its exit code is returned.
@@ -52,8 +55,17 @@ pub(crate) fn detach() -> Result<u8, UserError> {
             output::print(&format!("{started}output: {}\n", sanitize(&log.to_string_lossy())))?;
             return Ok(ExitCode::Pass as u8);
         }
-        std::thread::sleep(LOOK_EVERY);
+        wait(&child);
     }
+}
+
+/// Waits a moment, or until the process ends.
+fn wait(child: &Child) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    let mut handles: Vec<_> = process.iter().map(|process| PollFd::new(process, PollFlags::IN)).collect();
+    // Whatever happened is looked at next.
+    let _ = poll(&mut handles, Some(&LOOK_EVERY));
 }
 
 /// Leaves the terminal, if this process is one that [`detach`] started. Signals of the terminal do
@@ -98,11 +110,12 @@ fn log_file() -> Result<(PathBuf, File), UserError> {
 
 /// Removes outputs of earlier runs that nothing has been written to for a week.
 fn remove_old_logs(folder: &Path) {
+    let now = Duration::from_nanos(WallClock::unix_ns().unsigned_abs());
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_log = entry.path().extension().is_some_and(|ending| ending == "log");
-        let written = entry.metadata().and_then(|metadata| metadata.modified());
-        let age = written.ok().and_then(|at| at.elapsed().ok());
-        if is_log && age.is_some_and(|age| age > LOGS_KEPT) {
+        let written = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let written = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        if is_log && written.is_some_and(|written| now.saturating_sub(written) > LOGS_KEPT) {
             let _ = std::fs::remove_file(entry.path());
         }
     }
