@@ -32,6 +32,7 @@ mod install;
 mod lab_args;
 mod load_args;
 mod load_source;
+mod metrics_args;
 mod output_args;
 mod output_formats;
 mod override_args;

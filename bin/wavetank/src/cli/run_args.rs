@@ -12,6 +12,7 @@ use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
 use super::fleet_run_args::FleetRunArgs;
 use super::load_source::{LoadSource, parse_load_source};
+use super::metrics_args::MetricsArgs;
 use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
 
@@ -35,6 +36,8 @@ pub(super) struct RunFlags {
     options: OverrideArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
     #[command(flatten)]
     baseline: BaselineFlags,
     #[command(flatten)]
@@ -60,6 +63,8 @@ pub(crate) struct RunArgs {
     pub(crate) baseline: Option<BaselineArgs>,
     /// The fleet that sends the load.
     pub(crate) fleet: FleetRunArgs,
+    /// Where metrics go.
+    pub(crate) metrics: MetricsArgs,
 }
 
 impl RunFlags {
@@ -78,11 +83,12 @@ impl RunFlags {
         errors.keep(check_files(&output.out));
         errors.keep(output.check_archive());
         errors.keep(self.fleet.check(options.once, source_auto));
+        errors.keep(self.metrics.check(options.once, output.format()));
         let formats = output.formats();
         errors.keep(output.check_language());
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        let (goal, fleet) = (errors.finish(goal)?, self.fleet);
-        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet })
+        let (goal, fleet, metrics) = (errors.finish(goal)?, self.fleet, self.metrics);
+        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, metrics })
     }
 }

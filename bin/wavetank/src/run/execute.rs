@@ -9,6 +9,7 @@ use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
+use wavetank_metrics::OpenOutputs;
 use wavetank_observe::{HostSampler, process_usage};
 use wavetank_plan::{Guard, HostFacts, LoadOrigin, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
@@ -21,6 +22,7 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
+use super::live_metrics::LiveMetrics;
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
@@ -61,6 +63,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) knee_sought: bool,
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
+    /// Where metrics go while the run is in progress, if anywhere.
+    pub(crate) metrics: Option<OpenOutputs>,
 }
 
 /// A finished run.
@@ -78,7 +82,7 @@ pub(crate) struct FinishedRun {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let (knee_sought, fleet) = (execution.knee_sought, execution.fleet);
+    let (knee_sought, fleet, metrics) = (execution.knee_sought, execution.fleet, execution.metrics);
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -125,7 +129,8 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss };
-        run_load(&context, (means, fleet), archive, talk)?
+        let metrics = LiveMetrics::start(metrics, plan, &environment, wall_at_zero)?;
+        run_load(&context, (means, fleet), (archive, metrics), talk)?
     };
     let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
     environment.started_at = zero.unwrap_or(environment.started_at);

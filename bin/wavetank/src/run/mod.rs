@@ -38,6 +38,8 @@ mod lab_notes;
 #[cfg(target_os = "linux")]
 mod lab_run;
 #[cfg(target_os = "linux")]
+mod live_metrics;
+#[cfg(target_os = "linux")]
 mod load_host;
 #[cfg(target_os = "linux")]
 mod lookup;

@@ -238,6 +238,7 @@ impl SearchLoop<'_> {
             rehearsal: None,
             knee_sought: true,
             known_latency: self.latency,
+            metrics: None,
         };
         execute(execution, talk)
     }

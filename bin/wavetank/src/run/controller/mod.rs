@@ -11,6 +11,7 @@ mod fleet_result;
 mod journeys;
 mod lab;
 mod load_result;
+mod metrics;
 mod names;
 mod outcome;
 mod run_log;
@@ -35,6 +36,7 @@ use super::SamplingConfig;
 use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
+use super::live_metrics::LiveMetrics;
 use super::load_host::AgentEvent;
 use super::sample::{SampleStore, note_fault};
 pub(crate) use agents::LoadSide;
@@ -75,6 +77,8 @@ pub(crate) struct RunController<'a> {
     loss_due: Nanos,
     /// Of a level of a search: whether the target answers anything at all.
     silence: Option<UnresponsiveDetector>,
+    /// Where metrics go, if anywhere.
+    metrics: Option<LiveMetrics>,
 }
 
 impl<'a> RunController<'a> {
@@ -121,6 +125,7 @@ impl<'a> RunController<'a> {
             loss: None,
             loss_due: Nanos::ZERO,
             silence: None,
+            metrics: None,
             plan,
             clock,
         }
@@ -152,6 +157,7 @@ impl<'a> RunController<'a> {
         self.stop_sampling();
         self.end_log();
         self.end_names();
+        self.end_metrics();
         self.book.talk.clear_progress();
         let fleet = self.apply_fleet_outcome(&outcome)?;
         self.apply_outcome(&outcome)?;
@@ -296,6 +302,7 @@ impl<'a> RunController<'a> {
         if let Some(silence) = &mut self.silence {
             silence.add(interval);
         }
+        self.export(interval);
         if self.ending_early {
             return;
         }
