@@ -34,7 +34,7 @@ pub(crate) struct HttpSink {
 }
 
 impl HttpSink {
-    /// Posts to `url`, whose host has the `addresses`.
+    /// Posts to `url`. Its host has the `addresses`.
     pub(crate) fn new(
         url: url::Url,
         addresses: Vec<SocketAddr>,
@@ -72,7 +72,7 @@ impl HttpSink {
         Err(format!("it answered {}{text}", status.as_u16()))
     }
 
-    /// The reason in words, without the query of the URL.
+    /// The reason as text, without the query of the URL.
     fn reason(&self, error: &Error) -> String {
         match error {
             Error::Io(error) => error.to_string(),

@@ -2,8 +2,8 @@
 //!
 //! Each sealed interval makes one [`Snapshot`]: the counters of the whole run so far, which are
 //! those of the report, and the percentiles of that interval. [`Outputs`] passes it to one thread
-//! for each receiver through a bounded queue. A receiver that is slow or gone loses intervals, which
-//! are counted; the run never waits for it. `docs/metrics.md` describes the metrics.
+//! for each receiver through a bounded queue. A receiver that is slow or gone loses intervals. They
+//! are counted, and the run never waits. `docs/metrics.md` describes the metrics.
 
 #[cfg(target_os = "linux")]
 mod admission;

@@ -16,22 +16,13 @@ use super::once::once;
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
 use super::run_file::run_file;
+use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use super::try_file::try_file;
 use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
 use crate::run::out_file::open_all;
 use crate::run::{Console, Execution, Host, check_allowed, is_safe, lookup, tls_client};
-
-/// What a run has besides its load.
-pub(super) struct RunSurroundings<'a> {
-    /// Runs to compare the finished run with.
-    pub(super) baseline: Option<Baseline>,
-    /// The lab with the hosts that send the load.
-    pub(super) lab: Option<PlannedLab<'a>>,
-    /// Where metrics go.
-    pub(super) metrics: OpenOutputs,
-}
 
 /// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {

@@ -18,7 +18,7 @@ use wavetank_units::{ExitCode, UserError};
 use super::fleet::{connect_fleet, fleet_load};
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
-use super::run::RunSurroundings;
+use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};

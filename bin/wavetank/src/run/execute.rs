@@ -117,14 +117,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let (mut conducted, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
-        let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
-        nothing(ending, archive)
+        nothing(RunEnd::ProbeFailed { class: failure.class, message: failure.detail }, archive)
     } else {
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let servers = servers.as_deref();
-        let truth = SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers };
+        let truth =
+            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);

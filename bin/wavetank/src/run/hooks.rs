@@ -57,16 +57,8 @@ pub(crate) fn run_load(
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
         let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
-        return Ok((
-            conductor
-                .renewing(names())
-                .with_sampling(truth)
-                .with_events(deeds)
-                .with_metrics(metrics)
-                .in_lab(loss)
-                .run()?,
-            bounds,
-        ));
+        let conductor = conductor.renewing(names()).with_sampling(truth).with_events(deeds);
+        return Ok((conductor.with_metrics(metrics).in_lab(loss).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
