@@ -3,6 +3,8 @@
 //! Source: "Line protocol reference" of InfluxDB 2. The escaped characters are those of version 1
 //! as well.
 
+use std::fmt::Write as _;
+
 use crate::snapshot::{Labels, Snapshot, Value};
 
 /// A snapshot as lines, one for each series, with time stamps in nanoseconds. Histograms have their
@@ -29,7 +31,10 @@ pub fn encode_influx(snapshot: &Snapshot) -> Vec<String> {
 fn tags(labels: &Labels) -> String {
     let mut sorted: Vec<_> = labels.iter().collect();
     sorted.sort_unstable();
-    sorted.iter().map(|(name, value)| format!(",{name}={}", escaped(value))).collect()
+    sorted.iter().fold(String::new(), |mut text, (name, value)| {
+        let _ = write!(text, ",{name}={}", escaped(value));
+        text
+    })
 }
 
 /// A tag value: comma, equals sign and space are escaped. A line feed would end the line, and a

@@ -61,13 +61,13 @@ metrics! {
     WIRE_RESOURCES Counter "wavetank_wire_resources" "" "Messages for embedded resources.";
     RESPONSE Histogram "wavetank_response_seconds" "seconds" "Response time from the intended start.";
     SERVICE Histogram "wavetank_service_seconds" "seconds" "Service time from the first sent byte.";
-    RESPONSE_QUANTILE Gauge "wavetank_response_quantile_seconds" "seconds" "Exact percentile of the response times in the latest interval.";
+    RESPONSE_PERCENTILE Gauge "wavetank_response_percentile_seconds" "seconds" "Exact percentile of the response times in the latest interval.";
     LAG Histogram "wavetank_lag_seconds" "seconds" "Delay by the generator itself, from the intended start.";
     WAIT Histogram "wavetank_wait_seconds" "seconds" "Wait for a connection.";
     TTFB Histogram "wavetank_ttfb_seconds" "seconds" "Time from the first sent to the first received byte.";
     TRANSFER Histogram "wavetank_transfer_seconds" "seconds" "Time from the first to the last received byte.";
     FAILED_TIME Histogram "wavetank_failed_seconds" "seconds" "Time until failed requests failed, except timeouts.";
-    LAG_QUANTILE Gauge "wavetank_lag_quantile_seconds" "seconds" "Exact percentile of the generator's delay in the latest interval.";
+    LAG_PERCENTILE Gauge "wavetank_lag_percentile_seconds" "seconds" "Exact percentile of the generator's delay in the latest interval.";
     CONNECT Histogram "wavetank_connect_seconds" "seconds" "TCP connect times.";
     TLS Histogram "wavetank_tls_seconds" "seconds" "TLS handshake times.";
     SESSIONS_OFFERED Counter "wavetank_sessions_offered" "" "Sessions intended by the plan.";

@@ -39,7 +39,7 @@ pub(crate) fn add_step(
     snapshot.times(metric::RESPONSE, labels, &series.response);
     snapshot.times(metric::SERVICE, labels, &series.service);
     if let Some(latest) = latest {
-        snapshot.quantiles(metric::RESPONSE_QUANTILE, labels, latest);
+        snapshot.percentiles(metric::RESPONSE_PERCENTILE, labels, latest);
     }
 }
 

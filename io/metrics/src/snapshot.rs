@@ -138,18 +138,18 @@ impl Snapshot {
     }
 
     /// Adds the percentiles of `times` as gauges, unless nothing was recorded.
-    pub(crate) fn quantiles(&mut self, metric: Metric, labels: &Labels, times: &Histogram) {
-        for (quantile, q) in QUANTILES {
+    pub(crate) fn percentiles(&mut self, metric: Metric, labels: &Labels, times: &Histogram) {
+        for (name, q) in PERCENTILES {
             if let Some(ns) = times.percentile(q) {
-                self.gauge(metric, with(labels, "quantile", quantile), seconds(ns));
+                self.gauge(metric, with(labels, "percentile", name), seconds(ns));
             }
         }
     }
 }
 
 /// The exported percentiles: value of the label, and percent.
-const QUANTILES: [(&str, f64); 6] =
-    [("0.5", 50.0), ("0.9", 90.0), ("0.95", 95.0), ("0.99", 99.0), ("0.999", 99.9), ("1", 100.0)];
+const PERCENTILES: [(&str, f64); 6] =
+    [("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9), ("max", 100.0)];
 
 /// `labels` and one more.
 pub(crate) fn with(labels: &Labels, name: &'static str, value: &str) -> Labels {

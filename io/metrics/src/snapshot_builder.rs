@@ -138,7 +138,7 @@ impl SnapshotBuilder {
                 snapshot.times(metric, &labels, times);
             }
             if let Some(latest) = interval.phases.iter().find(|one| one.phase == series.phase) {
-                snapshot.quantiles(metric::LAG_QUANTILE, &labels, &latest.lag);
+                snapshot.percentiles(metric::LAG_PERCENTILE, &labels, &latest.lag);
             }
         }
         for series in &totals.targets {

@@ -4,6 +4,7 @@
 //! values are parts of the name.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use crate::snapshot::{Labels, Snapshot, Value};
 
@@ -51,9 +52,10 @@ impl StatsdEncoder {
 /// The values of all labels except the run, each as one part of the name.
 fn path(labels: &Labels) -> String {
     let parts = labels.iter().filter(|(name, _)| *name != "run");
-    parts
-        .map(|(name, value)| format!(".{}{}", if *name == "quantile" { "q" } else { "" }, part(value)))
-        .collect()
+    parts.fold(String::new(), |mut text, (_, value)| {
+        let _ = write!(text, ".{}", part(value));
+        text
+    })
 }
 
 /// A part of a name: everything but letters, digits, `-` and `_` is replaced.

@@ -36,6 +36,11 @@ impl Prometheus {
         let running = program.args(words).start();
         let ready = poll_until(Duration::from_mins(1), || get(port, "/-/ready"));
         assert!(ready.is_some(), "{}", running.stderr());
+        // It begins to scrape some seconds after its start.
+        let scrapes = || {
+            get(port, "/api/v1/targets").filter(|targets| targets.contains("\"lastScrape\":\"2")).map(drop)
+        };
+        assert!(poll_until(Duration::from_mins(1), scrapes).is_some(), "{}", running.stderr());
         Some(Self { _running: running, _place: place, port })
     }
 
@@ -54,7 +59,7 @@ impl Prometheus {
         let mut counters = Counters::default();
         for name in names {
             let query = format!("max_over_time({name}{{{filter}}}[10m])");
-            let encoded: String = query.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let encoded = query.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"));
             let answer = self.ask(&format!("/api/v1/query?query={encoded}"));
             for series in answer["data"]["result"].as_array().into_iter().flatten() {
                 let labels = series["metric"].as_object().expect("labels");
