@@ -14,10 +14,7 @@ const CUMULATIVE: u8 = 2;
 /// A snapshot as the body of a request to `/v1/metrics`.
 pub fn encode_otlp(snapshot: &Snapshot) -> String {
     let metrics: Vec<Json> = snapshot.families.iter().map(|family| metric(snapshot, family)).collect();
-    let run = snapshot.families.iter().flat_map(|family| &family.points).find_map(|point| {
-        point.labels.iter().find(|(name, _)| *name == "run").map(|(_, value)| value.as_str())
-    });
-    let resource = [("service.name", "wavetank"), ("service.instance.id", run.unwrap_or_default())];
+    let resource = [("service.name", "wavetank"), ("service.instance.id", snapshot.run.as_str())];
     let body = json!({"resourceMetrics": [{
         "resource": {"attributes": resource.map(|(name, value)| attribute(name, value))},
         "scopeMetrics": [{"scope": {"name": "wavetank"}, "metrics": metrics}],

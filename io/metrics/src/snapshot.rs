@@ -11,6 +11,8 @@ pub type Labels = Vec<(&'static str, String)>;
 /// All metrics at the end of one interval. Counters count from the start of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
+    /// Id of the run.
+    pub run: String,
     /// End of the interval in Unix time, nanoseconds.
     pub at_unix_ns: u64,
     /// Start of the run in Unix time, nanoseconds: where counters were 0.

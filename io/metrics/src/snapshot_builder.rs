@@ -73,6 +73,7 @@ impl SnapshotBuilder {
         let unix = |at: Nanos| zero_unix_ns.saturating_add(at.0).unsigned_abs();
         let start = *self.start.get_or_insert(interval.from);
         let mut snapshot = Snapshot {
+            run: self.identity.id.clone(),
             at_unix_ns: unix(end),
             start_unix_ns: unix(start),
             elapsed: end,

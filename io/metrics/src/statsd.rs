@@ -11,17 +11,23 @@ use crate::snapshot::{Labels, Snapshot, Value};
 /// Encodes snapshots as differences from the last one that was sent.
 #[derive(Debug, Default)]
 pub struct StatsdEncoder {
+    /// The run that was counted.
+    run: String,
     sent: BTreeMap<String, u64>,
     latest: BTreeMap<String, u64>,
 }
 
 impl StatsdEncoder {
-    /// One line for each series that has changed: counters as `|c` with their difference from the
-    /// latest [`commit`](Self::commit), gauges as `|g`. Histograms are left out: percentiles of the
-    /// interval are gauges of their own.
+    /// One line for each series that has changed. Counters are `|c` with their difference from the
+    /// latest [`commit`](Self::commit) of the same run, gauges are `|g`. Histograms are left out:
+    /// percentiles of the interval are gauges of their own.
     pub fn encode(&mut self, snapshot: &Snapshot) -> Vec<String> {
         let mut lines = Vec::new();
         self.latest.clear();
+        if self.run != snapshot.run {
+            snapshot.run.clone_into(&mut self.run);
+            self.sent.clear();
+        }
         for family in &snapshot.families {
             let base = family.metric.base.strip_prefix("wavetank_").unwrap_or(family.metric.base);
             for point in &family.points {

@@ -22,7 +22,7 @@ use super::try_file::try_file;
 use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
 use crate::run::out_file::open_all;
-use crate::run::{Console, Execution, Host, check_allowed, is_safe, lookup, tls_client};
+use crate::run::{Console, Execution, Host, MetricsOutputs, check_allowed, is_safe, lookup, tls_client};
 
 /// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
@@ -117,7 +117,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
         rehearsal: None,
         knee_sought: false,
         known_latency: None,
-        metrics: Some(metrics),
+        metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)
 }

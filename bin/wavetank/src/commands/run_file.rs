@@ -24,7 +24,9 @@ use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::out_file::open_all;
-use crate::run::{Console, Execution, Host, check_target_counts_available, is_safe, output, tls_client};
+use crate::run::{
+    Console, Execution, Host, MetricsOutputs, check_target_counts_available, is_safe, output, tls_client,
+};
 
 /// Runs an experiment file. All errors that can be found before anything is sent are found first.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
@@ -90,7 +92,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
         rehearsal,
         knee_sought: false,
         known_latency: None,
-        metrics: Some(metrics),
+        metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)
 }

@@ -9,7 +9,6 @@ use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
 use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
-use wavetank_metrics::OpenOutputs;
 use wavetank_observe::{HostSampler, process_usage};
 use wavetank_plan::{Guard, HostFacts, LoadOrigin, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
@@ -22,7 +21,7 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
-use super::live_metrics::LiveMetrics;
+use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
@@ -64,7 +63,7 @@ pub(crate) struct Execution<'a> {
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
     /// Where metrics go while the run is in progress, if anywhere.
-    pub(crate) metrics: Option<OpenOutputs>,
+    pub(crate) metrics: Option<MetricsOutputs>,
 }
 
 /// A finished run.

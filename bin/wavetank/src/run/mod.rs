@@ -96,6 +96,8 @@ pub(crate) use judge::{RunFacts, build_record};
 #[cfg(target_os = "linux")]
 pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};
 #[cfg(target_os = "linux")]
+pub(crate) use live_metrics::{MetricsOutputs, SharedOutputs};
+#[cfg(target_os = "linux")]
 pub(crate) use lookup::{check_allowed, lookup};
 #[cfg(target_os = "linux")]
 pub(crate) use probe::{ProbeResult, hint_for_unexpected_answer, is_safe, probe};

@@ -59,6 +59,23 @@ fn a_fleet_exports_its_merged_intervals() {
 }
 
 #[test]
+fn every_level_of_a_search_is_a_run() {
+    let (trial, target) = (trial(), target());
+    let file = trial.place().file("metrics.jsonl");
+    let words =
+        "--from 50/s --to 100/s -d 300ms --warmup 0s --settle 0s --step 20% --threads 1 --format json";
+    let call = trial.program().args(["search", &target.url("/"), "--threshold", "p95 < 1s"]);
+    let outcome = call.args(words.split(' ')).args(["--metrics", &format!("json={file}")]).run();
+    let doc = outcome.json();
+    let runs = doc["runs"].as_array().expect("runs");
+    let done: u64 = runs.iter().filter_map(|run| run["requests"]["done"].as_u64()).sum();
+    let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {outcome}"));
+    assert_eq!(counters_of_json(&text).get("wavetank_requests_done_total"), done, "{outcome}");
+    assert_eq!(counters_of_json(&text).get("wavetank_run_info"), runs.len() as u64, "{outcome}");
+    assert!(runs.len() > 1 && done > 0, "{outcome}");
+}
+
+#[test]
 fn lines_on_stdout_precede_the_result() {
     let (trial, target) = (trial(), target());
     let outcome = trial.load(&target.url("/"), LOAD.iter().chain(&["--metrics", "json=-"])).run();

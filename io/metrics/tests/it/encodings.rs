@@ -73,6 +73,9 @@ fn statsd_sends_differences_from_what_was_sent() {
     assert_eq!(encoder.encode(&snapshot(15)), [done(3), open.to_owned()]);
     encoder.commit();
     assert_eq!(encoder.encode(&snapshot(15)), [open.to_owned()]);
+    // Another run counts from 0, with the same names.
+    let other = Snapshot { run: "80".to_owned(), ..snapshot(4) };
+    assert_eq!(encoder.encode(&other), [done(4), open.to_owned()]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub(crate) fn snapshot(done: u64) -> Snapshot {
         points: vec![Point { labels: labels.clone(), value }],
     };
     Snapshot {
+        run: "7f".to_owned(),
         at_unix_ns: 1_700_000_001_000_000_000,
         start_unix_ns: 1_700_000_000_000_000_000,
         elapsed: Nanos::from_secs(1),
