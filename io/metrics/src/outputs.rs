@@ -101,11 +101,12 @@ impl Outputs {
         self.threads.iter_mut().filter_map(problem).collect()
     }
 
-    /// The run is over: waits a few seconds until all is sent, and for a last scrape. Returns what
-    /// was lost.
-    pub fn finish(&mut self) -> Vec<Loss> {
+    /// The run is over: waits a few seconds until all is sent, and for a last scrape, or not at all
+    /// if it is `hurried`. Returns what was lost.
+    pub fn finish(&mut self, hurried: bool) -> Vec<Loss> {
         let clock = Clock::starting_now();
-        let left = || Duration::from_nanos((FLUSH_MAX - clock.now()).max(Nanos::ZERO).0.unsigned_abs());
+        let limit = if hurried { Nanos::ZERO } else { FLUSH_MAX };
+        let left = || Duration::from_nanos((limit - clock.now()).max(Nanos::ZERO).0.unsigned_abs());
         self.threads.iter_mut().for_each(OutputThread::close);
         self.endpoints.iter_mut().for_each(ScrapeServer::close);
         self.threads.iter().for_each(|thread| thread.wait(left()));

@@ -34,7 +34,7 @@ impl SharedOutputs {
 
     /// All runs are over: waits a few seconds for what is left to be sent, and reports losses.
     pub(crate) fn finish(&self, talk: &mut Console) {
-        for Loss { output, lost, all, reason } in self.0.borrow_mut().finish() {
+        for Loss { output, lost, all, reason } in self.0.borrow_mut().finish(false) {
             talk.warn(&format!("metrics to {output} lost {lost} of {all} intervals: {reason}"));
         }
     }
@@ -99,13 +99,13 @@ impl LiveMetrics {
         self.is_amended = true;
     }
 
-    /// The run is over, with these totals: waits a few seconds for what is left to be sent. Outputs
-    /// that other runs use as well go on.
-    pub(crate) fn finish(&mut self, totals: &Totals, zero: Nanos) -> Vec<Loss> {
+    /// The run is over, with these totals: waits a few seconds for what is left to be sent, unless
+    /// it is `hurried`. Outputs that other runs use as well go on.
+    pub(crate) fn finish(&mut self, totals: &Totals, zero: Nanos, hurried: bool) -> Vec<Loss> {
         if self.is_amended {
             let rest = Interval { from: self.sealed, ..Interval::default() };
             self.seal(totals, &rest, zero);
         }
-        if self.is_last { self.outputs.0.borrow_mut().finish() } else { Vec::new() }
+        if self.is_last { self.outputs.0.borrow_mut().finish(hurried) } else { Vec::new() }
     }
 }

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[track_caller]
 fn lost(outputs: &mut Outputs) -> Loss {
     let began = Stamp::now();
-    let mut losses = outputs.finish();
+    let mut losses = outputs.finish(false);
     assert!(Stamp::now().since(began) < LIMIT, "it hangs");
     assert_eq!(losses.len(), 1, "{losses:?}");
     losses.remove(0)
@@ -157,5 +157,5 @@ fn a_scraper_that_sends_nothing_or_nonsense() {
     assert!(text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text;"), "{text}");
     assert!(text.ends_with("# EOF\n"), "{text}");
     drop(silent);
-    assert_eq!(outputs.finish(), []);
+    assert_eq!(outputs.finish(false), []);
 }

@@ -25,7 +25,7 @@ fn statsd_receives_differences() {
     let mut outputs = output(&format!("statsd={address}"));
     outputs.give(snapshot(10));
     outputs.give(snapshot(17));
-    assert_eq!(outputs.finish(), []);
+    assert_eq!(outputs.finish(false), []);
     let open = "wavetank.requests_open.main.GET__a_b:2|g\n";
     assert_eq!(datagram(&socket), format!("wavetank.requests_done.main.GET__a_b:10|c\n{open}"));
     assert_eq!(datagram(&socket), format!("wavetank.requests_done.main.GET__a_b:7|c\n{open}"));
@@ -36,7 +36,7 @@ fn influx_receives_datagrams() {
     let (socket, address) = socket();
     let mut outputs = output(&format!("influx=udp://{address}"));
     outputs.give(snapshot(10));
-    assert_eq!(outputs.finish(), []);
+    assert_eq!(outputs.finish(false), []);
     let text = datagram(&socket);
     let first =
         r"wavetank_requests_done_total,phase=main,run=7f,step=GET\ /a\ b value=10i 1700000001000000000";
@@ -52,7 +52,7 @@ fn exchange(kind: &str, place: &str) -> (String, Vec<u8>) {
     });
     let mut outputs = output(&format!("{kind}=http://{}", place.replace("HOST", &address.to_string())));
     outputs.give(snapshot(417));
-    assert_eq!(outputs.finish(), []);
+    assert_eq!(outputs.finish(false), []);
     let (head, body) = received.join().expect("the receiver ends").remove(0);
     (head.replace(&address.to_string(), "HOST"), body)
 }

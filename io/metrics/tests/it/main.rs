@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod bad_receivers;
+mod builder;
 mod encodings;
 mod escaping;
 mod exchanges;

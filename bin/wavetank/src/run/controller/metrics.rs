@@ -23,7 +23,9 @@ impl RunController<'_> {
     /// The run is over: the last metrics are sent, and losses are recorded.
     pub(super) fn end_metrics(&mut self) {
         let Some(mut metrics) = self.metrics.take() else { return };
-        for loss in metrics.finish(self.book.ledger.totals(), self.zero) {
+        // A second signal ends everything immediately.
+        let hurried = self.signals.received() > 1;
+        for loss in metrics.finish(self.book.ledger.totals(), self.zero, hurried) {
             let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
             self.book.talk.warn(&format!("{text}: {}", loss.reason));
             self.event("metrics_lost", text);
