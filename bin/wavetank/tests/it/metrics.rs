@@ -106,6 +106,35 @@ fn a_receiver_that_is_gone_changes_nothing_but_is_reported() {
     assert!(outcome.json()["command"].as_str().is_some_and(|command| command.contains("***@")), "{outcome}");
 }
 
+#[test]
+fn a_token_of_the_environment_is_sent_and_never_shown() {
+    let (trial, target) = (trial(), target());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    let place = format!("influx=http://{}/load", listener.local_addr().expect("it is bound"));
+    let first = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut bytes = [0; 1024];
+        let length = std::io::Read::read(&mut stream, &mut bytes).expect("a head");
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    });
+    let words = ["-n", "10", "--metrics", &place];
+    let call = trial.load(&target.url("/"), words).environment("WAVETANK_INFLUX_TOKEN", "planted-token");
+    let outcome = call.run();
+    let head = first.join().expect("the receiver ends").to_ascii_lowercase();
+    assert!(head.contains("\r\nauthorization: token planted-token\r\n"), "{head}");
+    // The receiver is gone by then, and errors say so without the token.
+    assert!(outcome.stderr.contains("are being lost"), "{outcome}");
+    assert!(!archive_has(&trial, "planted") && !outcome.to_string().contains("planted"), "{outcome}");
+    let words = ["-n", "10", "--metrics", &place];
+    let call = trial.load(&target.url("/"), words).environment("WAVETANK_INFLUX_TOKEN", "planted\ntoken");
+    let outcome = call.run();
+    outcome.expect_exit(2);
+    assert!(
+        outcome.stdout.contains("WAVETANK_INFLUX_TOKEN") && !outcome.stdout.contains("planted"),
+        "{outcome}"
+    );
+}
+
 /// Whether a file of the archive contains `text`.
 fn archive_has(trial: &RunHarness, text: &str) -> bool {
     let mut folders = vec![trial.place().path().join("runs")];

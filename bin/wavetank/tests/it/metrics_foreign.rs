@@ -1,10 +1,12 @@
-//! Metrics in the real Prometheus: scraped, by remote write and by OTLP.
+//! Metrics in the real Prometheus: scraped, by remote write and by OTLP. A receiver with TLS.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_testkit::{Program, RunHarness, Running, Script, Target, TestDir, free_port, poll_until, skip};
+use wavetank_testkit::{
+    Program, RunHarness, Running, Script, Serve, Target, TestDir, free_port, poll_until, skip,
+};
 
 use crate::metrics_support::{Counters, get};
 
@@ -111,4 +113,24 @@ fn prometheus_has_the_counts_of_the_result() {
     } else {
         skip(&format!("{name}, OTLP"), "this prometheus is older than 2.47");
     }
+}
+
+/// The receiver is `wavetank serve --tls`, which accepts anything.
+#[test]
+fn an_https_receiver_needs_a_trusted_certificate() {
+    let program = || Program::new(env!("CARGO_BIN_EXE_wavetank"));
+    let (place, target) = (TestDir::new(), Target::start(Script::constant(Duration::from_millis(3))));
+    let ca = place.file("ca.pem");
+    let serve = Serve::start(&program(), &["--any", "--tls", "--tls-cert-out", &ca]);
+    let output = format!("otlp=https://{}", serve.address());
+    let run = || {
+        let load = ["run", &target.url("/"), "-r", "50/s", "-d", "1s", "--no-archive", "--metrics", &output];
+        program().args(load)
+    };
+    let trusted = run().environment("SSL_CERT_FILE", &ca).run();
+    assert!(matches!(trusted.exit, Some(0 | 3)), "{trusted}");
+    assert!(!trusted.stderr.contains("metrics to"), "{trusted}");
+    let unknown = run().run();
+    assert!(matches!(unknown.exit, Some(0 | 3)), "{unknown}");
+    assert!(unknown.stderr.contains("are being lost: invalid peer certificate"), "{unknown}");
 }
