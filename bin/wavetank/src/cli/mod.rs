@@ -87,6 +87,7 @@ pub(crate) use fleet_args::FleetArgs;
 pub(crate) use fleet_args::{
     FleetCalibrateArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

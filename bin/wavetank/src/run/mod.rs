@@ -22,6 +22,7 @@ mod fleet_link;
 mod fleet_package;
 #[cfg(target_os = "linux")]
 mod fleet_refusal;
+#[cfg(target_os = "linux")]
 mod fleet_run;
 mod gap_warning;
 #[cfg(target_os = "linux")]
