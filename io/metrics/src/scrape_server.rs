@@ -1,6 +1,6 @@
 //! [`ScrapeServer`]: the endpoint that Prometheus scrapes.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::Receiver;
@@ -21,6 +21,8 @@ const REQUEST_MAX: usize = 8 * 1024;
 const HEADERS_MAX: usize = 64;
 /// Time limit for one scrape. Others wait meanwhile.
 const SCRAPE_MAX: Nanos = Nanos::from_secs(2);
+/// Pause after a connection that could not be accepted.
+const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// How long the end of a run waits for a last scrape.
 const LAST_SCRAPE_MAX: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
 
@@ -77,15 +79,17 @@ fn serve(listener: &TcpListener, closed: &UnixStream, latest: &Mutex<Option<Arc<
         if !ready[1].revents().is_empty() {
             break;
         }
-        if let Ok((stream, _)) = listener.accept() {
-            was_scraped |= answer(stream, latest).unwrap_or(false);
+        match listener.accept() {
+            Ok((stream, _)) => was_scraped |= answer(stream, latest).unwrap_or(false),
+            // The client has gone, or this process has no file left: others must not wait in a loop.
+            Err(_) => drop(poll(&mut [PollFd::new(closed, PollFlags::IN)], Some(&PAUSE))),
         }
     }
     let is_waiting = |listener: &TcpListener| {
         poll(&mut [PollFd::new(listener, PollFlags::IN)], Some(&LAST_SCRAPE_MAX)).is_ok_and(|ready| ready > 0)
     };
     while was_scraped && is_waiting(listener) {
-        let Ok((stream, _)) = listener.accept() else { continue };
+        let Ok((stream, _)) = listener.accept() else { break };
         if answer(stream, latest).unwrap_or(false) {
             break;
         }
@@ -95,7 +99,6 @@ fn serve(listener: &TcpListener, closed: &UnixStream, latest: &Mutex<Option<Arc<
 /// Answers one request. Returns whether it was a scrape.
 fn answer(mut stream: TcpStream, latest: &Mutex<Option<Arc<Snapshot>>>) -> std::io::Result<bool> {
     stream.set_nonblocking(false)?;
-    stream.set_write_timeout(Some(Duration::from_nanos(SCRAPE_MAX.0.unsigned_abs())))?;
     let Some(request) = read_request(&mut stream)? else {
         respond(&mut stream, "400 Bad Request", "text/plain", "the request is not HTTP/1\n", true)?;
         return Ok(false);
@@ -168,7 +171,16 @@ fn respond(
         "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
-    let body = if has_body { body } else { "" };
-    stream.write_all(format!("{head}{body}").as_bytes())?;
-    stream.flush()
+    let text = if has_body { head + body } else { head };
+    let (clock, mut rest) = (Clock::starting_now(), text.as_bytes());
+    while !rest.is_empty() {
+        let left = SCRAPE_MAX - clock.now();
+        if left <= Nanos::ZERO {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_write_timeout(Some(Duration::from_nanos(left.0.unsigned_abs())))?;
+        let written = stream.write(rest)?;
+        rest = &rest[written..];
+    }
+    Ok(())
 }

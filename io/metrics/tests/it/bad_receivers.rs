@@ -157,5 +157,14 @@ fn a_scraper_that_sends_nothing_or_nonsense() {
     assert!(text.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text;"), "{text}");
     assert!(text.ends_with("# EOF\n"), "{text}");
     drop(silent);
+    // A client that does not read its response does not keep others from theirs.
+    let mut many = snapshot(3);
+    let family = many.families[2].clone();
+    many.families = vec![family; 2_000];
+    outputs.give(many);
+    let mut deaf = connect();
+    deaf.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("it reads");
+    assert!(ask("HEAD /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
+    drop(deaf);
     assert_eq!(outputs.finish(false), []);
 }
