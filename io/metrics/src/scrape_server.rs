@@ -81,7 +81,7 @@ fn serve(listener: &TcpListener, closed: &UnixStream, latest: &Mutex<Option<Arc<
         }
         match listener.accept() {
             Ok((stream, _)) => was_scraped |= answer(stream, latest).unwrap_or(false),
-            // The client has gone, or this process has no file left: others must not wait in a loop.
+            // The client has gone, or this process has no file left: the loop must not spin.
             Err(_) => drop(poll(&mut [PollFd::new(closed, PollFlags::IN)], Some(&PAUSE))),
         }
     }
