@@ -238,6 +238,7 @@ fn make_dir(dir: &Path) -> io::Result<()> {
 
 /// How a file is created that only its owner can read and write.
 fn private() -> OpenOptions {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has permissions to set"))]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     {

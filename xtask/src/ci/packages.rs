@@ -12,7 +12,7 @@ use wavetank_bench::programs::find;
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 27] = [
+const NEEDED: [(&str, &str); 28] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
     // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
@@ -33,6 +33,7 @@ const NEEDED: [(&str, &str); 27] = [
     ("nats-server", "nats-server"),   // the broker between a controller and its agents
     ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
     ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
+    ("prometheus", "prometheus"),     // takes the metrics of a run
     ("ps", "procps"),                 // looking at processes in tests
     ("python3", "python3"),           // scripted servers of the cases from the field
     ("qemu-aarch64", "qemu-user"),    // runs the other architecture's binary

@@ -88,6 +88,7 @@ impl Bench {
             rehearsal: None,
             knee_sought: false,
             known_latency: None,
+            metrics: None,
         };
         let record = execute(execution, &mut Console::new(true))?.record;
         if self.signals.received() > 0 || record.verdict.exit == ExitCode::Signal as u8 {

@@ -20,6 +20,7 @@ pub(super) fn example(name: &str) -> Option<&'static str> {
         "--max-regression" => "10%",
         "--older-than" => "30d",
         "--out" => "result.json",
+        "--metrics" => "prometheus=:9464",
         "--format" => "json",
         _ => return None,
     })

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use wavetank_metrics::redact_output;
 use wavetank_plan::ProxyUrl;
 use wavetank_plan::redact::{REDACTED, redact_header_line};
 use wavetank_units::shell_quoted;
@@ -63,6 +64,7 @@ fn secret(flag: &str) -> Option<fn(&str) -> String> {
             Some(|value| if value.starts_with('@') { value.to_owned() } else { REDACTED.to_owned() })
         }
         "--proxy" => Some(redact_proxy),
+        "--metrics" => Some(redact_output),
         "-H" | "--header" => Some(redact_header_line),
         _ => None,
     }

@@ -97,6 +97,13 @@ const HABITS: &[(&[&str], &str)] = &[
         &["--agents", "--agent", "--workers-hosts", "--master", "--worker", "--remote-hosts"],
         "--fleet FILE sends the load from many hosts; docs/fleet.md has the file",
     ),
+    (
+        &["--prometheus", "--prometheus-port", "--metrics-port", "--metrics-addr", "--prometheus-metrics"],
+        "--metrics prometheus=:9464 is an endpoint to scrape; --metrics prometheus-write=URL sends",
+    ),
+    (&["--influxdb", "--influx", "--db-url"], "--metrics influx=http://HOST:8086/DB"),
+    (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
+    (&["--otlp", "--otel", "--opentelemetry", "--otlp-endpoint"], "--metrics otlp=http://HOST:4318"),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
@@ -107,18 +114,6 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--grpc", "--proto", "--protoset", "--import-path"], "gRPC is"),
     (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "HTTP/2 is"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),
-    (
-        &[
-            "--prometheus",
-            "--prometheus-port",
-            "--metrics",
-            "--metrics-port",
-            "--statsd",
-            "--influxdb",
-            "--influx",
-        ],
-        "export of metrics during a run is",
-    ),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];
 

@@ -33,6 +33,7 @@ mod install;
 mod lab_args;
 mod load_args;
 mod load_source;
+mod metrics_args;
 mod output_args;
 mod output_formats;
 mod override_args;
@@ -90,6 +91,7 @@ pub(crate) use fleet_args::FleetArgs;
 pub(crate) use fleet_args::{
     FleetCalibrateArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
 };
+#[cfg(target_os = "linux")]
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

@@ -125,8 +125,18 @@ impl OutFile {
             return Ok(Self { path, format });
         }
         let message = format!("{}: the suffix is not a known format", path.display());
+        if path.to_str().and_then(|text| text.split_once('=')).is_some_and(|(kind, _)| is_metrics(kind)) {
+            let hint = "--metrics sends metrics during the run, for example --metrics influx=http://HOST:8086/DB; --out FILE.json writes the result";
+            return Err(UserError::usage("out_suffix", message, hint));
+        }
         let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and .hlog \
                     are the formats of these names: --out result.json";
         Err(UserError::usage("out_suffix", message, hint))
     }
+}
+
+/// Whether `kind` is an output of k6 or of this program that takes metrics during a run.
+fn is_metrics(kind: &str) -> bool {
+    let known = ["prometheus", "influx", "statsd", "otlp", "opentelemetry", "datadog", "csv", "json"];
+    known.iter().any(|known| kind.to_ascii_lowercase().contains(known))
 }

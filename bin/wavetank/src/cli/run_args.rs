@@ -12,6 +12,7 @@ use super::errors::Errors;
 use super::experiment_args::ExperimentArgs;
 use super::fleet_run_args::FleetRunArgs;
 use super::load_source::{LoadSource, parse_load_source};
+use super::metrics_args::MetricsArgs;
 use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
 
@@ -35,6 +36,8 @@ pub(super) struct RunFlags {
     options: OverrideArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
     #[command(flatten)]
     baseline: BaselineFlags,
     #[command(flatten)]
@@ -65,6 +68,8 @@ pub(crate) struct RunArgs {
     pub(crate) fleet: FleetRunArgs,
     /// The run goes on in the background.
     pub(crate) detach: bool,
+    /// Where metrics go.
+    pub(crate) metrics: MetricsArgs,
 }
 
 impl RunFlags {
@@ -83,13 +88,14 @@ impl RunFlags {
         errors.keep(check_files(&output.out));
         errors.keep(output.check_archive());
         errors.keep(self.fleet.check(options.once, source_auto));
+        errors.keep(self.metrics.check(options.once, output.format()));
         let formats = output.formats();
         errors.keep(output.check_language());
         errors.keep(check_detached(self.detach, &output, options.once));
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        let (goal, fleet, detach) = (errors.finish(goal)?, self.fleet, self.detach);
-        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach })
+        let (goal, fleet, metrics, detach) = (errors.finish(goal)?, self.fleet, self.metrics, self.detach);
+        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach, metrics })
     }
 }
 

@@ -18,6 +18,7 @@ use super::errors::{Errors, with_flag};
 use super::experiment_args::ExperimentArgs;
 use super::fleet_run_args::FleetRunArgs;
 use super::load_source::{LoadSource, parse_load_source};
+use super::metrics_args::MetricsArgs;
 use super::output_args::{OutputArgs, check_files};
 use super::override_args::{OverrideArgs, ResolvedOptions};
 use super::search_checks::{check_searchable, no_threshold};
@@ -51,6 +52,8 @@ pub(super) struct SearchFlags {
     options: OverrideArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    metrics: MetricsArgs,
     #[command(flatten)]
     fleet: FleetRunArgs,
 }
@@ -112,6 +115,8 @@ pub(crate) struct SearchArgs {
     pub(crate) output: OutputArgs,
     /// The fleet that sends the load.
     pub(crate) fleet: FleetRunArgs,
+    /// Where metrics go.
+    pub(crate) metrics: MetricsArgs,
     /// The command as typed, quoted for a shell, with secrets replaced by `***`.
     pub(crate) command: String,
 }
@@ -176,6 +181,7 @@ impl SearchFlags {
         check_files(&output.out)?;
         output.check_language()?;
         self.fleet.check(false, source_auto)?;
+        self.metrics.check(false, output.format())?;
         Ok(SearchArgs {
             goal,
             options,
@@ -191,6 +197,7 @@ impl SearchFlags {
             phase: space.phase,
             output,
             fleet: self.fleet,
+            metrics: self.metrics,
             command,
         })
     }

@@ -35,6 +35,8 @@ mod report;
 mod run;
 #[cfg(target_os = "linux")]
 mod run_file;
+#[cfg(target_os = "linux")]
+mod run_surroundings;
 mod runs;
 mod schema;
 #[cfg(target_os = "linux")]

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use wavetank_metrics::OpenOutputs;
 use wavetank_plan::resolve::{check_conflicts, connect_addresses};
 use wavetank_plan::{RunOptions, TargetUrl, resolve};
 use wavetank_report::load_doc;
@@ -16,12 +17,13 @@ use super::once::once;
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
 use super::run_file::run_file;
+use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use super::try_file::try_file;
 use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
 use crate::run::out_file::open_all;
-use crate::run::{Console, Execution, Host, check_allowed, is_safe, lookup, tls_client};
+use crate::run::{Console, Execution, Host, MetricsOutputs, check_allowed, is_safe, lookup, tls_client};
 
 /// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
@@ -36,10 +38,13 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
 pub(super) fn run_from(args: RunArgs, lab: Option<PlannedLab<'_>>) -> Result<u8, UserError> {
     let baseline =
         args.baseline.as_ref().map(|words| Baseline::load(words, &args.output.runs_dir())).transpose()?;
+    // This process is still in its own network.
+    let metrics = OpenOutputs::open(&args.metrics.outputs, lab.is_some())?;
+    let around = RunSurroundings { baseline, lab, metrics };
     match &args.goal {
-        LoadSource::Url(url) => run_url(&url.clone(), args, baseline, lab),
+        LoadSource::Url(url) => run_url(&url.clone(), args, around),
         LoadSource::File(file) if args.options.once && is_url(file) => try_url(file.clone(), args),
-        LoadSource::File(file) => run_file(&file.clone(), args, baseline, lab),
+        LoadSource::File(file) => run_file(&file.clone(), args, around),
     }
 }
 
@@ -61,12 +66,8 @@ fn try_url(file: FileArgs, args: RunArgs) -> Result<u8, UserError> {
     })
 }
 
-fn run_url(
-    url: &TargetUrl,
-    args: RunArgs,
-    baseline: Option<Baseline>,
-    lab: Option<PlannedLab<'_>>,
-) -> Result<u8, UserError> {
+fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
+    let RunSurroundings { baseline, lab, metrics } = around;
     let RunArgs { mut options, source_auto, output, command, fleet, .. } = args;
     if let Some(lab) = &lab {
         lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
@@ -121,6 +122,7 @@ fn run_url(
         rehearsal: None,
         knee_sought: false,
         known_latency: None,
+        metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)
 }

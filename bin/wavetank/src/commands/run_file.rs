@@ -15,24 +15,22 @@ use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 use wavetank_units::{ExitCode, UserError};
 
-use super::baseline::Baseline;
 use super::fleet::{connect_fleet, fleet_load};
 use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
+use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::out_file::open_all;
-use crate::run::{Console, Execution, Host, check_target_counts_available, is_safe, output, tls_client};
+use crate::run::{
+    Console, Execution, Host, MetricsOutputs, check_target_counts_available, is_safe, output, tls_client,
+};
 
 /// Runs an experiment file. All errors that can be found before anything is sent are found first.
-pub(super) fn run_file(
-    file: &FileArgs,
-    args: RunArgs,
-    baseline: Option<Baseline>,
-    lab: Option<PlannedLab<'_>>,
-) -> Result<u8, UserError> {
+pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
+    let RunSurroundings { baseline, lab, metrics } = around;
     let RunArgs { options, source_auto, output, command, fleet, .. } = args;
     let (format, out, runs_dir) = (output.format(), &output.out, output.archive_dir());
     let options = with_absolute_paths(options);
@@ -94,6 +92,7 @@ pub(super) fn run_file(
         rehearsal,
         knee_sought: false,
         known_latency: None,
+        metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)
 }

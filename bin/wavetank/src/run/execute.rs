@@ -21,6 +21,7 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
+use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::run_control::LiveRun;
 use super::server_counts::ServerCounts;
 use super::service_logs::archive_service_logs;
@@ -62,6 +63,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) knee_sought: bool,
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
+    /// Where metrics go while the run is in progress, if anywhere.
+    pub(crate) metrics: Option<MetricsOutputs>,
 }
 
 /// A finished run.
@@ -79,7 +82,7 @@ pub(crate) struct FinishedRun {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let (knee_sought, fleet) = (execution.knee_sought, execution.fleet);
+    let (knee_sought, fleet, metrics) = (execution.knee_sought, execution.fleet, execution.metrics);
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -103,8 +106,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let (mut conducted, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
-        let ending = RunEnd::ProbeFailed { class: failure.class, message: failure.detail };
-        nothing(ending, archive)
+        nothing(RunEnd::ProbeFailed { class: failure.class, message: failure.detail }, archive)
     } else {
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
@@ -116,10 +118,11 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
         let seen =
             RunContext { same_host: same_host(plan, &host.facts), knee_sought, ..RunContext::default() };
+        let metrics = LiveMetrics::start(metrics, plan, &environment, wall_at_zero)?;
         let live = LiveRun::new(&environment, hash, archive.as_ref(), seen);
         let control = &*control.insert(RunControl::listen(live, plan, talk));
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control };
-        run_load(&context, (means, fleet), archive, talk)?
+        run_load(&context, (means, fleet), (archive, metrics), talk)?
     };
     let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
     environment.started_at = zero.unwrap_or(environment.started_at);

@@ -14,6 +14,7 @@ use wavetank_units::{Nanos, UserError};
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::{EventRunner, ExecutorFactory};
 use super::fleet_package::FleetPackage;
+use super::live_metrics::LiveMetrics;
 use super::redaction::Redaction;
 use super::run_control::RunControl;
 use super::{Console, LoadResult, LoadSide, RunController, SamplingConfig};
@@ -49,7 +50,7 @@ pub(crate) struct LoadContext<'a> {
 pub(crate) fn run_load(
     way: &LoadContext<'_>,
     (mut means, fleet): (LoadConfig, Option<FleetPackage>),
-    archive: Option<ArchiveWriter>,
+    (archive, metrics): (Option<ArchiveWriter>, Option<LiveMetrics>),
     talk: &mut Console,
 ) -> Result<(LoadResult, HookResults), UserError> {
     let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control } = *way;
@@ -59,11 +60,8 @@ pub(crate) fn run_load(
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
         let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
-        let conductor = conductor.controlled(control);
-        return Ok((
-            conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?,
-            bounds,
-        ));
+        let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
+        return Ok((conductor.with_events(deeds).with_metrics(metrics).in_lab(loss).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
@@ -89,9 +87,8 @@ pub(crate) fn run_load(
     let side =
         fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&before.variables))?;
     let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
-    let conductor = conductor.controlled(control);
-    let mut conducted =
-        conductor.renewing(names()).with_sampling(truth).with_events(deeds).in_lab(loss).run()?;
+    let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
+    let mut conducted = conductor.with_events(deeds).with_metrics(metrics).in_lab(loss).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, RunEnd::Signal);

@@ -24,6 +24,7 @@ mod fleet_link;
 mod fleet_package;
 #[cfg(target_os = "linux")]
 mod fleet_refusal;
+#[cfg(target_os = "linux")]
 mod fleet_run;
 mod gap_warning;
 #[cfg(target_os = "linux")]
@@ -39,6 +40,8 @@ mod judge;
 mod lab_notes;
 #[cfg(target_os = "linux")]
 mod lab_run;
+#[cfg(target_os = "linux")]
+mod live_metrics;
 #[cfg(target_os = "linux")]
 mod load_host;
 #[cfg(target_os = "linux")]
@@ -97,6 +100,8 @@ pub(crate) use host_error::host_error;
 pub(crate) use judge::{RunFacts, build_record};
 #[cfg(target_os = "linux")]
 pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};
+#[cfg(target_os = "linux")]
+pub(crate) use live_metrics::{MetricsOutputs, SharedOutputs};
 #[cfg(target_os = "linux")]
 pub(crate) use lookup::{check_allowed, lookup};
 #[cfg(target_os = "linux")]

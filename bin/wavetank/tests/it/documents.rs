@@ -5,7 +5,7 @@ use wavetank_testkit::{Outcome, Program, Serve, TestDir};
 /// Pages with files and command lines for users, below the repository's root.
 const PAGES: [&str; 4] = ["README.md", "docs/experiments.md", "docs/million.md", "docs/experiment.md"];
 /// Pages with command lines.
-const TYPED: [&str; 9] = [
+const TYPED: [&str; 10] = [
     "README.md",
     "docs/experiments.md",
     "docs/million.md",
@@ -13,6 +13,7 @@ const TYPED: [&str; 9] = [
     "docs/serve.md",
     "docs/calibrate.md",
     "docs/report.md",
+    "docs/metrics.md",
     "docs/lab.md",
     "docs/codes.md",
 ];

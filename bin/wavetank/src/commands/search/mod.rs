@@ -7,6 +7,7 @@ mod search_loop;
 mod subject;
 mod verdict;
 
+use wavetank_metrics::OpenOutputs;
 use wavetank_record::SearchDoc;
 use wavetank_units::{ExitCode, UserError};
 
@@ -15,7 +16,7 @@ use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::out_file::open_all;
-use crate::run::{Console, Host, output};
+use crate::run::{Console, Host, SharedOutputs, output};
 use search_loop::run_search;
 use subject::{SearchSubject, from_experiment, from_url};
 
@@ -60,7 +61,11 @@ fn search_and_report(
         return Err(output::unsupported_for_search());
     }
     let files = open_all(&args.output.out)?;
-    let (doc, folder) = run_search(aim, args, host, talk)?;
+    let metrics = SharedOutputs::start(OpenOutputs::open(&args.metrics.outputs, false)?)?;
+    let (doc, folder) = run_search(aim, args, (host, metrics.as_ref()), talk)?;
+    if let Some(metrics) = metrics {
+        metrics.finish(talk);
+    }
     let delivered = output::deliver_search(&doc, args.output.format(), files, args.output.language());
     if let Some(kept) = folder {
         talk.info(&kept);

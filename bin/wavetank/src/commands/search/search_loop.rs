@@ -17,7 +17,9 @@ use super::level::length_for;
 use super::subject::{PreparedRun, SearchSubject};
 use super::verdict::judged;
 use crate::cli::{SearchArgs, SearchVariable};
-use crate::run::{Console, Execution, FinishedRun, Host, engine_line, execute, host_error};
+use crate::run::{
+    Console, Execution, FinishedRun, Host, MetricsOutputs, SharedOutputs, engine_line, execute, host_error,
+};
 
 /// Approximate time per run for creating threads, opening connections and storing.
 const AROUND: Nanos = Nanos::from_millis(300);
@@ -38,6 +40,8 @@ struct SearchLoop<'a> {
     signals: Signals,
     /// The target's latency from the probe of the first run.
     latency: Option<Nanos>,
+    /// Where the metrics of each run go.
+    metrics: Option<&'a SharedOutputs>,
 }
 
 /// Searches. Fails only before anything was sent. The returned line says where the search is
@@ -45,7 +49,7 @@ struct SearchLoop<'a> {
 pub(super) fn run_search(
     aim: &SearchSubject<'_>,
     args: &SearchArgs,
-    host: &Host,
+    (host, metrics): (&Host, Option<&SharedOutputs>),
     talk: &mut Console,
 ) -> Result<(SearchDoc, Option<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
@@ -75,7 +79,7 @@ pub(super) fn run_search(
     let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
     let latency = None;
     let mut course =
-        SearchLoop { aim, args, host, search, context, conditions, folder, clock, signals, latency };
+        SearchLoop { aim, args, host, search, context, conditions, folder, clock, signals, latency, metrics };
     course.go(talk);
     let doc = course.doc();
     let whole = course.store(&doc, talk);
@@ -238,6 +242,7 @@ impl SearchLoop<'_> {
             rehearsal: None,
             knee_sought: true,
             known_latency: self.latency,
+            metrics: self.metrics.cloned().map(MetricsOutputs::Shared),
         };
         execute(execution, talk)
     }

@@ -27,6 +27,9 @@ impl RunController<'_> {
                     self.note_extras(agent, *extras);
                     if let Some(amendment) = amendment {
                         self.book.ledger.amend(&amendment);
+                        if let Some(metrics) = &mut self.metrics {
+                            metrics.amend();
+                        }
                     }
                 }
                 RemoteEvent::Link { agent, text } => {

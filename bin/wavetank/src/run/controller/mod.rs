@@ -12,6 +12,7 @@ mod fleet_result;
 mod journeys;
 mod lab;
 mod load_result;
+mod metrics;
 mod names;
 mod outcome;
 mod run_log;
@@ -36,6 +37,7 @@ use super::SamplingConfig;
 use super::console::Console;
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::EventRunner;
+use super::live_metrics::LiveMetrics;
 use super::load_host::AgentEvent;
 use super::run_control::RunControl;
 use super::sample::{SampleStore, note_fault};
@@ -81,6 +83,8 @@ pub(crate) struct RunController<'a> {
     control: Option<&'a RunControl>,
     /// The latest sealed interval, for them.
     latest: Option<Interval>,
+    /// Where metrics go, if anywhere.
+    metrics: Option<LiveMetrics>,
 }
 
 impl<'a> RunController<'a> {
@@ -129,6 +133,7 @@ impl<'a> RunController<'a> {
             silence: None,
             control: None,
             latest: None,
+            metrics: None,
             plan,
             clock,
         }
@@ -161,6 +166,7 @@ impl<'a> RunController<'a> {
         self.stop_sampling();
         self.end_log();
         self.end_names();
+        self.end_metrics();
         self.book.talk.clear_progress();
         let fleet = self.apply_fleet_outcome(&outcome)?;
         self.apply_outcome(&outcome)?;
@@ -309,6 +315,7 @@ impl<'a> RunController<'a> {
             self.latest = Some(interval.clone());
             self.publish_state();
         }
+        self.export(interval);
         if self.ending_early {
             return;
         }

@@ -11,6 +11,7 @@ mod faults;
 mod felt;
 mod killed;
 mod life;
+mod metrics;
 mod own;
 mod own_checked;
 mod place;
