@@ -1,4 +1,4 @@
-//! Arguments of `wavetank fleet up`, `down`, `status`, `logs`, `unit` and `broker`.
+//! Arguments of `wavetank fleet up`, `down`, `status`, `settle`, `logs`, `unit` and `broker`.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use wavetank_units::quantity::parse_count_positive;
 
 use super::fleet_args::{HostArgs, SshArgs};
 use super::output_formats::FileFormat;
+use super::value_parsers::{default_runs_dir, parse_run};
 
 /// `fleet up`, `fleet down` and `fleet status`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,24 @@ pub(crate) struct AgentFolderArgs {
     /// Folder of the agent on each host; `~/` is the login's home
     #[arg(long, value_name = "DIR", default_value = "~/.wavetank/agent")]
     pub(crate) dir: String,
+}
+
+/// `fleet settle`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet settle --fleet dc1.yaml
+             wavetank fleet settle latest --fleet dc1.yaml --format json
+Agents keep their intervals until the archive has them: after the loss of an agent or of the controller, this command
+fetches them over ssh, computes the result again, and deletes them on the hosts")]
+pub(crate) struct FleetSettleArgs {
+    /// Folder, name or id of a run, or `latest` [default: all runs that agents keep intervals of]
+    #[arg(value_name = "RUN|latest", value_parser = |text: &str| parse_run(text, "wavetank fleet settle latest"))]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) agents: FleetAgentArgs,
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
+    #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
+    pub(crate) runs_dir: PathBuf,
 }
 
 /// `fleet logs`.

@@ -6,7 +6,9 @@ use clap::{Args, Subcommand};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
 use wavetank_units::{Nanos, UserError};
 
-use super::fleet_agent_args::{FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetUnitArgs};
+use super::fleet_agent_args::{
+    FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs,
+};
 use super::output_formats::FileFormat;
 
 /// `wavetank fleet`.
@@ -37,6 +39,8 @@ pub(crate) enum FleetCommand {
     Down(FleetAgentArgs),
     /// Show the agents of the load hosts: version, state and capabilities
     Status(FleetAgentArgs),
+    /// Fetch the intervals that agents keep of unsettled runs, and compute the results again
+    Settle(FleetSettleArgs),
     /// Measure how much load each load host can generate; shares of runs follow it
     Calibrate(FleetCalibrateArgs),
     /// Show the end of each agent's log
@@ -187,6 +191,7 @@ impl FleetCommand {
             Self::Top(args) => args.format,
             Self::Hosts(args) => args.format,
             Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
+            Self::Settle(args) => args.agents.format,
             Self::Calibrate(args) => args.agents.format,
             Self::Logs(_) | Self::Unit(_) | Self::Broker(_) => FileFormat::Text,
         };

@@ -63,7 +63,10 @@ use wavetank_units::UserError;
 
 pub(crate) use agent_args::AgentArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use agent_args::{AgentAttachArgs, AgentCommand, AgentHelloArgs, AgentServeArgs, AgentStopArgs};
+pub(crate) use agent_args::{
+    AgentAttachArgs, AgentCommand, AgentHelloArgs, AgentServeArgs, AgentSpoolCommand, AgentSpoolDeleteArgs,
+    AgentSpoolListArgs, AgentSpoolSendArgs, AgentStopArgs,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use baseline_args::BaselineArgs;
 pub(crate) use calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
@@ -79,7 +82,8 @@ pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_agent_args::{
-    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetLogsArgs, FleetUnitArgs,
+    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetLogsArgs, FleetSettleArgs,
+    FleetUnitArgs,
 };
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]

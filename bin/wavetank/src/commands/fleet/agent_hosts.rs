@@ -1,5 +1,7 @@
 //! [`AgentHosts`]: the load hosts of a command, and how it reaches their agents.
 
+use std::process::Command;
+
 use wavetank_driver::Signals;
 use wavetank_fleet::wire::decode_agent;
 use wavetank_fleet::{AgentPayload, Hello, RunId};
@@ -94,6 +96,13 @@ impl AgentHosts {
             |host| HostScript { host, text: text.to_owned(), input: None, time_limit: Some(time_limit) };
         let scripts = (0..self.hosts.len()).map(script).collect();
         self.run(scripts, None, &mut |_| {}).into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// Returns the process that runs a script on a host. Its standard input and output are the
+    /// script's.
+    pub(super) fn process(&self, host: usize, text: &str) -> Command {
+        let text = format!("d={}\n{text}", self.folder);
+        self.options.attached(&self.hosts[host], &text, self.sudo)
     }
 
     /// Whether the user asked to end.

@@ -11,6 +11,7 @@ mod load_fleet;
 mod logs;
 mod program_file;
 mod selection;
+mod settle;
 mod status;
 mod top;
 mod top_table;
@@ -35,6 +36,7 @@ pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
         FleetCommand::Up(args) => up::up(&args),
         FleetCommand::Down(args) => down::down(&args),
         FleetCommand::Status(args) => status::status(&args),
+        FleetCommand::Settle(args) => settle::settle(&args),
         FleetCommand::Logs(args) => logs::logs(&args),
         FleetCommand::Unit(args) => unit::unit(&args),
         FleetCommand::Broker(args) => broker_init::broker(&args),

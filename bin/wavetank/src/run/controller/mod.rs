@@ -39,7 +39,7 @@ use super::load_host::AgentEvent;
 use super::sample::{SampleStore, note_fault};
 pub(crate) use agents::LoadSide;
 use agents::{Agents, run_setup};
-pub(crate) use fleet_result::FleetResult;
+pub(crate) use fleet_result::{FleetResult, end_doc};
 pub(crate) use load_result::LoadResult;
 use run_log::{AddressChanges, LogLineCount, RunLog};
 
