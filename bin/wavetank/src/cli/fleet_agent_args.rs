@@ -9,13 +9,26 @@ use super::fleet_args::{HostArgs, SshArgs};
 use super::output_formats::FileFormat;
 use super::value_parsers::{default_runs_dir, parse_run};
 
-/// `fleet up`, `fleet down` and `fleet status`.
+/// `fleet up` and `fleet down`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
 For example: wavetank fleet up --fleet dc1.yaml
-             wavetank fleet status --fleet dc1.yaml --format json
              wavetank fleet down --fleet dc1.yaml -x load07
-Of a fleet file only the load hosts are taken. `up` starts nothing where an agent of this version already runs")]
+Of a fleet file only the load hosts are taken. `up` starts nothing where an agent of this version already runs with the
+same settings. With `link: nats`, `up` also starts the broker on this host, and `down` of the whole fleet ends it")]
+pub(crate) struct FleetUpArgs {
+    #[command(flatten)]
+    pub(crate) agents: FleetAgentArgs,
+    /// Folder of `fleet broker init`, if the fleet's link is a broker [default: FILE.broker]
+    #[arg(long, value_name = "DIR", requires = "fleet")]
+    pub(crate) broker: Option<PathBuf>,
+}
+
+/// `fleet status`, and the common arguments of commands on agents.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet status --fleet dc1.yaml --format json
+Of a fleet file only the load hosts are taken")]
 pub(crate) struct FleetAgentArgs {
     #[command(flatten)]
     pub(crate) hosts: HostArgs,
@@ -106,13 +119,15 @@ pub(crate) struct FleetBrokerArgs {
 pub(crate) enum FleetBrokerCommand {
     /// Write configuration, certificate and a key for the controller and each load host
     Init(FleetBrokerInitArgs),
+    /// Serve the broker of `link: nats` with a tunnel to each load host, until SIGTERM
+    Serve(FleetBrokerServeArgs),
 }
 
 /// `fleet broker init`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
 For example: wavetank fleet broker init --fleet dc1.yaml --dir dc1.broker
-The fleet file has `link: nats://HOST:PORT`")]
+The fleet file has `link: nats://HOST:PORT`, or `link: nats` for a broker that `fleet up` starts")]
 pub(crate) struct FleetBrokerInitArgs {
     /// Fleet file with the broker and the load hosts
     #[arg(long, value_name = "FILE")]
@@ -120,4 +135,24 @@ pub(crate) struct FleetBrokerInitArgs {
     /// Folder of the files, which must not exist [default: FILE.broker]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
+}
+
+/// `fleet broker serve`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank fleet broker serve --fleet dc1.yaml
+`fleet up` starts it in the background if the fleet file has `link: nats`. Use it by itself in a unit of systemd")]
+pub(crate) struct FleetBrokerServeArgs {
+    /// Fleet file with `link: nats` and the load hosts
+    #[arg(long, value_name = "FILE")]
+    pub(crate) fleet: PathBuf,
+    /// Folder of `fleet broker init` [default: FILE.broker]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Configuration file of ssh in place of the user's
+    #[arg(long, value_name = "FILE")]
+    pub(crate) ssh_config: Option<PathBuf>,
+    /// Lead a session of its own, apart from the terminal
+    #[arg(long)]
+    pub(crate) detach: bool,
 }

@@ -7,7 +7,7 @@ use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
 use wavetank_units::{Nanos, UserError};
 
 use super::fleet_agent_args::{
-    FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs,
+    FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
 };
 use super::output_formats::FileFormat;
 
@@ -34,9 +34,9 @@ pub(crate) enum FleetCommand {
     /// List the selected hosts and how ssh reaches them; connect to none
     Hosts(FleetHostsArgs),
     /// Copy this program to the load hosts and start an agent on each of them
-    Up(FleetAgentArgs),
+    Up(FleetUpArgs),
     /// End the agents of the load hosts
-    Down(FleetAgentArgs),
+    Down(FleetUpArgs),
     /// Show the agents of the load hosts: version, state and capabilities
     Status(FleetAgentArgs),
     /// Fetch the intervals that agents keep of unsettled runs, and compute the results again
@@ -190,7 +190,8 @@ impl FleetCommand {
             Self::Exec(args) => args.format,
             Self::Top(args) => args.format,
             Self::Hosts(args) => args.format,
-            Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
+            Self::Up(args) | Self::Down(args) => args.agents.format,
+            Self::Status(args) => args.format,
             Self::Settle(args) => args.agents.format,
             Self::Calibrate(args) => args.agents.format,
             Self::Logs(_) | Self::Unit(_) | Self::Broker(_) => FileFormat::Text,

@@ -82,8 +82,8 @@ pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_agent_args::{
-    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetLogsArgs, FleetSettleArgs,
-    FleetUnitArgs,
+    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetBrokerServeArgs,
+    FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
 };
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]

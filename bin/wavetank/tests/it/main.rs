@@ -20,6 +20,7 @@ mod fleet_run;
 mod fleet_run_faults;
 mod fleet_run_refused;
 mod fleet_settle;
+mod fleet_tunnel;
 mod fleet_up;
 mod guard;
 mod holds;

@@ -10,7 +10,9 @@ mod spool;
 mod spool_list;
 mod stop;
 
+pub(super) use agent_lock::AgentLock;
 pub(super) use spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
+pub(super) use stop::end_holder;
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{AgentArgs, AgentCommand};

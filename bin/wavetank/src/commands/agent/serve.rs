@@ -19,7 +19,7 @@ use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::agent_links::AgentLinks;
-use super::agent_lock::AgentLock;
+use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentServeArgs;
 use crate::run::{AgentRun, host_error};
 
@@ -40,7 +40,7 @@ const TURN_MAX: Nanos = Nanos::from_millis(200);
 pub(super) fn serve(args: &AgentServeArgs) -> Result<(), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
     let folder = args.dir.clone();
-    let lock = AgentLock::take(&folder).map_err(|error| not_started(&folder, &error))?;
+    let lock = AgentLock::take(&folder, AGENT_LOCK).map_err(|error| not_started(&folder, &error))?;
     let Some(_lock) = lock else {
         return Err(not_started(&folder, &"another agent has this folder"));
     };

@@ -2,11 +2,16 @@
 
 mod agent_hosts;
 mod agent_rows;
+mod agent_settings;
+mod broker_folder;
 mod broker_init;
+mod broker_keeper;
+mod broker_serve;
 mod calibrate;
 mod down;
 mod exec;
 mod hosts;
+mod kept_process;
 mod load_fleet;
 mod logs;
 mod program_file;

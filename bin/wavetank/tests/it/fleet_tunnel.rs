@@ -1,0 +1,78 @@
+//! `link: nats`: `fleet up` starts the broker and a tunnel to each host; `fleet down` ends them.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Program, Script, poll_until, skip};
+
+use crate::fleet_hosts::{FleetHosts, LIMIT, check, target, with_hosts};
+
+const FLEET: &str = "wavetank_fleet: 1\nname: dc1\nlink: nats\nload: {'load[1-2]': {}}\n";
+
+fn fleet(hosts: &FleetHosts, line: &str) -> Outcome {
+    let words = line.split_whitespace().chain(["--fleet", "fleet.yaml", "--ssh-config", "config"]);
+    hosts.program().args(["fleet"]).args(words).run()
+}
+
+/// The process of a number in a file of the broker's folder, while it exists.
+fn process(hosts: &FleetHosts, file: &str) -> Option<u32> {
+    let text = std::fs::read_to_string(hosts.place.file(&format!("fleet.broker/{file}"))).ok()?;
+    let number: u32 = text.trim().parse().ok()?;
+    std::fs::exists(format!("/proc/{number}")).unwrap_or(false).then_some(number)
+}
+
+#[test]
+fn a_broker_is_started_with_its_tunnels_and_ended() {
+    let test = "a_broker_is_started_with_its_tunnels_and_ended";
+    if Program::foreign("nats-server").is_none() {
+        return skip(test, "nats-server is not installed");
+    }
+    with_hosts(test, 2, |hosts| {
+        hosts.kill_agent(1);
+        hosts.kill_agent(2);
+        hosts.place.write("fleet.yaml", FLEET);
+        let early = fleet(hosts, "up");
+        assert!(early.expect_exit(2).stderr.contains("wavetank fleet broker init"), "{early}");
+        hosts.program().args(["fleet", "broker", "init", "--fleet", "fleet.yaml"]).run().expect_exit(0);
+        let up = fleet(hosts, "up");
+        assert_eq!(up.expect_exit(0).stdout, "load1  started\nload2  started\n", "{up}");
+        let server = process(hosts, "nats-server.pid").expect("nats-server runs");
+        assert_eq!(
+            fleet(hosts, "up").expect_exit(0).stdout,
+            "load1  already running\nload2  already running\n"
+        );
+        for host in 1..=2 {
+            let mode = |name: &str| {
+                use std::os::unix::fs::PermissionsExt as _;
+                let file = std::fs::metadata(hosts.folder(host).join(format!("agent.load{host}.{name}")))
+                    .expect("it was copied");
+                file.permissions().mode() & 0o777
+            };
+            assert_eq!((mode("seed"), mode("ca.pem")), (0o600, 0o600));
+            let seed =
+                std::fs::read_to_string(hosts.place.file(&format!("fleet.broker/agent-load{host}.seed")));
+            let settings =
+                std::fs::read_to_string(hosts.folder(host).join(format!("agent.load{host}.settings")));
+            assert!(!settings.expect("it was written").contains(seed.expect("a seed").trim()));
+        }
+        let target = target(Script::constant(Duration::from_millis(1)));
+        // A server that was killed is started again, and agents and controller connect to it.
+        rustix::process::kill_process(
+            rustix::process::Pid::from_raw(server.cast_signed()).expect("a number"),
+            rustix::process::Signal::KILL,
+        )
+        .expect("it runs");
+        let again = poll_until(LIMIT, || process(hosts, "nats-server.pid").filter(|one| *one != server));
+        let outcome = hosts.outcome(&target.url("/"), "-r 100/s -d 2s", &target);
+        let result = check(&outcome, &target, 0);
+        assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (200, "complete"));
+        // Changed targets restart the agents.
+        hosts.place.write("fleet.yaml", format!("{FLEET}allow: [10.99.0.0/16]\n"));
+        assert_eq!(fleet(hosts, "up").expect_exit(0).stdout, "load1  restarted\nload2  restarted\n");
+        fleet(hosts, "down -w load1").expect_exit(0);
+        assert!(again.is_some() && process(hosts, "nats-server.pid") == again, "others use it");
+        fleet(hosts, "down").expect_exit(0);
+        assert_eq!(process(hosts, "nats-server.pid"), None);
+        let status = hosts.program().args(["fleet", "broker", "serve", "--fleet", "missing.yaml"]).run();
+        status.expect_exit(2);
+    });
+}
