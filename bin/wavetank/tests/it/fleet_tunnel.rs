@@ -76,3 +76,32 @@ fn a_broker_is_started_with_its_tunnels_and_ended() {
         status.expect_exit(2);
     });
 }
+
+#[test]
+fn agents_are_started_with_their_link() {
+    let test = "agents_are_started_with_their_link";
+    let Some(server) = Program::foreign("nats-server") else {
+        return skip(test, "nats-server is not installed");
+    };
+    with_hosts(test, 1, |hosts| {
+        hosts.kill_agent(1);
+        let file = "wavetank_fleet: 1\nname: dc1\nlink: nats://127.0.0.1:4222\nload: {load1: {}}\n";
+        hosts.place.write("fleet.yaml", file);
+        hosts.program().args(["fleet", "broker", "init", "--fleet", "fleet.yaml"]).run().expect_exit(0);
+        let config = hosts.place.file("fleet.broker/nats-server.conf");
+        let server = server.args(["-c", &config]).start();
+        let ready = poll_until(LIMIT, || server.stderr().contains("Server is ready").then_some(()));
+        assert!(ready.is_some(), "{}", server.stderr());
+        assert_eq!(fleet(hosts, "up").expect_exit(0).stdout, "load1  started\n");
+        let target = target(Script::constant(Duration::from_millis(1)));
+        let outcome = hosts.outcome(&target.url("/"), "-r 100/s -d 1s", &target);
+        assert_eq!(check(&outcome, &target, 0).count("requests.offered"), 100);
+        // A host that was added later has no key.
+        hosts.place.write("fleet.yaml", file.replace("load1: {}", "load1: {}, load2: {}"));
+        let later = fleet(hosts, "up");
+        assert!(later.expect_exit(2).stderr.contains("agent-load2.seed"), "{later}");
+        // `down` needs no files of the broker.
+        hosts.place.write("fleet.yaml", file);
+        assert_eq!(fleet(hosts, "down").expect_exit(0).stdout, "load1  stopped\n");
+    });
+}

@@ -7,7 +7,7 @@ use wavetank_units::{ExitCode, Nanos, UserError, shell_quoted};
 
 use super::agent_hosts::{AgentHosts, HostScript, failure};
 use super::agent_rows::{AgentRow, table};
-use super::broker_folder::BrokerFolder;
+use super::broker_folder::{BrokerFolder, broker_dir};
 use super::broker_keeper::BrokerKeeper;
 use crate::cli::{FileFormat, FleetAgentArgs, FleetUpArgs, HostArgs};
 use crate::run::output;
@@ -59,6 +59,9 @@ fn end_broker(args: &FleetAgentArgs, hosts: &AgentHosts, dir: Option<&Path>) -> 
     let is_whole = only.is_empty() && exclude.is_empty() && group.is_empty();
     let named = hosts.fleet.as_ref().zip(args.hosts.fleet.as_deref()).filter(|_| is_whole);
     let Some((fleet, file)) = named else { return Ok(()) };
+    if !broker_dir(dir, file).is_dir() {
+        return Ok(());
+    }
     match BrokerFolder::read(fleet, dir, file)? {
         Some(broker) if broker.ports().is_some() => {
             let ssh_config = args.ssh.ssh_config.as_ref();
