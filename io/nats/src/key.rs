@@ -11,6 +11,9 @@ use nkeys::{KeyPair, KeyPairType};
 const FILE_BYTES_MAX: u64 = 4_096;
 /// Permissions of the group and of others.
 const NOT_PRIVATE: u32 = 0o077;
+/// Permissions that a file of root must not have: a secret that Kubernetes mounts is readable by
+/// the group of its container.
+const NOT_MOUNTED: u32 = 0o037;
 
 /// A user's key of NATS (an nkey). Its seed is never part of a message.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,15 +61,17 @@ impl NatsKey {
         Ok(Self { seed: seed.to_owned(), public: pair.public_key() })
     }
 
-    /// Reads the seed in a file, which only its owner may read.
+    /// Reads the seed in a file, which only its owner may read, or, if that is root, its group.
     ///
     /// # Errors
     /// If the file cannot be read, is not private, or has no seed.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let failed = |error| KeyError::Unreadable(path.to_owned(), error);
         let file = std::fs::File::open(path).map_err(failed)?;
-        let mode = file.metadata().map_err(failed)?.mode() & 0o777;
-        if mode & NOT_PRIVATE != 0 {
+        let found = file.metadata().map_err(failed)?;
+        let mode = found.mode() & 0o777;
+        let is_mounted = found.uid() == 0 && mode & NOT_MOUNTED == 0;
+        if mode & NOT_PRIVATE != 0 && !is_mounted {
             return Err(KeyError::NotPrivate(path.to_owned(), mode));
         }
         let mut text = String::new();

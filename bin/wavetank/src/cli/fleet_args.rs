@@ -9,6 +9,7 @@ use wavetank_units::{Nanos, UserError};
 use super::fleet_agent_args::{
     FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
 };
+use super::fleet_manifest_args::FleetManifestArgs;
 use super::output_formats::FileFormat;
 
 /// `wavetank fleet`.
@@ -47,6 +48,8 @@ pub(crate) enum FleetCommand {
     Logs(FleetLogsArgs),
     /// Print a systemd unit for an agent that is always there
     Unit(FleetUnitArgs),
+    /// Print the fleet as objects of a Kubernetes cluster
+    Manifest(FleetManifestArgs),
     /// Make the files of a NATS broker between a controller and its agents
     Broker(FleetBrokerArgs),
 }
@@ -167,6 +170,9 @@ pub(crate) struct FleetCalibrateArgs {
 impl FleetArgs {
     /// Checks options that depend on each other.
     pub(super) fn check(&self) -> Result<(), UserError> {
+        if let FleetCommand::Manifest(args) = &self.what {
+            return args.check();
+        }
         let FleetCommand::Exec(args) = &self.what else { return Ok(()) };
         if args.stream && args.format == FileFormat::Json {
             return Err(UserError::usage(
@@ -194,7 +200,7 @@ impl FleetCommand {
             Self::Status(args) => args.format,
             Self::Settle(args) => args.agents.format,
             Self::Calibrate(args) => args.agents.format,
-            Self::Logs(_) | Self::Unit(_) | Self::Broker(_) => FileFormat::Text,
+            Self::Logs(_) | Self::Unit(_) | Self::Manifest(_) | Self::Broker(_) => FileFormat::Text,
         };
         format == FileFormat::Json
     }

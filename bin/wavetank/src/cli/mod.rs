@@ -26,6 +26,7 @@ mod explain_args;
 mod files;
 mod fleet_agent_args;
 mod fleet_args;
+mod fleet_manifest_args;
 mod fleet_run_args;
 mod foreign_flags;
 mod install;
@@ -90,6 +91,8 @@ pub(crate) use fleet_args::FleetArgs;
 pub(crate) use fleet_args::{
     FleetCalibrateArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
 };
+#[cfg(target_os = "linux")]
+pub(crate) use fleet_manifest_args::FleetManifestArgs;
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

@@ -16,6 +16,7 @@ mod flash_sale;
 mod fleet;
 mod fleet_broker;
 mod fleet_hosts;
+mod fleet_manifest;
 mod fleet_run;
 mod fleet_run_faults;
 mod fleet_run_refused;

@@ -14,6 +14,7 @@ mod hosts;
 mod kept_process;
 mod load_fleet;
 mod logs;
+mod manifest;
 mod program_file;
 mod selection;
 mod settle;
@@ -44,6 +45,7 @@ pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
         FleetCommand::Settle(args) => settle::settle(&args),
         FleetCommand::Logs(args) => logs::logs(&args),
         FleetCommand::Unit(args) => unit::unit(&args),
+        FleetCommand::Manifest(args) => manifest::manifest(&args),
         FleetCommand::Broker(args) => broker_init::broker(&args),
     }
 }
