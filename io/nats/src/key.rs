@@ -70,8 +70,9 @@ impl NatsKey {
         let file = std::fs::File::open(path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         let mode = found.mode() & 0o777;
-        let is_mounted = found.uid() == 0 && mode & NOT_MOUNTED == 0;
-        if mode & NOT_PRIVATE != 0 && !is_mounted {
+        // The owner of this folder is the user of this process.
+        let user = std::fs::metadata("/proc/self").map_err(failed)?.uid();
+        if !is_private(mode, found.uid(), user) {
             return Err(KeyError::NotPrivate(path.to_owned(), mode));
         }
         let mut text = String::new();
@@ -88,6 +89,13 @@ impl NatsKey {
     pub fn seed(&self) -> &str {
         &self.seed
     }
+}
+
+/// Whether `user` may keep a secret in a file with these permissions. Another user's file is that
+/// of root, which mounts secrets for the group of a container.
+const fn is_private(mode: u32, owner: u32, user: u32) -> bool {
+    let is_mounted = owner == 0 && user != 0;
+    mode & if is_mounted { NOT_MOUNTED } else { NOT_PRIVATE } == 0
 }
 
 impl fmt::Debug for NatsKey {
@@ -134,6 +142,17 @@ mod tests {
         assert!(NatsKey::read(&place.path().join("none")).is_err());
         assert!(matches!(NatsKey::parse("SUNOTASEED"), Err(KeyError::NotASeed)));
         assert!(matches!(NatsKey::parse(key.public()), Err(KeyError::NotASeed)));
+    }
+
+    #[test]
+    fn the_group_may_read_a_mounted_secret() {
+        let check = |mode, owner, user, expected| assert_eq!(is_private(mode, owner, user), expected);
+        check(0o600, 1_000, 1_000, true);
+        check(0o640, 1_000, 1_000, false);
+        check(0o440, 0, 65_532, true);
+        check(0o460, 0, 65_532, false);
+        check(0o444, 0, 65_532, false);
+        check(0o440, 0, 0, false);
     }
 
     #[test]
