@@ -2,16 +2,11 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Program, Script, poll_until, skip};
+use wavetank_testkit::{Program, Script, poll_until, skip};
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, target, with_hosts};
 
 const FLEET: &str = "wavetank_fleet: 1\nname: dc1\nlink: nats\nload: {'load[1-2]': {}}\n";
-
-fn fleet(hosts: &FleetHosts, line: &str) -> Outcome {
-    let words = line.split_whitespace().chain(["--fleet", "fleet.yaml", "--ssh-config", "config"]);
-    hosts.program().args(["fleet"]).args(words).run()
-}
 
 /// The process of a number in a file of the broker's folder, while it exists.
 fn process(hosts: &FleetHosts, file: &str) -> Option<u32> {
@@ -30,14 +25,14 @@ fn a_broker_is_started_with_its_tunnels_and_ended() {
         hosts.kill_agent(1);
         hosts.kill_agent(2);
         hosts.place.write("fleet.yaml", FLEET);
-        let early = fleet(hosts, "up");
+        let early = hosts.fleet("up");
         assert!(early.expect_exit(2).stderr.contains("wavetank fleet broker init"), "{early}");
         hosts.program().args(["fleet", "broker", "init", "--fleet", "fleet.yaml"]).run().expect_exit(0);
-        let up = fleet(hosts, "up");
+        let up = hosts.fleet("up");
         assert_eq!(up.expect_exit(0).stdout, "load1  started\nload2  started\n", "{up}");
         let server = process(hosts, "nats-server.pid").expect("nats-server runs");
         assert_eq!(
-            fleet(hosts, "up").expect_exit(0).stdout,
+            hosts.fleet("up").expect_exit(0).stdout,
             "load1  already running\nload2  already running\n"
         );
         for host in 1..=2 {
@@ -67,10 +62,10 @@ fn a_broker_is_started_with_its_tunnels_and_ended() {
         assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (200, "complete"));
         // Changed targets restart the agents.
         hosts.place.write("fleet.yaml", format!("{FLEET}allow: [10.99.0.0/16]\n"));
-        assert_eq!(fleet(hosts, "up").expect_exit(0).stdout, "load1  restarted\nload2  restarted\n");
-        fleet(hosts, "down -w load1").expect_exit(0);
+        assert_eq!(hosts.fleet("up").expect_exit(0).stdout, "load1  restarted\nload2  restarted\n");
+        hosts.fleet("down -w load1").expect_exit(0);
         assert!(again.is_some() && process(hosts, "nats-server.pid") == again, "others use it");
-        fleet(hosts, "down").expect_exit(0);
+        hosts.fleet("down").expect_exit(0);
         assert_eq!(process(hosts, "nats-server.pid"), None);
         let status = hosts.program().args(["fleet", "broker", "serve", "--fleet", "missing.yaml"]).run();
         status.expect_exit(2);
@@ -92,16 +87,16 @@ fn agents_are_started_with_their_link() {
         let server = server.args(["-c", &config]).start();
         let ready = poll_until(LIMIT, || server.stderr().contains("Server is ready").then_some(()));
         assert!(ready.is_some(), "{}", server.stderr());
-        assert_eq!(fleet(hosts, "up").expect_exit(0).stdout, "load1  started\n");
+        assert_eq!(hosts.fleet("up").expect_exit(0).stdout, "load1  started\n");
         let target = target(Script::constant(Duration::from_millis(1)));
         let outcome = hosts.outcome(&target.url("/"), "-r 100/s -d 1s", &target);
         assert_eq!(check(&outcome, &target, 0).count("requests.offered"), 100);
         // A host that was added later has no key.
         hosts.place.write("fleet.yaml", file.replace("load1: {}", "load1: {}, load2: {}"));
-        let later = fleet(hosts, "up");
+        let later = hosts.fleet("up");
         assert!(later.expect_exit(2).stderr.contains("agent-load2.seed"), "{later}");
         // `down` needs no files of the broker.
         hosts.place.write("fleet.yaml", file);
-        assert_eq!(fleet(hosts, "down").expect_exit(0).stdout, "load1  stopped\n");
+        assert_eq!(hosts.fleet("down").expect_exit(0).stdout, "load1  stopped\n");
     });
 }

@@ -51,8 +51,9 @@ impl Settlement {
         let end = |name: &str| facts.get(name).map_or(wavetank_units::Nanos::ZERO, |facts| facts.end);
         let added = spools.iter().filter(|(_, spool)| spool.added > 0);
         lines.events.extend(added.map(|(name, spool)| settled(name, spool.added, end(name))));
-        let ends = run.history.agents.iter().map(|agent| (agent.name.clone(), fleet.end(&agent.name)));
-        let ends: Vec<_> = ends.collect();
+        // A host that could not be asked may still have what is missing.
+        let asked = run.history.agents.iter().filter(|agent| !failures.contains_key(&agent.name));
+        let ends: Vec<_> = asked.map(|agent| (agent.name.clone(), fleet.end(&agent.name))).collect();
         lines.events.extend(unseen_losses(&run.opened.events, &ends, &facts));
         lines.events.extend(phase_ends(&plan, &run.opened.events, &facts));
         archive.add_samples(&lines.added_samples).map_err(failed)?;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use wavetank_fleet::wire::decode_record;
 use wavetank_fleet::{JournalRecord, RunHistory};
-use wavetank_store::{ArchiveSettling, OpenedRun, RunsDir, SettleProblem, open};
+use wavetank_record::ForeignEntryKind;
+use wavetank_store::{ArchiveSettling, Listing, OpenedRun, RunsDir, SettleProblem, open};
 use wavetank_units::{UserError, sanitize};
 
 /// The journal of a fleet's controller in an archive.
@@ -45,13 +46,19 @@ impl UnsettledRun {
         Ok(Self { opened, number, history, archived })
     }
 
-    /// Returns the runs in a directory that have one of these numbers, oldest first.
+    /// Returns the runs in a directory that have one of these numbers, and those of its searches,
+    /// each oldest first.
     ///
     /// # Errors
-    /// If the directory cannot be read.
+    /// If the directory or a run cannot be read.
     pub(super) fn with_numbers(runs: &RunsDir, numbers: &[u64]) -> Result<Vec<Self>, UserError> {
+        let Listing { runs: mut entries, beside } = runs.list()?;
+        for search in beside.iter().filter(|entry| entry.kind == ForeignEntryKind::Search) {
+            let levels = RunsDir::new(runs.path().join(&search.name).join("runs"));
+            entries.extend(levels.list()?.runs);
+        }
         let mut found = Vec::new();
-        for entry in runs.list()?.runs {
+        for entry in entries {
             let Some((number, history, archived)) = journal(&entry.path) else { continue };
             if numbers.contains(&number) {
                 found.push(Self { opened: open(&entry.path)?, number, history, archived });
