@@ -8,6 +8,27 @@ use crate::fleet_hosts::{FleetHosts, LIMIT, check, target, with_hosts};
 
 const FLEET: &str = "wavetank_fleet: 1\nname: dc1\nlink: nats\nload: {'load[1-2]': {}}\n";
 
+/// The ssh process that carries a port of the host `load1`, by its command line.
+fn tunnel(hosts: &FleetHosts) -> Option<u32> {
+    let ports = std::fs::read_to_string(hosts.place.file("fleet.broker/ports")).ok()?;
+    let port = ports.lines().find_map(|line| line.strip_suffix(" load1"))?;
+    let option = format!("127.0.0.1:{port}:");
+    let numbers = std::fs::read_dir("/proc")
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let mut tunnels = numbers.filter(|number| {
+        let line = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        line.starts_with(b"ssh\0") && String::from_utf8_lossy(&line).contains(&option)
+    });
+    tunnels.next()
+}
+
+fn kill(process: u32) {
+    let process = rustix::process::Pid::from_raw(process.cast_signed()).expect("a number");
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("it runs");
+}
+
 /// The process of a number in a file of the broker's folder, while it exists.
 fn process(hosts: &FleetHosts, file: &str) -> Option<u32> {
     let text = std::fs::read_to_string(hosts.place.file(&format!("fleet.broker/{file}"))).ok()?;
@@ -50,13 +71,13 @@ fn a_broker_is_started_with_its_tunnels_and_ended() {
             assert!(!settings.expect("it was written").contains(seed.expect("a seed").trim()));
         }
         let target = target(Script::constant(Duration::from_millis(1)));
-        // A server that was killed is started again, and agents and controller connect to it.
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(server.cast_signed()).expect("a number"),
-            rustix::process::Signal::KILL,
-        )
-        .expect("it runs");
+        // A server and a tunnel that were killed are started again, and both ends connect to it.
+        kill(server);
         let again = poll_until(LIMIT, || process(hosts, "nats-server.pid").filter(|one| *one != server));
+        let carrier = tunnel(hosts).expect("a tunnel");
+        kill(carrier);
+        let other = poll_until(LIMIT, || tunnel(hosts).filter(|one| *one != carrier));
+        assert!(other.is_some(), "the tunnel is started again");
         let outcome = hosts.outcome(&target.url("/"), "-r 100/s -d 2s", &target);
         let result = check(&outcome, &target, 0);
         assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (200, "complete"));
