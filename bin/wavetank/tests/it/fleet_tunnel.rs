@@ -49,6 +49,9 @@ fn a_broker_is_started_with_its_tunnels_and_ended() {
         let early = hosts.fleet("up");
         assert!(early.expect_exit(2).stderr.contains("wavetank fleet broker init"), "{early}");
         hosts.program().args(["fleet", "broker", "init", "--fleet", "fleet.yaml"]).run().expect_exit(0);
+        let words = "fleet up --fleet fleet.yaml --ssh-config config";
+        let bare = hosts.program().args(words.split(' ')).environment("PATH", "/nowhere").run();
+        assert!(bare.expect_exit(5).stderr.contains("cannot start nats-server: No such file"), "{bare}");
         let up = hosts.fleet("up");
         assert_eq!(up.expect_exit(0).stdout, "load1  started\nload2  started\n", "{up}");
         let server = process(hosts, "nats-server.pid").expect("nats-server runs");

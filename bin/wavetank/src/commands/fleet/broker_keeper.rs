@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
+use std::io::Error;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::event::{Timespec, poll};
 use serde_json::Value;
@@ -35,40 +36,53 @@ impl BrokerKeeper<'_> {
     /// Starts it unless it runs, and waits until its server is up.
     ///
     /// # Errors
-    /// If it does not come up.
+    /// If it does not come up. It is ended then, if it was started here.
     pub(super) fn start(&self) -> Result<(), UserError> {
         let dir = &self.broker.dir;
-        let failed = |error: std::io::Error| not_served(dir, &error);
-        if AgentLock::holder(dir, LOCK).map_err(failed)?.is_some() {
-            return Ok(());
+        let failed = |error: Error| not_served(dir, &error);
+        let is_there = AgentLock::holder(dir, LOCK).map_err(failed)?.is_some();
+        let mut child = if is_there { None } else { Some(self.spawn().map_err(failed)?) };
+        let clock = Clock::starting_now();
+        let mut reason = "it does not come up in time".to_owned();
+        while clock.now() < UP_MAX {
+            match self.state()["server"].as_str() {
+                Some("up") => return Ok(()),
+                Some(problem) if !problem.is_empty() => problem.clone_into(&mut reason),
+                _ => {}
+            }
+            if child.as_mut().is_some_and(|child| !matches!(child.try_wait(), Ok(None))) {
+                return Err(not_served(dir, &self.last_error()));
+            }
+            pause();
         }
+        if child.is_some() {
+            self.end()?;
+        }
+        Err(not_served(dir, &reason))
+    }
+
+    /// Starts the process in the background.
+    fn spawn(&self) -> Result<Child, Error> {
+        let dir = &self.broker.dir;
         // What an earlier process left says nothing about this one.
         let _ = std::fs::remove_file(dir.join(STATE));
         let mut options = OpenOptions::new();
-        let log = options.create(true).append(true).mode(0o600).open(dir.join(LOG)).map_err(failed)?;
-        let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+        let log = options.create(true).append(true).mode(0o600).open(dir.join(LOG))?;
+        let mut command = Command::new(std::env::current_exe()?);
         command.args(["fleet", "broker", "serve", "--detach", "--fleet"]).arg(self.fleet);
         command.arg("--dir").arg(dir);
         if let Some(config) = self.ssh_config {
             command.arg("--ssh-config").arg(config);
         }
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let mut child = command.spawn().map_err(failed)?;
-        let clock = Clock::starting_now();
-        let mut reason = "it does not come up in time".to_owned();
-        while clock.now() < UP_MAX {
-            let state = self.state();
-            match state["server"].as_str() {
-                Some("up") => return Ok(()),
-                Some(problem) if !problem.is_empty() => problem.clone_into(&mut reason),
-                _ => {}
-            }
-            if let Ok(Some(status)) = child.try_wait() {
-                return Err(not_served(dir, &status));
-            }
-            pause();
-        }
-        Err(not_served(dir, &reason))
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
+    }
+
+    /// Returns why the process in the background ended.
+    fn last_error(&self) -> String {
+        let log = std::fs::read_to_string(self.broker.dir.join(LOG)).unwrap_or_default();
+        let line = log.lines().rev().find_map(|line| line.strip_prefix("error: "));
+        let line = line.and_then(|line| line.split_once(": ")).map(|(_, reason)| reason.to_owned());
+        line.unwrap_or_else(|| "it ended".to_owned())
     }
 
     /// Waits for the tunnels to these hosts, and returns why others are not up, by host.

@@ -55,6 +55,9 @@ pub(super) fn serve(args: &FleetBrokerServeArgs) -> Result<u8, UserError> {
     let Some(_lock) = lock else {
         return Err(not_served(&broker.dir, &"another process serves this broker"));
     };
+    // A server that is not installed is not waited for.
+    let version = Command::new("nats-server").arg("--version").output();
+    version.map_err(|error| not_served(&broker.dir, &format!("cannot start nats-server: {error}")))?;
     let ssh = SshArgs { ssh_config: args.ssh_config.clone(), ..SshArgs::default() };
     let (options, _) = selection.ssh_options(&ssh);
     let own = ports.own;
