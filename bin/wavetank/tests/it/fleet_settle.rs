@@ -187,6 +187,9 @@ fn what_cannot_be_settled_is_refused() {
         let running = hosts.under_load(&target.url("/"), "-r 50/s -d 60s", &target, 20);
         let written = hosts.fleet("settle latest");
         assert!(written.expect_exit(5).stderr.contains("a process writes to it"), "{written}");
+        // Without a name, a run in progress is left alone.
+        let others = hosts.fleet("settle");
+        assert!(others.expect_exit(0).stdout.trim().is_empty(), "{others}");
         running.signal(Signal::INT);
         running.wait(LIMIT);
         let settled = hosts.fleet("settle latest");

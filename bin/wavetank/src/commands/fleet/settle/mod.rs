@@ -43,7 +43,11 @@ pub(super) fn settle(args: &FleetSettleArgs) -> Result<u8, UserError> {
     };
     let mut settlements = Vec::new();
     for run in &unsettled {
-        refuse_running(run, &spools)?;
+        match refuse_running(run, &spools) {
+            // A run in progress is not unsettled.
+            Err(_) if args.run.is_none() => continue,
+            refused => refused?,
+        }
         settlements.push(Settlement::make(run, &spools)?);
     }
     let strangers = strangers(args, &spools, &settlements);
@@ -104,8 +108,10 @@ fn strangers(args: &FleetSettleArgs, spools: &HostSpools<'_>, settled: &[Settlem
         match listed {
             Err(reason) => lines.push(format!("{host}: {reason}")),
             Ok(doc) => {
-                for spool in doc.spools.iter().filter(|spool| settled.iter().all(|one| !one.is_of(spool.run)))
-                {
+                let is_settled = |run: u64| settled.iter().any(|one| one.is_of(run));
+                let is_over = |run: u64| !spools.is_running(run);
+                let others = doc.spools.iter().filter(|spool| is_over(spool.run) && !is_settled(spool.run));
+                for spool in others {
                     let dir = args.runs_dir.display();
                     lines.push(format!("{host}: keeps run {}, which has no archive in {dir}", spool.run));
                 }

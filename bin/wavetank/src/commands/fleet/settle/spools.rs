@@ -43,6 +43,12 @@ impl<'a> HostSpools<'a> {
         Self { hosts, listed }
     }
 
+    /// Whether an agent carries out this run now.
+    pub(super) fn is_running(&self, run: u64) -> bool {
+        let mut spools = self.listed.values().flatten().flat_map(|doc| &doc.spools);
+        spools.any(|spool| spool.run == run && spool.running)
+    }
+
     /// Returns the numbers of all runs with spools.
     pub(super) fn runs(&self) -> Vec<u64> {
         let mut runs: Vec<u64> =
