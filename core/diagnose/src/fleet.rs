@@ -37,7 +37,9 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         decisive: !tolerated,
         message: headline(lacking.len(), *agents),
         evidence: told.join(" · "),
-        hint: "check these hosts and their connection to the controller, then run it again".to_owned(),
+        hint:
+            "fetch what they kept: wavetank fleet settle --fleet FILE; check these hosts, then run it again"
+                .to_owned(),
     })
 }
 

@@ -53,6 +53,9 @@ pub const MARKED: &str = "marked";
 /// held as lost from this instant on, unless it has later intervals.
 pub const AGENT_LOST: &str = "agent_lost";
 
+/// Event kind: intervals that an agent had kept were added to the archive after the run.
+pub const SETTLED: &str = "settled";
+
 /// Event kind: one of the plan's events was carried out.
 pub const EVENT_DONE: &str = "event_done";
 /// Event kind: one of the plan's events could not be carried out and had no effect.

@@ -24,6 +24,8 @@ pub struct BrokerSetup<'a> {
     pub agents: &'a [String],
     /// Names or addresses by which controller and agents reach it.
     pub hosts: &'a [String],
+    /// Address that it listens on.
+    pub listen: &'a str,
     /// Its TCP port; -1 lets the system choose one.
     pub port: i32,
     /// Folder of the files, as an absolute path.
@@ -101,7 +103,7 @@ fn config(setup: &BrokerSetup<'_>, controller: &NatsKey, agents: &[NatsKey]) -> 
     let mut config = format!(
         "# nats-server for the fleet {fleet}, made by `wavetank fleet broker init`.\n\
          # Agents keep their intervals themselves, so the broker needs no JetStream and no disk.\n\
-         listen: \"0.0.0.0:{port}\"\n\
+         listen: \"{listen}:{port}\"\n\
          max_payload: {PAYLOAD_BYTES_MAX}\n\
          max_pending: {PENDING_BYTES_MAX}\n\
          ping_interval: \"5s\"\n\
@@ -109,6 +111,7 @@ fn config(setup: &BrokerSetup<'_>, controller: &NatsKey, agents: &[NatsKey]) -> 
          tls {{\n  cert_file: {cert}\n  key_file: {key}\n  timeout: 5\n}}\n\
          authorization {{\n  timeout: 5\n  users: [\n",
         fleet = quoted(setup.fleet),
+        listen = setup.listen,
         port = setup.port,
         cert = file("server.pem"),
         key = file("server.key"),
@@ -157,6 +160,7 @@ mod tests {
             fleet: "dc1",
             agents: &names,
             hosts: &hosts,
+            listen: "0.0.0.0",
             port: 4222,
             dir: Path::new("/srv/a\"b"),
             valid_until: (2036, 1, 1),

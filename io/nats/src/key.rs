@@ -11,6 +11,9 @@ use nkeys::{KeyPair, KeyPairType};
 const FILE_BYTES_MAX: u64 = 4_096;
 /// Permissions of the group and of others.
 const NOT_PRIVATE: u32 = 0o077;
+/// Permissions that a file of root must not have: a secret that Kubernetes mounts is readable by
+/// the group of its container.
+const NOT_MOUNTED: u32 = 0o037;
 
 /// A user's key of NATS (an nkey). Its seed is never part of a message.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,15 +61,18 @@ impl NatsKey {
         Ok(Self { seed: seed.to_owned(), public: pair.public_key() })
     }
 
-    /// Reads the seed in a file, which only its owner may read.
+    /// Reads the seed in a file, which only its owner may read, or, if that is root, its group.
     ///
     /// # Errors
     /// If the file cannot be read, is not private, or has no seed.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let failed = |error| KeyError::Unreadable(path.to_owned(), error);
         let file = std::fs::File::open(path).map_err(failed)?;
-        let mode = file.metadata().map_err(failed)?.mode() & 0o777;
-        if mode & NOT_PRIVATE != 0 {
+        let found = file.metadata().map_err(failed)?;
+        let mode = found.mode() & 0o777;
+        // The owner of this folder is the user of this process.
+        let user = std::fs::metadata("/proc/self").map_err(failed)?.uid();
+        if !is_private(mode, found.uid(), user) {
             return Err(KeyError::NotPrivate(path.to_owned(), mode));
         }
         let mut text = String::new();
@@ -83,6 +89,13 @@ impl NatsKey {
     pub fn seed(&self) -> &str {
         &self.seed
     }
+}
+
+/// Whether `user` may keep a secret in a file with these permissions. Another user's file is that
+/// of root, which mounts secrets for the group of a container.
+const fn is_private(mode: u32, owner: u32, user: u32) -> bool {
+    let is_mounted = owner == 0 && user != 0;
+    mode & if is_mounted { NOT_MOUNTED } else { NOT_PRIVATE } == 0
 }
 
 impl fmt::Debug for NatsKey {
@@ -129,6 +142,17 @@ mod tests {
         assert!(NatsKey::read(&place.path().join("none")).is_err());
         assert!(matches!(NatsKey::parse("SUNOTASEED"), Err(KeyError::NotASeed)));
         assert!(matches!(NatsKey::parse(key.public()), Err(KeyError::NotASeed)));
+    }
+
+    #[test]
+    fn the_group_may_read_a_mounted_secret() {
+        let check = |mode, owner, user, expected| assert_eq!(is_private(mode, owner, user), expected);
+        check(0o600, 1_000, 1_000, true);
+        check(0o640, 1_000, 1_000, false);
+        check(0o440, 0, 65_532, true);
+        check(0o460, 0, 65_532, false);
+        check(0o444, 0, 65_532, false);
+        check(0o440, 0, 0, false);
     }
 
     #[test]

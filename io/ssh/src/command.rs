@@ -93,7 +93,7 @@ impl SshOptions {
     /// # Errors
     /// If the input cannot be read.
     pub(crate) fn process(&self, host: &Host, command: &RemoteCommand) -> std::io::Result<Command> {
-        let mut ssh = self.login(host);
+        let mut ssh = self.login(host, &[]);
         let input = command.input.as_ref().map(InputFile::open).transpose()?;
         ssh.arg(command.remote_text()).stdin(input.unwrap_or_else(Stdio::piped));
         ssh.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -103,13 +103,22 @@ impl SshOptions {
     /// Returns the process that runs `text` by `sh` on `host`, with its standard input and output
     /// connected to those of the process.
     pub fn attached(&self, host: &Host, text: &str, is_sudo: bool) -> Command {
-        let mut ssh = self.login(host);
+        let mut ssh = self.login(host, &[]);
         ssh.arg(with_input(text, is_sudo));
         ssh
     }
 
+    /// Returns the process that carries connections to a loopback port of `host` to a loopback port
+    /// of this host. It prints `ready` once it does, and ends with its standard input.
+    pub fn reverse_tunnel(&self, host: &Host, (remote_port, local_port): (u16, u16)) -> Command {
+        let ports = format!("127.0.0.1:{remote_port}:127.0.0.1:{local_port}");
+        let mut ssh = self.login(host, &["-o", "ExitOnForwardFailure=yes", "-R", &ports]);
+        ssh.arg("echo ready; exec cat >/dev/null");
+        ssh
+    }
+
     /// Returns an ssh process that lacks its command.
-    fn login(&self, host: &Host) -> Command {
+    fn login(&self, host: &Host, options: &[&str]) -> Command {
         let mut ssh = Command::new("ssh");
         let seconds = (self.connect_timeout.0 + 999_999_999) / 1_000_000_000;
         ssh.args(["-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR"]);
@@ -130,6 +139,7 @@ impl SshOptions {
         if let Some(jump) = &host.jump {
             ssh.args(["-J", jump]);
         }
+        ssh.args(options);
         ssh.args(["--", host.address.as_ref().unwrap_or(&host.name)]);
         ssh
     }
@@ -163,6 +173,12 @@ mod tests {
         assert_eq!(copy.remote_text(), "sh -c 'cat > x'");
         let missing = InputFile { path: "/no/such/file".into(), offset: 0 };
         assert!(options.process(&host, &RemoteCommand { input: Some(missing), ..copy }).is_err());
+        let tunnel = options.reverse_tunnel(&host, (5001, 5000));
+        let words: Vec<_> = tunnel.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        assert!(
+            words.join(" ").contains(" -R 127.0.0.1:5001:127.0.0.1:5000 -- load1 echo ready;"),
+            "{words:?}"
+        );
         let attached = options.attached(&host, "exec cat", true);
         assert_eq!(attached.get_args().last().expect("a command"), "sudo -n -- sh -c 'exec cat'");
     }

@@ -232,15 +232,7 @@ impl ArchiveWriter {
     /// The record or an earlier file could not be written and synced.
     pub fn finish(mut self, record: &RunRecord) -> Result<PathBuf, StoreProblem> {
         let synced = self.sync_now();
-        let (partial, whole) = (self.dir.join("run.json.partial"), self.dir.join("run.json"));
-        let written = write_atomic(&partial, &(record.to_json() + "\n"))
-            .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
-        if let Err(problem) = written {
-            // Clean-up only: a file without the final name is ignored.
-            let _ = fs::remove_file(&partial);
-            return Err(problem);
-        }
-        sync_dir(&self.dir)?;
+        write_record(&self.dir, record)?;
         synced.map(|()| self.dir.clone())
     }
 
@@ -270,6 +262,19 @@ impl ArchiveWriter {
         let problem = outcome.err()?;
         (!std::mem::replace(&mut self.told, true)).then_some(problem)
     }
+}
+
+/// Writes `run.json` into the folder of an archive. The file appears complete or not at all.
+pub(crate) fn write_record(dir: &Path, record: &RunRecord) -> Result<(), StoreProblem> {
+    let (partial, whole) = (dir.join("run.json.partial"), dir.join("run.json"));
+    let written = write_atomic(&partial, &(record.to_json() + "\n"))
+        .and_then(|()| fs::rename(&partial, &whole).map_err(|error| StoreProblem::new(&whole, error)));
+    if let Err(problem) = written {
+        // Clean-up only: a file without the final name is ignored.
+        let _ = fs::remove_file(&partial);
+        return Err(problem);
+    }
+    sync_dir(dir)
 }
 
 /// Appends a sample to the file of a host. The folder is created with the first sample.

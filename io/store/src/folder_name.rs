@@ -1,5 +1,7 @@
 //! The names of archives: `<UTC yyyymmddThhmmssZ>-<name>-<id>`.
 
+use std::collections::BTreeSet;
+
 /// Maximum number of characters of a run's name in the name of its folder.
 const NAME_CHARS_MAX: usize = 48;
 
@@ -22,6 +24,15 @@ pub(crate) fn file_stem(name: &str) -> String {
     let kept =
         name.chars().all(plain) && (1..=NAME_CHARS_MAX).contains(&name.len()) && !name.starts_with('-');
     if kept { name.to_owned() } else { sanitized(name) }
+}
+
+/// Returns the name of a file for `agent` that no other agent has, without its ending. `taken` has
+/// the names in use, in lower case: on some systems `A` is `a`.
+pub(crate) fn free_stem(agent: &str, taken: &mut BTreeSet<String>) -> String {
+    let stem = file_stem(agent);
+    let others = (2..).map(|number| format!("{stem}-{number}"));
+    let mut names = std::iter::once(stem.clone()).chain(others);
+    names.find(|name| taken.insert(name.to_ascii_lowercase())).expect("numbers do not end")
 }
 
 /// Returns `name` as part of a folder's name. Letters, digits, `.` and `_` stay; each run of other
@@ -71,6 +82,14 @@ mod tests {
         for (name, stem) in [("../x", "x"), ("", "run"), ("-x", "x"), ("a/b", "a-b"), ("App 1", "App-1")] {
             assert_eq!(file_stem(name), stem, "{name:?}");
         }
+    }
+
+    #[test]
+    fn no_two_agents_share_a_file() {
+        let mut taken = BTreeSet::new();
+        let names = ["load-1", "a/b", "a-b", "A-b", "../a-b", "a-b-2", "", "run", "ü"];
+        let stems = names.map(|name| free_stem(name, &mut taken));
+        assert_eq!(stems, ["load-1", "a-b", "a-b-2", "A-b-3", "a-b-4", "a-b-2-2", "run", "run-2", "run-3"]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::spool::{PREFIX, SUFFIX, Spool, SpoolMeta, cause_of};
 /// The start of a spool's first line.
 const HEAD: &[u8] = b"{\"spool\":";
 /// Maximum number of entries of the folder that are looked at.
-const ENTRIES_MAX: usize = 4_096;
+pub(crate) const ENTRIES_MAX: usize = 4_096;
 
 /// A spool that an agent's earlier process left.
 pub struct FoundSpoolFile {
@@ -93,20 +93,23 @@ impl FoundSpoolFile {
 
 /// What the lines of a file contain.
 #[derive(Default)]
-struct Scan {
-    meta: Option<SpoolMeta>,
+pub(crate) struct Scan {
+    pub(crate) meta: Option<SpoolMeta>,
     /// The file ended within its first line.
     has_torn_head: bool,
-    places: Vec<Option<(u64, usize)>>,
-    digest: LineDigest,
+    pub(crate) places: Vec<Option<(u64, usize)>>,
+    pub(crate) digest: LineDigest,
     epoch: u64,
-    cause: Option<EndCause>,
-    adjustments: Adjustments,
+    /// `None`: the agent has not written its end.
+    pub(crate) cause: Option<EndCause>,
+    pub(crate) adjustments: Adjustments,
+    /// Lines that cannot be read.
+    pub(crate) damaged: u64,
 }
 
 impl Scan {
     /// Reads all lines, and returns the length of the complete ones.
-    fn read(&mut self, mut reader: impl BufRead) -> io::Result<u64> {
+    pub(crate) fn read(&mut self, mut reader: impl BufRead) -> io::Result<u64> {
         let (mut whole, mut line) = (0, Vec::new());
         loop {
             line.clear();
@@ -127,7 +130,7 @@ impl Scan {
     }
 
     /// Takes the line at `place`. A damaged one is as good as not stored.
-    fn take(&mut self, place: u64, line: &[u8]) {
+    pub(crate) fn take(&mut self, place: u64, line: &[u8]) {
         match SpoolLine::decode(line) {
             Ok(Some(SpoolLine::Spool(head))) if place == 0 => self.meta = Some(meta(head)),
             Ok(Some(SpoolLine::State(SpoolState { epoch, received, refused }))) => {
@@ -139,7 +142,7 @@ impl Scan {
                 self.adjustments = Adjustments { received, refused };
             }
             Ok(None) => self.take_interval(place, line),
-            Ok(Some(SpoolLine::Spool(_))) | Err(_) => {}
+            Ok(Some(SpoolLine::Spool(_))) | Err(_) => self.damaged += 1,
         }
     }
 
@@ -148,7 +151,10 @@ impl Scan {
         let next = self.places.len() as u64;
         // Each interval missing in between takes a place. More than fit into a file are damage.
         let is_next = |seq: &u64| (next..=next.saturating_add(UNSTORED_MAX)).contains(seq);
-        let (Some(seq), Ok(text)) = (number.filter(is_next), std::str::from_utf8(line)) else { return };
+        let (Some(seq), Ok(text)) = (number.filter(is_next), std::str::from_utf8(line)) else {
+            self.damaged += 1;
+            return;
+        };
         self.places.resize(seq as usize, None);
         self.places.push(Some((place, line.len())));
         self.digest.add(text);
@@ -164,7 +170,7 @@ fn meta(head: SpoolHead) -> SpoolMeta {
 }
 
 /// The run of a spool's file name.
-fn run_of(name: &str) -> Option<RunId> {
+pub(crate) fn run_of(name: &str) -> Option<RunId> {
     let number = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
     number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok().map(RunId))?
 }

@@ -8,10 +8,12 @@
 //! reported once and does not stop the run.
 
 mod agent_files;
+mod agent_lines;
 mod agent_reader;
 mod archive_error;
 mod archive_gaps;
 mod archive_ledger;
+mod archive_settling;
 mod archive_writer;
 mod calibration_file;
 mod contents;
@@ -39,10 +41,12 @@ mod search_entry;
 mod search_folder;
 mod search_marker;
 mod spool;
+mod spool_file;
 mod store_problem;
 mod summaries;
 
 pub use archive_gaps::{ArchiveGaps, answered};
+pub use archive_settling::{ArchiveSettling, MergedSpool, SettleProblem};
 pub use archive_writer::{ArchiveWriter, RunMeta};
 pub use calibration_file::CalibrationFile;
 pub use fleet_reader::FLEET;
@@ -58,5 +62,6 @@ pub use run_entry::RunEntry;
 pub use runs_dir::{Listing, PACK_SUFFIX, RunsDir};
 pub use search_folder::SearchFolder;
 pub use spool::{Spool, SpoolMeta};
+pub use spool_file::{SpoolContent, SpoolFile};
 pub use store_problem::StoreProblem;
 pub use summaries::{inspect, summarize};

@@ -216,7 +216,7 @@ const CAUSES: [(EndCause, &str); 6] = [
     (EndCause::Crashed, "crashed"),
 ];
 
-fn cause_name(cause: EndCause) -> &'static str {
+pub(crate) fn cause_name(cause: EndCause) -> &'static str {
     CAUSES.iter().find(|(known, _)| *known == cause).map_or("crashed", |(_, name)| name)
 }
 

@@ -28,6 +28,8 @@ pub(crate) enum AgentCommand {
     Hello(AgentHelloArgs),
     /// End the agent of a folder
     Stop(AgentStopArgs),
+    /// List, print or delete the intervals that an agent keeps of unsettled runs
+    Spool(AgentSpoolArgs),
 }
 
 /// `agent serve`.
@@ -90,4 +92,58 @@ pub(crate) struct AgentStopArgs {
     /// How long to wait for its end [default: 30s]
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_positive)]
     pub(crate) wait: Option<Nanos>,
+}
+
+/// `agent spool`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+#[command(after_help = "\
+For example: wavetank agent spool list --dir ~/.wavetank/agent
+`wavetank fleet settle` uses these commands over ssh")]
+pub(crate) struct AgentSpoolArgs {
+    #[command(subcommand)]
+    pub(crate) what: AgentSpoolCommand,
+}
+
+/// A subcommand of `agent spool`.
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub(crate) enum AgentSpoolCommand {
+    /// Print the spools in the folder, as a line of JSON
+    List(AgentSpoolListArgs),
+    /// Print a spool, byte by byte, after a line with its length
+    Send(AgentSpoolSendArgs),
+    /// Delete a spool that an archive has
+    Delete(AgentSpoolDeleteArgs),
+}
+
+/// `agent spool list`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentSpoolListArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+}
+
+/// `agent spool send`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentSpoolSendArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Number of the run, as `agent spool list` prints it
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) run: u64,
+}
+
+/// `agent spool delete`.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AgentSpoolDeleteArgs {
+    /// Folder of the agent
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Number of the run, as `agent spool list` prints it
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) run: u64,
+    /// SHA-256 of the intervals that the archive has; a spool with another one stays
+    #[arg(long, value_name = "HEX")]
+    pub(crate) digest: String,
 }

@@ -194,6 +194,16 @@ fn no_verb(error: &clap::Error) -> UserError {
     UserError::usage("command_missing", format!("`{of}` needs a subcommand"), hint)
 }
 
+/// Returns the error for a missing argument of `wavetank fleet manifest`.
+fn missing_of_manifest(word: &str) -> UserError {
+    if word == "--kubernetes" {
+        let hint = "name the form of the manifest: --kubernetes";
+        return UserError::usage("bad_manifest", "no form of the manifest is named", hint);
+    }
+    let hint = "put them after two dashes: wavetank fleet manifest --kubernetes -- URL -r 1k/s -d 60s";
+    UserError::usage("bad_manifest", "no arguments of `wavetank run` are given", hint)
+}
+
 fn missing(argument: &str, command: &str) -> UserError {
     // Arguments are distinguished by their value names in the clap definitions. If several are
     // missing, the first one says most.
@@ -236,6 +246,7 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "wavetank lab fault app1 kill nginx; wavetank lab fault --help shows all faults";
             UserError::usage("lab_fault_words", "no fault is named", hint)
         }
+        word @ ("--kubernetes" | "<RUN_ARGS>") => missing_of_manifest(word),
         "<CMD>" => {
             let hint = "use two dashes: wavetank lab exec HOST -- ip address";
             UserError::usage("lab_command", "there is no command to run in the host", hint)

@@ -6,7 +6,10 @@ use clap::{Args, Subcommand};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
 use wavetank_units::{Nanos, UserError};
 
-use super::fleet_agent_args::{FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetUnitArgs};
+use super::fleet_agent_args::{
+    FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
+};
+use super::fleet_manifest_args::FleetManifestArgs;
 use super::output_formats::FileFormat;
 
 /// `wavetank fleet`.
@@ -32,17 +35,21 @@ pub(crate) enum FleetCommand {
     /// List the selected hosts and how ssh reaches them; connect to none
     Hosts(FleetHostsArgs),
     /// Copy this program to the load hosts and start an agent on each of them
-    Up(FleetAgentArgs),
+    Up(FleetUpArgs),
     /// End the agents of the load hosts
-    Down(FleetAgentArgs),
+    Down(FleetUpArgs),
     /// Show the agents of the load hosts: version, state and capabilities
     Status(FleetAgentArgs),
+    /// Fetch the intervals that agents keep of unsettled runs, and compute the results again
+    Settle(FleetSettleArgs),
     /// Measure how much load each load host can generate; shares of runs follow it
     Calibrate(FleetCalibrateArgs),
     /// Show the end of each agent's log
     Logs(FleetLogsArgs),
     /// Print a systemd unit for an agent that is always there
     Unit(FleetUnitArgs),
+    /// Print the fleet as objects of a Kubernetes cluster
+    Manifest(FleetManifestArgs),
     /// Make the files of a NATS broker between a controller and its agents
     Broker(FleetBrokerArgs),
 }
@@ -163,6 +170,9 @@ pub(crate) struct FleetCalibrateArgs {
 impl FleetArgs {
     /// Checks options that depend on each other.
     pub(super) fn check(&self) -> Result<(), UserError> {
+        if let FleetCommand::Manifest(args) = &self.what {
+            return args.check();
+        }
         let FleetCommand::Exec(args) = &self.what else { return Ok(()) };
         if args.stream && args.format == FileFormat::Json {
             return Err(UserError::usage(
@@ -186,9 +196,11 @@ impl FleetCommand {
             Self::Exec(args) => args.format,
             Self::Top(args) => args.format,
             Self::Hosts(args) => args.format,
-            Self::Up(args) | Self::Down(args) | Self::Status(args) => args.format,
+            Self::Up(args) | Self::Down(args) => args.agents.format,
+            Self::Status(args) => args.format,
+            Self::Settle(args) => args.agents.format,
             Self::Calibrate(args) => args.agents.format,
-            Self::Logs(_) | Self::Unit(_) | Self::Broker(_) => FileFormat::Text,
+            Self::Logs(_) | Self::Unit(_) | Self::Manifest(_) | Self::Broker(_) => FileFormat::Text,
         };
         format == FileFormat::Json
     }

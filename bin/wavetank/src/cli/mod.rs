@@ -27,6 +27,7 @@ mod explain_args;
 mod files;
 mod fleet_agent_args;
 mod fleet_args;
+mod fleet_manifest_args;
 mod fleet_run_args;
 mod foreign_flags;
 mod install;
@@ -65,7 +66,10 @@ use wavetank_units::UserError;
 
 pub(crate) use agent_args::AgentArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use agent_args::{AgentAttachArgs, AgentCommand, AgentHelloArgs, AgentServeArgs, AgentStopArgs};
+pub(crate) use agent_args::{
+    AgentAttachArgs, AgentCommand, AgentHelloArgs, AgentServeArgs, AgentSpoolCommand, AgentSpoolDeleteArgs,
+    AgentSpoolListArgs, AgentSpoolSendArgs, AgentStopArgs,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use baseline_args::BaselineArgs;
 pub(crate) use calibrate_args::{CalibrateArgs, CalibrationTargetArgs};
@@ -84,7 +88,8 @@ pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_agent_args::{
-    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetLogsArgs, FleetUnitArgs,
+    FleetAgentArgs, FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, FleetBrokerServeArgs,
+    FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
 };
 pub(crate) use fleet_args::FleetArgs;
 #[cfg(target_os = "linux")]
@@ -92,6 +97,7 @@ pub(crate) use fleet_args::{
     FleetCalibrateArgs, FleetCommand, FleetExecArgs, FleetHostsArgs, FleetTopArgs, HostArgs, SshArgs,
 };
 #[cfg(target_os = "linux")]
+pub(crate) use fleet_manifest_args::FleetManifestArgs;
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

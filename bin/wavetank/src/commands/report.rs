@@ -96,7 +96,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
 }
 
 /// Describes lines that cannot be read, and why if a later version wrote them.
-fn unread(read: &ReadReport) -> String {
+pub(super) fn unread(read: &ReadReport) -> String {
     let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
     let unread = format!("{} of the archive cannot be read", lines(read.damaged));
     match read.newer {
@@ -108,7 +108,7 @@ fn unread(read: &ReadReport) -> String {
 
 /// Selects example requests. The archive has every candidate in the order of writing; only the most
 /// notable ones remain.
-fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
+pub(super) fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
     let mut examples = Examples::new(plan);
     for line in lines {
         examples.add(line);
@@ -119,7 +119,7 @@ fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
 /// Returns the counts of requests outside the load. The probe, if there was one, counts as one
 /// answered request, because a run only continues after its response. Events have the counts of
 /// hooks before and after the load.
-fn setup(probed: bool, events: &[EventLine]) -> Setup {
+pub(super) fn setup(probed: bool, events: &[EventLine]) -> Setup {
     let one = u64::from(probed);
     let mut all = Setup { sent: one, done: one, failed: 0 };
     for own in events.iter().filter_map(|event| event.setup) {

@@ -135,6 +135,11 @@ impl AgentRun {
         }
     }
 
+    /// The agent's own copy of its intervals.
+    pub(crate) const fn spool(&self) -> &Spool {
+        &self.spool
+    }
+
     /// The line of a sealed interval; `None` if it is not stored.
     pub(crate) fn line(&self, seq: u64) -> Option<String> {
         self.spool.line(seq)

@@ -82,7 +82,7 @@ pub(crate) use certificate::certificate_lines;
 #[cfg(target_os = "linux")]
 pub(crate) use console::{Console, engine_line};
 #[cfg(target_os = "linux")]
-pub(crate) use controller::{FleetResult, LoadResult, LoadSide, RunController};
+pub(crate) use controller::{FleetResult, LoadResult, LoadSide, RunController, end_doc};
 #[cfg(target_os = "linux")]
 pub(crate) use event_runner::{revert_action, start_action};
 #[cfg(target_os = "linux")]
@@ -108,6 +108,8 @@ pub(crate) use lookup::{check_allowed, lookup};
 pub(crate) use probe::{ProbeResult, hint_for_unexpected_answer, is_safe, probe};
 #[cfg(target_os = "linux")]
 pub(crate) use run_control::{RunControl, run_folder};
+#[cfg(target_os = "linux")]
+pub(crate) use sample::{SampleStore, note_fault};
 #[cfg(target_os = "linux")]
 pub(crate) use sampling::{LabServer, SamplingConfig, check_target_counts_available};
 #[cfg(target_os = "linux")]

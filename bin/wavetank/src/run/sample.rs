@@ -47,7 +47,7 @@ impl SampleStore {
 }
 
 /// Keeps the detail of a failed request if it is the first of its class and the hint depends on it.
-pub(super) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
+pub(crate) fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
     let Some(detail) = detail else { return };
     let telling = class == ErrorClass::Tls
         || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]

@@ -183,6 +183,12 @@ impl FleetHosts {
         Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(self.place.path())
     }
 
+    /// `wavetank fleet` with this subcommand and these arguments, for the hosts of the fleet file.
+    pub(crate) fn fleet(&self, line: &str) -> Outcome {
+        let words = line.split_whitespace().chain(["--fleet", "fleet.yaml", "--ssh-config", "config"]);
+        self.program().args(["fleet"]).args(words).run()
+    }
+
     /// `wavetank run` of this URL or file from all hosts.
     pub(crate) fn run<S: AsRef<str>>(&self, goal: &str, words: impl IntoIterator<Item = S>) -> Program {
         let fleet = ["--fleet", "fleet.yaml", "--ssh-config", "config", "--format", "json"];

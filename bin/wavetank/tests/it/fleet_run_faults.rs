@@ -59,8 +59,7 @@ fn check_killed(hosts: &mut FleetHosts) -> Result<(), TimingMismatch> {
     check_text(hosts, "lost at");
     // Its spool outlives it, and the next run takes nothing from it.
     assert_eq!(hosts.spools(2).len(), 1);
-    let words = "fleet up --fleet fleet.yaml -w load2 --ssh-config config";
-    hosts.program().args(words.split(' ')).run().expect_exit(0);
+    hosts.fleet("up -w load2").expect_exit(0);
     let outcome = hosts.outcome(&target.url("/"), "-r 300/s -d 1s", &target);
     let again = check(&outcome, &target, 0);
     assert_eq!((again.count("requests.offered"), again.text("fleet.status")), (300, "complete"), "{again}");

@@ -92,7 +92,7 @@ fn agents_are_started_shown_and_ended() {
 }
 
 fn status_without(reason: &str) -> String {
-    format!("host   agent  version  state  cores  files  ports  calibration\nload1  {reason}\n")
+    format!("host   agent  version  state  cores  files  ports  calibration  unsettled\nload1  {reason}\n")
 }
 
 #[test]

@@ -18,13 +18,13 @@ pub(super) enum MapName {
 
 /// The kind of value that only fleet files have.
 pub(super) enum CustomKind {
-    /// `ssh`, or the address of a NATS server.
+    /// `ssh`, `nats`, or the address of a NATS server.
     Link,
 }
 
 impl wavetank_grammar::CustomKind for CustomKind {
     fn takes(&self) -> &'static str {
-        "`ssh` or `nats://HOST:PORT`"
+        "`ssh`, `nats` or `nats://HOST:PORT`"
     }
 
     fn shape(&self) -> Value {
@@ -44,7 +44,7 @@ static FLEET: Section = Section {
         key(
             "link",
             Kind::Own(CustomKind::Link),
-            "How controller and agents talk: ssh, or a NATS server; default ssh.",
+            "How controller and agents talk: ssh, a NATS server, or `nats` for one that `fleet up` starts; default ssh.",
         ),
         key(
             "allow",

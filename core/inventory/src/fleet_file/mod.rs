@@ -19,6 +19,9 @@ pub enum FleetLink {
     Ssh,
     /// Over the NATS server at this URL.
     Nats(String),
+    /// Over a NATS server on the controller's host, which each agent reaches through a reverse
+    /// tunnel of ssh.
+    NatsTunnel,
 }
 
 /// Options of ssh for every host.

@@ -120,12 +120,18 @@ impl Reader {
         let text = self.text(node, "a link")?;
         match text.value.as_str() {
             "ssh" => Some(FleetLink::Ssh),
+            "nats" => Some(FleetLink::NatsTunnel),
             url if url.starts_with("nats://") || url.starts_with("tls://") => {
                 Some(FleetLink::Nats(url.to_owned()))
             }
             other => {
                 let message = format!("`{other}` is not a link");
-                self.fail("bad_fleet_file", text.place, message, "link: ssh, or link: nats://HOST:4222")
+                self.fail(
+                    "bad_fleet_file",
+                    text.place,
+                    message,
+                    "link: ssh, link: nats, or link: nats://HOST:4222",
+                )
             }
         }
     }

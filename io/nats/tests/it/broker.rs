@@ -40,6 +40,7 @@ impl TestBroker {
         let (place, port) = (TestDir::new(), free_port());
         let agents: Vec<String> = agents.iter().map(|name| (*name).to_owned()).collect();
         let setup = BrokerSetup {
+            listen: "0.0.0.0",
             fleet: "dc1",
             agents: &agents,
             hosts: &["127.0.0.1".to_owned()],

@@ -11,6 +11,7 @@ mod over_time;
 mod pack;
 mod prune;
 mod runs;
+mod settle;
 mod spool;
 mod stretches;
 mod support;

@@ -9,21 +9,26 @@ use rustix::fs::{FlockOperation, fcntl_lock};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockType, Pid, fcntl_getlk};
 
-/// Name of the lock file in the agent's folder.
-const FILE: &str = "agent.lock";
+/// Name of the lock file in an agent's folder.
+pub(super) const AGENT_LOCK: &str = "agent.lock";
 
-/// The lock on an agent's folder. The kernel releases it when the process ends, and knows which
-/// process has it. So a number in a file that belongs to another process by now misleads no one.
+/// The lock on the folder of an agent or of a broker.
+///
+/// The kernel releases it when the process ends, and knows which process has it. So a number in a
+/// file that belongs to another process by now misleads nothing.
 #[derive(Debug)]
-pub(super) struct AgentLock(#[expect(dead_code, reason = "the lock ends when the file is closed")] File);
+pub(in crate::commands) struct AgentLock(
+    #[expect(dead_code, reason = "the lock ends when the file is closed")] File,
+);
 
 impl AgentLock {
-    /// Locks `folder`, which is created if it is missing; `None` if an agent has it.
-    pub(super) fn take(folder: &Path) -> Result<Option<Self>> {
+    /// Locks the file `name` in `folder`, which is created if it is missing; `None` if another
+    /// process has the lock.
+    pub(in crate::commands) fn take(folder: &Path, name: &str) -> Result<Option<Self>> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let file = options.open(folder.join(FILE))?;
+        let file = options.open(folder.join(name))?;
         match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self(file))),
             Err(Errno::AGAIN | Errno::ACCESS) => Ok(None),
@@ -31,12 +36,13 @@ impl AgentLock {
         }
     }
 
-    /// Returns the process that has the lock on `folder`; `None` if no process has it.
+    /// Returns the process that has the lock on the file `name` in `folder`; `None` if there is
+    /// none.
     ///
     /// # Errors
     /// If the file cannot be read, or if its process is on another host or in another container.
-    pub(super) fn holder(folder: &Path) -> Result<Option<Pid>> {
-        let file = match OpenOptions::new().read(true).write(true).open(folder.join(FILE)) {
+    pub(in crate::commands) fn holder(folder: &Path, name: &str) -> Result<Option<Pid>> {
+        let file = match OpenOptions::new().read(true).write(true).open(folder.join(name)) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -58,9 +64,9 @@ mod tests {
     fn a_folder_without_an_agent_has_no_holder() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = place.path().join("agent");
-        assert_eq!(AgentLock::holder(&folder).expect("no file"), None);
-        let lock = AgentLock::take(&folder).expect("a folder of ours").expect("no other agent");
+        assert_eq!(AgentLock::holder(&folder, AGENT_LOCK).expect("no file"), None);
+        let lock = AgentLock::take(&folder, AGENT_LOCK).expect("a folder of ours").expect("no other agent");
         drop(lock);
-        assert_eq!(AgentLock::holder(&folder).expect("a file"), None);
+        assert_eq!(AgentLock::holder(&folder, AGENT_LOCK).expect("a file"), None);
     }
 }

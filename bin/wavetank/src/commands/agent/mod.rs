@@ -6,8 +6,13 @@ mod agent_lock;
 mod attach;
 mod hello;
 mod serve;
+mod spool;
+mod spool_list;
 mod stop;
 
+pub(super) use agent_lock::AgentLock;
+pub(super) use spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
+pub(super) use stop::end_holder;
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{AgentArgs, AgentCommand};
@@ -19,6 +24,7 @@ pub(crate) fn agent(args: AgentArgs) -> Result<u8, UserError> {
         AgentCommand::Attach(args) => attach::attach(&args)?,
         AgentCommand::Hello(args) => hello::hello(&args)?,
         AgentCommand::Stop(args) => stop::stop(&args)?,
+        AgentCommand::Spool(args) => spool::spool(&args.what)?,
     }
     Ok(ExitCode::Pass as u8)
 }

@@ -19,16 +19,16 @@ use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::agent_links::AgentLinks;
-use super::agent_lock::AgentLock;
+use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentServeArgs;
 use crate::run::{AgentRun, host_error};
 
 /// File with the number of the agent's process.
 const PID_FILE: &str = "agent.pid";
 /// Folder of the spools of unsettled runs.
-const SPOOLS: &str = "spools";
-/// How often a free agent looks for a new calibration.
-const CALIBRATION_EVERY: Nanos = Nanos::from_secs(1);
+pub(super) const SPOOLS: &str = "spools";
+/// How often an agent looks for what other commands changed in its folder.
+const LOOK_EVERY: Nanos = Nanos::from_secs(1);
 /// File that `wavetank fleet calibrate` writes.
 const CALIBRATION_FILE: &str = "calibration.json";
 /// Longest wait for load threads, during which no message is heard.
@@ -40,7 +40,7 @@ const TURN_MAX: Nanos = Nanos::from_millis(200);
 pub(super) fn serve(args: &AgentServeArgs) -> Result<(), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
     let folder = args.dir.clone();
-    let lock = AgentLock::take(&folder).map_err(|error| not_started(&folder, &error))?;
+    let lock = AgentLock::take(&folder, AGENT_LOCK).map_err(|error| not_started(&folder, &error))?;
     let Some(_lock) = lock else {
         return Err(not_started(&folder, &"another agent has this folder"));
     };
@@ -82,8 +82,8 @@ pub(super) struct AgentService {
     package: Option<Arc<str>>,
     /// The run that it takes part in.
     run: Option<AgentRun>,
-    /// When the calibration is looked at again.
-    calibration_due: Nanos,
+    /// When the folder is looked at again.
+    look_due: Nanos,
     /// The spool of a run that an earlier process of this agent took part in.
     found: Option<Spool>,
 }
@@ -109,7 +109,7 @@ impl AgentService {
         let hello = HelloSocket::bind(&dir, &greeting(&identity, &agent)).map_err(|error| failed(&error))?;
         let links = AgentLinks::open(args, failed)?;
         let guard = Guard::of_agent(allow);
-        let (package, run, calibration_due) = (None, None, Nanos::ZERO);
+        let (package, run, look_due) = (None, None, Nanos::ZERO);
         Ok(Self {
             agent,
             identity,
@@ -121,7 +121,7 @@ impl AgentService {
             guard,
             package,
             run,
-            calibration_due,
+            look_due,
             found,
         })
     }
@@ -179,6 +179,18 @@ impl AgentService {
     fn free_if_settled(&mut self) {
         if self.agent.is_settled() {
             self.agent = Agent::new(setup(&self.identity), self.clock.now());
+        }
+    }
+
+    /// The spool of a run that is over was fetched and deleted: another controller may have this
+    /// agent.
+    fn free_if_fetched(&mut self) {
+        let spool = self.run.as_ref().map(AgentRun::spool).or(self.found.as_ref());
+        let is_gone = spool.is_some_and(|spool| !spool.path().exists());
+        if is_gone && self.agent.state() == AgentState::Sealed {
+            (self.run, self.found) = (None, None);
+            self.agent = Agent::new(setup(&self.identity), self.clock.now());
+            self.log("the intervals of the last run were fetched");
         }
     }
 
@@ -252,14 +264,19 @@ impl AgentService {
         let _ = self.links.send(AgentFrame { message, interval });
     }
 
-    /// Takes over a new calibration while no run needs the former one.
-    fn read_calibration(&mut self) {
+    /// Notices fetched intervals, and takes over a new calibration while no run needs the former
+    /// one.
+    fn look_into_folder(&mut self) {
         let now = self.clock.now();
-        let is_free = (self.agent.state(), self.agent.run().0) == (AgentState::Idle, RunId::NONE);
-        if !is_free || now < self.calibration_due {
+        if now < self.look_due {
             return;
         }
-        self.calibration_due = now.after(CALIBRATION_EVERY);
+        self.look_due = now.after(LOOK_EVERY);
+        self.free_if_fetched();
+        let is_free = (self.agent.state(), self.agent.run().0) == (AgentState::Idle, RunId::NONE);
+        if !is_free {
+            return;
+        }
         let found = calibration(&self.folder);
         if std::mem::replace(&mut self.identity.capabilities.calibration, found) != found {
             self.agent = Agent::new(setup(&self.identity), now);
@@ -269,7 +286,7 @@ impl AgentService {
 
     /// Gives the state to those who only look.
     fn refresh_greeting(&mut self) {
-        self.read_calibration();
+        self.look_into_folder();
         let state = (self.agent.state(), self.agent.run().0);
         if std::mem::replace(&mut self.greeted, state) != state {
             self.hello.set(&greeting(&self.identity, &self.agent));

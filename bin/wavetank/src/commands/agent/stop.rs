@@ -1,5 +1,6 @@
 //! `wavetank agent stop`.
 
+use std::io::Error;
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,7 +10,7 @@ use wavetank_fleet::AgentPayload;
 use wavetank_link::read_hello;
 use wavetank_units::{Nanos, UserError};
 
-use super::agent_lock::AgentLock;
+use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentStopArgs;
 use crate::run::output;
 
@@ -39,32 +40,37 @@ fn check_name(folder: &Path, name: &str) -> Result<(), UserError> {
     }
 }
 
-/// Sends SIGTERM to the process with the folder's lock, and waits for its end. Returns false if no
-/// process has the lock.
+/// Ends the agent of `folder`. Returns false if there is none.
 fn end_agent(folder: &Path, wait: Nanos) -> Result<bool, UserError> {
-    let failed = |reason: &dyn std::fmt::Display| {
-        let message = format!("cannot stop the agent: {reason}");
+    end_holder(folder, AGENT_LOCK, wait).map_err(|error| {
+        let message = format!("cannot stop the agent: {error}");
         UserError::refused("agent_not_stopped", message, format!("look into {}/agent.log", folder.display()))
-    };
-    let holder = || AgentLock::holder(folder).map_err(|error| failed(&error));
-    let Some(pid) = holder()? else { return Ok(false) };
+    })
+}
+
+/// Sends SIGTERM to the process with the lock on a file in `folder`, and waits for its end. Returns
+/// false if no process has the lock.
+///
+/// # Errors
+/// If the process cannot be ended, or does not end in time.
+pub(in crate::commands) fn end_holder(folder: &Path, file: &str, wait: Nanos) -> Result<bool, Error> {
+    let Some(pid) = AgentLock::holder(folder, file)? else { return Ok(false) };
     let process = match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(process) => process,
         Err(Errno::SRCH) => return Ok(false),
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(error.into()),
     };
     // The handle is of the process that has the lock now, not of a later one with its number.
-    if holder()? != Some(pid) {
+    if AgentLock::holder(folder, file)? != Some(pid) {
         return Ok(false);
     }
     match pidfd_send_signal(&process, Signal::TERM) {
         Ok(()) | Err(Errno::SRCH) => {}
-        Err(error) => return Err(failed(&error)),
+        Err(error) => return Err(error.into()),
     }
     let limit = Timespec { tv_sec: wait.0 / 1_000_000_000, tv_nsec: wait.0 % 1_000_000_000 };
-    match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)) {
-        Ok(0) => Err(failed(&format!("it has not ended within {wait}"))),
-        Ok(_) => Ok(true),
-        Err(error) => Err(failed(&error)),
+    match poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit))? {
+        0 => Err(Error::other(format!("it has not ended within {wait}"))),
+        _ => Ok(true),
     }
 }

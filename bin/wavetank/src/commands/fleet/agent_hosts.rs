@@ -1,9 +1,11 @@
 //! [`AgentHosts`]: the load hosts of a command, and how it reaches their agents.
 
+use std::process::Command;
+
 use wavetank_driver::Signals;
 use wavetank_fleet::wire::decode_agent;
 use wavetank_fleet::{AgentPayload, Hello, RunId};
-use wavetank_inventory::{Host, HostRole};
+use wavetank_inventory::{FleetFile, Host, HostRole};
 use wavetank_ssh::{HostEnd, HostEvent, HostRun, InputFile, RemoteCommand, SshOptions, run_host_commands};
 use wavetank_units::{Nanos, UserError, shell_quoted};
 
@@ -14,8 +16,8 @@ use crate::run::host_error;
 /// Load hosts of a command.
 pub(super) struct AgentHosts {
     pub(super) hosts: Vec<Host>,
-    /// Targets that agents may load.
-    pub(super) allow: Vec<String>,
+    /// The fleet of the file, if one was named.
+    pub(super) fleet: Option<FleetFile>,
     /// The agents' folder, as text for a shell.
     pub(super) folder: String,
     options: SshOptions,
@@ -51,7 +53,7 @@ impl AgentHosts {
     pub(super) fn read(hosts: &HostArgs, ssh: &SshArgs, folder: &str) -> Result<Self, UserError> {
         let selection = Selection::read(hosts)?;
         let (options, sudo) = selection.ssh_options(ssh);
-        let (fan_out, allow) = (selection.fan_out(ssh), selection.allow());
+        let (fan_out, fleet) = (selection.fan_out(ssh), selection.fleet().cloned());
         let hosts: Vec<Host> =
             selection.hosts.into_iter().filter(|host| host.role == HostRole::Load).collect();
         if hosts.is_empty() {
@@ -62,7 +64,7 @@ impl AgentHosts {
             ));
         }
         let signals = Signals::listen().map_err(|errno| host_error("handle signals", errno))?;
-        Ok(Self { hosts, allow, folder: folder_text(folder), options, sudo, fan_out, signals })
+        Ok(Self { hosts, fleet, folder: folder_text(folder), options, sudo, fan_out, signals })
     }
 
     /// Runs scripts, a limited number at a time, and returns their results in order. `event` gets
@@ -94,6 +96,13 @@ impl AgentHosts {
             |host| HostScript { host, text: text.to_owned(), input: None, time_limit: Some(time_limit) };
         let scripts = (0..self.hosts.len()).map(script).collect();
         self.run(scripts, None, &mut |_| {}).into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// Returns the process that runs a script on a host. Its standard input and output are the
+    /// script's.
+    pub(super) fn process(&self, host: usize, text: &str) -> Command {
+        let text = format!("d={}\n{text}", self.folder);
+        self.options.attached(&self.hosts[host], &text, self.sudo)
     }
 
     /// Whether the user asked to end.

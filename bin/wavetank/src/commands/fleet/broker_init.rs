@@ -1,78 +1,99 @@
-//! `wavetank fleet broker init`.
+//! `wavetank fleet broker`, and its subcommand `init`.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, absolute};
 
 use wavetank_driver::WallClock;
-use wavetank_inventory::HostRole;
+use wavetank_inventory::{FleetFile, FleetLink, HostRole};
 use wavetank_nats::{BrokerFiles, BrokerSetup};
 use wavetank_record::WallTime;
 use wavetank_units::{ExitCode, UserError};
 
+use super::broker_folder::{BrokerPorts, CA, CONFIG, CONTROLLER_SEED, broker_dir, seed_file};
+use super::broker_serve;
 use super::selection::Selection;
 use crate::cli::{FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, HostArgs};
 use crate::run::output;
 
-/// File with the controller's seed in a broker's folder.
-pub(super) const CONTROLLER_SEED: &str = "controller.seed";
-/// File with the certificate that controller and agents trust.
-pub(super) const CA: &str = "ca.pem";
 const PORT: u16 = 4222;
+/// A broker with an address of its own listens on all of them.
+const ANY: &str = "0.0.0.0";
+/// A broker that is reached through tunnels listens here.
+const LOOPBACK: &str = "127.0.0.1";
+/// Attempts to find a free port.
+const ATTEMPTS: u32 = 20;
 /// The certificate is valid for this many years.
 const YEARS: i32 = 10;
 
 /// Runs the subcommand.
 pub(super) fn broker(args: &FleetBrokerArgs) -> Result<u8, UserError> {
-    let FleetBrokerCommand::Init(args) = &args.what;
-    init(args)
-}
-
-/// Returns the folder of a fleet's broker: the named one, or that next to the fleet file.
-pub(super) fn broker_dir(named: Option<&Path>, fleet: &Path) -> PathBuf {
-    named.map_or_else(|| fleet.with_extension("broker"), Path::to_owned)
-}
-
-/// Returns the name of the file with an agent's seed.
-pub(super) fn seed_file(agent: &str) -> String {
-    let name: String = agent.chars().map(|c| if c == '/' || c.is_control() { '_' } else { c }).collect();
-    format!("agent-{name}.seed")
+    match &args.what {
+        FleetBrokerCommand::Init(args) => init(args),
+        FleetBrokerCommand::Serve(args) => broker_serve::serve(args),
+    }
 }
 
 fn init(args: &FleetBrokerInitArgs) -> Result<u8, UserError> {
     let hosts = HostArgs { fleet: Some(args.fleet.clone()), ..HostArgs::default() };
     let selection = Selection::read(&hosts)?;
-    let Some((url, fleet)) = selection.broker() else {
-        let message = format!("{} names no broker", args.fleet.display());
-        return Err(UserError::usage("bad_broker", message, "add link: nats://HOST:4222"));
-    };
+    let fleet = selection.fleet().expect("a fleet file was named");
     let load = selection.hosts.iter().filter(|host| host.role == HostRole::Load);
     let agents: Vec<String> = load.map(|host| host.name.clone()).collect();
-    let (host, port) = address(url)?;
     let dir = broker_dir(args.dir.as_deref(), &args.fleet);
     let dir = absolute(&dir).map_err(|error| not_made(&dir, &error))?;
+    let (names, listen, port, ports) = match &fleet.link {
+        FleetLink::Ssh => {
+            let message = format!("{} names no broker", args.fleet.display());
+            return Err(UserError::usage("bad_broker", message, "add link: nats, or link: nats://HOST:4222"));
+        }
+        FleetLink::Nats(url) => {
+            let (host, port) = address(url)?;
+            (vec![host], ANY, port, None)
+        }
+        FleetLink::NatsTunnel => {
+            let ports = free_ports(&agents).map_err(|error| not_made(&dir, &error))?;
+            (vec![LOOPBACK.to_owned()], LOOPBACK, ports.own, Some(ports))
+        }
+    };
     let setup = BrokerSetup {
-        fleet,
+        fleet: &fleet.name,
         agents: &agents,
-        hosts: &[host],
+        hosts: &names,
+        listen,
         port: i32::from(port),
         dir: &dir,
-        valid_until: (this_year() + YEARS, 1, 1),
+        valid_until: expiry(),
     };
     let files = BrokerFiles::make(&setup).map_err(|error| not_made(&dir, &error))?;
-    write(&dir, &files, &agents).map_err(|error| not_made(&dir, &error))?;
-    let text = format!(
-        "wrote the broker's configuration and {} keys to {dir}\n\
-         start it: nats-server -c {dir}/nats-server.conf\n\
-         an agent needs {CA} and its seed:\n  \
-         wavetank agent serve --dir ~/.wavetank/agent --name NAME --link {url} --nats-fleet {fleet} \
-         --nats-ca {CA} --nats-seed agent-NAME.seed\n",
-        agents.len() + 1,
-        dir = dir.display(),
-    );
-    output::print(&text)?;
+    write(&dir, &files, (&agents, ports.as_ref())).map_err(|error| not_made(&dir, &error))?;
+    output::print(&told(fleet, &dir, agents.len(), &args.fleet))?;
     Ok(ExitCode::Pass as u8)
+}
+
+/// Returns what was written, and what to do next.
+fn told(fleet: &FleetFile, dir: &Path, agents: usize, file: &Path) -> String {
+    let wrote =
+        format!("wrote the broker's configuration and {} keys to {dir}\n", agents + 1, dir = dir.display());
+    let next = match &fleet.link {
+        FleetLink::Nats(_) => format!("start it: nats-server -c {}/{CONFIG}\n", dir.display()),
+        FleetLink::NatsTunnel | FleetLink::Ssh => String::new(),
+    };
+    format!("{wrote}{next}start the agents: wavetank fleet up --fleet {}\n", file.display())
+}
+
+/// Returns a free port of this host, and a port for each agent's host, which follow it.
+fn free_ports(agents: &[String]) -> std::io::Result<BrokerPorts> {
+    for _ in 0..ATTEMPTS {
+        let own = std::net::TcpListener::bind((LOOPBACK, 0))?.local_addr()?.port();
+        let following = own.checked_add(1).map(|first| first..=u16::MAX);
+        let following: Vec<u16> = following.into_iter().flatten().take(agents.len()).collect();
+        if following.len() == agents.len() {
+            return Ok(BrokerPorts { own, agents: agents.iter().cloned().zip(following).collect() });
+        }
+    }
+    Err(std::io::Error::other("too few ports follow a free one"))
 }
 
 /// Returns host and port of a broker's URL.
@@ -95,20 +116,32 @@ fn address(url: &str) -> Result<(String, u16), UserError> {
     Ok((host.to_owned(), port))
 }
 
+/// Returns the last day of a new certificate: year, month, day.
+pub(super) fn expiry() -> (i32, u8, u8) {
+    (this_year() + YEARS, 1, 1)
+}
+
 fn this_year() -> i32 {
     let now = WallTime(WallClock::unix_ns().unsigned_abs()).rfc3339();
     now.get(..4).and_then(|year| year.parse().ok()).unwrap_or(2026)
 }
 
 /// Writes all files into a new folder. Only its owner can read it.
-fn write(dir: &Path, files: &BrokerFiles, agents: &[String]) -> std::io::Result<()> {
+fn write(
+    dir: &Path,
+    files: &BrokerFiles,
+    (agents, ports): (&[String], Option<&BrokerPorts>),
+) -> std::io::Result<()> {
     DirBuilder::new().mode(0o700).create(dir)?;
     let put = |name: &str, text: &str| {
         let mut options = OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o600).open(dir.join(name))?;
         file.write_all(text.as_bytes())
     };
-    put("nats-server.conf", &files.config)?;
+    put(CONFIG, &files.config)?;
+    if let Some((name, text)) = ports.map(BrokerPorts::file) {
+        put(name, &text)?;
+    }
     put(CA, &files.ca)?;
     put("server.pem", &files.certificate)?;
     put("server.key", &files.certificate_key)?;

@@ -6,7 +6,7 @@ use wavetank_inventory::HostRole;
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
 use wavetank_units::{UserError, unix_path};
 
-use super::broker_init::{CA, CONTROLLER_SEED, broker_dir};
+use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
 use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
 use crate::commands::broker_access::open_broker;
@@ -34,10 +34,10 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
             "name hosts under load:, or use a shorter --without",
         ));
     }
-    let reach = if let Some((url, fleet)) = selection.broker() {
-        let dir = broker_dir(args.broker.as_deref(), file);
-        let (seed, ca) = (dir.join(CONTROLLER_SEED), dir.join(CA));
-        FleetReach::Broker(Box::new(open_broker(url, fleet, (Some(&seed), &ca))?))
+    let fleet = selection.fleet().expect("a fleet file was named");
+    let reach = if let Some(broker) = BrokerFolder::read(fleet, args.broker.as_deref(), file)? {
+        let (seed, ca) = (broker.dir.join(CONTROLLER_SEED), broker.dir.join(CA));
+        FleetReach::Broker(Box::new(open_broker(&broker.url(), &broker.fleet, (Some(&seed), &ca))?))
     } else {
         let (options, sudo) = selection.ssh_options(&ssh);
         FleetReach::Ssh { options, sudo, at_once: selection.fan_out(&ssh) }

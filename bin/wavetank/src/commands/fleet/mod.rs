@@ -2,15 +2,22 @@
 
 mod agent_hosts;
 mod agent_rows;
+mod agent_settings;
+mod broker_folder;
 mod broker_init;
+mod broker_keeper;
+mod broker_serve;
 mod calibrate;
 mod down;
 mod exec;
 mod hosts;
+mod kept_process;
 mod load_fleet;
 mod logs;
+mod manifest;
 mod program_file;
 mod selection;
+mod settle;
 mod status;
 mod top;
 mod top_table;
@@ -35,8 +42,10 @@ pub(crate) fn fleet(args: FleetArgs) -> Result<u8, UserError> {
         FleetCommand::Up(args) => up::up(&args),
         FleetCommand::Down(args) => down::down(&args),
         FleetCommand::Status(args) => status::status(&args),
+        FleetCommand::Settle(args) => settle::settle(&args),
         FleetCommand::Logs(args) => logs::logs(&args),
         FleetCommand::Unit(args) => unit::unit(&args),
+        FleetCommand::Manifest(args) => manifest::manifest(&args),
         FleetCommand::Broker(args) => broker_init::broker(&args),
     }
 }

@@ -56,6 +56,11 @@ impl ProgramFile {
     }
 }
 
+/// Returns the SHA-256 of a file, in hexadecimal.
+pub(super) fn file_digest(path: &Path) -> std::io::Result<String> {
+    digest_of(path, u64::MAX)
+}
+
 /// Returns the SHA-256 of the first `size` bytes of a file, in hexadecimal.
 fn digest_of(path: &Path, size: u64) -> std::io::Result<String> {
     let mut file = File::open(path)?.take(size);

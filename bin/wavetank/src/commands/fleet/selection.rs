@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_grammar::Diagnostic;
 use wavetank_inventory::{
-    FleetFile, FleetLink, Host, HostSelection, Inventory, read_ansible, read_fleet_file, read_group,
-    select_hosts,
+    FleetFile, Host, HostSelection, Inventory, read_ansible, read_fleet_file, read_group, select_hosts,
 };
 use wavetank_ssh::SshOptions;
 use wavetank_units::{Nanos, UserError};
@@ -65,19 +64,9 @@ impl Selection {
 }
 
 impl Selection {
-    /// Returns the URL of the fleet's broker and the fleet's name, if its link is a broker.
-    pub(super) fn broker(&self) -> Option<(&str, &str)> {
-        let fleet = self.fleet.as_ref()?;
-        match &fleet.link {
-            FleetLink::Nats(url) => Some((url, &fleet.name)),
-            FleetLink::Ssh => None,
-        }
-    }
-
-    /// Returns the targets that agents may load, from the fleet file.
-    pub(super) fn allow(&self) -> Vec<String> {
-        let allow = self.fleet.as_ref().map(|fleet| fleet.allow.as_slice()).unwrap_or_default();
-        allow.iter().map(ToString::to_string).collect()
+    /// Returns the fleet of the file, if one was named.
+    pub(super) const fn fleet(&self) -> Option<&FleetFile> {
+        self.fleet.as_ref()
     }
 }
 

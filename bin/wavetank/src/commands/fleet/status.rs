@@ -5,14 +5,17 @@ use wavetank_units::quantity::format_grouped;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::agent_hosts::{AgentGreeting, AgentHosts, failure, greeting_in};
+use super::settle::listing;
 use crate::cli::{FileFormat, FleetAgentArgs};
 use crate::run::output;
 
 /// Time for a look at an agent.
 const LOOK_MAX: Nanos = Nanos::from_secs(30);
 const SCRIPT: &str = "[ -x \"$d/wavetank\" ] || { echo 'no agent is installed' >&2; exit 3; }\n\
-    \"$d/wavetank\" agent hello --dir \"$d\"";
-const COLUMNS: [&str; 8] = ["host", "agent", "version", "state", "cores", "files", "ports", "calibration"];
+    \"$d/wavetank\" agent hello --dir \"$d\" || exit\n\
+    \"$d/wavetank\" agent spool list --dir \"$d\" 2>/dev/null || exit 0";
+const COLUMNS: [&str; 9] =
+    ["host", "agent", "version", "state", "cores", "files", "ports", "calibration", "unsettled"];
 
 /// Shows the agents of the selected load hosts. Exit 0 if all of them have one, else 1.
 pub(super) fn status(args: &FleetAgentArgs) -> Result<u8, UserError> {
@@ -28,7 +31,7 @@ pub(super) fn status(args: &FleetAgentArgs) -> Result<u8, UserError> {
                 (None, Some(agent)) => Ok(agent),
                 (None, None) => Err("the agent does not answer".to_owned()),
             };
-            StatusRow { host: host.name.clone(), agent }
+            StatusRow { host: host.name.clone(), agent, unsettled: unsettled(&run.stdout) }
         })
         .collect();
     let is_ok = rows.iter().all(|row| row.agent.is_ok());
@@ -47,6 +50,13 @@ pub(super) fn status(args: &FleetAgentArgs) -> Result<u8, UserError> {
 struct StatusRow {
     host: String,
     agent: Result<AgentGreeting, String>,
+    /// Runs of which it keeps intervals, apart from one in progress; `None`: unknown.
+    unsettled: Option<usize>,
+}
+
+/// Returns the number of unsettled runs in the output of a host.
+fn unsettled(output: &str) -> Option<usize> {
+    Some(listing(output)?.spools.iter().filter(|spool| !spool.running).count())
 }
 
 impl StatusRow {
@@ -59,6 +69,7 @@ impl StatusRow {
                     "name": hello.name, "version": hello.version, "state": hello.state.name(),
                     "run": run.0, "cores": hello.capabilities.cores, "files": hello.capabilities.files,
                     "ports": hello.capabilities.ports, "calibration": hello.capabilities.calibration,
+                    "unsettled": self.unsettled,
                 },
                 "reason": null,
             }),
@@ -78,6 +89,7 @@ impl StatusRow {
             format_grouped(can.files),
             format_grouped(can.ports),
             calibration.unwrap_or_else(|| "-".to_owned()),
+            self.unsettled.map_or_else(|| "-".to_owned(), |count| count.to_string()),
         ]
     }
 }
@@ -113,11 +125,15 @@ mod tests {
     fn a_reason_takes_the_place_of_the_columns() {
         let hello = AgentSetup::local("0.1.0").identity.hello(AgentState::Idle);
         let rows = [
-            StatusRow { host: "load1".to_owned(), agent: Ok(AgentGreeting { run: RunId::NONE, hello }) },
-            StatusRow { host: "b".to_owned(), agent: Err("unreachable: no".to_owned()) },
+            StatusRow {
+                host: "load1".to_owned(),
+                agent: Ok(AgentGreeting { run: RunId::NONE, hello }),
+                unsettled: Some(2),
+            },
+            StatusRow { host: "b".to_owned(), agent: Err("unreachable: no".to_owned()), unsettled: None },
         ];
-        let expected = "host   agent  version  state  cores  files  ports  calibration\n\
-            load1  local  0.1.0    idle   1      0      0      -\n\
+        let expected = "host   agent  version  state  cores  files  ports  calibration  unsettled\n\
+            load1  local  0.1.0    idle   1      0      0      -            2\n\
             b      unreachable: no\n";
         assert_eq!(table(&rows), expected);
         assert_eq!(rows[1].json()["reason"], "unreachable: no");

@@ -71,7 +71,8 @@ pub(super) const fn status_doc(status: FleetStatus) -> FleetStatusDoc {
     }
 }
 
-const fn end_doc(end: AgentEnd) -> AgentEndDoc {
+/// Returns how an agent ended, as it is stored.
+pub(crate) const fn end_doc(end: AgentEnd) -> AgentEndDoc {
     match end {
         AgentEnd::Sealed(EndCause::Plan) => AgentEndDoc::Plan,
         AgentEnd::Sealed(EndCause::Command) => AgentEndDoc::Command,

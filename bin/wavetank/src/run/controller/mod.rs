@@ -43,7 +43,7 @@ use super::run_control::RunControl;
 use super::sample::{SampleStore, note_fault};
 pub(crate) use agents::LoadSide;
 use agents::{Agents, run_setup};
-pub(crate) use fleet_result::FleetResult;
+pub(crate) use fleet_result::{FleetResult, end_doc};
 pub(crate) use load_result::LoadResult;
 use run_log::{AddressChanges, LogLineCount, RunLog};
 

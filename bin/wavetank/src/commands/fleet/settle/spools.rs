@@ -1,0 +1,138 @@
+//! [`HostSpools`]: what the agents of the selected hosts keep, over ssh.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Error, Read as _};
+use std::process::{ChildStdout, Stdio};
+
+use wavetank_store::{ArchiveSettling, MergedSpool, SettleProblem};
+use wavetank_units::{Nanos, shell_quoted};
+
+use super::super::agent_hosts::{AgentHosts, HostScript, failure};
+use super::unsettled_run::reason;
+use crate::commands::agent::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
+
+/// Time for a look at the spools of a host, which are read once.
+const LIST_MAX: Nanos = Nanos::from_secs(300);
+/// Bytes of a line before the spool's own, e.g. of a startup file of the shell.
+const GREETING_BYTES_MAX: u64 = 64 << 10;
+/// Lines before the spool's own.
+const GREETING_LINES_MAX: usize = 1_000;
+/// Prints the spools. A host that never had an agent has none.
+const LIST: &str = "[ -x \"$d/wavetank\" ] || { echo 'no agent is installed' >&2; exit 3; }\n\
+    \"$d/wavetank\" agent spool list --dir \"$d\"";
+
+/// What the agents of the selected hosts keep.
+pub(super) struct HostSpools<'a> {
+    hosts: &'a AgentHosts,
+    /// By the name of the host: its spools, or why they are unknown.
+    pub(super) listed: BTreeMap<String, Result<SpoolsDoc, String>>,
+}
+
+impl<'a> HostSpools<'a> {
+    /// Looks at all hosts.
+    pub(super) fn look(hosts: &'a AgentHosts) -> Self {
+        let runs = hosts.run_on_all(LIST, LIST_MAX);
+        let listed = hosts.hosts.iter().zip(&runs).map(|(host, run)| {
+            let spools = match failure(run) {
+                Some(reason) => Err(reason),
+                None => listing(&run.stdout).ok_or_else(|| "it did not list its spools".to_owned()),
+            };
+            (host.name.clone(), spools)
+        });
+        let listed = listed.collect();
+        Self { hosts, listed }
+    }
+
+    /// Whether an agent carries out this run now.
+    pub(super) fn is_running(&self, run: u64) -> bool {
+        let mut spools = self.listed.values().flatten().flat_map(|doc| &doc.spools);
+        spools.any(|spool| spool.run == run && spool.running)
+    }
+
+    /// Returns the numbers of all runs with spools.
+    pub(super) fn runs(&self) -> Vec<u64> {
+        let mut runs: Vec<u64> =
+            self.listed.values().flatten().flat_map(|doc| &doc.spools).map(|spool| spool.run).collect();
+        runs.sort_unstable();
+        runs.dedup();
+        runs
+    }
+
+    /// Returns the spool of a run on a host.
+    pub(super) fn spool(&self, host: &str, run: u64) -> Option<&SpoolDoc> {
+        self.listed.get(host)?.as_ref().ok()?.spools.iter().find(|spool| spool.run == run)
+    }
+
+    /// Returns the CPUs of a host; 0: unknown.
+    pub(super) fn cores(&self, host: &str) -> u32 {
+        self.listed.get(host).and_then(|doc| doc.as_ref().ok()).map_or(0, |doc| doc.cores)
+    }
+
+    /// Fetches a spool and merges it into an archive.
+    ///
+    /// # Errors
+    /// Why that failed, as part of a sentence. The archive is unchanged then.
+    pub(super) fn merge(
+        &self,
+        host: &str,
+        spool: &SpoolDoc,
+        archive: &mut ArchiveSettling,
+    ) -> Result<MergedSpool, String> {
+        let index = self.index(host).ok_or("it is not selected")?;
+        let script = format!("\"$d/wavetank\" agent spool send --dir \"$d\" --run {}", spool.run);
+        let mut process = self.hosts.process(index, &script);
+        process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let failed = |error: Error| format!("cannot start ssh: {error}");
+        let mut process = process.spawn().map_err(failed)?;
+        let stdout = process.stdout.take().expect("it is a pipe");
+        let mut reader = BufReader::with_capacity(1 << 16, stdout);
+        let merged = spool_bytes(&mut reader)
+            .map_err(SettleProblem::Transfer)
+            .and_then(|bytes| archive.merge((host, spool.epoch), &mut reader, bytes));
+        // ssh ends with its output, or has nothing more to say.
+        let _ = process.kill();
+        let _ = process.wait();
+        merged.map_err(|problem| reason(&problem))
+    }
+
+    /// Deletes spools, each with the digest of its intervals, which an archive has durably. Returns
+    /// why a spool stays, by host.
+    pub(super) fn delete(&self, spools: &[(String, u64, String)]) -> BTreeMap<String, String> {
+        let scripts = spools.iter().filter_map(|(host, run, digest)| {
+            let text = format!(
+                "\"$d/wavetank\" agent spool delete --dir \"$d\" --run {run} --digest {}",
+                shell_quoted(digest)
+            );
+            Some(HostScript { host: self.index(host)?, text, input: None, time_limit: Some(LIST_MAX) })
+        });
+        let runs = self.hosts.run(scripts.collect(), None, &mut |_| {});
+        let failed =
+            runs.iter().filter_map(|(host, run)| Some((self.hosts.hosts[*host].name.clone(), failure(run)?)));
+        failed.collect()
+    }
+
+    fn index(&self, host: &str) -> Option<usize> {
+        self.hosts.hosts.iter().position(|known| known.name == host)
+    }
+}
+
+/// Returns the listing in the output of a host.
+pub(in crate::commands::fleet) fn listing(output: &str) -> Option<SpoolsDoc> {
+    let mut lines = output.lines().filter_map(|line| line.strip_prefix(SPOOL_MARK));
+    lines.find_map(SpoolsDoc::read)
+}
+
+/// Reads up to the line that announces a spool, and returns the spool's length in bytes.
+fn spool_bytes(reader: &mut BufReader<ChildStdout>) -> Result<u64, Error> {
+    for _ in 0..GREETING_LINES_MAX {
+        let mut line = Vec::new();
+        if reader.take(GREETING_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(&line);
+        if let Some(bytes) = text.strip_prefix(SPOOL_MARK).and_then(|rest| rest.trim().parse().ok()) {
+            return Ok(bytes);
+        }
+    }
+    Err(Error::other("the host did not send it"))
+}
