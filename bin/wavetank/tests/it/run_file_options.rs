@@ -39,6 +39,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--fleet", "no-such-fleet.yaml"], Refused("no-such-fleet.yaml")),
     (&["--without", "load1"], Refused("--fleet FILE")),
     (&["--ssh-config", "no-such-config"], Refused("--fleet FILE")),
+    (&["--broker", "no-such-folder"], Refused("--fleet FILE")),
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
     (&["--truth"], Refused("no phase holds connections")),
@@ -92,6 +93,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--tag", "build=7"], Plan("build: \"7\"")),
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
+    (&["--metrics", "json=metrics.jsonl"], Elsewhere),
     (&["--lang", "zh"], Refused("--lang applies only to html")),
     // `compare` has tests with an existing baseline.
     (&["--baseline", "no-such-run"], Refused("no runs in")),
