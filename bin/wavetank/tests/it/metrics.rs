@@ -76,6 +76,25 @@ fn every_level_of_a_search_is_a_run() {
 }
 
 #[test]
+fn a_file_gives_phases_and_steps_their_names() {
+    let (trial, target) = (trial(), target());
+    let text = "wavetank: 1\ntarget: TARGET\nsteps: [{get: /, name: home}, {get: /b}]\nphases:\n\
+                  - {name: first, rate: 50/s, for: 500ms}\n- {name: second, rate: 50/s, for: 500ms}\n";
+    let text = text.replace("TARGET", target.url("").trim_end_matches('/'));
+    let (file, lines) = (trial.place().write("x.yaml", text), trial.place().file("metrics.jsonl"));
+    let outcome = trial.load(&file, ["--metrics", &format!("json={lines}")]).run();
+    assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
+    let text = std::fs::read_to_string(&lines).expect("the file is written");
+    let counters = counters_of_json(&text);
+    counters.expect_equal(&outcome.json());
+    let sessions = outcome.json()["sessions"]["done"].as_u64();
+    assert_eq!(Some(counters.get("wavetank_sessions_done_total")), sessions, "{outcome}");
+    for label in ["\"phase\":\"first\"", "\"phase\":\"second\"", "\"step\":\"home\"", "\"step\":\"GET /b\""] {
+        assert!(text.contains(label), "{label}: {text}");
+    }
+}
+
+#[test]
 fn lines_on_stdout_precede_the_result() {
     let (trial, target) = (trial(), target());
     let outcome = trial.load(&target.url("/"), LOAD.iter().chain(&["--metrics", "json=-"])).run();

@@ -93,6 +93,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--tag", "build=7"], Plan("build: \"7\"")),
     (&["--format", "json"], Elsewhere),
     (&["--out", "result.json"], Elsewhere),
+    (&["--metrics", "json=metrics.jsonl"], Elsewhere),
     (&["--lang", "zh"], Refused("--lang applies only to html")),
     // `compare` has tests with an existing baseline.
     (&["--baseline", "no-such-run"], Refused("no runs in")),
