@@ -51,6 +51,8 @@ pub(crate) struct StatusArgs {
 /// `wavetank attach`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
+For example: wavetank attach
+             wavetank attach 3f81 --format json
 Ctrl-C ends the view; the run goes on. When the run is over, its report is printed.
 Exit codes: that of the run; 0 after Ctrl-C · 2 no such run")]
 pub(crate) struct AttachArgs {
@@ -65,6 +67,7 @@ pub(crate) struct AttachArgs {
 /// `wavetank stop`.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 #[command(after_help = "\
+For example: wavetank stop 3f81
 The run reports as after Ctrl-C, with the verdict INCOMPLETE. Open requests have at most 10 s to end.")]
 pub(crate) struct StopArgs {
     /// Id of the run or its first characters, or its name [default: the only one]

@@ -119,11 +119,8 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
 
 /// Commands that people look for and this version lacks, with the nearest thing there is.
 const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
-    (
-        &["status", "attach", "watch", "ui", "live", "dashboard"],
-        "wavetank report latest shows a running run up to its last stored second",
-    ),
-    (&["stop", "set", "pause", "resume"], "Ctrl-C, or SIGINT to the process, ends a run and reports it"),
+    (&["watch", "ui", "live", "dashboard"], "wavetank attach shows a running run"),
+    (&["pause", "resume"], "wavetank set changes the load of a running run, and wavetank stop ends it"),
     (&["worker", "controller", "master"], "wavetank fleet up starts agents on load hosts"),
     (&["doctor", "lint", "tune", "observe"], "wavetank plan shows what this host lacks for a load"),
     (&["net", "iperf"], "docs/limitations.md lists what is not supported"),

@@ -61,8 +61,8 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --metrics json=a --metrics json=a", "conflict", Usage, "given twice", "once"),
         ("localhost --agents a,b", "option_unknown", Usage, "--agents", "--fleet FILE"),
         ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
-        ("status", "command_unknown", Usage, "`status` is not supported in this version", "report latest"),
-        ("stop 7f3a", "command_unknown", Usage, "`stop` is not supported in this version", "Ctrl-C"),
+        ("watch", "command_unknown", Usage, "`watch` is not supported in this version", "wavetank attach"),
+        ("pause 7f3a", "command_unknown", Usage, "`pause` is not supported in this version", "wavetank stop"),
         ("doctor", "command_unknown", Usage, "`doctor` is not supported in this version", "plan"),
     ]);
 }
