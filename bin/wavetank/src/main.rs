@@ -15,6 +15,8 @@ mod experiment;
 mod run;
 #[cfg(target_os = "linux")]
 mod trace;
+#[cfg(target_os = "linux")]
+mod view;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -62,6 +62,9 @@ pub(crate) struct AttachArgs {
     /// Output format; json prints the state at each seal, about once a second
     #[arg(long, default_value = "text")]
     pub(crate) format: FileFormat,
+    /// Print progress as lines, also on a large terminal
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// `wavetank stop`.

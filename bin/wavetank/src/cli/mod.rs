@@ -104,6 +104,8 @@ pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]
 pub(crate) use lab_args::{FaultCommand, PoolCommand};
 pub(crate) use load_source::LoadSource;
+#[cfg(target_os = "linux")]
+pub(crate) use output_args::OutputArgs;
 pub(crate) use output_formats::{FileFormat, OutFile, OutputFormat};
 use parse_all::Parsed;
 pub(crate) use report_args::ReportArgs;

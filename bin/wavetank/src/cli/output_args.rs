@@ -38,6 +38,9 @@ pub(crate) struct OutputArgs {
     /// Print no progress or messages on stderr
     #[arg(long)]
     pub(crate) quiet: bool,
+    /// Print progress as lines, also on a large terminal
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 impl OutputArgs {

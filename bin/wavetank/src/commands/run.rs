@@ -93,7 +93,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     if options.once {
         return once(&resolved.plan, &host, tls);
     }
-    let mut talk = Console::new(output.quiet);
+    let mut talk = Console::new(output.quiet).with_views(output.plain);
     let mut remarks = resolved.remarks;
     remarks.extend(plan_overload(&resolved.plan, &host.facts));
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);

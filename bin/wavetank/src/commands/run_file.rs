@@ -69,7 +69,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
     let probe = probes.then(|| probe_plan(&plan)).transpose()?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&plan))?;
     let files = open_all(out)?;
-    let mut talk = console(output.quiet, &loaded);
+    let mut talk = console(&output, &loaded);
     let load = load_doc(&plan, !experiment.has_phases());
     remarks.extend(plan_overload(&plan, &host.facts));
     announce(&mut talk, &load.text, (&plan, engine_why.as_ref()), &remarks);
@@ -98,8 +98,8 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
 }
 
 /// Prints the remarks about the file.
-fn console(quiet: bool, loaded: &ExperimentFile) -> Console {
-    let mut talk = Console::new(quiet);
+fn console(output: &OutputArgs, loaded: &ExperimentFile) -> Console {
+    let mut talk = Console::new(output.quiet).with_views(output.plain);
     if !loaded.diagnostics.is_empty() {
         talk.info(loaded.rendered().trim_end());
     }

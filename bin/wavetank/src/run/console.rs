@@ -4,17 +4,23 @@ use std::io::{IsTerminal, Write};
 
 use wavetank_measure::Interval;
 use wavetank_plan::{EngineChoice, Unsupported};
-use wavetank_record::engine_name;
+use wavetank_record::{LiveDoc, engine_name};
 use wavetank_units::{Nanos, UserError};
+
+use crate::view::LiveView;
 
 /// How often a plain line is written where there is no terminal.
 const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
 
-/// Prints progress: one rewritten line on a terminal, a plain line every 10 s elsewhere, nothing
-/// with `--quiet`. It reads sealed intervals and can delay only the control thread.
+/// Prints progress: a view on a large terminal, one rewritten line on a small one, a plain line
+/// every 10 s elsewhere, nothing with `--quiet`. It reads sealed intervals and can delay only the
+/// control thread.
 pub(crate) struct Console {
     quiet: bool,
     terminal: bool,
+    /// Whether a view may be opened.
+    views: bool,
+    view: Option<LiveView>,
     /// A progress line is on the terminal.
     standing: bool,
     next_plain: Nanos,
@@ -23,22 +29,53 @@ pub(crate) struct Console {
 impl Console {
     pub(crate) fn new(quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Self { quiet, terminal, standing: false, next_plain: PLAIN_EVERY }
+        Self { quiet, terminal, views: false, view: None, standing: false, next_plain: PLAIN_EVERY }
+    }
+
+    /// The same, with a view of the load on the whole terminal unless `plain`.
+    pub(crate) fn with_views(self, plain: bool) -> Self {
+        Self { views: !plain && !self.quiet, ..self }
+    }
+
+    /// Opens the view, if there may be one and the terminal is large enough. `keys` says what Ctrl-C
+    /// does.
+    pub(crate) fn open_view(&mut self, keys: &'static str) {
+        if self.views && self.view.is_none() {
+            self.clear_progress();
+            self.view = LiveView::open(keys);
+        }
+    }
+
+    /// Whether a view shows the run.
+    pub(crate) const fn has_view(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Shows a state of the run in the view.
+    pub(crate) fn show(&mut self, state: &LiveDoc) {
+        if let Some(view) = &mut self.view {
+            view.show(state);
+        }
     }
 
     /// A line of its own.
     pub(crate) fn info(&mut self, line: &str) {
-        if self.quiet {
-            return;
+        if !self.quiet {
+            self.print(line);
         }
-        self.clear_progress();
-        write(&format!("{line}\n"));
     }
 
     /// Prints a warning, also with `--quiet`.
     pub(crate) fn warn(&mut self, line: &str) {
+        self.print(&format!("warning: {line}"));
+    }
+
+    fn print(&mut self, line: &str) {
+        if let Some(view) = &mut self.view {
+            return view.message(line);
+        }
         self.clear_progress();
-        write(&format!("warning: {line}\n"));
+        write(&format!("{line}\n"));
     }
 
     /// Prints an error as a warning, because the command goes on or another result takes
@@ -60,7 +97,7 @@ impl Console {
 
     /// How it goes, at the instant `at` of the run's clock.
     pub(crate) fn progress_line(&mut self, line: &str, at: Nanos) {
-        if self.quiet {
+        if self.quiet || self.view.is_some() {
             return;
         }
         if self.terminal {
@@ -73,7 +110,7 @@ impl Console {
 
     /// What is being done, in a line that is renewed; nothing where there is no terminal.
     pub(crate) fn stage(&mut self, line: &str) {
-        if !self.quiet && self.terminal {
+        if !self.quiet && self.terminal && self.view.is_none() {
             self.renew(line);
         }
     }
@@ -86,8 +123,10 @@ impl Console {
         self.standing = true;
     }
 
-    /// Take the renewed line away.
+    /// Takes the view or the renewed line away. Messages that the view has shown are printed.
     pub(crate) fn clear_progress(&mut self) {
+        let messages = self.view.take().map(LiveView::close).unwrap_or_default();
+        messages.iter().for_each(|line| write(&format!("{line}\n")));
         if std::mem::take(&mut self.standing) {
             write("\r\x1b[K");
         }

@@ -8,6 +8,10 @@ use wavetank_units::Nanos;
 /// Longest text of a mark, in bytes.
 pub(super) const MARK_BYTES_MAX: usize = 1_000;
 
+/// What the last line of a run's view says.
+pub(super) const KEYS: &str =
+    "Ctrl-C ends the run and reports · from another terminal: wavetank set rate=…, event, stop";
+
 /// The command that shows what a run does.
 const LOOK: &str = "look at it: wavetank status";
 

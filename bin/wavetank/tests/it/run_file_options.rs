@@ -102,6 +102,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--runs-dir", "elsewhere"], Elsewhere),
     (&["--no-archive"], Elsewhere),
     (&["--quiet"], Elsewhere),
+    (&["--plain"], Elsewhere),
     (&["--detach"], Elsewhere),
     (&["--help"], Elsewhere),
 ];

@@ -47,10 +47,16 @@ impl<'a> RunController<'a> {
         }
     }
 
-    /// Sends the state after a seal to those who watch.
-    pub(super) fn publish_state(&self) {
-        if let Some(control) = self.control.filter(|control| control.is_watched()) {
-            control.publish(&self.state(control));
+    /// Shows the state after a seal, and sends it to processes that watch.
+    pub(super) fn publish_state(&mut self) {
+        let Some(control) = self.control else { return };
+        if !control.is_search() && !self.ending_early {
+            self.book.talk.open_view(control_replies::KEYS);
+        }
+        if control.is_watched() || self.book.talk.has_view() {
+            let state = self.state(control);
+            control.publish(&state);
+            self.book.talk.show(&state);
         }
     }
 
