@@ -21,7 +21,7 @@ use super::planned_load::{OutputPlan, announce, execute_and_report};
 use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use crate::calibrate::plan_overload;
-use crate::cli::{FileArgs, OutFile, OutputFormat, RunArgs, without_values};
+use crate::cli::{FileArgs, OutFile, OutputArgs, OutputFormat, RunArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
 use crate::run::out_file::open_all;
 use crate::run::{

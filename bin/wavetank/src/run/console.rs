@@ -17,30 +17,41 @@ const PLAIN_EVERY: Nanos = Nanos::from_secs(10);
 /// control thread.
 pub(crate) struct Console {
     quiet: bool,
-    terminal: bool,
-    /// Whether a view may be opened.
-    views: bool,
+    style: ProgressStyle,
     view: Option<LiveView>,
     /// A progress line is on the terminal.
     standing: bool,
     next_plain: Nanos,
 }
 
+/// How progress is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProgressStyle {
+    /// A plain line every 10 s, where there is no terminal.
+    Lines,
+    /// One line that is renewed.
+    OneLine,
+    /// A view, if the terminal is large enough, else one line.
+    View,
+}
+
 impl Console {
     pub(crate) fn new(quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Self { quiet, terminal, views: false, view: None, standing: false, next_plain: PLAIN_EVERY }
+        let style = if terminal { ProgressStyle::OneLine } else { ProgressStyle::Lines };
+        Self { quiet, style, view: None, standing: false, next_plain: PLAIN_EVERY }
     }
 
     /// The same, with a view of the load on the whole terminal unless `plain`.
     pub(crate) fn with_views(self, plain: bool) -> Self {
-        Self { views: !plain && !self.quiet, ..self }
+        let may_view = !plain && !self.quiet && self.style == ProgressStyle::OneLine;
+        Self { style: if may_view { ProgressStyle::View } else { self.style }, ..self }
     }
 
     /// Opens the view, if there may be one and the terminal is large enough. `keys` says what Ctrl-C
     /// does.
     pub(crate) fn open_view(&mut self, keys: &'static str) {
-        if self.views && self.view.is_none() {
+        if self.style == ProgressStyle::View && self.view.is_none() {
             self.clear_progress();
             self.view = LiveView::open(keys);
         }
@@ -100,7 +111,7 @@ impl Console {
         if self.quiet || self.view.is_some() {
             return;
         }
-        if self.terminal {
+        if self.style != ProgressStyle::Lines {
             self.renew(line);
         } else if at >= self.next_plain {
             self.next_plain = Nanos((at.0 / PLAIN_EVERY.0 + 1) * PLAIN_EVERY.0);
@@ -110,7 +121,7 @@ impl Console {
 
     /// What is being done, in a line that is renewed; nothing where there is no terminal.
     pub(crate) fn stage(&mut self, line: &str) {
-        if !self.quiet && self.terminal && self.view.is_none() {
+        if !self.quiet && self.style != ProgressStyle::Lines && self.view.is_none() {
             self.renew(line);
         }
     }
@@ -126,7 +137,9 @@ impl Console {
     /// Takes the view or the renewed line away. Messages that the view has shown are printed.
     pub(crate) fn clear_progress(&mut self) {
         let messages = self.view.take().map(LiveView::close).unwrap_or_default();
-        messages.iter().for_each(|line| write(&format!("{line}\n")));
+        for line in messages {
+            write(&format!("{line}\n"));
+        }
         if std::mem::take(&mut self.standing) {
             write("\r\x1b[K");
         }

@@ -32,7 +32,9 @@ impl History {
     pub(super) fn add(&mut self, state: &LiveDoc) {
         let at_s = state.at_s.0;
         let is_new = self.points.back().is_none_or(|last| last.at_s < at_s);
-        if state.latest.length_s.0 <= 0.0 || !is_new {
+        // Connections are opened before the first request is due.
+        let is_idle = at_s <= 0.0 && state.latest.offered_per_s.0 <= 0.0;
+        if state.latest.length_s.0 <= 0.0 || is_idle || !is_new {
             return;
         }
         if self.points.len() == SECONDS_MAX {

@@ -11,7 +11,7 @@ use wavetank_record::LiveDoc;
 
 use super::history::History;
 use super::screen_parts::{
-    Look, charts, counters, errors, findings, generator, numbers, steps, thresholds, title,
+    Look, charts, counters, errors, faint, findings, generator, numbers, steps, thresholds, title,
 };
 
 /// Lines of the charts at least.
@@ -34,14 +34,9 @@ pub(super) struct Screen<'a> {
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen<'_>) {
     let look = Look { colours: screen.colours };
     let (state, width) = (screen.state, frame.area().width);
-    let top = vec![
-        title(state, look, width),
-        thresholds(state, look),
-        Line::default(),
-        numbers(state, look),
-        counters(state, look),
-        errors(state, look),
-    ];
+    let mut top = vec![title(state, width), thresholds(state, look), Line::default(), numbers(state, look)];
+    top.extend(counters(state, look, width));
+    top.push(errors(state, look));
     let news = news(screen, look);
     let table = steps(state, usize::from(STEPS_MAX));
     let table_lines = u16::try_from(table.len()).unwrap_or(STEPS_MAX);
@@ -57,12 +52,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen<'_>) {
     charts(frame, areas[1], screen.history, look);
     frame.render_widget(Paragraph::new(Text::from(table)), areas[2]);
     frame.render_widget(Paragraph::new(Text::from(news)).wrap(Wrap { trim: false }), areas[3]);
-    frame.render_widget(Paragraph::new(look.faint(screen.keys)), areas[4]);
+    frame.render_widget(Paragraph::new(faint(screen.keys)), areas[4]);
 }
 
 /// The generator's health, findings so far, and the latest messages.
 fn news<'a>(screen: &Screen<'a>, look: Look) -> Vec<Line<'a>> {
-    let mut lines = vec![generator(screen.state, look)];
+    let mut lines = generator(screen.state, look);
     lines.extend(findings(screen.state, look).into_iter().take(NEWS_MAX));
     let skip = screen.messages.len().saturating_sub(NEWS_MAX);
     lines.extend(screen.messages.iter().skip(skip).map(|line| Line::from(line.as_str())));
@@ -74,8 +69,8 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use wavetank_record::{
-        Finding, LiveAgent, LiveInterval, LivePhase, LiveState, LiveStep, Number, Requests, Spread, Threshold,
-        Times,
+        Finding, LiveAgent, LiveInterval, LivePhase, LiveState, LiveStep, Number, Requests, Spread,
+        Threshold, Times,
     };
 
     use super::*;
@@ -86,7 +81,15 @@ mod tests {
     }
 
     fn state(at: f64) -> LiveDoc {
-        let requests = Requests { offered: 12_000, sent: 11_990, done: 11_950, failed: 37, late: 5, dropped: 10, open: 3 };
+        let requests = Requests {
+            offered: 12_000,
+            sent: 11_990,
+            done: 11_950,
+            failed: 37,
+            late: 5,
+            dropped: 10,
+            open: 3,
+        };
         let step = |name: &str| LiveStep {
             name: name.to_owned(),
             requests,
@@ -120,7 +123,10 @@ mod tests {
                 Threshold { expr: "p99 < 10ms".to_owned(), ok: Some(false), ..Threshold::default() },
                 Threshold { expr: "failed < 1%".to_owned(), ok: Some(true), ..Threshold::default() },
             ],
-            findings: vec![Finding { message: "the target resets connections".to_owned(), ..Finding::default() }],
+            findings: vec![Finding {
+                message: "the target resets connections".to_owned(),
+                ..Finding::default()
+            }],
             agents: vec![
                 LiveAgent { name: "load1".to_owned(), state: "running".to_owned() },
                 LiveAgent { name: "load2".to_owned(), state: "lost".to_owned() },
@@ -137,8 +143,13 @@ mod tests {
         for at in 1..=seconds {
             let state = state(f64::from(at));
             history.add(&state);
-            let screen =
-                Screen { state: &state, history: &history, messages: &messages, colours: true, keys: "Ctrl-C" };
+            let screen = Screen {
+                state: &state,
+                history: &history,
+                messages: &messages,
+                colours: true,
+                keys: "Ctrl-C",
+            };
             terminal.draw(|frame| draw(frame, &screen)).expect("memory can be drawn on");
         }
         terminal.backend().to_string()
@@ -149,17 +160,18 @@ mod tests {
         for (width, height) in [(80, 24), (160, 50)] {
             let text = drawn(width, height, 30);
             for part in [
-                "shop · http://10.0.0.1:8080/",
-                "30 s of 60 s · running full · load modified · 3f81aa",
-                "1 pass, 1 FAIL: p99 < 10ms",
-                "done 1,020 req/s of 1,030 req/s     p99 12.3 ms     failed 0.31 %",
-                "offered 12,000   sent 11,990   done 11,950   failed 37   late 5   dropped 10   open 3",
+                "shop · 3f81aa · http://10.0.0.1:8080/",
+                "30 s of 60 s · running full",
+                "1 pass, 1 FAIL: p99 < 10ms   load modified",
+                "last second: done 1,020 req/s of 1,030 req/s, p99 12.3 ms     so far: failed 0.31 %",
+                "offered 12,000   sent 11,990   done 11,950",
+                "failed 37   late 5   dropped 10   open 3",
                 "errors  reset 37",
                 "requests per second",
                 "response time, ms",
                 "login",
                 "lag p99 40.0 µs",
-                "agents 1   LOST: load2",
+                "agents     1 LOST: load2",
                 "finding    the target resets connections",
                 "event deploy 4711",
                 "Ctrl-C",

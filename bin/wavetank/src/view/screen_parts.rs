@@ -12,6 +12,9 @@ use wavetank_units::{Nanos, sanitize};
 
 use super::history::{History, Line as ChartLine};
 
+/// From this width on, all counters are in one line.
+const WIDE: u16 = 120;
+
 /// Whether colours are used. They never carry meaning alone.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
@@ -23,16 +26,6 @@ impl Look {
         if self.colours { Style::new().fg(colour) } else { Style::new() }
     }
 
-    /// Text that may be overlooked.
-    pub(super) fn faint(self, text: &str) -> Line<'_> {
-        Line::styled(text, Style::new().add_modifier(Modifier::DIM))
-    }
-
-    fn bold(self, text: String) -> Span<'static> {
-        let _ = self;
-        Span::styled(text, Style::new().add_modifier(Modifier::BOLD))
-    }
-
     /// A count that should be zero.
     fn trouble(self, name: &str, count: u64) -> Span<'static> {
         let text = format!("{name} {}   ", format_grouped(count));
@@ -40,23 +33,25 @@ impl Look {
     }
 }
 
+/// Text that may be overlooked.
+pub(super) fn faint(text: &str) -> Line<'_> {
+    Line::styled(text, Style::new().add_modifier(Modifier::DIM))
+}
+
+fn bold(text: String) -> Span<'static> {
+    Span::styled(text, Style::new().add_modifier(Modifier::BOLD))
+}
+
 /// Name, target, time and phase; the time is at the right edge.
-pub(super) fn title(state: &LiveDoc, look: Look, width: u16) -> Line<'static> {
-    let name = format!("{} · {}", sanitize(&state.name), sanitize(&state.target));
+pub(super) fn title(state: &LiveDoc, width: u16) -> Line<'static> {
+    let name = format!("{} · {} · {}", sanitize(&state.name), sanitize(&state.id), sanitize(&state.target));
     let of = state.ends_at_s.map_or_else(String::new, |end| format!(" of {}", seconds(end)));
     let phases: Vec<String> = state.phases.iter().map(|phase| sanitize(&phase.name).to_string()).collect();
-    let modified = if state.modified { " · load modified" } else { "" };
-    let when = format!(
-        "{}{of} · {} {}{modified} · {}",
-        seconds(state.at_s),
-        state.state.name(),
-        phases.join(" + "),
-        sanitize(&state.id)
-    );
+    let when = format!("{}{of} · {} {}", seconds(state.at_s), state.state.name(), phases.join(" + "));
     let room = usize::from(width).saturating_sub(when.chars().count() + 2);
     let name: String = name.chars().take(room).collect();
     let gap = usize::from(width).saturating_sub(name.chars().count() + when.chars().count());
-    Line::from(vec![look.bold(name), Span::raw(" ".repeat(gap.max(1))), Span::raw(when)])
+    Line::from(vec![bold(name), Span::raw(" ".repeat(gap.max(1))), Span::raw(when)])
 }
 
 /// The conditions so far: those that fail, and how many pass.
@@ -75,6 +70,9 @@ pub(super) fn thresholds(state: &LiveDoc, look: Look) -> Line<'static> {
         let text = format!(", {} FAIL: {}", failing.len(), failing.join(" · "));
         spans.push(Span::styled(text, look.style(Color::Red).add_modifier(Modifier::BOLD)));
     }
+    if state.modified {
+        spans.push(Span::raw("   load modified"));
+    }
     Line::from(spans)
 }
 
@@ -85,7 +83,7 @@ pub(super) fn numbers(state: &LiveDoc, look: Look) -> Line<'static> {
     if held > 0 {
         let lost = latest.connections_lost;
         return Line::from(vec![
-            look.bold(format!("held {} of {}", format_grouped(latest.connections), format_grouped(held))),
+            bold(format!("held {} of {}", format_grouped(latest.connections), format_grouped(held))),
             Span::raw("     "),
             look.trouble("lost", lost),
         ]);
@@ -94,35 +92,41 @@ pub(super) fn numbers(state: &LiveDoc, look: Look) -> Line<'static> {
     let requests = &state.requests;
     let resolved = requests.done + requests.failed;
     let share = if resolved > 0 { requests.failed as f64 * 100.0 / resolved as f64 } else { 0.0 };
-    Line::from(look.bold(format!(
-        "done {} of {}     p99 {p99}     failed {share:.2} %",
+    Line::from(bold(format!(
+        "last second: done {} of {}, p99 {p99}     so far: failed {share:.2} %",
         show_request_rate(latest.done_per_s.0),
         show_request_rate(latest.offered_per_s.0),
     )))
 }
 
-/// The seven counters of the judged phases.
-pub(super) fn counters(state: &LiveDoc, look: Look) -> Line<'static> {
+/// The seven counters of the judged phases, in two lines on a narrow terminal.
+pub(super) fn counters(state: &LiveDoc, look: Look, width: u16) -> Vec<Line<'static>> {
     let requests = &state.requests;
     let plain = |name: &str, count: u64| Span::raw(format!("{name} {}   ", format_grouped(count)));
-    Line::from(vec![
-        plain("offered", requests.offered),
-        plain("sent", requests.sent),
-        plain("done", requests.done),
+    let mut sent =
+        vec![plain("offered", requests.offered), plain("sent", requests.sent), plain("done", requests.done)];
+    let rest = [
         look.trouble("failed", requests.failed),
         look.trouble("late", requests.late),
         look.trouble("dropped", requests.dropped),
         plain("open", state.latest.open),
-    ])
+    ];
+    if width < WIDE {
+        return vec![Line::from(sent), Line::from(rest.to_vec())];
+    }
+    sent.extend(rest);
+    vec![Line::from(sent)]
 }
 
 /// Failed requests by class, else the statuses.
 pub(super) fn errors(state: &LiveDoc, look: Look) -> Line<'static> {
     if state.errors.is_empty() {
-        let statuses = state.status.iter().map(|(status, count)| format!("{status}: {}", format_grouped(*count)));
+        let statuses =
+            state.status.iter().map(|(status, count)| format!("{status}: {}", format_grouped(*count)));
         return Line::from(format!("status  {}", statuses.collect::<Vec<_>>().join("   ")));
     }
-    let errors = state.errors.iter().map(|(class, count)| format!("{} {}", sanitize(class), format_grouped(*count)));
+    let errors =
+        state.errors.iter().map(|(class, count)| format!("{} {}", sanitize(class), format_grouped(*count)));
     Line::styled(format!("errors  {}", errors.collect::<Vec<_>>().join("   ")), look.style(Color::Yellow))
 }
 
@@ -156,7 +160,8 @@ fn chart(
     });
     let x = Axis::default().bounds(span).labels([seconds(Number(span[0])), seconds(Number(span[1]))]);
     let y = Axis::default().bounds([0.0, top]).labels(["0".to_owned(), amount(top / 2.0), amount(top)]);
-    let chart = Chart::new(sets.collect()).block(Block::bordered().title(title.to_owned())).x_axis(x).y_axis(y);
+    let chart =
+        Chart::new(sets.collect()).block(Block::bordered().title(title.to_owned())).x_axis(x).y_axis(y);
     frame.render_widget(chart, area);
 }
 
@@ -181,8 +186,8 @@ pub(super) fn steps(state: &LiveDoc, most: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// How well the generator works, users, connections, traffic and agents.
-pub(super) fn generator(state: &LiveDoc, look: Look) -> Line<'static> {
+/// How well the generator works, users, connections and agents.
+pub(super) fn generator(state: &LiveDoc, look: Look) -> Vec<Line<'static>> {
     let latest = &state.latest;
     let lag = latest.lag_us.spread.as_ref().map_or_else(|| "-".to_owned(), |spread| micros(spread.p99));
     let busy = latest.busiest_thread.0 * 100.0;
@@ -194,15 +199,20 @@ pub(super) fn generator(state: &LiveDoc, look: Look) -> Line<'static> {
         spans.push(Span::raw(format!("users {}   ", format_grouped(latest.users))));
     }
     spans.push(Span::raw(format!("connections {}   ", format_grouped(latest.connections))));
-    let lost: Vec<_> = state.agents.iter().filter(|agent| agent.state == "lost").collect();
-    if !state.agents.is_empty() {
-        spans.push(Span::raw(format!("agents {}   ", state.agents.len() - lost.len())));
-    }
+    let mut lines = vec![Line::from(spans)];
+    lines.extend(agents(state, look));
+    lines
+}
+
+/// The agents of a fleet; `None` on a single host.
+fn agents(state: &LiveDoc, look: Look) -> Option<Line<'static>> {
+    let lost = state.agents.iter().filter(|agent| agent.state == "lost");
+    let lost: Vec<String> = lost.map(|agent| sanitize(&agent.name).to_string()).collect();
+    let mut spans = vec![Span::raw(format!("agents     {} ", state.agents.len() - lost.len()))];
     if !lost.is_empty() {
-        let names: Vec<String> = lost.iter().map(|agent| sanitize(&agent.name).to_string()).collect();
-        spans.push(Span::styled(format!("LOST: {}", names.join(", ")), look.style(Color::Red)));
+        spans.push(Span::styled(format!("LOST: {}", lost.join(", ")), look.style(Color::Red)));
     }
-    Line::from(spans)
+    (!state.agents.is_empty()).then(|| Line::from(spans))
 }
 
 /// The findings so far, one line each.
