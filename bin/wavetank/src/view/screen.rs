@@ -163,7 +163,7 @@ mod tests {
                 "shop · 3f81aa · http://10.0.0.1:8080/",
                 "30 s of 60 s · running full",
                 "1 pass, 1 FAIL: p99 < 10ms   load modified",
-                "last second: done 1,020 req/s of 1,030 req/s, p99 12.3 ms     so far: failed 0.31 %",
+                "last second: done 1,020 req/s of 1,030 req/s   p99 12.3 ms   failed 0",
                 "offered 12,000   sent 11,990   done 11,950",
                 "failed 37   late 5   dropped 10   open 3",
                 "errors  reset 37",

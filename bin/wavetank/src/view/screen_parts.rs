@@ -76,7 +76,7 @@ pub(super) fn thresholds(state: &LiveDoc, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The three numbers: rate, p99 and failures.
+/// The three numbers of the last second: rate, p99 and failures.
 pub(super) fn numbers(state: &LiveDoc, look: Look) -> Line<'static> {
     let latest = &state.latest;
     let held: u64 = state.phases.iter().filter_map(|phase| phase.connections).sum();
@@ -89,13 +89,11 @@ pub(super) fn numbers(state: &LiveDoc, look: Look) -> Line<'static> {
         ]);
     }
     let p99 = latest.response_us.spread.as_ref().map_or_else(|| "-".to_owned(), |spread| micros(spread.p99));
-    let requests = &state.requests;
-    let resolved = requests.done + requests.failed;
-    let share = if resolved > 0 { requests.failed as f64 * 100.0 / resolved as f64 } else { 0.0 };
     Line::from(bold(format!(
-        "last second: done {} of {}, p99 {p99}     so far: failed {share:.2} %",
+        "last second: done {} of {}   p99 {p99}   failed {}",
         show_request_rate(latest.done_per_s.0),
         show_request_rate(latest.offered_per_s.0),
+        format_grouped(latest.failed),
     )))
 }
 
