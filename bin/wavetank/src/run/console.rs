@@ -48,8 +48,8 @@ impl Console {
         Self { style: if may_view { ProgressStyle::View } else { self.style }, ..self }
     }
 
-    /// Opens the view, if there may be one and the terminal is large enough. `keys` says what Ctrl-C
-    /// does.
+    /// Opens the view, if there may be one and the terminal is large enough. `keys` says what
+    /// Ctrl-C does.
     pub(crate) fn open_view(&mut self, keys: &'static str) {
         if self.style == ProgressStyle::View && self.view.is_none() {
             self.clear_progress();
