@@ -28,35 +28,35 @@ pub(crate) struct RunFacts<'a> {
     pub(crate) samples: &'a [SampleLine],
 }
 
-/// Conclude.
-pub(crate) fn build_record(told: RunFacts<'_>) -> RunRecord {
-    let RunFacts { plan, ledger, ending, circumstances, .. } = told;
-    let hosts = told.environment.lab.iter().flat_map(|lab| &lab.hosts);
+/// Makes the record of a run from everything known about it.
+pub(crate) fn build_record(facts: RunFacts<'_>) -> RunRecord {
+    let RunFacts { plan, ledger, ending, circumstances, .. } = facts;
+    let hosts = facts.environment.lab.iter().flat_map(|lab| &lab.hosts);
     let roles = hosts.map(|host| (host.name.clone(), host.role.clone())).collect();
     let circumstances = &RunContext { roles, ..circumstances.clone() };
     let diagnosis = diagnose(plan, ledger, ending, circumstances);
     let mut record = compose(&Composition {
         plan,
-        plan_hash: told.plan_hash,
-        environment: told.environment,
+        plan_hash: facts.plan_hash,
+        environment: facts.environment,
         totals: ledger.totals(),
         observed: ledger.observed(),
         thresholds: &ledger.results(),
         diagnosis: &diagnosis,
-        cpu_s: told.cpu_s,
-        peak_rss_bytes: told.peak_rss_bytes,
-        connection_memory: told.connection_memory,
-        setup: told.setup,
+        cpu_s: facts.cpu_s,
+        peak_rss_bytes: facts.peak_rss_bytes,
+        connection_memory: facts.connection_memory,
+        setup: facts.setup,
         before: &circumstances.before,
         after: &circumstances.after,
-        events: told.events,
+        events: facts.events,
         impacts: &ledger.impacts(),
-        samples: told.samples,
+        samples: facts.samples,
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.
-    let changes = first_events(told.events, &[LOAD_CHANGED]);
-    record.notes.splice(0..0, told.environment.rehearsal.clone().into_iter().chain(changes));
-    record.notes.extend(moves(told.events));
+    let changes = first_events(facts.events, &[LOAD_CHANGED]);
+    record.notes.splice(0..0, facts.environment.rehearsal.clone().into_iter().chain(changes));
+    record.notes.extend(moves(facts.events));
     record.notes.extend(hurts(&record.impacts));
     record
 }

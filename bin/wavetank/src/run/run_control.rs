@@ -142,7 +142,8 @@ impl RunControl {
         let source =
             LiveSource { record, plan, latest: None, connections_lost: lost, state: LiveState::Over };
         let agents = record.fleet.iter().flat_map(|fleet| &fleet.agents).map(over).collect();
-        control.publish(&LiveDoc { agents, ..control.complete(live_doc(&source)) });
+        // No interval follows, so the time is the end of the measured load.
+        control.publish(&LiveDoc { at_s: record.duration_s, agents, ..control.complete(live_doc(&source)) });
     }
 
     fn complete(&self, state: LiveDoc) -> LiveDoc {

@@ -288,7 +288,7 @@ fn a_run_is_compared_as_soon_as_it_is_over() {
 
 /// Returns an error if a busy machine leaves the answer open.
 fn compare_with_baseline() -> Result<(), TimingMismatch> {
-    let decided = |told: &Outcome| expect_time(told.exit != Some(4), || format!("{told}"));
+    let decided = |outcome: &Outcome| expect_time(outcome.exit != Some(4), || format!("{outcome}"));
     let trial = trial();
     let baseline = runs(&trial, 3, 3).join(",");
     let target = Target::start(Script::constant(Duration::from_millis(30)));

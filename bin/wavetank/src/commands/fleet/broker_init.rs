@@ -68,12 +68,12 @@ fn init(args: &FleetBrokerInitArgs) -> Result<u8, UserError> {
     };
     let files = BrokerFiles::make(&setup).map_err(|error| not_made(&dir, &error))?;
     write(&dir, &files, (&agents, ports.as_ref())).map_err(|error| not_made(&dir, &error))?;
-    output::print(&told(fleet, &dir, agents.len(), &args.fleet))?;
+    output::print(&summary(fleet, &dir, agents.len(), &args.fleet))?;
     Ok(ExitCode::Pass as u8)
 }
 
 /// Returns what was written, and what to do next.
-fn told(fleet: &FleetFile, dir: &Path, agents: usize, file: &Path) -> String {
+fn summary(fleet: &FleetFile, dir: &Path, agents: usize, file: &Path) -> String {
     let wrote =
         format!("wrote the broker's configuration and {} keys to {dir}\n", agents + 1, dir = dir.display());
     let next = match &fleet.link {
