@@ -7,6 +7,7 @@ use crate::hello::DenialReason;
 use crate::journal::JournalRecord;
 use crate::message::{AgentId, AgentMessage, Change, ControllerMessage, RefusalReason};
 use crate::outcome::{Loss, Outcome, StartRefusal};
+use crate::rendezvous::Release;
 
 /// An action for the agent's host.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum AgentAction {
         /// The new share.
         share: Partition,
     },
+    /// Let users continue that wait for those of other agents.
+    Release(Release),
     /// Start nothing new; call [`crate::Agent::handle_finished`] when the last interval is sealed.
     Drain,
     /// Cut everything, release what was prepared, and call [`crate::Agent::handle_finished`].

@@ -19,6 +19,9 @@ pub const CHANGE_AHEAD_MIN: Nanos = Nanos::SECOND;
 /// An agent refuses a change that arrives less than this before its instant, because its threads
 /// may already have looked further ahead.
 pub const CHANGE_ARRIVAL_MIN: Nanos = Nanos::from_millis(50);
+/// Users of several agents continue from a rendezvous this long after the controller has seen that
+/// all are there, and the way to the agents in addition: their load threads check every 20 ms.
+pub const RELEASE_AHEAD: Nanos = Nanos::from_millis(50);
 /// An unanswered command is repeated this often.
 pub const REPEAT_EVERY: Nanos = Nanos::from_millis(250);
 /// Most unanswered commands at a time; an agent remembers as many answers.

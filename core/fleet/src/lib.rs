@@ -86,6 +86,7 @@ mod journal;
 mod message;
 mod outcome;
 mod peer;
+mod rendezvous;
 mod run_setup;
 mod shares;
 pub mod wire;
@@ -101,4 +102,5 @@ pub use message::{
     ControllerPayload, Done, EndCause, RefusalReason, RunId,
 };
 pub use outcome::{AgentEnd, AgentOutcome, FleetStatus, Loss, Outcome, StartProblem, StartRefusal};
+pub use rendezvous::{PhaseUsers, Quorum, Release, WaitingUsers};
 pub use run_setup::{Clocks, LossPolicy, Member, Members, RunSetup};

@@ -10,6 +10,7 @@ use wavetank_plan::LoadChange;
 use wavetank_units::{Nanos, Rate};
 
 use crate::hello::{DenialReason, Hello};
+use crate::rendezvous::{Release, WaitingUsers};
 use crate::wire_values::{instant, optional_instant, partition, rate};
 
 /// One agent of a fleet, as the link addresses it. A link gives each connection its own number.
@@ -123,6 +124,8 @@ pub enum Command {
         #[serde(with = "partition")]
         share: Partition,
     },
+    /// Users that wait for those of other agents continue.
+    Release(Release),
     /// No new arrivals and iterations; open work continues.
     Drain,
     /// Cut open work, and end.
@@ -225,6 +228,12 @@ pub enum AgentPayload {
     Unstored {
         /// Number of the interval, in the same sequence.
         seq: u64,
+    },
+    /// The users that wait at rendezvous for those of other agents, whenever that changes, and
+    /// once a second.
+    Waiting {
+        /// All points where users wait, or may be waited for.
+        points: Vec<WaitingUsers>,
     },
     /// All is over; repeated until [`ControllerPayload::Settled`].
     Done(Done),

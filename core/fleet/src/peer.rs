@@ -12,6 +12,7 @@ use crate::message::{
     AgentId, AgentPayload, AgentState, Command, ControllerPayload, Done, EndCause, RefusalReason,
 };
 use crate::outcome::AgentEnd;
+use crate::rendezvous::PeerRendezvous;
 
 /// The controller's view of one agent: pending commands, heartbeats, intervals.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub(crate) struct Peer {
     /// Its spool is gone, or is kept because it differs from the archive.
     pub(crate) cleared: bool,
     pub(crate) refused: Vec<RefusalReason>,
+    /// Its users that wait for those of other agents.
+    pub(crate) rendezvous: PeerRendezvous,
 }
 
 /// The meaning of a report for the controller.
@@ -103,6 +106,7 @@ impl Peer {
             archived: None,
             cleared: false,
             refused: Vec::new(),
+            rendezvous: PeerRendezvous::default(),
         }
     }
 
@@ -241,6 +245,7 @@ impl Peer {
             AgentPayload::Kept { .. }
             | AgentPayload::Resumed { .. }
             | AgentPayload::Hello(_)
+            | AgentPayload::Waiting { .. }
             | AgentPayload::Clock { .. } => {}
         }
         ReportEffect::Nothing

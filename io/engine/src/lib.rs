@@ -49,6 +49,7 @@ mod slab;
 mod sleeper;
 mod slot_allocator;
 mod sources;
+mod thread_limits;
 mod threads;
 mod users;
 mod worker;
@@ -58,6 +59,7 @@ pub use load_config::LoadConfig;
 pub use load_namespace::LoadNamespace;
 pub use messages::{Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample};
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use rendezvous::{FleetQuorum, FleetRelease, PhaseCount, WaitingUsers};
 pub use single_user::{
     EarlyEnd, FullResponse, Handshake, Opened, RequestCause, RequestFailure, SentRequest, SingleUser,
     SingleUserLimits, StepFailure, TraceEvent, WalkResult,

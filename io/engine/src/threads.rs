@@ -14,7 +14,6 @@ use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Plan};
 use wavetank_units::Nanos;
 
-use crate::budget::Budget;
 use crate::connection_demand::{ConnectionDemand, SlotCounts};
 use crate::connections::Connections;
 use crate::exchange::Exchanges;
@@ -22,12 +21,13 @@ use crate::load_config::LoadConfig;
 use crate::load_namespace::ThreadPlacement;
 use crate::messages::{Command, Message};
 use crate::preconnect::Preconnect;
-use crate::rendezvous::RendezvousTable;
+use crate::rendezvous::{FleetRelease, RendezvousTable, WaitingUsers};
 use crate::rendezvous_waiters::RendezvousWaiters;
 use crate::requests::Requests;
 use crate::sessions::{Sessions, UniqueRows};
 use crate::sleeper::HybridSleep;
 use crate::sources::{SourcePorts, Sources};
+use crate::thread_limits::Limits;
 use crate::users::Users;
 use crate::worker::{Worker, WorkerParts};
 
@@ -40,6 +40,7 @@ const COMMANDS_MAX: usize = 16;
 pub struct LoadThreads {
     threads: Vec<LoadThread>,
     messages: Receiver<Message>,
+    places: Arc<RendezvousTable>,
 }
 
 struct LoadThread {
@@ -73,7 +74,8 @@ impl LoadThreads {
         let mut limits = Limits::split(plan, share, count);
         // The value is complete from the first thread on. If a later thread fails, dropping it ends
         // the earlier ones.
-        let mut this = Self { threads: Vec::with_capacity(plan.threads as usize), messages };
+        let threads = Vec::with_capacity(plan.threads as usize);
+        let mut this = Self { threads, messages, places: Arc::clone(&places) };
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let number = u16::try_from(thread).expect("the plan limits threads");
@@ -126,6 +128,19 @@ impl LoadThreads {
         for thread in &self.threads {
             // A full queue means that the thread's loop has stopped. It is detected by its silence.
             let _ = thread.commands.try_send(command.clone());
+            thread.waker.wake();
+        }
+    }
+
+    /// Returns the users that wait at rendezvous, if users of other hosts wait there as well.
+    pub fn waiting(&self) -> Vec<WaitingUsers> {
+        self.places.waiting()
+    }
+
+    /// Releases users that wait for those of other hosts.
+    pub fn release(&self, release: &FleetRelease) {
+        self.places.release(release);
+        for thread in &self.threads {
             thread.waker.wake();
         }
     }
@@ -210,9 +225,6 @@ pub(crate) fn wall_zero_ms(clock: Clock) -> u64 {
     (zero / 1_000_000).max(0).unsigned_abs()
 }
 
-/// More than any run has in flight.
-const UNLIMITED: u64 = u64::MAX >> 8;
-
 impl Drop for LoadThreads {
     fn drop(&mut self) {
         for thread in self.threads.drain(..) {
@@ -220,41 +232,6 @@ impl Drop for LoadThreads {
             drop(thread.commands);
             thread.waker.wake();
         }
-    }
-}
-
-/// Counted limits of one thread, per phase.
-struct Limits {
-    max_open: Vec<Budget>,
-    /// Sessions of users that may start.
-    sessions: Vec<Option<Budget>>,
-}
-
-impl Limits {
-    /// Returns the agent's share of each total, split over its threads.
-    fn split(plan: &Plan, share: Partition, threads: u64) -> Vec<Self> {
-        let mut all: Vec<_> =
-            (0..threads).map(|_| Self { max_open: Vec::new(), sessions: Vec::new() }).collect();
-        for phase in &plan.phases {
-            let (max_open, counted) = if phase.load.is_open() {
-                // The schedule itself ends after that number of arrivals.
-                (share.count_below(phase.max_open), None)
-            } else {
-                // Users are their own limit, because each has one request in flight.
-                (UNLIMITED, phase.arrivals_max().map(|total| share.count_below(total)))
-            };
-            for (limits, budget) in all.iter_mut().zip(Budget::split(max_open, threads)) {
-                limits.max_open.push(budget);
-            }
-            let budgets: Vec<_> = match counted {
-                Some(total) => Budget::split(total, threads).into_iter().map(Some).collect(),
-                None => (0..threads).map(|_| None).collect(),
-            };
-            for (limits, budget) in all.iter_mut().zip(budgets) {
-                limits.sessions.push(budget);
-            }
-        }
-        all
     }
 }
 

@@ -133,6 +133,9 @@ impl AgentRun {
                 LoadReport::Event(event) => self.note(event, agent),
             }
         }
+        if !self.plan.shared.rendezvous.is_empty() {
+            agent.handle_waiting(self.load.waiting());
+        }
     }
 
     /// The agent's own copy of its intervals.

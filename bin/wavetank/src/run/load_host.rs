@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Errno, StartFault};
-use wavetank_engine::{Collector, Command, EndOfRun, HostInterval, LoadConfig, LoadThreads, Message};
-use wavetank_fleet::{Agent, AgentAction};
+use wavetank_engine::{
+    Collector, Command, EndOfRun, FleetQuorum, FleetRelease, HostInterval, LoadConfig, LoadThreads, Message,
+    PhaseCount,
+};
+use wavetank_fleet::{Agent, AgentAction, PhaseUsers, Quorum, Release, WaitingUsers};
 use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, Plan};
 use wavetank_record::ConnectionMemory;
@@ -116,6 +119,7 @@ impl LoadHost {
             AgentAction::Change { at, change } => self.tell(Command::Change(at, change.into())),
             AgentAction::Drain => self.drain(),
             AgentAction::Stop => self.finish(),
+            AgentAction::Release(release) => self.release(release),
             // The machine refuses new shares for a host without this capability.
             AgentAction::Rebalance { .. } => {}
             AgentAction::Send(_) | AgentAction::Denied(_) | AgentAction::DeleteSpool => return Some(action),
@@ -248,6 +252,18 @@ impl LoadHost {
         }
     }
 
+    /// Returns the users that wait at rendezvous for those of other agents.
+    pub(crate) fn waiting(&self) -> Vec<WaitingUsers> {
+        let waiting = self.load.as_ref().map(|load| load.threads.waiting()).unwrap_or_default();
+        waiting.into_iter().map(reported).collect()
+    }
+
+    fn release(&self, release: Release) {
+        let Some(Load { zero: Some(zero), threads, .. }) = &self.load else { return };
+        let Release { point, round, number, at, of, phase, by_wait } = release;
+        threads.release(&FleetRelease { point, round, number, at: zero.after(at), of, phase, by_wait });
+    }
+
     fn report_event(&mut self, event: AgentEvent) {
         self.reports.push(LoadReport::Event(event));
     }
@@ -270,6 +286,20 @@ impl LoadHost {
             load.threads.broadcast(Command::Finish(at));
         }
     }
+}
+
+/// The load threads' report of waiting users as the controller's.
+fn reported(users: wavetank_engine::WaitingUsers) -> WaitingUsers {
+    let wavetank_engine::WaitingUsers { point, round, present, phase, quorum, is_over, releases, members } =
+        users;
+    let quorum = match quorum {
+        FleetQuorum::Users(of) => Quorum::Users(of),
+        FleetQuorum::Phase(phase) => Quorum::Phase(phase),
+        FleetQuorum::Unknown => Quorum::Unknown,
+    };
+    let members =
+        members.into_iter().map(|PhaseCount { phase, users }| PhaseUsers { phase, users }).collect();
+    WaitingUsers { point, round, present, phase, quorum, is_over, releases, members }
 }
 
 /// Why a load thread has no sockets, with what would help where that is known.

@@ -17,6 +17,7 @@ mod fleet;
 mod fleet_broker;
 mod fleet_hosts;
 mod fleet_manifest;
+mod fleet_rendezvous;
 mod fleet_run;
 mod fleet_run_faults;
 mod fleet_run_refused;

@@ -81,8 +81,16 @@ impl Agent {
             (Command::Rebalance { phase, at, share }, AgentState::Committed | AgentState::Running) => {
                 self.adjust(at, AgentAction::Rebalance { phase, share }, now)
             }
+            (
+                Command::Release(release),
+                AgentState::Committed | AgentState::Running | AgentState::Draining,
+            ) => {
+                self.actions.push_back(AgentAction::Release(release));
+                Ok(())
+            }
             // There is nothing left to do.
-            (Command::Drain, AgentState::Draining | AgentState::Sealed)
+            (Command::Release(_), AgentState::Sealed)
+            | (Command::Drain, AgentState::Draining | AgentState::Sealed)
             | (Command::Stop, AgentState::Sealed) => Ok(()),
             (
                 Command::Change { at, .. } | Command::Rebalance { at, .. },
@@ -92,7 +100,8 @@ impl Agent {
                 Command::Offer { .. }
                 | Command::Commit { .. }
                 | Command::Change { .. }
-                | Command::Rebalance { .. },
+                | Command::Rebalance { .. }
+                | Command::Release(_),
                 state,
             ) => Err(RefusalReason::WrongState(state)),
             (command @ (Command::Drain | Command::Stop), state) => {

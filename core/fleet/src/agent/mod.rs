@@ -15,6 +15,7 @@ use crate::message::{
     Adjustments, AgentPayload, AgentState, ControllerMessage, ControllerPayload, EndCause, RefusalReason,
     RunId,
 };
+use crate::rendezvous::WaitingUsers;
 
 /// The settings of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +94,8 @@ pub struct Agent {
     digest: String,
     /// Changes and new shares received.
     adjustments: Adjustments,
+    /// The users that wait for those of other agents, as last reported.
+    waiting: Vec<WaitingUsers>,
     lease: Lease,
     /// The controller has said that nothing is needed of this agent any more.
     settled: bool,
@@ -160,6 +163,7 @@ impl Agent {
             first_sent: None,
             digest: String::new(),
             adjustments: Adjustments::default(),
+            waiting: Vec::new(),
             lease: Lease::NONE,
             settled: false,
             beat_at: Some(now),
@@ -353,6 +357,7 @@ impl Agent {
             self.introduce();
         } else {
             self.report(AgentPayload::State { state: self.state });
+            self.report_waiting();
         }
         if self.state == AgentState::Sealed && self.seq > 0 {
             self.report_done();

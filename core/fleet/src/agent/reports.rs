@@ -3,7 +3,8 @@
 use super::Agent;
 use crate::action::AgentAction;
 use crate::constants::{RESEND_MAX, UNANSWERED_MAX};
-use crate::message::{AgentMessage, AgentPayload, Done, RunId};
+use crate::message::{AgentMessage, AgentPayload, AgentState, Done, RunId};
+use crate::rendezvous::WaitingUsers;
 
 impl Agent {
     pub(super) fn introduce(&mut self) {
@@ -18,6 +19,23 @@ impl Agent {
             self.report(if lost { AgentPayload::Unstored { seq } } else { AgentPayload::Sealed { seq } });
         }
         self.intervals.sealed_at_lease = sealed;
+    }
+
+    /// The users that wait for those of other agents. Call it often while there are rendezvous; it
+    /// reports changes.
+    pub fn handle_waiting(&mut self, points: Vec<WaitingUsers>) {
+        if self.waiting != points {
+            self.waiting = points;
+            self.report_waiting();
+        }
+    }
+
+    /// Reports who waits, under load.
+    pub(super) fn report_waiting(&mut self) {
+        let is_under_load = self.state > AgentState::Prepared && self.state < AgentState::Sealed;
+        if is_under_load && !self.waiting.is_empty() {
+            self.report(AgentPayload::Waiting { points: self.waiting.clone() });
+        }
     }
 
     pub(super) fn report_done(&mut self) {

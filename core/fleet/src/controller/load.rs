@@ -30,6 +30,7 @@ impl Controller {
             }
         }
         self.forget_silent();
+        self.release_complete(now);
         self.rebalance(now);
     }
 

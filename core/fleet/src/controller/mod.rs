@@ -3,6 +3,7 @@
 mod ending;
 mod gathering;
 mod load;
+mod rendezvous;
 mod restart;
 mod starting;
 mod view;
@@ -233,6 +234,7 @@ impl Controller {
         // A report that arrives while or after the archive is completed is fetched again later.
         let is_late = self.outcome.is_some();
         match report {
+            AgentPayload::Waiting { points } => self.on_waiting(index, points, now),
             AgentPayload::Clock { id, at } => self.peers[index].clock.handle_reply(id, at, now),
             AgentPayload::Sealed { .. } | AgentPayload::Unstored { .. } | AgentPayload::Done(_)
                 if is_late => {}

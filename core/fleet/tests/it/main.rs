@@ -4,5 +4,6 @@ mod agent;
 mod agent_of_fleet;
 mod controller;
 mod gathering;
+mod rendezvous;
 mod sim;
 mod wire;

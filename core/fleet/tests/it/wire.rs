@@ -10,7 +10,8 @@ use wavetank_fleet::wire::{
 use wavetank_fleet::{
     Adjustments, Agent, AgentId, AgentMessage, AgentPayload, AgentSetup, AgentState, Capabilities, Change,
     Command, Controller, ControllerMessage, ControllerPayload, DenialReason, Done, EndCause, Hello,
-    JournalAgent, JournalRecord, Loss, RefusalReason, RunId, RunSetup,
+    JournalAgent, JournalRecord, Loss, PhaseUsers, Quorum, RefusalReason, Release, RunId, RunSetup,
+    WaitingUsers,
 };
 use wavetank_pace::{Partition, Philox};
 use wavetank_units::{Nanos, Rate};
@@ -22,6 +23,15 @@ const SHARE: Partition = Partition { first: 4, width: 2, of: 7 };
 fn orders() -> Vec<ControllerMessage> {
     let commands = [
         Command::Offer { plan_hash: "9f86d081".to_owned(), share: SHARE, orphan_grace: Nanos::from_secs(30) },
+        Command::Release(Release {
+            point: 2,
+            round: Some(7),
+            number: 6,
+            at: Nanos::from_millis(1_500),
+            of: 40,
+            phase: 1,
+            by_wait: false,
+        }),
         Command::Resume,
         Command::Commit {
             start_at: Nanos::from_secs(12),
@@ -90,6 +100,7 @@ fn reports() -> Vec<AgentMessage> {
         AgentPayload::State { state: AgentState::Committed },
         AgentPayload::Sealed { seq: 41 },
         AgentPayload::Unstored { seq: 42 },
+        AgentPayload::Waiting { points: waiting() },
         done(EndCause::Plan, Some(Nanos::from_secs(10))),
         done(EndCause::Orphaned, None),
         AgentPayload::Cleared,
@@ -97,6 +108,23 @@ fn reports() -> Vec<AgentMessage> {
     ];
     let all = others.into_iter().chain(refusals);
     all.map(|report| AgentMessage { run: RUN, epoch: 4, report }).collect()
+}
+
+fn waiting() -> Vec<WaitingUsers> {
+    let users = WaitingUsers {
+        point: 2,
+        round: 7,
+        present: 12,
+        phase: 1,
+        quorum: Quorum::Users(40),
+        is_over: true,
+        releases: 6,
+        members: Vec::new(),
+    };
+    let members = vec![PhaseUsers { phase: 0, users: 30 }];
+    let others =
+        WaitingUsers { point: 3, quorum: Quorum::Phase(0), is_over: false, members, ..users.clone() };
+    vec![users.clone(), others, WaitingUsers { quorum: Quorum::Unknown, ..users }]
 }
 
 fn records() -> Vec<JournalRecord> {

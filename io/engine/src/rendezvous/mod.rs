@@ -4,15 +4,24 @@
 //! The last user to arrive fixes the instant at which all continue. The other threads see it when
 //! they check, which they do in every turn in which one of their users waits. The table knows no
 //! sessions, only how many of them wait where.
+//!
+//! In a fleet users of all hosts wait for each other. Then no thread closes a round: the host
+//! reports who waits, and closes the round when its controller says so (`fleet.rs`).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wavetank_pace::{Partition, WeightedScenarios};
-use wavetank_plan::{Action, Plan, Track};
+use wavetank_pace::Partition;
+use wavetank_plan::Plan;
 use wavetank_units::Nanos;
 
 use crate::sleeper::HybridSleep;
-use crate::users::Users;
+use fleet::FleetSlot;
+use members::{PhaseMembers, crowd, waits_for_all};
+
+mod fleet;
+mod members;
+
+pub use fleet::{FleetQuorum, FleetRelease, PhaseCount, WaitingUsers};
 
 /// The time from the last arrival to the release, if there are several threads. Each thread has
 /// checked once more by then.
@@ -32,6 +41,8 @@ pub(crate) struct RendezvousTable {
     /// For each scenario, the rendezvous at which its users wait for all others.
     visits: Vec<Vec<u16>>,
     lead: Nanos,
+    /// Whether other hosts have users of the same load, so that the controller ends each wait.
+    is_shared: bool,
 }
 
 /// The users that wait for each other.
@@ -41,17 +52,7 @@ struct RendezvousSlot {
     /// The users that may come, if all of them are waited for.
     crowd: Vec<PhaseMembers>,
     rounds: [Round; ROUNDS as usize],
-}
-
-/// All users of one phase.
-struct PhaseMembers {
-    phase: u16,
-    /// Users have numbers below this.
-    numbers: u64,
-    /// The number of them that come to this rendezvous.
-    all: u64,
-    /// The number of those that have left and will not return.
-    gone: AtomicU64,
+    fleet: FleetSlot,
 }
 
 /// A round that was released.
@@ -63,6 +64,8 @@ struct Round {
     of: AtomicU64,
     /// The phase in the upper bits; 1 in the lowest: the wait timed out.
     how: AtomicU64,
+    /// The number under which the release is recorded: that of the round, or of the fleet's.
+    number: AtomicU64,
 }
 
 const MICROS_BITS: u32 = 48;
@@ -107,6 +110,8 @@ pub(crate) struct RoundRelease {
     pub(crate) of: u64,
     pub(crate) phase: u16,
     pub(crate) by_wait: bool,
+    /// The round's number, counted over all hosts.
+    pub(crate) round: u32,
 }
 
 impl RendezvousTable {
@@ -131,7 +136,7 @@ impl RendezvousTable {
             }
         }
         let lead = if threads > 1 { LEAD } else { Nanos::ZERO };
-        Self { spots, tracks: tracks.len(), visits, lead }
+        Self { spots, tracks: tracks.len(), visits, lead, is_shared: share != Partition::WHOLE }
     }
 
     /// Returns the slot for users of a track (`None`: arrivals) that wait at `place`, for a number
@@ -146,10 +151,10 @@ impl RendezvousTable {
         (spot as usize / (self.tracks + 1)) as u16
     }
 
-    /// Returns a number for a round that is unique within its rendezvous.
-    pub(crate) fn number(&self, waiting: RoundId) -> u64 {
-        let own = waiting.spot as usize % (self.tracks + 1);
-        u64::from(waiting.round) * (self.tracks as u64 + 1) + own as u64
+    /// Returns a number for round `round` of a slot that is unique within its rendezvous.
+    pub(crate) fn number(&self, spot: u32, round: u32) -> u64 {
+        let own = spot as usize % (self.tracks + 1);
+        u64::from(round) * (self.tracks as u64 + 1) + own as u64
     }
 
     /// Whether there is any rendezvous.
@@ -166,11 +171,13 @@ impl RendezvousTable {
     /// there.
     pub(crate) fn arrive(&self, spot: u32, company: Quorum, now: Nanos) -> (RoundId, bool) {
         let here = &self.spots[spot as usize];
+        if self.is_shared {
+            here.fleet.note(company);
+        }
         let mut seen = here.state.load(Ordering::SeqCst);
         let round = loop {
             let (round, present) = halves(seen);
-            let of = here.wanted(company.of);
-            let last = u64::from(present) + 1 >= of;
+            let last = !self.is_shared && u64::from(present) + 1 >= here.wanted(company.of);
             let next = if last { whole(round.wrapping_add(1), 0) } else { whole(round, present + 1) };
             match here.state.compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::SeqCst) {
                 Ok(_) => {
@@ -190,7 +197,7 @@ impl RendezvousTable {
     /// Releases the users if all of them are there.
     pub(crate) fn release_if_complete(&self, spot: u32, company: Quorum, now: Nanos) {
         let here = &self.spots[spot as usize];
-        loop {
+        while !self.is_shared {
             let seen = here.state.load(Ordering::SeqCst);
             let (round, present) = halves(seen);
             if present == 0 || u64::from(present) < here.wanted(company.of) {
@@ -210,6 +217,9 @@ impl RendezvousTable {
             let (round, present) = halves(seen);
             if round != waiting.round || present == 0 {
                 return;
+            }
+            if self.is_shared {
+                return here.fleet.wait_is_over(round);
             }
             if here.close(seen) {
                 return self.go(waiting.spot, round, company, now, true);
@@ -250,7 +260,7 @@ impl RendezvousTable {
         let at = round.at.load(Ordering::Acquire);
         if ahead > ROUNDS {
             // The entry was overwritten, so the round was released long ago.
-            return Some(RoundRelease { at: now, of: 0, phase: 0, by_wait: false });
+            return Some(RoundRelease { at: now, of: 0, phase: 0, by_wait: false, round: waiting.round });
         }
         if at >> MICROS_BITS != tag(waiting.round) {
             return None;
@@ -258,21 +268,16 @@ impl RendezvousTable {
         let (of, how) = (round.of.load(Ordering::Relaxed), round.how.load(Ordering::Relaxed));
         let micros = at & ((1 << MICROS_BITS) - 1);
         let at = Nanos((micros.cast_signed()).saturating_mul(1_000));
-        Some(RoundRelease { at, of, phase: (how >> 1) as u16, by_wait: how & 1 == 1 })
+        let number = round.number.load(Ordering::Relaxed) as u32;
+        Some(RoundRelease { at, of, phase: (how >> 1) as u16, by_wait: how & 1 == 1, round: number })
     }
 
-    /// Publishes the release instant of the closed round `round`.
+    /// Releases the closed round `round`.
     fn go(&self, spot: u32, round: u32, company: Quorum, now: Nanos, by_wait: bool) {
         let here = &self.spots[spot as usize];
-        let told = &here.rounds[(round % ROUNDS) as usize];
         let of = if company.of == QuorumSize::Unknown { 0 } else { here.wanted(company.of) };
-        told.of.store(of, Ordering::Relaxed);
-        told.how.store(u64::from(company.phase) << 1 | u64::from(by_wait), Ordering::Relaxed);
-        // Rounded up to the next microsecond, so that no user leaves before the last one has
-        // arrived.
-        let micros = now.after(self.lead).0.max(0).unsigned_abs().div_ceil(1_000);
-        let micros = micros & ((1 << MICROS_BITS) - 1);
-        told.at.store(tag(round) << MICROS_BITS | micros, Ordering::Release);
+        let at = now.after(self.lead);
+        here.publish(round, &RoundRelease { at, of, phase: company.phase, by_wait, round });
     }
 
     /// Records that user `number` of a track has left in `phase` (`back`: has returned). Users that
@@ -313,8 +318,23 @@ impl RendezvousTable {
 
 impl RendezvousSlot {
     fn new(crowd: Vec<PhaseMembers>) -> Self {
-        let round = || Round { at: AtomicU64::new(u64::MAX), of: AtomicU64::new(0), how: AtomicU64::new(0) };
-        Self { state: AtomicU64::new(0), crowd, rounds: std::array::from_fn(|_| round()) }
+        let zero = || AtomicU64::new(0);
+        let round = || Round { at: AtomicU64::new(u64::MAX), of: zero(), how: zero(), number: zero() };
+        let fleet = FleetSlot::default();
+        Self { state: zero(), crowd, rounds: std::array::from_fn(|_| round()), fleet }
+    }
+
+    /// Publishes the release of the closed round `round`.
+    fn publish(&self, round: u32, release: &RoundRelease) {
+        let entry = &self.rounds[(round % ROUNDS) as usize];
+        entry.of.store(release.of, Ordering::Relaxed);
+        entry.how.store(u64::from(release.phase) << 1 | u64::from(release.by_wait), Ordering::Relaxed);
+        entry.number.store(release.round.into(), Ordering::Relaxed);
+        // Rounded up to the next microsecond, so that no user leaves before the last one has
+        // arrived.
+        let micros = release.at.0.max(0).unsigned_abs().div_ceil(1_000);
+        let micros = micros & ((1 << MICROS_BITS) - 1);
+        entry.at.store(tag(round) << MICROS_BITS | micros, Ordering::Release);
     }
 
     fn close(&self, seen: u64) -> bool {
@@ -349,43 +369,6 @@ const fn whole(round: u32, present: u32) -> u64 {
 /// Returns the bits that distinguish a round from others that used its entry.
 const fn tag(round: u32) -> u64 {
     (round & 0xffff) as u64
-}
-
-/// Returns the users of a track that come, for each of its phases; empty if none ever does.
-fn crowd(
-    plan: &Plan,
-    number: u16,
-    track: &Track,
-    share: Partition,
-    comes: impl Fn(u16) -> bool,
-) -> Vec<PhaseMembers> {
-    let mixed = track.mix.parts();
-    if !mixed.iter().any(|&(scenario, _)| comes(scenario)) {
-        return Vec::new();
-    }
-    let share = Users::share(plan, track, share);
-    let choice = WeightedScenarios::for_users(&track.mix, plan.seed, number);
-    let all_come = mixed.iter().all(|&(scenario, _)| comes(scenario));
-    let of_phase = |&phase: &u16| {
-        let levels = plan.phases[usize::from(phase)].load.levels();
-        let numbers = levels.map_or(0, wavetank_plan::PopulationCurve::max);
-        let mine = share.count_below(numbers);
-        let all = if all_come {
-            mine
-        } else {
-            (0..mine).filter(|&user| comes(choice.pick(|| share.nth(user)))).count() as u64
-        };
-        PhaseMembers { phase, numbers, all, gone: AtomicU64::new(0) }
-    };
-    track.phases.iter().map(of_phase).collect()
-}
-
-/// Whether any of `actions` waits for all users at `place`.
-fn waits_for_all(actions: &[Action], place: u16) -> bool {
-    actions.iter().any(|action| match action {
-        Action::Rendezvous(here) => here.place == place && here.of.is_none(),
-        other => other.inside().any(|steps| waits_for_all(steps, place)),
-    })
 }
 
 #[cfg(test)]

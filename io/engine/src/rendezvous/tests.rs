@@ -17,6 +17,7 @@ fn places(all: u64, lead: Nanos) -> RendezvousTable {
         tracks: 1,
         visits: vec![vec![0]],
         lead,
+        is_shared: false,
     }
 }
 
@@ -35,17 +36,17 @@ fn the_last_to_come_lets_all_go() {
     let (second, began) = places.arrive(spot, EVERYBODY, at(2));
     assert_eq!((second, began, places.released(first, at(2))), (first, false, None));
     let (third, _) = places.arrive(spot, EVERYBODY, at(3));
-    let gone = RoundRelease { at: at(28), of: 3, phase: 0, by_wait: false };
+    let gone = RoundRelease { at: at(28), of: 3, phase: 0, by_wait: false, round: 0 };
     assert_eq!((third, places.released(first, at(3))), (first, Some(gone)));
     // The next round is a separate one with a separate timeout.
     let (next, began) = places.arrive(spot, EVERYBODY, at(4));
-    assert!(began && next != first && places.number(next) != places.number(first));
+    assert!(began && next != first && next.round != first.round);
     places.wait_is_over(first, EVERYBODY, at(90));
     assert_eq!(places.released(next, at(90)), None, "the wait of a round that was released");
     places.wait_is_over(next, EVERYBODY, at(94));
     assert_eq!(
         places.released(next, at(94)),
-        Some(RoundRelease { at: at(119), of: 3, phase: 0, by_wait: true })
+        Some(RoundRelease { at: at(119), of: 3, phase: 0, by_wait: true, round: 1 })
     );
 }
 
@@ -150,4 +151,46 @@ fn threads_meet_without_anybody_being_left_behind() {
     check(2, 5, 300, 0);
     check(3, 20, 30, 1);
     check(7, 3, 50, 0);
+}
+
+#[test]
+fn users_of_several_hosts_wait_for_the_controller() {
+    let places = RendezvousTable { is_shared: true, ..places(2, at(25)) };
+    let spot = places.point_index(0, Some(0), true);
+    let report = |round, present, is_over, releases| WaitingUsers {
+        point: spot,
+        round,
+        present,
+        phase: 0,
+        quorum: FleetQuorum::Phase(0),
+        is_over,
+        releases,
+        members: vec![PhaseCount { phase: 0, users: 2 }],
+    };
+    let (first, began) = places.arrive(spot, EVERYBODY, at(1));
+    places.arrive(spot, EVERYBODY, at(2));
+    assert!(began && places.released(first, at(9)).is_none(), "users of other hosts are missing");
+    assert_eq!(places.waiting(), [report(0, 2, false, 0)]);
+    places.wait_is_over(first, EVERYBODY, at(90));
+    assert_eq!((places.waiting(), places.released(first, at(90))), (vec![report(0, 2, true, 0)], None));
+    let release =
+        FleetRelease { point: spot, round: Some(0), number: 4, at: at(100), of: 7, phase: 0, by_wait: true };
+    // Releases of other points, of other rounds and of this round for a second time do nothing.
+    for _ in 0..2 {
+        places.release(&FleetRelease { point: 99, ..release });
+        places.release(&FleetRelease { round: Some(5), ..release });
+        places.release(&release);
+    }
+    let gone = RoundRelease { at: at(100), of: 7, phase: 0, by_wait: true, round: 4 };
+    assert_eq!(
+        (places.released(first, at(91)), places.waiting()),
+        (Some(gone), vec![report(1, 0, false, 5)])
+    );
+    // A user who leaves while it waits is not counted, and its round ends.
+    let (second, _) = places.arrive(spot, EVERYBODY, at(101));
+    places.depart(second, at(102));
+    places.count_out(0, 0, 0, 1, false, at(102));
+    let mut left = report(2, 0, false, 5);
+    left.members[0].users = 1;
+    assert_eq!(places.waiting(), [left]);
 }

@@ -37,7 +37,8 @@ impl<D: Driver> Worker<D> {
         for number in 0..WORK_PER_TURN_MAX {
             let Some((group, gone)) = self.gathering.pop_released(now) else { return number > 0 };
             let places = &self.gathering.places;
-            let (place, number) = (places.rendezvous_index(group.waiting.spot), places.number(group.waiting));
+            let spot = group.waiting.spot;
+            let (place, number) = (places.rendezvous_index(spot), places.number(spot, gone.round));
             let left = RendezvousState::Left { phase: gone.phase, place, number };
             let present = self.sessions.release(&group.sessions, gone.at, left);
             if present > 0 {

@@ -48,7 +48,7 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
 /// Returns what a run needs of its fleet, if the fleet can carry out `plan`.
 ///
 /// # Errors
-/// If the target is each load host itself, or users would have to meet across hosts.
+/// If the target is each load host itself.
 pub(in crate::commands) fn fleet_load(
     fleet: Option<FleetRun>,
     plan: &Plan,
@@ -64,10 +64,6 @@ pub(in crate::commands) fn fleet_load(
         let message = format!("`{}` would be each load host itself", target.url);
         let hint = "name the address by which the load hosts reach the target";
         return Err(UserError::usage("fleet_target", message, hint));
-    }
-    if !plan.shared.rendezvous.is_empty() {
-        let message = "users of several hosts cannot meet at a rendezvous yet";
-        return Err(UserError::usage("fleet_rendezvous", message, "leave out rendezvous:, or --fleet"));
     }
     let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
     Ok(Some(FleetLoad { fleet, automatic_threads: options.threads.is_none(), automatic_engine }))

@@ -125,6 +125,7 @@ impl Host {
                 assert!(self.zero.is_some() && !self.stopped, "a new share without load");
                 self.shares.push((*phase, *share));
             }
+            AgentAction::Release(release) => unreachable!("no user waits here: {release:?}"),
             AgentAction::Drain => {
                 assert!(self.zero.is_some() && !self.stopped, "nothing to drain");
                 self.end_load(now);
