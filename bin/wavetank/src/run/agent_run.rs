@@ -25,6 +25,7 @@ use wavetank_units::{Nanos, UserError};
 use super::dns_refresh::DnsRefresher;
 use super::fleet_package::unpacked;
 use super::load_host::{AgentEvent, LoadHost, LoadReport};
+use super::reachability::find_unreachable;
 use super::sample::SampleStore;
 use super::source_check::check_sources_bindable;
 use super::usage_at_start::UsageAtStart;
@@ -68,6 +69,12 @@ impl AgentRun {
         let plan_hash = PlanDoc::hash(&PlanDoc::new(&package.plan).to_yaml());
         let host = Host::inspect().map_err(lines)?;
         let plan = Arc::new(fit(&package, (&meta.agent, meta.share), &host, guard).map_err(lines)?);
+        if package.checks_reach {
+            let unreachable = find_unreachable(&plan);
+            if !unreachable.is_empty() {
+                return Err(unreachable);
+            }
+        }
         let tls = tls_client(&plan).map_err(lines)?;
         let mut journeys = Journeys::new(&plan, package.tables).map_err(lines)?;
         journeys.set_initial_variables(&unpacked(package.variables));

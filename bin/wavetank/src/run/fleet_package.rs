@@ -20,12 +20,13 @@ pub(crate) struct FleetPackage {
 impl FleetPackage {
     /// The complete `plan`, with the rows of its data.
     pub(crate) fn new(load: FleetLoad, plan: &Plan, tables: &[Table]) -> Self {
-        let FleetLoad { fleet, automatic_threads, automatic_engine } = load;
+        let FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach } = load;
         let package = PlanPackage {
             plan: plan.clone(),
             tables: tables.to_vec(),
             automatic_threads,
             automatic_engine,
+            checks_reach,
             sources: fleet.sources(),
             variables: Vec::new(),
         };

@@ -38,6 +38,8 @@ pub(crate) struct FleetLoad {
     pub(crate) automatic_threads: bool,
     /// The user left the engine to each agent.
     pub(crate) automatic_engine: bool,
+    /// Each agent first checks that it can connect to the targets.
+    pub(crate) checks_reach: bool,
 }
 
 /// An agent that introduced itself.

@@ -53,6 +53,7 @@ pub(crate) mod output;
 #[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]
+mod reachability;
 mod redaction;
 #[cfg(target_os = "linux")]
 mod remote_agents;

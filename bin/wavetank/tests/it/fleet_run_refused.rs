@@ -43,6 +43,9 @@ fn a_fleet_that_cannot_start_says_why() {
         check_refused(hosts, &target, ("http://127.0.0.1:9/", short), 2, &["each load host itself"]);
         let none = format!("{short} --without load[1-2]");
         check_refused(hosts, &target, (&url, &none), 2, &["no host under `load` is left"]);
+        let closed = "http://10.99.0.1:9/";
+        let reason = "cannot connect to 10.99.0.1:9: connection refused";
+        check_refused(hosts, &target, (closed, short), 5, &["load1", "load2", reason]);
         hosts.kill_agent(2);
         hosts.start_agent(2, &FEW_FILES, &[]);
         check_refused(

@@ -38,6 +38,8 @@ pub struct PlanPackage {
     pub automatic_threads: bool,
     /// The user gave no engine, so that each agent uses the best one of its host.
     pub automatic_engine: bool,
+    /// Each agent first checks that it can connect to the targets.
+    pub checks_reach: bool,
     /// The source addresses of agents that have their own, by name.
     pub sources: Vec<(String, SourcesPlan)>,
     /// Variables that the run's `before` has set, which all sessions start with.

@@ -25,6 +25,7 @@ fn package(plan: Plan, tables: Vec<Table>) -> PlanPackage {
         tables,
         automatic_threads: true,
         automatic_engine: false,
+        checks_reach: true,
         variables: Vec::new(),
         sources: Vec::new(),
     }

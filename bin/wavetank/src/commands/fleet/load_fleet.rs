@@ -45,7 +45,8 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
     FleetRun::connect(selection.hosts, reach).map(Some)
 }
 
-/// Returns what a run needs of its fleet, if the fleet can carry out `plan`.
+/// Returns what a run needs of its fleet, if the fleet can carry out `plan`. Unless `probe` is
+/// false, each agent first checks that it reaches the targets.
 ///
 /// # Errors
 /// If the target is each load host itself.
@@ -53,6 +54,7 @@ pub(in crate::commands) fn fleet_load(
     fleet: Option<FleetRun>,
     plan: &Plan,
     options: &RunOptions,
+    probe: Option<bool>,
 ) -> Result<Option<FleetLoad>, UserError> {
     let Some(fleet) = fleet else { return Ok(None) };
     let own = |address: &SocketAddr| {
@@ -66,5 +68,6 @@ pub(in crate::commands) fn fleet_load(
         return Err(UserError::usage("fleet_target", message, hint));
     }
     let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
-    Ok(Some(FleetLoad { fleet, automatic_threads: options.threads.is_none(), automatic_engine }))
+    let (automatic_threads, checks_reach) = (options.threads.is_none(), probe != Some(false));
+    Ok(Some(FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach }))
 }

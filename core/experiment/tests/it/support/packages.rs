@@ -33,6 +33,7 @@ pub(crate) fn check_package(name: &str, plan: &Plan) {
         tables,
         automatic_threads: true,
         automatic_engine: false,
+        checks_reach: true,
         variables: Vec::new(),
         sources: Vec::new(),
     };
