@@ -11,7 +11,7 @@ let close = () => {};
 let shown = 0;
 
 async function show() {
-  const [, name = '', run = ''] = location.hash.split('/').map(decode);
+  const [, name = '', item = ''] = location.hash.split('/').map(decode);
   close();
   close = () => {};
   shown += 1;
@@ -23,7 +23,7 @@ async function show() {
   }
   const place = el('div');
   main.replaceChildren(place);
-  const page = { run: () => runPage(run, place), start: () => startPage(place), '': () => listPage(place) }[name] ?? (() => listPage(place));
+  const page = { run: () => runPage(item, place), start: () => startPage(place, item), '': () => listPage(place) }[name] ?? (() => listPage(place));
   try {
     const part = await page();
     if (own === shown) close = part.close ?? (() => {});

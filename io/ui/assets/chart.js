@@ -88,7 +88,7 @@ export class Chart {
   /** `series`: `{name, value(point), class}`; `show` formats a value. */
   constructor(id, title, series, show) {
     Object.assign(this, { title, series, show, points: [], marks: [], cursor: null });
-    this.plot = svg('svg', { role: 'img', tabindex: '0', focusable: 'true' });
+    this.plot = svg('svg', { role: 'img', tabindex: '0', 'aria-label': title });
     this.values = series.map(() => el('b'));
     this.time = el('span', { class: 'soft' });
     const key = series.map((one, at) => el('li', {},

@@ -3,6 +3,8 @@
 import { asProblem, count, el, micros, rate, request, seconds, showProblem, when } from './format.js';
 
 const REFRESH_MS = 3_000;
+/** Newest runs that are looked at for changes. */
+const LOOKED_AT = 5;
 
 /** Shows the list in `place`. */
 export async function listPage(place) {
@@ -41,7 +43,7 @@ export async function listPage(place) {
   });
   filter.addEventListener('input', () => applyFilter(rows, filter.value));
 
-  let [loaded, total, isStopped, timer, newest] = [0, 0, false, null, null];
+  let [loaded, total, isStopped, timer, newest, runningNow] = [0, 0, false, null, null, []];
   const load = async (offset) => {
     const reply = await request(`/api/runs?offset=${offset}`);
     if (offset === 0) {
@@ -58,8 +60,10 @@ export async function listPage(place) {
       + (reply.others > 0 ? `; ${count(reply.others)} other entries, such as searches and packed runs, are shown by: wavetank runs list` : '');
     stored.hidden = total === 0;
     empty.hidden = total > 0 || reply.running.length > 0;
-    showRunning(running, reply.running);
-    return reply;
+    if (offset === 0) {
+      showRunning(running, reply.running);
+      runningNow = reply.running.map((run) => run.id);
+    }
   };
   more.addEventListener('click', async () => {
     more.disabled = true;
@@ -68,11 +72,13 @@ export async function listPage(place) {
   });
   const refresh = async () => {
     try {
-      const reply = await request('/api/runs?offset=0');
+      const reply = await request(`/api/runs?offset=0&limit=${LOOKED_AT}`);
+      const ended = runningNow.filter((id) => reply.running.every((run) => run.id !== id));
       showProblem(problem, null);
       showRunning(running, reply.running);
+      runningNow = reply.running.map((run) => run.id);
       // Rows with marks or focus are only replaced if there is a new run.
-      if (!isStopped && (reply.total !== total || reply.runs[0]?.folder !== newest || hasChanged(rows, reply.runs))) {
+      if (!isStopped && (reply.total !== total || reply.runs[0]?.folder !== newest || hasChanged(rows, reply.runs) || ended.length > 0)) {
         await load(0);
       }
     } catch (thrown) {
@@ -113,7 +119,7 @@ function row(run, chosen, choose) {
     onchange: (event) => choose(run, event.target.checked),
   });
   mark.checked = chosen.has(run.folder);
-  const link = el('a', { href: `#/run/${encodeURIComponent(run.folder)}` }, run.name || run.folder);
+  const link = el('a', { href: `#/run/${encodeURIComponent(run.state === 'running' && run.id ? run.id : run.folder)}` }, run.name || run.folder);
   return el('tr', { 'data-run': run.folder, 'data-state': state },
     el('td', { class: 'mark' }, mark),
     el('th', { scope: 'row' }, link, ' ', el('span', { class: 'soft small' }, run.id), run.target ? el('div', { class: 'soft small' }, run.target) : ''),

@@ -38,11 +38,11 @@ function storedRun(place, run) {
     hints[run.state] ? el('p', {}, hints[run.state]) : '',
     run.problem ? el('p', { class: 'problem' }, run.problem) : '',
     numbers,
-    isReadable ? [
+    ...(isReadable ? [
       el('p', {}, el('a', { class: 'button', href: `${path}/report` }, 'Open the report')),
       el('h2', {}, 'Download'),
       el('ul', { class: 'downloads' }, FORMATS.map((format) => el('li', {}, el('a', { class: 'button', href: `${path}/download/${format}`, download: true }, format)))),
-    ].flat() : '');
+    ] : []));
   announce(`${run.name}: ${state}`);
   return {};
 }
@@ -52,7 +52,7 @@ const tiles = (rows) => el('dl', { class: 'numbers' }, rows.map(([name, value, k
 /** A running run. */
 export class LiveRun {
   constructor(place, state) {
-    Object.assign(this, { place, state, id: state.id, points: new Points(), source: null, isClosed: false, cores: null, timers: [], last: 0 });
+    Object.assign(this, { place, state, id: state.id, points: new Points(), source: null, isClosed: false, cores: null, timers: [], last: performance.now() });
     const line = (points) => points.length_s || 1;
     this.charts = [
       new Chart('rate', 'Requests per second', [
@@ -77,6 +77,8 @@ export class LiveRun {
     for (const name of ['head', 'problem', 'thresholds', 'numbers', 'findings', 'steps', 'hosts', 'events']) this.parts[name] = el('div');
     const { head, problem, thresholds, numbers, findings, steps, hosts, events } = this.parts;
     this.controls = new Controls(this);
+    // It stays, so that it keeps the focus.
+    this.stepRegion = el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Steps so far' });
     this.coreList = el('ul', { class: 'cores', 'aria-label': 'Busy share of each CPU of this host' });
     const machine = el('div', {}, el('h2', {}, 'CPUs of this host'), this.coreList);
     this.body = [thresholds, numbers, this.controls.element, el('div', { class: 'charts' }, this.charts.map((chart) => chart.element)), findings, steps, hosts, machine, events];
@@ -106,9 +108,10 @@ export class LiveRun {
   connect() {
     this.source?.close();
     this.source = new EventSource(`/api/runs/${encodeURIComponent(this.id)}/live`);
-    this.last = performance.now();
+    this.tried = performance.now();
     this.source.onmessage = (event) => {
       this.last = performance.now();
+      this.tried = this.last;
       this.receive(JSON.parse(event.data));
     };
     this.source.addEventListener('ended', () => this.end());
@@ -117,7 +120,7 @@ export class LiveRun {
   /** Connects again after a sleep or a cut. The run itself goes on meanwhile. */
   checkSilence() {
     const silent = performance.now() - this.last;
-    if (this.isClosed || silent < SILENT_MS) return;
+    if (this.isClosed || silent < SILENT_MS || performance.now() - this.tried < SILENT_MS) return;
     showProblem(this.parts.problem, { error: `no news of the run for ${seconds(silent / 1_000)}; connecting again`, hint: 'the run goes on without this page' });
     this.connect();
   }
@@ -170,7 +173,10 @@ export class LiveRun {
     this.drawCharts();
     this.controls.update(state);
     fill(findings, 'Findings so far', state.findings.length > 0 && el('ul', { class: 'remarks' }, state.findings.map((one) => el('li', { class: one.decisive ? 'error' : 'warning' }, one.message, one.hint ? el('div', { class: 'soft small' }, one.hint) : ''))));
-    fill(steps, 'Steps so far', state.steps.length > 1 && stepTable(state.steps));
+    if (state.steps.length > 1) {
+      if (!steps.hasChildNodes()) steps.append(el('h2', {}, 'Steps so far'), this.stepRegion);
+      this.stepRegion.replaceChildren(stepTable(state.steps));
+    }
     fill(hosts, 'Agents', (state.agents ?? []).length > 0 && el('ul', { class: 'plain' }, state.agents.map((agent) => el('li', {}, `${agent.name} `, el('span', { class: `badge ${agent.state === 'lost' ? 'fail' : agent.state}` }, agent.state)))));
     fill(events, 'Events', eventList(state));
   }
@@ -260,9 +266,9 @@ function stepTable(steps) {
     el('th', { scope: 'row' }, (step.scenario ? `${step.scenario} · ` : '') + step.name),
     [rate(step.done_per_s), count(step.requests.done), count(step.requests.failed), micros(step.response_us.p50), micros(step.response_us.p99)]
       .map((text) => el('td', { class: 'number' }, text)));
-  return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Steps so far' }, el('table', {},
+  return el('table', {},
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Step'), ['done, last second', 'done', 'failed', 'p50', 'p99'].map((name) => el('th', { scope: 'col', class: 'number' }, name)))),
-    el('tbody', {}, steps.map(row))));
+    el('tbody', {}, steps.map(row)));
 }
 
 function eventList(state) {

@@ -10,8 +10,8 @@ const SETTINGS = [
   ['speed', 'Speed-up of every phase', '20x; empty: as in the file'],
 ];
 
-/** Shows the form in `place`. */
-export async function startPage(place) {
+/** Shows the form in `place`, with the file that the address names. */
+export async function startPage(place, chosen) {
   const { files, folder, cut } = await request('/api/experiments');
   const head = [el('h1', {}, 'Start a run'), el('p', { class: 'soft' }, `Experiment files in ${folder}`)];
   if (files.length === 0) {
@@ -19,16 +19,21 @@ export async function startPage(place) {
     return {};
   }
   const form = new StartForm();
-  const select = el('select', { id: 'file', onchange: () => form.open(select.value) },
+  const select = el('select', {
+    id: 'file',
+    onchange: () => {
+      history.replaceState(null, '', `#/start/${encodeURIComponent(select.value)}`);
+      form.open(select.value);
+    },
+  },
     el('option', { value: '' }, 'Choose a file'), files.map((file) => el('option', { value: file }, file)));
   place.replaceChildren(...head,
     el('div', { class: 'field' }, el('label', { for: 'file' }, 'Experiment file'), select),
     cut ? el('p', { class: 'soft small' }, `Only the first ${files.length} files are listed.`) : '',
     form.element);
-  if (files.length === 1) {
-    select.value = files[0];
-    form.open(files[0]);
-  }
+  const first = files.includes(chosen) ? chosen : files.length === 1 ? files[0] : '';
+  select.value = first;
+  form.open(first);
   return { close: () => form.close() };
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn start_page(State(shared): State<Shared>) -> Result<Response,
     Ok(json_response(&json!({ "run": found.await? })))
 }
 
-/// `/api/runs?offset=0`: running runs, then stored ones, newest first. Only the rows of the reply
+/// `/api/runs?offset=0&limit=100`: running runs, then stored ones, newest first. Only the rows of the reply
 /// are read, so that many runs are no burden.
 pub(crate) async fn list(
     State(shared): State<Shared>,
@@ -48,10 +48,12 @@ pub(crate) async fn list(
 ) -> Result<Response, Problem> {
     let offset =
         query_value(query.as_deref(), "offset").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+    let limit = query_value(query.as_deref(), "limit").and_then(|text| text.parse::<usize>().ok());
+    let limit = limit.unwrap_or(ROWS_MAX).min(ROWS_MAX);
     let reply = waiting(move || {
         let running = if offset == 0 { shared.running()? } else { Vec::new() };
         let listing = shared.runs().list()?;
-        let rows = listing.runs.iter().rev().skip(offset).take(ROWS_MAX).map(summarize);
+        let rows = listing.runs.iter().rev().skip(offset).take(limit).map(summarize);
         Ok(json!({
             "runs_dir": shared.config.runs_dir.to_string_lossy(),
             "running": running.iter().map(brief).collect::<Vec<_>>(),

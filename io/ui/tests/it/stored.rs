@@ -20,6 +20,7 @@ fn five_hundred_runs_come_in_parts() {
     assert_eq!((first["total"].as_u64(), rows.len()), (Some(500), 100));
     assert_eq!(rows[0]["id"], "0001f3", "the newest is the first");
     assert_eq!(rows[0]["state"], "damaged", "{}", rows[0]);
+    assert_eq!(site.get("/api/runs?limit=5").json()["runs"].as_array().map(Vec::len), Some(5));
     let last = site.get("/api/runs?offset=450").json();
     assert_eq!(last["runs"].as_array().map(Vec::len), Some(50));
     assert_eq!(last["runs"][49]["id"], "000000");
