@@ -127,7 +127,9 @@ export class Chart {
     this.x = (at) => LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT);
     const y = (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
     this.plot.setAttribute('viewBox', `0 0 ${width} ${HEIGHT}`);
-    const parts = [0, 0.5, 1].flatMap((share) => [
+    // A count has no halves.
+    const shares = this.show(top / 2) === this.show(top) ? [0, 1] : [0, 0.5, 1];
+    const parts = shares.flatMap((share) => [
       svg('line', { x1: LEFT, x2: width - RIGHT, y1: y(top * share), y2: y(top * share), class: share === 0 ? 'axis' : 'grid' }),
       svg('text', { x: LEFT - 6, y: y(top * share) + 4, 'text-anchor': 'end' }, this.show(top * share)),
     ]);

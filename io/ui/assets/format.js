@@ -36,7 +36,8 @@ export function seconds(value) {
   const whole = Math.round(Math.abs(value));
   if (whole < 120) return `${sign}${whole} s`;
   const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60];
-  return sign + (hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min ${rest} s`);
+  const parts = hours > 0 ? [[hours, 'h'], [minutes, 'min']] : [[minutes, 'min'], [rest, 's']];
+  return sign + parts.filter(([value]) => value > 0).map(([value, unit]) => `${value} ${unit}`).join(' ');
 }
 
 /** The wall time of a run, in the browser's zone. */

@@ -6,6 +6,7 @@ import { announce, asProblem, bytes, count, el, micros, rate, request, seconds, 
 /** Formats of `wavetank report`. */
 const FORMATS = ['html', 'text', 'oneline', 'json', 'csv', 'junit', 'markdown', 'hgrm', 'hlog'];
 const CORES_MS = 2_000;
+const CORES_FIRST_MS = 500;
 /** A browser that got no state for longer has slept, or the connection was cut. */
 const GAP_S = 3;
 /** A run seals about once a second; without a state for longer, the page says so. */
@@ -90,7 +91,7 @@ export class LiveRun {
     this.connect();
     this.loadHistory();
     this.showCores();
-    this.timers.push(setInterval(() => this.showCores(), CORES_MS), setInterval(() => this.checkSilence(), 1_000));
+    this.timers.push(setTimeout(() => this.showCores(), CORES_FIRST_MS), setInterval(() => this.showCores(), CORES_MS), setInterval(() => this.checkSilence(), 1_000));
     this.onVisible = () => document.visibilityState === 'visible' && this.checkSilence();
     document.addEventListener('visibilitychange', this.onVisible);
     LiveRun.current = this;
@@ -145,7 +146,9 @@ export class LiveRun {
     showProblem(this.parts.problem, null);
     const latest = state.latest;
     const from = state.at_s - latest.length_s;
-    if (latest.length_s > 0 && state.state !== 'over') {
+    // The moments before the load would look like a load of zero.
+    const isBefore = state.at_s <= 0 && latest.offered_per_s === 0 && latest.done_per_s === 0;
+    if (latest.length_s > 0 && state.state !== 'over' && !isBefore) {
       if (this.points.all.length > 0 && from - this.points.end > GAP_S) this.loadHistory();
       this.points.add({
         from_s: from, length_s: latest.length_s, offered_per_s: latest.offered_per_s, done_per_s: latest.done_per_s,
@@ -169,7 +172,7 @@ export class LiveRun {
       state.ends_at_s > 0 ? el('progress', { max: state.ends_at_s, value: Math.max(0, Math.min(state.at_s, state.ends_at_s)), 'aria-label': 'Time of the plan that has passed' }) : '',
       el('p', { class: 'soft' }, `${state.target} · ${state.load} · run ${state.id}`));
     thresholds.replaceChildren(...thresholdParts(state));
-    numbers.replaceChildren(numberTiles(state));
+    numbers.replaceChildren(numberTiles(state), el('p', { class: 'soft small' }, '≈: fewer than ten requests were slower, so the percentile is uncertain'));
     this.drawCharts();
     this.controls.update(state);
     fill(findings, 'Findings so far', state.findings.length > 0 && el('ul', { class: 'remarks' }, state.findings.map((one) => el('li', { class: one.decisive ? 'error' : 'warning' }, one.message, one.hint ? el('div', { class: 'soft small' }, one.hint) : ''))));
@@ -247,9 +250,9 @@ function numberTiles(state) {
     ...(held > 0 ? [['held', `${count(latest.connections)} of ${count(held)}`], ['lost so far', count(latest.connections_lost), trouble(latest.connections_lost, 'bad')]] : []),
     ['done, last second', `${rate(latest.done_per_s)}`],
     ['offered, last second', `${rate(latest.offered_per_s)}`],
-    ['p50, last second', micros(latest.response_us.p50)],
-    ['p99, last second', micros(latest.response_us.p99)],
-    ['p99 so far', micros(state.response_us.p99)],
+    ['p50, last second', percentile(latest.response_us, 'p50')],
+    ['p99, last second', percentile(latest.response_us, 'p99')],
+    ['p99 so far', percentile(state.response_us, 'p99')],
     ['done so far', count(requests.done)],
     ['failed so far', count(requests.failed), trouble(requests.failed, 'bad')],
     ['late so far', count(requests.late), trouble(requests.late)],
@@ -260,6 +263,9 @@ function numberTiles(state) {
     ['busiest load thread', `${Math.round(latest.busiest_thread * 100)} %`, trouble(latest.busiest_thread > 0.9 ? 1 : 0)],
   ]);
 }
+
+/** A percentile with few samples above it is marked. */
+const percentile = (times, name) => ((times.uncertain ?? []).includes(name) ? '≈ ' : '') + micros(times[name]);
 
 function stepTable(steps) {
   const row = (step) => el('tr', {},
@@ -298,7 +304,8 @@ class Controls {
         el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Go on')));
     const stop = el('button', { type: 'button', class: 'danger', onclick: () => this.dialog.showModal() }, 'Stop the run …');
     this.element = el('section', { class: 'controls', 'aria-label': 'Control of the run' },
-      el('h2', {}, 'Control'), this.loadForm, this.note = el('p', { class: 'soft small' }), eventForm, el('p', {}, stop), this.reply, this.dialog);
+      el('div', { class: 'forms' }, this.loadForm, eventForm, el('p', {}, stop)),
+      this.note = el('p', { class: 'soft small', hidden: true }), this.reply, this.dialog);
   }
 
   /** Offers what the active phase can take. */
@@ -307,6 +314,7 @@ class Controls {
     const kind = rated ? 'rate' : users ? 'users' : null;
     this.loadForm.hidden = kind === null || state.state !== 'running';
     this.note.textContent = state.state === 'running' && kind === null ? 'The active phase has no rate and no users to change.' : '';
+    this.note.hidden = this.note.textContent === '';
     if (kind === null || kind === this.kind) return;
     this.kind = kind;
     this.loadLabel.textContent = kind === 'rate' ? `New rate of phase ${rated.name}, e.g. 2k/s` : `New number of users of phase ${users.name}`;

@@ -59,7 +59,7 @@ impl StartBody {
 pub(crate) fn folder(path: &Path) -> Result<PathBuf, UserError> {
     let refused = |why: String| {
         let message = format!("cannot read experiments in `{}`: {why}", sanitize(&path.to_string_lossy()));
-        UserError::usage("bad_folder", message, "name the folder with experiment files: --dir DIR")
+        UserError::usage("ui_folder", message, "name the folder with experiment files: --dir DIR")
     };
     let whole = path.canonicalize().map_err(|error| refused(error.to_string()))?;
     if whole.is_dir() { Ok(whole) } else { Err(refused("it is not a folder".to_owned())) }

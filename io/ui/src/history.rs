@@ -99,7 +99,7 @@ fn points(csv: &str) -> Vec<Point> {
         "late",
         "dropped",
         "users",
-        "connections_open",
+        "conns_open",
         "response_p50_us",
         "response_p99_us",
         "response_max_us",
@@ -125,7 +125,9 @@ fn points(csv: &str) -> Vec<Point> {
             max_us: number(11),
         })
     };
-    lines.filter_map(row).collect()
+    // The moments before the load would look like a load of zero.
+    let is_load = |point: &Point| point.from_s >= 0.0 || point.offered > 0.0 || point.done > 0.0;
+    lines.filter_map(row).filter(is_load).collect()
 }
 
 /// Joins neighbours until there are at most [`POINTS_MAX`].

@@ -90,7 +90,7 @@ impl UiServer {
         config.experiments = experiments::folder(&config.experiments)?;
         let failed = |what: &str, error: std::io::Error| {
             let hint = "choose another port: --listen 127.0.0.1:0 takes any free one";
-            UserError::refused("cannot_listen", format!("cannot {what}: {error}"), hint)
+            UserError::refused("cannot_start_page", format!("cannot {what}: {error}"), hint)
         };
         let listening = |error| failed(&format!("listen on {listen}"), error);
         let listener = TcpListener::bind(listen).map_err(listening)?;
@@ -139,7 +139,7 @@ impl UiServer {
     pub fn new_url(&self) -> Result<String, UserError> {
         let token = self.shared.access.new_token().map_err(|error| {
             let message = format!("cannot make a token: {error}");
-            UserError::refused("no_random_bytes", message, "check that this system has /dev/urandom")
+            UserError::refused("cannot_start_page", message, "check that this system has /dev/urandom")
         })?;
         Ok(format!("http://{}/?token={token}", self.address))
     }

@@ -105,8 +105,8 @@ fn only_loopback_is_listened_on() {
     assert!(error.code == "ui_not_loopback" && error.hint.contains("ssh -L"), "{error}");
     let site = Site::start();
     let taken = UiServer::start(config(site.server.address())).expect_err("it is taken");
-    assert!(taken.code == "cannot_listen" && taken.hint.contains("--listen"), "{taken}");
+    assert!(taken.code == "cannot_start_page" && taken.hint.contains("--listen"), "{taken}");
     let lost =
         UiConfig { experiments: "/no/such/folder".into(), ..config(SocketAddr::from(([127, 0, 0, 1], 0))) };
-    assert_eq!(UiServer::start(lost).expect_err("it is refused").code, "bad_folder");
+    assert_eq!(UiServer::start(lost).expect_err("it is refused").code, "ui_folder");
 }

@@ -33,7 +33,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, UserError> {
         experiments: args.dir.clone(),
         program: std::env::current_exe().map_err(|error| {
             let message = format!("cannot find this program: {error}");
-            UserError::refused("no_program", message, "start it by its path")
+            UserError::refused("cannot_start_page", message, "start it by its path")
         })?,
         process: args.of_process,
     })?;
