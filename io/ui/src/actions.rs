@@ -11,9 +11,8 @@ use wavetank_control::{ControlReply, ControlRequest, client};
 use wavetank_record::LoadChangeDoc;
 use wavetank_units::quantity::{parse_count, parse_rate};
 
+use crate::context::{Shared, waiting};
 use crate::problem::{Problem, json_response};
-use crate::runs::waiting;
-use crate::server::Shared;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

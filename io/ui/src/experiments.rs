@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use wavetank_units::{UserError, sanitize};
 
 use crate::actions::body;
+use crate::context::{Shared, waiting};
 use crate::problem::{Problem, json_response};
-use crate::runs::waiting;
-use crate::server::Shared;
 
 /// Files in the list.
 const FILES_MAX: usize = 500;

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use url::form_urlencoded;
 
 use crate::access::TokenUse;
+use crate::context::Shared;
 use crate::problem::Problem;
-use crate::server::Shared;
 
 /// A header that a form or a link of another site cannot send.
 const OWN_HEADER: &str = "x-wavetank";

@@ -7,9 +7,8 @@ use axum::extract::{Path, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
+use crate::context::{Shared, waiting};
 use crate::problem::{Problem, json_response};
-use crate::runs::waiting;
-use crate::server::Shared;
 
 /// Points of a chart. If there are more intervals, neighbours are joined.
 const POINTS_MAX: usize = 600;

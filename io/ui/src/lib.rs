@@ -18,6 +18,8 @@ mod actions;
 #[cfg(target_os = "linux")]
 mod assets;
 #[cfg(target_os = "linux")]
+mod context;
+#[cfg(target_os = "linux")]
 mod experiments;
 #[cfg(target_os = "linux")]
 mod guard;
@@ -37,4 +39,6 @@ mod runs;
 mod server;
 
 #[cfg(target_os = "linux")]
-pub use server::{UiConfig, UiServer};
+pub use context::UiConfig;
+#[cfg(target_os = "linux")]
+pub use server::UiServer;

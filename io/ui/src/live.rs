@@ -11,9 +11,8 @@ use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 use wavetank_control::client;
 use wavetank_record::LiveState;
 
+use crate::context::{STREAMS_MAX, Shared, waiting};
 use crate::problem::Problem;
-use crate::runs::waiting;
-use crate::server::{STREAMS_MAX, Shared};
 
 /// States that wait for a browser that does not read, e.g. because it sleeps. It misses later ones.
 const STATES_MAX: usize = 4;

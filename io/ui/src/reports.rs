@@ -7,10 +7,10 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
+use crate::context::{Shared, waiting};
 use crate::problem::Problem;
 use crate::program::Output;
-use crate::runs::{query_value, waiting};
-use crate::server::Shared;
+use crate::runs::query_value;
 
 /// A report has its style in itself, and no script.
 const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; \

@@ -1,28 +1,17 @@
 //! The list of runs, and one run.
 
-use std::path::PathBuf;
-
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 use url::form_urlencoded;
-use wavetank_control::client;
 use wavetank_record::LiveDoc;
-use wavetank_store::{RunEntry, RunsDir, summarize};
+use wavetank_store::summarize;
 
+use crate::context::{Shared, waiting};
 use crate::problem::{Problem, json_response};
-use crate::server::{Context, Shared};
 
 /// Runs in one reply.
 const ROWS_MAX: usize = 100;
-
-/// Runs this in a thread that may wait for files and sockets.
-pub(crate) async fn waiting<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
-    let ended = |_| Problem::internal("the request ended early", "try again");
-    tokio::task::spawn_blocking(work).await.map_err(ended)?
-}
 
 /// The value with this name in the query of an address.
 pub(crate) fn query_value(query: Option<&str>, name: &str) -> Option<String> {
@@ -40,8 +29,8 @@ pub(crate) async fn start_page(State(shared): State<Shared>) -> Result<Response,
     Ok(json_response(&json!({ "run": found.await? })))
 }
 
-/// `/api/runs?offset=0&limit=100`: running runs, then stored ones, newest first. Only the rows of the reply
-/// are read, so that many runs are no burden.
+/// `/api/runs?offset=0&limit=100`: running runs, then stored ones, newest first. Only the rows of
+/// the reply are read, so that many runs are no burden.
 pub(crate) async fn list(
     State(shared): State<Shared>,
     RawQuery(query): RawQuery,
@@ -95,39 +84,4 @@ fn brief(state: &LiveDoc) -> Value {
         "offered_per_s": state.latest.offered_per_s, "done_per_s": state.latest.done_per_s,
         "failed": state.requests.failed, "agents": state.agents.len(),
     })
-}
-
-impl Context {
-    pub(crate) fn runs(&self) -> RunsDir {
-        RunsDir::new(&self.config.runs_dir)
-    }
-
-    /// The running runs of this user.
-    pub(crate) fn running(&self) -> Result<Vec<LiveDoc>, Problem> {
-        client::running(&self.config.run_folder).map_err(|error| {
-            let folder = self.config.run_folder.path().display();
-            Problem::internal(format!("cannot read `{folder}`: {error}"), "check its owner and permissions")
-        })
-    }
-
-    /// The stored run with this folder's name or id.
-    pub(crate) fn entry(&self, run: &str) -> Result<RunEntry, Problem> {
-        let mut runs = self.runs().list()?.runs;
-        let at = runs.iter().position(|entry| entry.folder == run);
-        // Of two copies of one run, the newer one.
-        let at = at.or_else(|| runs.iter().rposition(|entry| !run.is_empty() && entry.id == run));
-        at.map(|at| runs.swap_remove(at)).ok_or_else(|| Problem::no_run(run))
-    }
-
-    /// The folder of the stored run with this name or id, as an absolute path, so that no option
-    /// can be read in its place.
-    pub(crate) fn folder(&self, run: &str) -> Result<PathBuf, Problem> {
-        let path = self.entry(run)?.path;
-        std::path::absolute(&path).map_err(|error| {
-            Problem::internal(
-                format!("cannot find `{}`: {error}", path.display()),
-                "check the runs directory",
-            )
-        })
-    }
 }

@@ -1,7 +1,6 @@
 //! [`UiServer`]: the server in its own thread.
 
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -11,59 +10,19 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use tokio::sync::{Notify, Semaphore};
-use wavetank_control::RunFolder;
 use wavetank_units::UserError;
 
 use crate::access::Access;
+use crate::context::{Context, STREAMS_MAX, Shared, UiConfig};
 use crate::program::Program;
 use crate::{actions, assets, experiments, guard, history, live, reports, runs};
 
 /// Longest body of a request, in bytes.
 const BODY_BYTES_MAX: usize = 64 << 10;
-/// Browsers that watch runs at a time. A running run serves as many.
-pub(crate) const STREAMS_MAX: usize = 32;
 /// Threads that wait for files and sockets.
 const BLOCKING_THREADS_MAX: usize = 16;
 /// Requests that still run when the server ends have this long.
 const ENDING_MAX: Duration = Duration::from_millis(200);
-
-/// What a server shows.
-#[derive(Clone, Debug)]
-pub struct UiConfig {
-    /// Where it listens, on loopback; port 0 is any free one.
-    pub listen: SocketAddr,
-    /// The runs directory.
-    pub runs_dir: PathBuf,
-    /// The sockets of running runs.
-    pub run_folder: RunFolder,
-    /// The folder with experiment files that can be started.
-    pub experiments: PathBuf,
-    /// The program, for loads, checks and reports.
-    pub program: PathBuf,
-    /// Process of the run that the page shows first; `None`: the list of runs.
-    pub process: Option<u32>,
-}
-
-/// What all requests share.
-pub(crate) type Shared = Arc<Context>;
-
-/// What all requests share.
-#[derive(Debug)]
-pub(crate) struct Context {
-    pub(crate) access: Access,
-    /// Name of the session cookie: cookies do not distinguish ports.
-    pub(crate) cookie: String,
-    pub(crate) config: UiConfig,
-    pub(crate) program: Program,
-    pub(crate) streams: Arc<Semaphore>,
-    requests: AtomicU64,
-}
-
-impl Context {
-    pub(crate) fn count_request(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-    }
-}
 
 /// The page's server. It ends when it is dropped; runs that it started go on.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use wavetank_control::RunFolder;
 use wavetank_ui::{UiConfig, UiServer};
 
 /// No reply takes as long.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// A server with the folders that it shows.
 pub(crate) struct Site {
@@ -52,7 +52,7 @@ impl Site {
         let mut site = Self { server, place, cookie: String::new() };
         let opened = site.send("GET", &site.token_path(), &[], "");
         let cookie = opened.head.split("set-cookie: ").nth(1).and_then(|rest| rest.split(';').next());
-        site.cookie = cookie.unwrap_or_else(|| panic!("no cookie: {opened:?}")).to_owned();
+        cookie.unwrap_or_else(|| panic!("no cookie: {opened:?}")).clone_into(&mut site.cookie);
         site
     }
 
@@ -80,14 +80,16 @@ impl Site {
     ) -> TcpStream {
         let mut stream = TcpStream::connect(self.server.address()).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a limit");
-        let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
-        if !headers.iter().any(|(name, _)| *name == "Host") {
-            text += &format!("Host: {}\r\n", self.server.address());
-        }
-        for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
-        }
-        text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        let host = self.server.address().to_string();
+        let own = [("Host", host.as_str())];
+        let own = own.into_iter().filter(|_| !headers.iter().any(|(name, _)| *name == "Host"));
+        let lines: Vec<String> =
+            own.chain(headers.iter().copied()).map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = body.len();
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nConnection: close\r\n{}Content-Length: {length}\r\n\r\n{body}",
+            lines.concat()
+        );
         stream.write_all(text.as_bytes()).expect("it reads");
         stream
     }
