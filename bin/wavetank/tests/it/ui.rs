@@ -148,9 +148,22 @@ fn a_run_is_started_changed_stopped_and_compared_in_a_browser() {
     // The first chart is there with the first seal.
     browser.wait_for("document.querySelector('#rate path.s0')?.getAttribute('d')");
     assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), "shop");
+    sleep_and_wake(&mut browser);
     change_and_stop(&mut browser, &site);
     report_and_compare(&mut browser, &site, &base);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// After a sleep the page connects again and loads the seconds that it missed.
+fn sleep_and_wake(browser: &mut Browser) {
+    let run = "import('/assets/run.js').then(m => m.LiveRun.current)";
+    browser.wait_for(&format!("{run}.then(run => run.points.all.length >= 6)"));
+    browser.evaluate(&format!(
+        "{run}.then(run => {{ run.source.close(); run.points.reset(run.points.all.slice(0, 1)); run.last = run.tried = -1e6; run.checkSilence(); }})"
+    ));
+    assert_eq!(browser.evaluate(&text_contains("no news of the run")), true);
+    browser.wait_for(&format!("{run}.then(run => run.points.all.length >= 7)"));
+    browser.wait_for(&format!("!{}", text_contains("no news of the run")));
 }
 
 fn change_and_stop(browser: &mut Browser, site: &Site) {
