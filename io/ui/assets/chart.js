@@ -6,6 +6,8 @@ import { el, seconds, svg } from './format.js';
 const POINTS_MAX = 600;
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [64, 10, 10, 22, 180];
 const TABLE_ROWS = 60;
+/** So that the highest value is not on the upper edge. */
+const HEADROOM = 1.05;
 
 /** The points of all charts of a run. */
 export class Points {
@@ -123,7 +125,7 @@ export class Chart {
     const from = points.length > 0 ? points[0].from_s : 0;
     const to = Math.max(from + 10, points.length > 0 ? points.at(-1).from_s + points.at(-1).length_s : 0);
     const values = points.flatMap((point) => this.series.map((one) => one.value(point) ?? 0));
-    const top = ceiling(values.reduce((most, value) => Math.max(most, value), 0));
+    const top = ceiling(HEADROOM * values.reduce((most, value) => Math.max(most, value), 0));
     this.x = (at) => LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT);
     const y = (value) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
     this.plot.setAttribute('viewBox', `0 0 ${width} ${HEIGHT}`);

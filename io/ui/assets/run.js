@@ -258,7 +258,8 @@ function numberTiles(state) {
     ['late so far', count(requests.late), trouble(requests.late)],
     ['dropped so far', count(requests.dropped), trouble(requests.dropped)],
     ['open', count(latest.open)],
-    ['users', count(latest.users)],
+    ...(latest.users > 0 || state.phases.some((phase) => phase.users !== undefined) ? [['users', count(latest.users)]] : []),
+    ...(held > 0 ? [] : [['connections', count(latest.connections)]]),
     ['received', bytes(latest.received_bytes_per_s)],
     ['busiest load thread', `${Math.round(latest.busiest_thread * 100)} %`, trouble(latest.busiest_thread > 0.9 ? 1 : 0)],
   ]);

@@ -19,9 +19,12 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// What everybody may load: the style of the page that says how to get a session.
 const PUBLIC: [&str; 1] = ["/app.css"];
-/// How to get in.
-const NEW_ADDRESS: &str =
+/// How to get a session.
+const BY_ENTER: &str =
     "press Enter in the terminal of `wavetank ui`: it prints a new address, which works once";
+/// The same for the page of `run --ui`, which has no terminal.
+const BY_COMMAND: &str =
+    "start `wavetank ui`: it prints a new address, which works once, and shows every run";
 
 /// Admits a request or refuses it, and adds the headers that every response has.
 pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
@@ -71,7 +74,7 @@ fn admit(shared: &Shared, request: &Request) -> Result<Admission, Problem> {
     let is_session = session(headers, &shared.cookie).is_some_and(|secret| shared.access.is_session(secret));
     if !is_session && !PUBLIC.contains(&path) {
         let message = "this browser has no session with the page";
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, message, NEW_ADDRESS));
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, message, new_address(shared)));
     }
     if matches!(*request.method(), Method::GET | Method::HEAD) {
         check_site(headers)?;
@@ -81,8 +84,12 @@ fn admit(shared: &Shared, request: &Request) -> Result<Admission, Problem> {
     Ok(Admission::Admitted)
 }
 
+fn new_address(shared: &Shared) -> &'static str {
+    if shared.config.process.is_some() { BY_COMMAND } else { BY_ENTER }
+}
+
 fn open(shared: &Shared, token: &str) -> Result<Admission, Problem> {
-    let refused = |message: &str| Problem::new(StatusCode::FORBIDDEN, message, NEW_ADDRESS);
+    let refused = |message: &str| Problem::new(StatusCode::FORBIDDEN, message, new_address(shared));
     match shared.access.use_token(token) {
         Ok(TokenUse::Session(secret)) => Ok(Admission::Session(secret)),
         Ok(TokenUse::Used) => Err(refused("this address was used already: each opens one session")),

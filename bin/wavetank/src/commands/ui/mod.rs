@@ -3,11 +3,11 @@
 mod page_process;
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use rustix::termios::tcgetpgrp;
-use wavetank_control::client;
 use wavetank_driver::Signals;
 use wavetank_ui::{UiConfig, UiServer};
 use wavetank_units::{ExitCode, UserError, sanitize};
@@ -19,8 +19,8 @@ pub(crate) use page_process::start_page;
 
 /// How often to look for a signal and for Enter.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
-/// How often the page of a run looks whether it is still needed.
-const NEED_CHECK: Duration = Duration::from_secs(30);
+/// The page of a run that is over ends when no browser has shown it for this long.
+const IDLE_MAX: Duration = Duration::from_mins(5);
 
 /// Serves the page until Ctrl-C, or until it is not needed any more. Exit 0.
 pub(crate) fn ui(args: &UiArgs) -> Result<u8, UserError> {
@@ -43,7 +43,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, UserError> {
         introduce(args, server.address());
     }
     let lines = lines_of_stdin();
-    let mut need = Need { process: args.of_process, looks: 0, requests: 0 };
+    let mut need = Need { process: args.of_process, requests: 0, idle: 0 };
     while signals.received() == 0 && need.is_there(&server) {
         match lines.recv_timeout(LOOK_AROUND) {
             Ok(()) => output::print(&format!("{}\n", server.new_url()?))?,
@@ -92,23 +92,23 @@ fn lines_of_stdin() -> Receiver<()> {
 struct Need {
     /// The run that it belongs to; `None`: it is needed until Ctrl-C.
     process: Option<u32>,
-    looks: u32,
+    /// Requests at the latest look.
     requests: u64,
+    /// Looks since a browser last showed the page.
+    idle: u32,
 }
 
 impl Need {
-    /// The page of a run is needed while that run is running or a browser shows the page.
+    /// The page of a run is needed while the run's process exists, and then while a browser shows
+    /// it. Without any browser it ends with the run.
     fn is_there(&mut self, server: &UiServer) -> bool {
         let Some(process) = self.process else { return true };
-        self.looks += 1;
-        if u128::from(self.looks) * LOOK_AROUND.as_millis() < NEED_CHECK.as_millis() {
+        if Path::new("/proc").join(process.to_string()).exists() {
             return true;
         }
-        self.looks = 0;
         let earlier = std::mem::replace(&mut self.requests, server.requests());
         let is_used = self.requests != earlier || server.watchers() > 0;
-        let is_running =
-            || client::running(&run_folder()).is_ok_and(|runs| runs.iter().any(|run| run.pid == process));
-        is_used || is_running()
+        self.idle = if is_used { 0 } else { self.idle + 1 };
+        self.requests > 0 && LOOK_AROUND * self.idle < IDLE_MAX
     }
 }
