@@ -44,6 +44,15 @@ pub struct Browser {
 impl Browser {
     /// Starts it. Returns `None` and records a skip of `test` if it is not installed.
     pub fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, "MAP * ~NOTFOUND")
+    }
+
+    /// Starts it with access to 127.0.0.1, and to no other host.
+    pub fn start_on_loopback(test: &str) -> Option<Self> {
+        Self::start_with(test, "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+    }
+
+    fn start_with(test: &str, hosts: &str) -> Option<Self> {
         let found =
             ["chromium", "chromium-browser", "google-chrome"].iter().find_map(|name| Program::foreign(name));
         let (Some(program), Some(shell)) = (found, Program::foreign("sh")) else {
@@ -70,9 +79,8 @@ impl Browser {
             // Tests run as root in containers, where its sandbox cannot work. It opens only files
             // of this repository.
             "--no-sandbox",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
-            "about:blank",
         ]);
+        command.args([&format!("--host-resolver-rules={hosts}"), "about:blank"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("a shell starts");
         let input = child.stdin.take().expect("it is piped");
         let output = child.stdout.take().expect("it is piped");
@@ -94,8 +102,12 @@ impl Browser {
 
     /// Opens this file and waits until it is loaded.
     pub fn open(&mut self, file: &Path) {
+        self.open_url(&format!("file://{}", file.display()));
+    }
+
+    /// Opens this address and waits until it is loaded.
+    pub fn open_url(&mut self, url: &str) {
         self.events.clear();
-        let url = format!("file://{}", file.display());
         let opened = self.call("Page.navigate", json!({ "url": url }));
         assert!(opened["errorText"].is_null(), "{url}: {opened}");
         let deadline = Stamp::now().plus(LIMIT);
@@ -141,6 +153,65 @@ impl Browser {
         answer["result"]["value"].take()
     }
 
+    /// Waits until this expression is true in the page, through any change of the page, and returns
+    /// its value.
+    #[track_caller]
+    pub fn wait_for(&mut self, expression: &str) -> Value {
+        let words = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let found = crate::clock::poll_until(LIMIT, || {
+            // A page that is just left has no value.
+            let mut answer = self.try_call("Runtime.evaluate", words.clone()).ok()?;
+            let value = answer["result"]["value"].take();
+            let is_true = answer["exceptionDetails"].is_null()
+                && !matches!(value, Value::Null | Value::Bool(false))
+                && value != "";
+            is_true.then_some(value)
+        });
+        found.unwrap_or_else(|| {
+            panic!("never true: {expression}\n{}", self.evaluate("document.body.innerText"))
+        })
+    }
+
+    /// Presses a key by its name, e.g. `Tab` or `Enter`, with the element that has the focus.
+    pub fn press(&mut self, key: &str) {
+        let code = match key {
+            "Tab" => 9,
+            "Enter" => 13,
+            "Escape" => 27,
+            " " => 32,
+            "End" => 35,
+            "ArrowLeft" => 37,
+            "ArrowDown" => 40,
+            key => u32::from(key.to_ascii_uppercase().as_bytes()[0]),
+        };
+        let text = match key {
+            "Enter" => "\r",
+            key if key.len() == 1 => key,
+            _ => "",
+        };
+        let down = if text.is_empty() { "rawKeyDown" } else { "keyDown" };
+        for kind in [down, "keyUp"] {
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code,
+                "text": if kind == "keyUp" { "" } else { text }});
+            self.call("Input.dispatchKeyEvent", event);
+        }
+    }
+
+    /// Inserts text into the field that has the focus.
+    pub fn insert(&mut self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Returns the bytes that the page's scripts use, after what is not used any more is freed.
+    pub fn heap_bytes(&mut self) -> u64 {
+        self.call("HeapProfiler.collectGarbage", json!({}));
+        let usage = self.call("Runtime.getHeapUsage", json!({}));
+        ["usedSize", "embedderHeapUsedSize", "backingStorageSize"]
+            .iter()
+            .map(|part| usage[part].as_f64().unwrap_or(0.0) as u64)
+            .sum()
+    }
+
     /// The page as a PDF file.
     pub fn pdf(&mut self) -> Vec<u8> {
         let printed =
@@ -163,6 +234,11 @@ impl Browser {
 
     /// Sends a command and waits for the response; panics if there is none.
     fn call(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Sends a command and waits for the response, which may be an error.
+    fn try_call(&mut self, method: &str, params: impl Into<Value>) -> Result<Value, Value> {
         self.commands += 1;
         let mut command = json!({"id": self.commands, "method": method, "params": params.into()});
         if let Some(session) = &self.session {
@@ -175,8 +251,8 @@ impl Browser {
         loop {
             let mut answer = self.receive(deadline);
             if answer["id"] == self.commands {
-                assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
-                return answer["result"].take();
+                let error = answer["error"].take();
+                return if error.is_null() { Ok(answer["result"].take()) } else { Err(error) };
             }
             self.events.push(answer);
         }

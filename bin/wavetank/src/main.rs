@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Search(args) => commands::search(*args),
         Command::Serve(args) => commands::serve(&args),
         Command::Control(command) => commands::control(&command),
+        Command::Ui(args) => commands::ui(&args),
         Command::Report(args) => commands::report(&args),
         Command::Runs(args) => commands::runs(*args),
         Command::Compare(args) => commands::compare(&args),
@@ -101,6 +102,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Control(command) => command.is_json(),
         Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
+        | Command::Ui(_)
         | Command::CalibrationTarget(_)
         | Command::Agent(_)
         | Command::Demo(_)

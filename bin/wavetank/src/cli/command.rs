@@ -24,6 +24,7 @@ use super::search_args::SearchArgs;
 use super::serve_args::ServeArgs;
 use super::size_args::SizeArgs;
 use super::try_args::TryArgs;
+use super::ui_args::UiArgs;
 
 /// One command with its arguments.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Serve(Box<ServeArgs>),
     /// `wavetank status`, `attach`, `stop`, `set` and `event`.
     Control(ControlCommand),
+    /// `wavetank ui`.
+    Ui(UiArgs),
     /// `wavetank report RUN`.
     Report(ReportArgs),
     /// `wavetank runs`.
@@ -100,6 +103,7 @@ impl Command {
                 args.resolve().map(drop).map(|()| Self::Control(ControlCommand::Set(args)))?
             }
             CliCommand::Event(args) => Self::Control(ControlCommand::Event(args)),
+            CliCommand::Ui(args) => Self::Ui(args),
             CliCommand::Report(args) => args.check().map(|()| Self::Report(args))?,
             CliCommand::Runs(args) => args.check().map(|()| Self::Runs(args))?,
             CliCommand::Compare(args) => args.check().map(|()| Self::Compare(args))?,

@@ -57,6 +57,7 @@ mod size_args;
 mod tests;
 mod tls_args;
 mod try_args;
+mod ui_args;
 mod value_parsers;
 mod wrong_value;
 
@@ -123,6 +124,7 @@ pub(crate) use serve_args::ServeArgs;
 pub(crate) use serve_tls_args::ServeTls;
 pub(crate) use size_args::SizeArgs;
 pub(crate) use try_args::TryArgs;
+pub(crate) use ui_args::UiArgs;
 pub(crate) use value_parsers::default_runs_dir;
 
 /// Parses `argv`, which starts with the program's name.

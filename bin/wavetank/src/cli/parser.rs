@@ -23,6 +23,7 @@ use super::search_args::SearchFlags;
 use super::serve_args::ServeArgs;
 use super::size_args::SizeFlags;
 use super::try_args::TryFlags;
+use super::ui_args::UiArgs;
 
 /// Shells with completions.
 const SHELLS: Choice<Shell> =
@@ -49,6 +50,7 @@ Running runs
   stop    Stop a running run, which then reports
   set     Change the rate or the number of users of a running run
   event   Mark the time in a running run
+  ui      Serve a web page that shows, starts, changes, stops and compares runs
 Results
   report   Show a finished run again
   compare  Compare two runs or two groups of runs, with confidence intervals
@@ -118,6 +120,8 @@ pub(super) enum CliCommand {
     Set(SetArgs),
     /// Mark the time in a running run.
     Event(EventArgs),
+    /// Serve a web page that shows, starts, changes, stops and compares runs.
+    Ui(UiArgs),
     /// Show a finished run again.
     Report(ReportArgs),
     /// List, show, prune and pack stored runs.

@@ -45,6 +45,9 @@ pub(super) struct RunFlags {
     /// Run in the background; `wavetank attach` shows it
     #[arg(long, help_heading = "Result")]
     detach: bool,
+    /// Serve a web page of the run, and print its address
+    #[arg(long, help_heading = "Result")]
+    ui: bool,
 }
 
 /// `wavetank run`.
@@ -68,6 +71,8 @@ pub(crate) struct RunArgs {
     pub(crate) fleet: FleetRunArgs,
     /// The run goes on in the background.
     pub(crate) detach: bool,
+    /// A page shows the run.
+    pub(crate) ui: bool,
     /// Where metrics go.
     pub(crate) metrics: MetricsArgs,
 }
@@ -92,10 +97,12 @@ impl RunFlags {
         let formats = output.formats();
         errors.keep(output.check_language());
         errors.keep(check_detached(self.detach, &output, options.once));
+        errors.keep(check_page(self.ui, self.detach, options.once));
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
-        let (goal, fleet, metrics, detach) = (errors.finish(goal)?, self.fleet, self.metrics, self.detach);
-        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach, metrics })
+        let (goal, fleet, metrics) = (errors.finish(goal)?, self.fleet, self.metrics);
+        let (detach, ui) = (self.detach, self.ui);
+        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach, ui, metrics })
     }
 }
 
@@ -109,6 +116,18 @@ fn check_detached(detach: bool, output: &OutputArgs, once: bool) -> Result<(), U
         (true, false) if output.no_archive && output.out.is_empty() => {
             refused("--no-archive", "keep the archive, or add --out FILE for the result")
         }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a page of a run that it could not show.
+fn check_page(ui: bool, detach: bool, once: bool) -> Result<(), UserError> {
+    let refused = |other: &str, hint: &str| {
+        Err(UserError::usage("conflict", format!("--ui and {other} exclude each other"), hint))
+    };
+    match (ui, detach, once) {
+        (true, true, _) => refused("--detach", "start the run with --detach, then: wavetank ui"),
+        (true, false, true) => refused("--once", "leave out --ui: one response is printed when it comes"),
         _ => Ok(()),
     }
 }

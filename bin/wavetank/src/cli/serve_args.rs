@@ -99,7 +99,7 @@ fn addresses(text: &str) -> Result<ListenAddresses, UserError> {
 
 /// Parses `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, `:8080` or `8080`. The last three are
 /// loopback.
-fn address(word: &str) -> Result<SocketAddr, UserError> {
+pub(super) fn address(word: &str) -> Result<SocketAddr, UserError> {
     let on_loopback = |port: u16| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let port = word.strip_prefix("localhost:").or_else(|| word.strip_prefix(':')).unwrap_or(word);
     if let Ok(port) = port.parse::<u16>() {

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use serde_json::json;
-use wavetank_experiment::Experiment;
+use serde_json::{Value as Json, json};
+use wavetank_experiment::{Experiment, Value};
 use wavetank_plan::RunOptions;
 use wavetank_record::LackDoc;
 use wavetank_units::quantity::format_grouped;
@@ -46,6 +46,7 @@ pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
                 "name": experiment.name.as_ref().map(|name| &name.value),
                 "ok": true,
                 "summary": summary(experiment),
+                "variables": variables(experiment),
                 "remarks": remarks_json(&loaded.diagnostics),
                 "lacking": lacking.iter().map(LackDoc::from).collect::<Vec<_>>(),
             });
@@ -82,6 +83,40 @@ fn lacking(
     _: (&FileArgs, &RunOptions, bool),
 ) -> Result<Vec<UserError>, UserError> {
     Ok(Vec::new())
+}
+
+/// Describes the variables for a form: the name, and the value as `--set` takes it. Values that
+/// `redact` names are left out.
+fn variables(experiment: &Experiment) -> Vec<Json> {
+    let is_secret = |name: &str| experiment.redact.iter().any(|own| own.eq_ignore_ascii_case(name));
+    let all = experiment.vars.iter();
+    all.map(|one| {
+        if is_secret(&one.name) {
+            return json!({ "name": one.name, "secret": true });
+        }
+        json!({ "name": one.name, "value": settable(&one.value) })
+    })
+    .collect()
+}
+
+/// Returns a value as text: a scalar as it is written, others as JSON.
+fn settable(value: &Value) -> String {
+    match value {
+        Value::Text(template) => template.display_text(),
+        Value::Number(digits) => digits.clone(),
+        other => as_json(other).to_string(),
+    }
+}
+
+fn as_json(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(truth) => (*truth).into(),
+        Value::Number(digits) => serde_json::from_str(digits).unwrap_or_else(|_| digits.clone().into()),
+        Value::Text(template) => template.display_text().into(),
+        Value::List(items) => items.iter().map(as_json).collect(),
+        Value::Map(pairs) => pairs.iter().map(|(name, value)| (name.clone(), as_json(value))).collect(),
+    }
 }
 
 /// Describes the file in one line.

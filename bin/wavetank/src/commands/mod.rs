@@ -49,6 +49,8 @@ mod source_addresses;
 mod terminal_width;
 #[cfg(target_os = "linux")]
 mod try_file;
+#[cfg(target_os = "linux")]
+mod ui;
 #[cfg(any(test, not(target_os = "linux")))]
 mod unsupported_os;
 
@@ -84,7 +86,9 @@ pub(crate) use serve::serve;
 pub(crate) use size::size;
 #[cfg(target_os = "linux")]
 pub(crate) use try_file::try_file;
+#[cfg(target_os = "linux")]
+pub(crate) use ui::ui;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    agent, calibrate, calibration_target, control, demo, fleet, lab, plan, run, search, serve, try_file,
+    agent, calibrate, calibration_target, control, demo, fleet, lab, plan, run, search, serve, try_file, ui,
 };

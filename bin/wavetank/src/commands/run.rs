@@ -20,6 +20,7 @@ use super::run_file::run_file;
 use super::run_surroundings::RunSurroundings;
 use super::source_addresses::{check_sources, source_addresses};
 use super::try_file::try_file;
+use super::ui::start_page;
 use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
 use crate::run::out_file::open_all;
@@ -31,6 +32,10 @@ pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {
         return detach();
     }
     leave_terminal();
+    if args.ui {
+        let url = start_page(args.output.archive_dir().as_deref())?;
+        Console::new(args.output.quiet).info(&format!("page       {url}"));
+    }
     run_from(args, None)
 }
 

@@ -5,7 +5,7 @@ use wavetank_units::UserError;
 
 use crate::cli::{
     AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, ControlCommand, DemoArgs, FleetArgs,
-    LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs,
+    LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs, UiArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -36,6 +36,12 @@ pub(crate) fn serve(_: &ServeArgs) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
     Err(linux_only("demo"))
+}
+
+/// `wavetank ui` on an unsupported system: it finds running runs by their sockets.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn ui(_: &UiArgs) -> Result<u8, UserError> {
+    Err(linux_only("ui"))
 }
 
 /// `wavetank calibrate` on an unsupported system: calibration needs the load engine.

@@ -76,6 +76,7 @@ mod truth_sources;
 mod truth_tls;
 mod truth_verdict;
 mod try_file;
+mod ui;
 mod unix_socket;
 mod urls;
 mod ways;

@@ -104,6 +104,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--quiet"], Elsewhere),
     (&["--plain"], Elsewhere),
     (&["--detach"], Elsewhere),
+    (&["--ui"], Elsewhere),
     (&["--help"], Elsewhere),
 ];
 

@@ -16,7 +16,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 use crate::run::{output, run_folder};
 
 /// Set for the process in the background.
-const DETACHED: &str = "WAVETANK_DETACHED";
+pub(crate) const DETACHED: &str = "WAVETANK_DETACHED";
 /// The output of a run in the background is kept this long.
 const LOGS_KEPT: Duration = Duration::from_hours(7 * 24);
 /// How often to look whether the run has started or ended.

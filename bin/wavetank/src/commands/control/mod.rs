@@ -10,7 +10,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::ControlCommand;
 use crate::run::{output, run_folder};
-pub(crate) use detach::{detach, leave_terminal};
+pub(crate) use detach::{DETACHED, detach, leave_terminal};
 use selection::{ended, select};
 
 /// Runs the command. Exit 0 if it was carried out; 2 if there is no such run or it does not take

@@ -55,9 +55,15 @@ fn list(value: &Value) -> Vec<String> {
 
 /// All problems of the pages. They are reported at the end, so that one test run finds all of them.
 #[derive(Default)]
-struct Wrong(Vec<String>);
+pub(crate) struct Wrong(Vec<String>);
 
 impl Wrong {
+    /// Fails with all problems, if there are any.
+    #[track_caller]
+    pub(crate) fn expect_none(&self) {
+        assert!(self.0.is_empty(), "{}", self.0.join("\n"));
+    }
+
     fn none(&mut self, what: &str, page: &str, found: &[String]) {
         self.0.extend(found.iter().map(|one| format!("{page}: {what}: {one}")));
     }
@@ -99,10 +105,11 @@ fn check_charts(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     wrong.equal(&format!("no such charts among {seen:?}"), made.name, &absent, &vec![]);
 }
 
-fn check_fits(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
+/// Checks that nothing of the open page is cut off at any width.
+pub(crate) fn check_widths(browser: &mut Browser, name: &str, wrong: &mut Wrong) {
     for width in WIDTHS {
         browser.show(width, "light", "screen");
-        let page = format!("{} at {width}", made.name);
+        let page = format!("{name} at {width}");
         wrong.equal("width", &page, &browser.evaluate("document.documentElement.scrollWidth"), &width.into());
         wrong.none("cut off", &page, &list(&browser.evaluate(CUT)));
         wrong.none("text of a chart cut off", &page, &list(&browser.evaluate(CUT_TEXTS)));
@@ -118,18 +125,17 @@ fn check_prints(browser: &mut Browser, made: &Made, wrong: &mut Wrong) {
     wrong.equal(&format!("{sheets} sheets"), made.name, &(1..=15).contains(&sheets), &true);
 }
 
-fn check_readable(browser: &mut Browser, made: &Made, axe: &str, wrong: &mut Wrong) {
+/// Checks the open page with axe-core, light and dark.
+pub(crate) fn check_readable(browser: &mut Browser, name: &str, axe: &str, wrong: &mut Wrong) {
     browser.evaluate(&format!("{axe}; 0"));
     for scheme in ["light", "dark"] {
         browser.show(1_024, scheme, "screen");
-        wrong.none("axe-core", &format!("{}, {scheme}", made.name), &list(&browser.evaluate(PROBLEMS)));
+        wrong.none("axe-core", &format!("{name}, {scheme}"), &list(&browser.evaluate(PROBLEMS)));
     }
 }
 
-#[test]
-fn pages_of_real_runs_in_a_browser() {
-    let test = "pages_of_real_runs_in_a_browser";
-    let Some(mut browser) = Browser::start(test) else { return };
+/// Reads axe-core; without it, records that `test` did not use it.
+pub(crate) fn axe_or_skip(test: &str) -> Option<String> {
     let axe = axe();
     if axe.is_none() {
         skip(
@@ -137,17 +143,25 @@ fn pages_of_real_runs_in_a_browser() {
             "it is not in cargo's folder, where `cargo ci` puts it with npm",
         );
     }
+    axe
+}
+
+#[test]
+fn pages_of_real_runs_in_a_browser() {
+    let test = "pages_of_real_runs_in_a_browser";
+    let Some(mut browser) = Browser::start(test) else { return };
+    let axe = axe_or_skip(test);
     let mut wrong = Wrong::default();
     for made in &made::all() {
         browser.show(1_024, "light", "screen");
         browser.open(&made.page);
         check_alone(&mut browser, made, &mut wrong);
         check_charts(&mut browser, made, &mut wrong);
-        check_fits(&mut browser, made, &mut wrong);
+        check_widths(&mut browser, made.name, &mut wrong);
         check_prints(&mut browser, made, &mut wrong);
         if let Some(axe) = &axe {
-            check_readable(&mut browser, made, axe, &mut wrong);
+            check_readable(&mut browser, made.name, axe, &mut wrong);
         }
     }
-    assert!(wrong.0.is_empty(), "{}", wrong.0.join("\n"));
+    wrong.expect_none();
 }

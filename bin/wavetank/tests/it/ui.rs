@@ -1,0 +1,403 @@
+//! The web page in a real browser: start, watch, change, stop, report, compare, and how it looks.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wavetank_testkit::{Browser, Program, Running, Script, Target, TestDir, poll_until};
+
+use crate::pages::{Wrong, axe_or_skip, check_readable, check_widths};
+
+/// No wait of a test is as long on a machine that works.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// An experiment with variables, one of them secret.
+const SHOP: &str = "
+wavetank: 1
+name: shop
+target: TARGET
+probe: false
+redact: [token]
+vars: {rate: 100/s, path: items, token: planted}
+steps:
+  - get: /${path}
+    headers: {x-token: \"${token}\"}
+phases:
+  - {name: steady, rate: \"${rate}\", for: 10m}
+thresholds: [failed < 1%]
+";
+
+/// The page's process with folders of its own.
+struct Site {
+    place: TestDir,
+    target: Target,
+    page: Running,
+}
+
+impl Site {
+    fn start() -> Self {
+        let target = Target::start(Script::constant(Duration::ZERO));
+        let place = TestDir::new();
+        place.write("shop.yaml", SHOP.replace("TARGET", &target.url("")));
+        let page = program(&place).args(["ui"]).start();
+        Self { place, target, page }
+    }
+
+    /// The first printed address.
+    fn url(&self) -> String {
+        let url = poll_until(LIMIT, || {
+            assert!(!self.page.ends_within(Duration::ZERO), "it runs: {}", self.page.stderr());
+            self.page.stdout().lines().next().map(str::to_owned).filter(|url| url.contains("token="))
+        });
+        url.expect("it prints its address")
+    }
+
+    fn call(&self, words: &[&str]) -> wavetank_testkit::Outcome {
+        program(&self.place).args(words).run()
+    }
+
+    /// Ends a run that a failed test left, so that it does not go on in the background.
+    fn stop_all(&self) {
+        let status = self.call(&["status", "--format", "json"]);
+        for line in status.stdout.lines() {
+            let state: Value = serde_json::from_str(line).expect("an object in each line");
+            self.call(&["stop", state["id"].as_str().expect("an id"), "--now"]);
+        }
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        self.stop_all();
+    }
+}
+
+fn program(place: &TestDir) -> Program {
+    Program::new(env!("CARGO_BIN_EXE_wavetank"))
+        .environment("XDG_RUNTIME_DIR", &place.path().to_string_lossy())
+        .in_folder(place.path())
+}
+
+/// Sets a field as a person types it.
+fn fill(browser: &mut Browser, id: &str, text: &str) {
+    browser.evaluate(&format!(
+        "document.getElementById('{id}').focus(); document.getElementById('{id}').select?.(); 0"
+    ));
+    browser.insert(text);
+}
+
+fn click(browser: &mut Browser, selector: &str) {
+    browser.evaluate(&format!("document.querySelector({}).click(); 0", json!(selector)));
+}
+
+/// A button with this text.
+fn press_button(browser: &mut Browser, text: &str) {
+    let find = format!(
+        "[...document.querySelectorAll('button')].find(b => b.textContent === {} && b.offsetParent)",
+        json!(text)
+    );
+    browser.wait_for(&format!("!!{find}"));
+    browser.evaluate(&format!("{find}.click(); 0"));
+}
+
+fn open_page(browser: &mut Browser, url: &str) {
+    // Without it, another part of the same page would not be loaded.
+    browser.open_url("about:blank");
+    browser.open_url(url);
+    browser.wait_for("document.querySelector('h1')?.textContent");
+}
+
+fn text_contains(text: &str) -> String {
+    format!("document.body.innerText.includes({})", json!(text))
+}
+
+#[test]
+fn a_run_is_started_changed_stopped_and_compared_in_a_browser() {
+    let Some(mut browser) =
+        Browser::start_on_loopback("a_run_is_started_changed_stopped_and_compared_in_a_browser")
+    else {
+        return;
+    };
+    let site = Site::start();
+    let url = site.url();
+    open_page(&mut browser, &url);
+    browser.wait_for(&text_contains("No run is stored yet"));
+    // The address works once.
+    browser.open_url(&url);
+    browser.wait_for(&text_contains("this address was used already"));
+    let base = url.split("/?").next().expect("a host").to_owned();
+    open_page(&mut browser, &format!("{base}/#/start"));
+    // Variables are fields; a wrong value is reported while typing, with its line.
+    browser.wait_for("document.getElementById('var-0')?.value === '100/s'");
+    browser.wait_for("!document.querySelector('button.primary').disabled");
+    assert_eq!(browser.evaluate("document.getElementById('var-2').type"), "password");
+    assert_eq!(browser.evaluate("document.getElementById('var-2').value"), "", "a secret is not shown");
+    fill(&mut browser, "var-0", "100/x");
+    browser.wait_for(
+        "document.querySelector('.remarks li.error') && document.querySelector('button.primary').disabled",
+    );
+    let remark = browser.evaluate("document.querySelector('.remarks').innerText");
+    assert!(
+        remark.as_str().is_some_and(|remark| remark.contains("line 1") && remark.contains("100/x")),
+        "{remark}"
+    );
+    fill(&mut browser, "var-0", "150/s");
+    browser.wait_for("!document.querySelector('button.primary').disabled");
+    press_button(&mut browser, "Start the run");
+    browser.wait_for("location.hash.startsWith('#/run/')");
+    // The first chart is there with the first seal.
+    browser.wait_for("document.querySelector('#rate path.s0')?.getAttribute('d')");
+    assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), "shop");
+    sleep_and_wake(&mut browser);
+    change_and_stop(&mut browser, &site);
+    report_and_compare(&mut browser, &site, &base);
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+/// After a sleep the page connects again and loads the seconds that it missed.
+fn sleep_and_wake(browser: &mut Browser) {
+    let run = "import('/assets/run.js').then(m => m.LiveRun.current)";
+    browser.wait_for(&format!("{run}.then(run => run.points.all.length >= 6)"));
+    browser.evaluate(&format!(
+        "{run}.then(run => {{ run.source.close(); run.points.reset(run.points.all.slice(0, 1)); run.last = run.tried = -1e6; run.checkSilence(); }})"
+    ));
+    assert_eq!(browser.evaluate(&text_contains("no news of the run")), true);
+    browser.wait_for(&format!("{run}.then(run => run.points.all.length >= 7)"));
+    browser.wait_for(&format!("!{}", text_contains("no news of the run")));
+}
+
+fn change_and_stop(browser: &mut Browser, site: &Site) {
+    // A wrong load gets one clear reply, and a right one changes what is offered.
+    fill(browser, "load", "12");
+    press_button(browser, "Change the load");
+    browser.wait_for("document.querySelector('.controls .problem')?.textContent");
+    fill(browser, "load", "300/s");
+    press_button(browser, "Change the load");
+    browser.wait_for(&text_contains("changed to 300 req/s"));
+    let offered = "import('/assets/run.js').then(m => m.LiveRun.current.state.latest.offered_per_s > 290)";
+    browser.wait_for(offered);
+    browser.wait_for(&text_contains("load modified"));
+    fill(browser, "event", "deploy <b>4711</b>");
+    press_button(browser, "Add the event");
+    browser.wait_for(&text_contains("deploy <b>4711</b>"));
+    press_button(browser, "Stop the run …");
+    browser.wait_for("document.querySelector('dialog').open");
+    press_button(browser, "Stop now and cut open requests");
+    browser.wait_for(&text_contains("Open the report"));
+    browser.wait_for(&text_contains("INCOMPLETE"));
+    let truth = site.target.settled();
+    assert!(truth.requests > 0, "the load arrived");
+    let record = site.call(&["report", "latest", "--format", "json"]).expect_exit(0).json();
+    assert_eq!(record["modified"], true, "{record}");
+    assert_eq!(record["changes"][0]["load"]["rate"]["count"], 300, "{record}");
+}
+
+fn report_and_compare(browser: &mut Browser, site: &Site, base: &str) {
+    let href = browser
+        .evaluate("[...document.querySelectorAll('a')].find(a => a.textContent === 'Open the report').href");
+    browser.open_url(href.as_str().expect("a link"));
+    browser.wait_for("document.querySelector('section#summary, #summary')?.textContent");
+    site.call(&["run", "shop.yaml", "--speed", "600x"]);
+    open_page(browser, &format!("{base}/#/"));
+    browser.wait_for("document.querySelectorAll('tbody tr').length === 2");
+    click(browser, "tbody tr:nth-child(1) input");
+    click(browser, "tbody tr:nth-child(2) input");
+    browser.wait_for("[...document.querySelectorAll('button')].some(b => b.textContent.startsWith('Compare') && !b.disabled)");
+    let runs = browser.evaluate("[...document.querySelectorAll('tbody tr')].map(row => row.dataset.run)");
+    let [b, a] = [0, 1].map(|at| runs[at].as_str().expect("a folder").to_owned());
+    press_button(browser, "Compare the two marked runs");
+    browser.wait_for(
+        "location.pathname === '/compare' && document.querySelector('main')?.textContent.length > 200",
+    );
+    assert_eq!(browser.evaluate("location.search"), format!("?a={a}&b={b}"));
+    open_page(browser, &format!("{base}/#/run/{a}"));
+    browser.wait_for(&text_contains("Download"));
+    let fetched = browser.evaluate(
+        "Promise.all([...document.querySelectorAll('.downloads a')].map(a => fetch(a.href).then(async r => \
+         `${a.textContent} ${r.status} ${(await r.text()).length > 20 || a.textContent === 'hlog'}`)))",
+    );
+    let names = ["html", "text", "oneline", "json", "csv", "junit", "markdown", "hgrm", "hlog"];
+    assert_eq!(fetched, json!(names.map(|name| format!("{name} 200 true"))));
+}
+
+#[test]
+fn the_page_fits_reads_well_and_works_with_keys_alone() {
+    let test = "the_page_fits_reads_well_and_works_with_keys_alone";
+    let Some(mut browser) = Browser::start_on_loopback(test) else { return };
+    let site = Site::start();
+    let url = site.url();
+    let base = url.split("/?").next().expect("a host").to_owned();
+    // A record from elsewhere, and a file, with names that would be markup.
+    let hostile = "<img src=x onerror=alert(1)>";
+    site.place.write(&format!("{hostile}.yaml"), "wavetank: 1\n");
+    site.call(&["run", &site.target.url("/evil"), "-r", "50/s", "-d", "1s", "--name", "other"]);
+    let record = site.place.runs("runs")[0].join("run.json");
+    let text = std::fs::read_to_string(&record).expect("a record").replace("evil", hostile);
+    std::fs::write(&record, text).expect("it is written");
+    let run = ["run", "shop.yaml", "--detach", "--runs-dir", "runs"];
+    site.call(&run).expect_exit(0);
+    open_page(&mut browser, &url);
+    browser.wait_for(&format!(
+        "document.querySelectorAll('tbody tr').length === 2 && {}",
+        text_contains(hostile)
+    ));
+    assert_eq!(browser.evaluate("document.querySelectorAll('img').length"), 0, "names are text");
+    let state = site.call(&["status", "--format", "json"]).stdout;
+    let state: Value = serde_json::from_str(state.lines().next().expect("it is running")).expect("an object");
+    let id = state["id"].as_str().expect("an id");
+    let stored = browser.evaluate("[...document.querySelectorAll('tbody tr')].map(row => row.dataset.run).find(run => !run.includes('shop'))");
+    let stored = stored.as_str().expect("a folder").to_owned();
+    let (axe, mut wrong) = (axe_or_skip(test), Wrong::default());
+    let pages = [
+        ("list", format!("{base}/#/"), "document.querySelectorAll('tbody tr').length === 2"),
+        ("start", format!("{base}/#/start/shop.yaml"), "document.getElementById('var-0')?.value"),
+        ("stored", format!("{base}/#/run/{stored}"), "document.querySelector('.downloads')"),
+        ("refused", format!("{base}/?token=0"), "document.querySelector('.problem')"),
+        (
+            "running",
+            format!("{base}/#/run/{id}"),
+            "document.querySelector('#rate path.s0')?.getAttribute('d')?.length > 40",
+        ),
+    ];
+    for (name, url, ready) in &pages {
+        browser.show(1_024, "light", "screen");
+        open_page(&mut browser, url);
+        browser.wait_for(&format!("!!({ready})"));
+        picture(&mut browser, name);
+        check_widths(&mut browser, name, &mut wrong);
+        if let Some(axe) = &axe {
+            check_readable(&mut browser, name, axe, &mut wrong);
+        }
+    }
+    wrong.expect_none();
+    keys_alone(&mut browser, &site);
+}
+
+/// Stops the run with keys alone: every control is reached by Tab, and its focus is visible.
+fn keys_alone(browser: &mut Browser, site: &Site) {
+    browser.evaluate("document.activeElement.blur(); 0");
+    let label = "(document.activeElement.textContent || document.activeElement.id || document.activeElement.getAttribute('aria-label')).trim()";
+    let mut seen = Vec::new();
+    while seen.last().is_none_or(|last: &String| last != "Stop the run …") {
+        assert!(seen.len() < 40, "it is reached: {seen:?}");
+        browser.press("Tab");
+        seen.push(browser.evaluate(label).as_str().expect("a text").to_owned());
+        let outline = browser.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+        assert_ne!(outline, "none", "{seen:?}");
+    }
+    assert!(seen.iter().any(|name| name == "load") && seen.iter().any(|name| name == "event"), "{seen:?}");
+    browser.press("Enter");
+    browser.wait_for("document.querySelector('dialog').open");
+    browser.press("Escape");
+    browser.wait_for("!document.querySelector('dialog').open");
+    browser.press("Enter");
+    browser.wait_for("document.querySelector('dialog').open");
+    browser.press("Tab");
+    browser.press("Enter");
+    browser.wait_for(&text_contains("Open the report"));
+    let live = browser.evaluate("document.getElementById('live').textContent");
+    assert!(live.as_str().is_some_and(|live| live.starts_with("The run is over: incomplete")), "{live}");
+    let status = site.call(&["status"]);
+    assert!(status.stdout.contains("no run of this user is running"), "{status}");
+}
+
+/// An hour of states: the page keeps joined points and not each second.
+#[test]
+fn an_hour_of_states_needs_little_memory() {
+    let test = "an_hour_of_states_needs_little_memory";
+    let Some(mut browser) = Browser::start_on_loopback(test) else { return };
+    let site = Site::start();
+    site.call(&["run", "shop.yaml", "--detach"]).expect_exit(0);
+    open_page(&mut browser, &site.url());
+    browser.wait_for("document.querySelector('ul.plain a')");
+    click(&mut browser, "ul.plain a");
+    browser.wait_for("document.querySelector('#rate path.s0')?.getAttribute('d')");
+    let fed = browser.evaluate(
+        "import('/assets/run.js').then(m => { \
+         const run = m.LiveRun.current, now = run.state; run.source.close(); run.timers.forEach(clearInterval); \
+         for (let s = 1; s <= 3600; s += 1) { \
+           const next = structuredClone(now); next.at_s = now.at_s + s; next.latest.length_s = 1; \
+           next.latest.response_us.p99 = 1000 + s; run.receive(next); } \
+         return {points: run.points.all.length, end: run.points.end - now.at_s, elements: document.querySelectorAll('*').length}; })",
+    );
+    assert!(fed["points"].as_u64().is_some_and(|points| (300..=600).contains(&points)), "{fed}");
+    assert!((fed["end"].as_f64().expect("a number") - 3_600.0).abs() < 1.0, "{fed}");
+    assert!(fed["elements"].as_u64() < Some(2_000), "{fed}");
+    let heap = browser.heap_bytes();
+    assert!(heap < 150_000_000, "{heap} bytes");
+}
+
+#[test]
+fn a_page_of_one_run_opens_with_it() {
+    let site = Site::start();
+    let run =
+        program(&site.place).args(["run", &site.target.url("/"), "-r", "50/s", "-d", "20s", "--ui"]).start();
+    let url = poll_until(LIMIT, || {
+        let printed = run.stderr();
+        let line = printed.lines().find_map(|line| line.strip_prefix("page")).map(str::trim)?;
+        Some(line.to_owned())
+    });
+    let url = url.expect("it prints the address");
+    assert!(url.starts_with("http://127.0.0.1:") && url.contains("/?token="), "{url}");
+    let page = page_of(run.id());
+    assert!(page.is_some(), "the page is a process of its own");
+    let Some(mut browser) = Browser::start_on_loopback("a_page_of_one_run_opens_with_it") else {
+        return end(run, page);
+    };
+    browser.open_url(&url);
+    browser.wait_for(
+        "location.hash.startsWith('#/run/') && document.querySelector('#rate path.s0')?.getAttribute('d')",
+    );
+    browser.open_url("about:blank");
+    assert!(!run.ends_within(Duration::ZERO), "closing the page changes nothing");
+    end(run, page);
+}
+
+/// The process of the page that belongs to a run.
+fn page_of(run: u32) -> Option<u32> {
+    let processes = std::fs::read_dir("/proc").expect("it is there").flatten();
+    processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).find(|id| {
+        let words =
+            std::fs::read(Path::new("/proc").join(id.to_string()).join("cmdline")).unwrap_or_default();
+        let words: Vec<_> = words.split(|byte| *byte == 0).collect();
+        words.windows(2).any(|pair| pair[0] == b"--of-process" && pair[1] == run.to_string().as_bytes())
+    })
+}
+
+/// Ends the run and its page.
+fn end(run: Running, page: Option<u32>) {
+    run.signal(wavetank_testkit::Signal::INT);
+    run.wait(LIMIT);
+    if let Some(page) = page {
+        let killed = Program::foreign("kill").map(|kill| kill.args([page.to_string()]).run());
+        assert!(killed.is_some_and(|outcome| outcome.exit == Some(0)), "the page outlives its run");
+    }
+}
+
+#[test]
+fn wrong_options_get_one_line() {
+    let place = TestDir::new();
+    let check = |words: &[&str], part: &str| {
+        let outcome = program(&place).args(words).run();
+        outcome.expect_exit(2);
+        assert!(outcome.stderr.contains(part), "{outcome}");
+    };
+    check(&["ui", "--listen", "0.0.0.0:0"], "ssh -L");
+    check(&["ui", "--listen", "here"], "is not an address");
+    check(&["ui", "--dir", "none"], "cannot read experiments in `none`");
+    check(&["run", "http://127.0.0.1:9/", "--ui", "--detach"], "--ui and --detach exclude each other");
+    check(&["run", "http://127.0.0.1:9/", "--ui", "--once"], "--ui and --once exclude each other");
+}
+
+/// Writes what is seen to the folder of `WAVETANK_PICTURES`, for people.
+fn picture(browser: &mut Browser, name: &str) {
+    let Ok(folder) = std::env::var("WAVETANK_PICTURES") else { return };
+    for (width, scheme) in [(380, "light"), (1_024, "light"), (1_600, "dark"), (380, "dark")] {
+        browser.show(width, scheme, "screen");
+        // The charts adapt to the width with the next frame.
+        browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        let file = Path::new(&folder).join(format!("{name}-{width}-{scheme}.png"));
+        std::fs::write(file, browser.picture(true)).expect("it can be written");
+    }
+    browser.show(1_024, "light", "screen");
+}
