@@ -1,0 +1,11 @@
+//! All integration tests of this crate in one program.
+
+mod files;
+mod haproxy;
+mod nginx;
+mod script;
+mod seeds;
+mod stock;
+mod support;
+mod sysctl;
+mod systemd;
