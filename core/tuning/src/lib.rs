@@ -1,5 +1,5 @@
-//! Settings of hosts and servers: what each does, which values are wrong, what a load needs, and how
-//! to change them and back.
+//! Settings of hosts and servers: what each does, which values are wrong, what a load needs, and
+//! how to change them and back.
 //!
 //! Everything is text and numbers in, values out. `io/settings` reads and writes the host.
 

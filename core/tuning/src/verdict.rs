@@ -45,7 +45,7 @@ pub enum Severity {
 }
 
 impl Verdict {
-    /// Returns the code, as printed and as `wavetank explain` knows it.
+    /// Returns the code of a [`Finding`](crate::Finding), as `wavetank explain` knows it.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Harmful => "setting_harmful",

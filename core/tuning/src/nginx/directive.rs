@@ -38,7 +38,7 @@ impl Directive {
     }
 
     /// Finds directives of its block by name.
-    pub fn named<'d>(&'d self, name: &'d str) -> impl Iterator<Item = &'d Self> {
+    pub fn children_called<'d>(&'d self, name: &'d str) -> impl Iterator<Item = &'d Self> {
         self.children().iter().filter(move |own| own.name == name)
     }
 }

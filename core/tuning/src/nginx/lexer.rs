@@ -126,7 +126,8 @@ impl<'t> Lexer<'t> {
         text
     }
 
-    /// Skips a block of another language up to its closing brace, as in `content_by_lua_block {…}`.
+    /// Skips a block of another language up to its closing brace, as in
+    /// `content_by_lua_block {…}`.
     pub(crate) fn skip_block(&mut self) -> Result<(), LexError> {
         let (line, column) = (self.line, self.column);
         let mut depth = 1_usize;

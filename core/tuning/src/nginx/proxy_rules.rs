@@ -87,7 +87,7 @@ fn keepalive(first: &str, facts: &Facts<'_>) -> Option<Judgement> {
 pub(super) fn lint_upstreams(directives: &[Directive], facts: &Facts<'_>, findings: &mut Vec<Finding>) {
     for directive in directives {
         if directive.name == "upstream" && directive.block.is_some() {
-            let keeps = directive.named("keepalive").next().is_some();
+            let keeps = directive.children_called("keepalive").next().is_some();
             let by_default = facts.context.nginx.is_some_and(|version| version >= KEEPS);
             if !keeps && !by_default {
                 let judged = Judgement::new(

@@ -1,7 +1,7 @@
 //! [`Snapshot`]: the files of a host that judging it needs, as text.
 //!
-//! One list of files serves every host: this one, hosts over ssh and hosts of a lab. Patterns with
-//! `*` are expanded by whoever reads, as a shell does.
+//! One list of files serves every host: this one, hosts over ssh and hosts of a lab. The reader
+//! expands patterns with `*`, as a shell does.
 
 mod paths;
 mod shell;

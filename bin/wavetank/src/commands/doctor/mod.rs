@@ -1,5 +1,5 @@
-//! `wavetank doctor`: judges files and hosts, changes this host and restores it. Files are judged on
-//! every system; everything else needs Linux.
+//! `wavetank doctor`: judges files and hosts, changes this host and restores it. Files are judged
+//! on every system; everything else needs Linux.
 
 #[cfg(target_os = "linux")]
 mod fix;
