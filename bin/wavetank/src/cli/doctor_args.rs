@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::RunOptions;
-use wavetank_plan::size::{Balancing, Role, SizeOptions};
+use wavetank_plan::size::{Role, SizeOptions};
 use wavetank_tuning::{FileKind, KernelVersion, PrintFormat};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 use wavetank_units::{Nanos, Rate, UserError};
@@ -211,8 +211,9 @@ impl DoctorFlags {
             let message = "--hold and --among need a load";
             return Err(UserError::usage("conflict", message, "-r 1M/s, -c 1M or an experiment file"));
         }
-        let role = job.role.or(has_load.then_some(Role::Load));
-        let load = has_load.then(|| job.size(goal, role)).transpose()?;
+        // The hosts of a lab have roles of their own.
+        let role = job.role.or((has_load && lab.is_none()).then_some(Role::Load));
+        let load = has_load.then(|| job.size(goal)).transpose()?;
         let hosts = is_fleet.then_some((hosts, ssh));
         let fix = change.fix.then_some(change.yes);
         let units = change.unit;
@@ -224,7 +225,7 @@ impl DoctorFlags {
 
 impl JobArgs {
     /// Returns the load as arguments of `wavetank size`, which knows what a load needs.
-    fn size(&self, goal: Option<OsString>, role: Option<Role>) -> Result<SizeArgs, UserError> {
+    fn size(&self, goal: Option<OsString>) -> Result<SizeArgs, UserError> {
         let mut options =
             RunOptions { rate: self.rate, connections: self.connections, ..RunOptions::default() };
         let mut errors = Errors::default();
@@ -234,8 +235,7 @@ impl JobArgs {
             parse_load_source(&goal, ExperimentArgs::default(), None, request, &mut request_options)
         });
         options = request_options;
-        let balancer = (role == Some(Role::Balancer)).then_some(Balancing::Proxy);
-        let wishes = SizeOptions { hold: self.hold, balancer, ..SizeOptions::default() };
+        let wishes = SizeOptions { hold: self.hold, ..SizeOptions::default() };
         Ok(SizeArgs { goal: goal.transpose()?, options, wishes, format: FileFormat::Text })
     }
 }

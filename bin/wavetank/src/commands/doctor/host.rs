@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use wavetank_lab::{LabStatus, LabsFolder};
-use wavetank_plan::size::Role;
+use wavetank_plan::size::{Balancing, Role};
 use wavetank_settings::{kernel_keys, read_snapshot, read_snapshot_of_process};
 use wavetank_tuning::{
     ChangePlan, DropIns, Finding, HostState, Job, LintContext, LintFile, Row, SYSCTL_DROP_IN, Snapshot,
@@ -67,6 +67,7 @@ pub(super) fn check(
 fn job(args: &mut CheckHostArgs, hosts: usize) -> Result<Option<Job>, UserError> {
     let Some(mut load) = args.load.take() else { return Ok(Some(Job { role: args.role, sizing: None })) };
     let role = args.role.unwrap_or(Role::Load);
+    load.wishes.balancer = (role == Role::Balancer).then_some(Balancing::Proxy);
     load.wishes.hosts.push((role, args.among.unwrap_or(hosts as u64)));
     let sizing = crate::commands::size::sizing(load)?;
     Ok(sizing.map(|sizing| Job { role: Some(role), sizing: Some(sizing) }))
@@ -81,7 +82,7 @@ fn lab_reports(lab: &str, args: &mut CheckHostArgs) -> Result<Option<Vec<HostRep
     for host in &status.hosts {
         let own = Role::ALL.into_iter().find(|role| role.name() == host.role);
         // With a role, only its hosts are checked.
-        if args.role.is_some() && args.load.is_none() && own != args.role {
+        if args.role.is_some() && own != args.role {
             continue;
         }
         let count = status.hosts.iter().filter(|other| other.role == host.role).count();
