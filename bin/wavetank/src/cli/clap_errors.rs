@@ -297,6 +297,7 @@ fn words_of(command: &str, verb: &str) -> String {
         "report" => "one run: wavetank report latest".to_owned(),
         "lab" => "see wavetank lab --help; a command for a host follows after --".to_owned(),
         "new" | "check" | "plan" | "try" => format!("one file: wavetank {command} first.yaml"),
+        "doctor" => "one URL or file at most; files to judge follow --lint".to_owned(),
         "size" => "one URL or file at most: wavetank size -r 1M/s -c 1M".to_owned(),
         "calibrate" | "serve" | "demo" | "schema" => {
             format!("options only: wavetank {command} --help shows them")

@@ -11,6 +11,7 @@ use super::check_args::CheckArgs;
 use super::compare_args::CompareArgs;
 use super::control_args::ControlCommand;
 use super::demo_args::DemoArgs;
+use super::doctor_args::DoctorArgs;
 use super::errors::Errors;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
@@ -63,6 +64,8 @@ pub(crate) enum Command {
     CalibrationTarget(CalibrationTargetArgs),
     /// `wavetank size [URL|FILE]`.
     Size(Box<SizeArgs>),
+    /// `wavetank doctor`.
+    Doctor(Box<DoctorArgs>),
     /// `wavetank schema [experiment|lab]`.
     Schema(SchemaKind),
     /// `wavetank fleet`.
@@ -113,6 +116,7 @@ impl Command {
             CliCommand::Try(flags) => Self::Try(Box::new(flags.resolve(command)?)),
             CliCommand::Calibrate(args) => Self::Calibrate(Box::new(args.checked(command)?)),
             CliCommand::Size(flags) => Self::Size(Box::new(flags.resolve()?)),
+            CliCommand::Doctor(flags) => Self::Doctor(Box::new(flags.resolve()?)),
             CliCommand::Fleet(args) => args.check().map(|()| Self::Fleet(args))?,
             CliCommand::Agent(args) => Self::Agent(Box::new(args)),
             CliCommand::Lab(flags) => Self::Lab(flags.resolve(command, errors)?),

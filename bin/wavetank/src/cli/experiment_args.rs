@@ -46,7 +46,7 @@ pub(crate) struct FileArgs {
 }
 
 /// Options of every command that reads an experiment file.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(next_help_heading = "With an experiment file")]
 pub(super) struct ExperimentArgs {
     /// Set a variable of the file (repeatable)

@@ -20,6 +20,7 @@ mod connection_args;
 mod control_args;
 mod curl;
 mod demo_args;
+mod doctor_args;
 mod errors;
 mod exit;
 mod experiment_args;
@@ -84,6 +85,9 @@ pub(crate) use control_args::ControlCommand;
 #[cfg(target_os = "linux")]
 pub(crate) use control_args::{AttachArgs, StatusArgs};
 pub(crate) use demo_args::DemoArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use doctor_args::CheckHostArgs;
+pub(crate) use doctor_args::{DoctorArgs, DoctorCommand};
 pub(crate) use exit::ParseExit;
 pub(crate) use experiment_args::{ExperimentSource, FileArgs};
 pub(crate) use explain_args::ExplainArgs;

@@ -12,6 +12,7 @@ use super::choice::Choice;
 use super::compare_args::CompareArgs;
 use super::control_args::{AttachArgs, EventArgs, SetArgs, StatusArgs, StopArgs};
 use super::demo_args::DemoArgs;
+use super::doctor_args::DoctorFlags;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabFlags;
@@ -59,6 +60,7 @@ Results
 Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
+  doctor     Check and change kernel settings and limits of hosts; judge configuration files
 Fleet
   fleet  Run commands and agents on many hosts over ssh, and watch their CPUs and networks
   agent  Serve a load host as an agent of a fleet; `fleet up` starts it
@@ -132,6 +134,8 @@ pub(super) enum CliCommand {
     Demo(DemoArgs),
     /// Measure how much load this host can generate; `plan` uses the result.
     Calibrate(Box<CalibrateArgs>),
+    /// Check and change kernel settings and limits of hosts; judge configuration files.
+    Doctor(Box<DoctorFlags>),
     /// Run commands and agents on many hosts over ssh, and watch their CPUs and networks.
     Fleet(Box<FleetArgs>),
     /// Serve a load host as an agent of a fleet; `fleet up` starts it.

@@ -31,6 +31,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ("plan", &["set", "target", "scale", "speed", "threads", "format"]),
     ("try", &["scenario", "think", "set", "target", "insecure", "format"]),
     ("serve", &["listen", "any", "connections", "threads", "freeze", "freeze-at", "tls"]),
+    ("doctor", &["role", "rate", "connections", "lint", "fix", "yes", "undo", "print", "fleet", "format"]),
     ("size", &["rate", "connections", "duration", "hold", "service", "answer-bytes", "balancer", "format"]),
 ];
 

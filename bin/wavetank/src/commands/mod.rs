@@ -16,6 +16,7 @@ mod completions;
 mod control;
 #[cfg(target_os = "linux")]
 mod demo;
+mod doctor;
 mod explain;
 #[cfg(target_os = "linux")]
 mod fleet;
@@ -65,6 +66,7 @@ pub(crate) use completions::completions;
 pub(crate) use control::control;
 #[cfg(target_os = "linux")]
 pub(crate) use demo::demo;
+pub(crate) use doctor::doctor;
 pub(crate) use explain::explain;
 #[cfg(target_os = "linux")]
 pub(crate) use fleet::fleet;

@@ -24,16 +24,8 @@ const REQUEST_BYTES: u64 = 200;
 /// Estimates what a load needs and prints it. Exit 0, even if hosts do not suffice (`lacking`), or
 /// 2. Nothing is sent and no name is resolved; this host does not matter.
 pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
-    let SizeArgs { goal, options, mut wishes, format } = args;
-    let mut asked = match &goal {
-        Some(LoadSource::File(file)) => match of_file(file, &options, &wishes, format)? {
-            Some(asked) => asked,
-            None => return Ok(ExitCode::Usage as u8),
-        },
-        Some(LoadSource::Url(url)) => of_url(url, true, &options, &wishes)?,
-        None => of_url(&nobody(&options), false, &options, &wishes)?,
-    };
-    wishes.sources = wishes.sources.or(asked.sources);
+    let format = args.format;
+    let Some((mut asked, wishes)) = request(args)? else { return Ok(ExitCode::Usage as u8) };
     let means = HostInventory::from_options(&wishes, asked.targets)?;
     asked.settings.retain(|setting| !setting.value.is_empty());
     let sizing = Sizing::compute(asked.demand, &means);
@@ -49,6 +41,30 @@ pub(crate) fn size(args: SizeArgs) -> Result<u8, UserError> {
         if format == FileFormat::Json { doc.to_json() + "\n" } else { size_text(&doc, terminal_width()) };
     output::print(&text)?;
     Ok(ExitCode::Pass as u8)
+}
+
+/// Computes what a load needs of hosts; `None` if its file cannot be read, which was reported.
+#[cfg(target_os = "linux")]
+pub(super) fn sizing(args: SizeArgs) -> Result<Option<Sizing>, UserError> {
+    let Some((asked, wishes)) = request(args)? else { return Ok(None) };
+    let means = HostInventory::from_options(&wishes, asked.targets)?;
+    Ok(Some(Sizing::compute(asked.demand, &means)))
+}
+
+/// Reads the load and what hosts it may have; `None` if its file cannot be read, which was
+/// reported.
+fn request(args: SizeArgs) -> Result<Option<(SizingRequest, SizeOptions)>, UserError> {
+    let SizeArgs { goal, options, mut wishes, format } = args;
+    let asked = match &goal {
+        Some(LoadSource::File(file)) => match of_file(file, &options, &wishes, format)? {
+            Some(asked) => asked,
+            None => return Ok(None),
+        },
+        Some(LoadSource::Url(url)) => of_url(url, true, &options, &wishes)?,
+        None => of_url(&nobody(&options), false, &options, &wishes)?,
+    };
+    wishes.sources = wishes.sources.or(asked.sources);
+    Ok(Some((asked, wishes)))
 }
 
 /// A load, and where its values come from.

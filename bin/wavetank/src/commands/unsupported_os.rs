@@ -90,6 +90,12 @@ pub(crate) fn try_file(_: TryArgs) -> Result<u8, UserError> {
     Err(linux_only("try"))
 }
 
+/// `wavetank doctor` of a host on an unsupported system. Files are judged everywhere.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn doctor() -> UserError {
+    linux_only("doctor")
+}
+
 fn linux_only(command: &str) -> UserError {
     UserError::refused(
         "linux_only",

@@ -5,6 +5,7 @@ mod baseline;
 mod calibrate;
 mod compare;
 mod demo;
+mod doctor;
 mod documents;
 mod endings;
 mod examples;

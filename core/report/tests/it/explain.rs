@@ -38,12 +38,13 @@ const MAKERS: [&str; 17] = [
 ];
 
 /// Files with codes in variables. In them, quoted strings with a `_` are codes.
-const BY_VARIABLE: [&str; 6] = [
+const BY_VARIABLE: [&str; 7] = [
     "core/grammar/src/yaml/errors.rs",
     "core/units/src/quantity/link.rs",
     "core/units/src/quantity/size.rs",
     "core/plan/src/thresholds.rs",
     "core/diagnose/src/drift.rs",
+    "core/tuning/src/verdict.rs",
     "io/target/src/server.rs",
 ];
 

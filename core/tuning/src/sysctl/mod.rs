@@ -1,0 +1,7 @@
+//! Files of sysctl: `sysctl.conf` and `sysctl.d/*.conf`.
+
+mod lint;
+mod parse;
+
+pub(crate) use lint::lint;
+pub use parse::{SysctlLine, parse_sysctl};

@@ -1,0 +1,7 @@
+//! Units of systemd and their drop-ins.
+
+mod lint;
+mod parse;
+
+pub(crate) use lint::lint;
+pub use parse::{UnitLine, parse_unit};
