@@ -48,7 +48,7 @@ impl ControlLine {
     ///
     /// # Errors
     /// [`LineError::NotAMessage`] if the next line is something else.
-    pub fn next<T: DeserializeOwned>(&mut self) -> Result<Option<T>, LineError> {
+    pub fn next_message<T: DeserializeOwned>(&mut self) -> Result<Option<T>, LineError> {
         let Some(end) = self.received.iter().position(|&byte| byte == b'\n') else { return Ok(None) };
         let line: Vec<u8> = self.received.drain(..=end).collect();
         serde_json::from_slice(&line[..end]).map(Some).map_err(|_| LineError::NotAMessage)
@@ -78,7 +78,7 @@ mod tests {
             let (mut line, mut read) = (ControlLine::default(), Vec::new());
             for part in bytes.chunks(size) {
                 line.add(part, 256).expect("short lines");
-                while let Some(request) = line.next::<ClientRequest>().expect("messages") {
+                while let Some(request) = line.next_message::<ClientRequest>().expect("messages") {
                     read.push(request);
                 }
             }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(line.add(&[b'x'; 300], 256), Err(LineError::TooLong));
         let mut line = ControlLine::default();
         line.add(b"GET / HTTP/1.1\r\n", 256).expect("short");
-        assert_eq!(line.next::<ClientRequest>(), Err(LineError::NotAMessage));
+        assert_eq!(line.next_message::<ClientRequest>(), Err(LineError::NotAMessage));
     }
 
     #[test]
