@@ -8,6 +8,7 @@
 
 mod control_line;
 mod data_header;
+mod endpoint;
 mod estimate;
 mod findings;
 mod message;
@@ -22,6 +23,7 @@ mod udp_flow;
 
 pub use control_line::{ControlLine, LINE_BYTES_MAX, LineError};
 pub use data_header::{DataHeader, DataKind, HEADER_BYTES};
+pub use endpoint::{DEFAULT_PORT, EndpointEvent, EndpointJob, MeasureJob};
 pub use estimate::{pair_seconds, total_seconds};
 pub use findings::find_net_problems;
 pub use message::{

@@ -106,6 +106,8 @@ pub struct NetFailureDoc {
     pub code: String,
     /// What is wrong.
     pub message: String,
+    /// What to do.
+    pub hint: String,
 }
 
 /// Throughput in one direction.

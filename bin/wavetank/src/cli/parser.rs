@@ -15,6 +15,7 @@ use super::demo_args::DemoArgs;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabFlags;
+use super::net_args::NetArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunFlags;
 use super::runs_args::RunsArgs;
@@ -56,6 +57,7 @@ Results
   explain  Explain an error code, exit code or report term
 Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
+  net        Measure the network between hosts: throughput, round trips, connections, UDP, MTU
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
 Fleet
   fleet  Run commands and agents on many hosts over ssh, and watch their CPUs and networks
@@ -130,6 +132,8 @@ pub(super) enum CliCommand {
     Calibrate(Box<CalibrateArgs>),
     /// Run commands and agents on many hosts over ssh, and watch their CPUs and networks.
     Fleet(Box<FleetArgs>),
+    /// Measure the network between hosts: throughput, round trips, connections, UDP, MTU.
+    Net(Box<NetArgs>),
     /// Serve a load host as an agent of a fleet; `fleet up` starts it.
     Agent(AgentArgs),
     /// Create and run a test cluster of network namespaces on this machine.

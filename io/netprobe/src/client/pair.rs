@@ -67,7 +67,8 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> NetPairDoc {
 }
 
 fn failure(test: &str, error: UserError) -> NetFailureDoc {
-    NetFailureDoc { test: test.to_owned(), code: error.code.to_owned(), message: error.message }
+    let UserError { code, message, hint, .. } = error;
+    NetFailureDoc { test: test.to_owned(), code: code.to_owned(), message, hint }
 }
 
 fn measure(

@@ -17,8 +17,8 @@ const FAN_OUT: usize = 32;
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
 
 /// The selected hosts, and what their file says about ssh.
-pub(super) struct Selection {
-    pub(super) hosts: Vec<Host>,
+pub(in crate::commands) struct Selection {
+    pub(in crate::commands) hosts: Vec<Host>,
     /// The fleet file, if one was named.
     fleet: Option<FleetFile>,
 }
@@ -29,7 +29,7 @@ impl Selection {
     /// # Errors
     /// A file that cannot be read, with the place of its mistake; hosts or groups that are not in
     /// it; no hosts.
-    pub(super) fn read(args: &HostArgs) -> Result<Self, UserError> {
+    pub(in crate::commands) fn read(args: &HostArgs) -> Result<Self, UserError> {
         let fleet = args.fleet.as_deref().map(fleet_file).transpose()?;
         let inventory = match (&fleet, &args.inventory) {
             (Some(fleet), _) => Some(fleet.inventory.clone()),
@@ -46,7 +46,7 @@ impl Selection {
     }
 
     /// Returns the options of ssh, and whether commands start by sudo.
-    pub(super) fn ssh_options(&self, args: &SshArgs) -> (SshOptions, bool) {
+    pub(in crate::commands) fn ssh_options(&self, args: &SshArgs) -> (SshOptions, bool) {
         let options = SshOptions {
             config: args.ssh_config.clone(),
             user: args.user.clone(),
