@@ -146,3 +146,29 @@ fn a_server_ends_after_its_time() {
     let ended = server.wait(Duration::from_mins(1));
     assert!(ended.expect_exit(0).stderr.contains("its time is over"), "{ended}");
 }
+
+#[test]
+fn hosts_of_a_fleet_are_measured_over_ssh() {
+    crate::fleet_hosts::with_hosts("hosts_of_a_fleet_are_measured_over_ssh", 2, |hosts| {
+        // The addresses are what ssh connects to, and what the hosts reach each other at.
+        let file = "wavetank_fleet: 1\nload:\n  load1: {address: 127.0.0.1}\n  load2: {address: 127.0.0.2}\n";
+        hosts.place.write("fleet.yaml", file);
+        let config = std::fs::read_to_string(hosts.place.file("config")).expect("it was written");
+        hosts.place.write("config", config + "Host 127.0.0.1\n  Port 2201\nHost 127.0.0.2\n  Port 2202\n");
+        let fleet = ["net", "--fleet", "fleet.yaml", "--ssh-config", "config", "--duration", "100ms"];
+        let tests = ["--tests", "tcp,rr", "--streams", "1", "--format", "json"];
+        let doc = hosts.program().args(fleet).args(tests).run().expect_exit(0).json();
+        let pair = &doc["pairs"][0];
+        assert_eq!((&pair["from"], &pair["to"]), (&"load1".into(), &"load2".into()), "{doc}");
+        assert_eq!(pair["tcp"].as_array().map(Vec::len), Some(4), "{doc}");
+        assert!(pair["rr"].is_object() && doc["name"] == "fleet", "{doc}");
+
+        std::fs::remove_file(hosts.folder(1).join("wavetank")).expect("it was linked");
+        let failed = hosts.program().args(fleet).args(tests).run();
+        let failure = &failed.expect_exit(4).json()["pairs"][0]["failures"][0];
+        assert!(
+            failure["message"].as_str().is_some_and(|text| text.contains("use wavetank fleet up")),
+            "{failed}"
+        );
+    });
+}

@@ -42,7 +42,8 @@ fn line(text: &mut String, name: &str, value: &str) {
 
 fn pair_text(pair: &NetPairDoc) -> String {
     let mut text = String::new();
-    let address = if pair.address.is_empty() { String::new() } else { format!(" ({})", pair.address) };
+    let is_shown = pair.address.is_empty() || pair.address == pair.to;
+    let address = if is_shown { String::new() } else { format!(" ({})", pair.address) };
     line(&mut text, "pair", &format!("{} → {}{address}", pair.from, pair.to));
     for link in pair.links.iter().filter_map(|link| Some((link, link.bits_per_s?))) {
         let (link, speed) = link;

@@ -19,6 +19,8 @@ const GROUP: u32 = 256;
 const ROUNDS: u32 = 5;
 /// Most messages of a round.
 const ROUND_MAX: u64 = 10_000;
+/// Time of a sweep in addition to four times its intended duration, before it ends early.
+const SWEEP_SLACK: Nanos = Nanos::from_secs(2);
 /// Longest wait for a message.
 const MESSAGE_WAIT: Nanos = Nanos::from_secs(10);
 
@@ -67,7 +69,8 @@ impl NetClient {
             points.push(echo.measure(bytes, budget).map_err(failed)?);
             let last: &SizePointDoc = points.last().expect("it was just added");
             let is_slow = last.latency_us.0 * 1e3 * 2.0 > duration.0 as f64 / 4.0;
-            if is_slow || echo.clock.now() > start.after(duration).after(duration) {
+            let limit = start.after(Nanos(duration.0 * 4)).after(SWEEP_SLACK);
+            if is_slow || echo.clock.now() > limit {
                 break;
             }
         }

@@ -4,6 +4,7 @@ use std::net::{IpAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::net::sockopt::{set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl};
 use wavetank_netbench::{
     ClientHello, ClientProof, ClientRequest, Direction, NetSettings, ServerHello, ServerProof, ServerReply,
     UDP_HEADER_BYTES, random_hex,
@@ -36,6 +37,7 @@ pub(super) fn serve_session(
     unproved: Unproved,
 ) {
     let local = stream.local_addr().map(|address| address.ip());
+    notice_loss(&stream);
     let (Ok(local), Ok(mut control)) = (local, ControlSocket::new(stream, start)) else { return };
     let Ok(Some(session)) = greet(state, &mut control, local, peer) else { return };
     drop(unproved);
@@ -57,6 +59,16 @@ pub(super) fn serve_session(
     }
     state.sessions.end(&session);
     state.sessions.event(format!("{peer} has ended"));
+}
+
+/// Makes the kernel end the connection to a client that has vanished without a word. Its place is
+/// free for another one then.
+fn notice_loss(stream: &TcpStream) {
+    let times = set_tcp_keepidle(stream, Duration::from_secs(10))
+        .and_then(|()| set_tcp_keepintvl(stream, Duration::from_secs(5)))
+        .and_then(|()| set_tcp_keepcnt(stream, 3));
+    // Without these settings, the time limit of an idle client applies.
+    let _ = times.and_then(|()| set_socket_keepalive(stream, true));
 }
 
 /// Exchanges the proofs; `None` if the client is not accepted.
