@@ -13,5 +13,5 @@ mod pacing;
 mod server;
 mod streams;
 
-pub use client::{NetClient, PairContext, measure_pair};
+pub use client::{MeasuredPair, NetClient, PairContext, measure_pair};
 pub use server::{NetServer, ServerLimits, random_token};

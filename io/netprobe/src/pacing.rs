@@ -18,7 +18,7 @@ pub(crate) fn wait_readable(socket: impl AsFd, clock: Clock, until: Nanos) -> bo
 pub(crate) fn wait_until(socket: impl AsFd, clock: Clock, until: Nanos) {
     let left = until.since(clock.now());
     let time = Timespec { tv_sec: (left / 1_000_000_000) as i64, tv_nsec: (left % 1_000_000_000) as _ };
-    // Only errors of the socket end the wait early; the caller's loop meets them with its next call.
+    // Only errors of the socket end the wait early. The caller's next call returns them.
     let mut polled = [PollFd::new(&socket, PollFlags::empty())];
     let _ = poll(&mut polled, Some(&time));
 }

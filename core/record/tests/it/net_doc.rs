@@ -23,6 +23,23 @@ fn latency() -> NetLatencyDoc {
     }
 }
 
+fn tcp() -> TcpThroughputDoc {
+    TcpThroughputDoc {
+        direction: "forward".to_owned(),
+        both: false,
+        streams: 1,
+        bits_per_s: Number(941_000_000.0),
+        bytes: 117_625_000,
+        duration_s: Number(1.0),
+        intervals: vec![Number(940e6), Number(942e6)],
+        interval_s: Number(0.5),
+        each: vec![Number(941e6)],
+        retransmits: Some(2),
+        sender_cpu_s: Number(0.125),
+        receiver_cpu_s: Number(0.25),
+    }
+}
+
 fn pair() -> NetPairDoc {
     NetPairDoc {
         from: "load1".to_owned(),
@@ -40,20 +57,7 @@ fn pair() -> NetPairDoc {
             message: "UDP to 10.30.0.2:7077, port 7077, is not answered, and TCP is".to_owned(),
             hint: "permit UDP".to_owned(),
         }],
-        tcp: vec![TcpThroughputDoc {
-            direction: "forward".to_owned(),
-            both: false,
-            streams: 1,
-            bits_per_s: Number(941_000_000.0),
-            bytes: 117_625_000,
-            duration_s: Number(1.0),
-            intervals: vec![Number(940e6), Number(942e6)],
-            interval_s: Number(0.5),
-            each: vec![Number(941e6)],
-            retransmits: Some(2),
-            sender_cpu_s: Number(0.125),
-            receiver_cpu_s: Number(0.25),
-        }],
+        tcp: vec![tcp()],
         rr: Some(RequestResponseDoc {
             per_s: Number(40_816.0),
             duration_s: Number(1.0),

@@ -20,7 +20,7 @@ use wavetank_netbench::{
 use wavetank_record::{NetLinkDoc, Number};
 use wavetank_units::{Nanos, UserError};
 
-pub use pair::{PairContext, measure_pair};
+pub use pair::{MeasuredPair, PairContext, measure_pair};
 
 use crate::control::ControlSocket;
 use crate::error;

@@ -32,9 +32,18 @@ pub struct PairContext<'a> {
     pub directions: &'a [Direction],
 }
 
+/// The result of a pair.
+#[derive(Clone, Debug)]
+pub struct MeasuredPair {
+    /// What was measured, and what failed.
+    pub doc: NetPairDoc,
+    /// Why there was no connection at all; it is in the result, too.
+    pub connect_error: Option<UserError>,
+}
+
 /// Makes all measurements. What fails is in the result; the measurements after it are made, unless
 /// the server is gone.
-pub fn measure_pair(context: &mut PairContext<'_>) -> NetPairDoc {
+pub fn measure_pair(context: &mut PairContext<'_>) -> MeasuredPair {
     let mut doc = NetPairDoc {
         from: context.from.to_owned(),
         to: context.to.to_owned(),
@@ -44,8 +53,8 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> NetPairDoc {
     let mut client = match NetClient::connect(context.server, context.token, context.version) {
         Ok(client) => client,
         Err(error) => {
-            doc.failures.push(failure("connect", error));
-            return doc;
+            doc.failures.push(failure("connect", error.clone()));
+            return MeasuredPair { doc, connect_error: Some(error) };
         }
     };
     doc.server_version.clone_from(&client.server_version);
@@ -63,7 +72,7 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> NetPairDoc {
             break;
         }
     }
-    doc
+    MeasuredPair { doc, connect_error: None }
 }
 
 fn failure(test: &str, error: UserError) -> NetFailureDoc {

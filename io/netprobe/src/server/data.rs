@@ -11,7 +11,7 @@ use wavetank_units::Nanos;
 
 use super::session::serve_session;
 use super::sessions::Session;
-use super::{ServerState, limit_waits, start_thread};
+use super::state::{ServerState, limit_waits, start_thread};
 use crate::control::is_wait;
 use crate::streams::{DataStream, GRACE, echo, fill};
 

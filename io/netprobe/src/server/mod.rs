@@ -4,8 +4,9 @@ mod data;
 mod datagrams;
 mod session;
 mod sessions;
+mod state;
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -21,14 +22,12 @@ use crate::error::reason;
 pub(crate) use datagrams::{DatagramSender, forbid_fragments, interval_of, kernel_mtu};
 pub(crate) use session::random_nonce;
 use sessions::Sessions;
+use state::ServerState;
 
 /// Threads that accept connections.
 const ACCEPTORS: usize = 4;
 /// How often an acceptor looks whether the server is to end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Connections that have not proved yet that they belong to a client. Further ones are closed.
-const UNPROVED_MAX: usize = 32;
-
 /// The bounds of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
@@ -36,20 +35,6 @@ pub struct ServerLimits {
     pub peers: usize,
     /// How long it answers.
     pub lasts: Nanos,
-}
-
-/// What all threads of a server share.
-pub(crate) struct ServerState {
-    pub(crate) token: Token,
-    pub(crate) version: &'static str,
-    pub(crate) address: SocketAddr,
-    pub(crate) clock: Clock,
-    /// When the server ends, on its clock.
-    pub(crate) until: Nanos,
-    pub(crate) sessions: Sessions,
-    /// Connections that have not proved yet that they belong to a client.
-    unproved: AtomicUsize,
-    stop: AtomicBool,
 }
 
 /// A server of measurements. It ends with [`NetServer::end`] or after its time.
@@ -137,29 +122,6 @@ impl NetServer {
     }
 }
 
-impl ServerState {
-    /// Whether the server is to end.
-    pub(crate) fn is_over(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.clock.now() >= self.until
-    }
-
-    /// Counts a connection as unproved while the returned value exists; `None` if there are too
-    /// many.
-    pub(crate) fn count_unproved(self: &Arc<Self>) -> Option<Unproved> {
-        let counted = Unproved(Arc::clone(self));
-        (self.unproved.fetch_add(1, Ordering::Relaxed) < UNPROVED_MAX).then_some(counted)
-    }
-}
-
-/// A connection that has not proved yet that it belongs to a client.
-pub(crate) struct Unproved(Arc<ServerState>);
-
-impl Drop for Unproved {
-    fn drop(&mut self) {
-        self.0.unproved.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// Accepts connections until the server ends.
 fn accept(state: &Arc<ServerState>, listener: &TcpListener) {
     while !state.is_over() {
@@ -177,15 +139,4 @@ fn accept(state: &Arc<ServerState>, listener: &TcpListener) {
 fn wait(listener: &TcpListener) {
     let clock = Clock::starting_now();
     crate::pacing::wait_until(listener, clock, Nanos::from_millis(5));
-}
-
-/// Starts a thread for a connection. Without room for a thread, the connection is closed.
-pub(crate) fn start_thread(name: &str, work: impl FnOnce() + Send + 'static) {
-    let _ = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-}
-
-/// Sets the limits of waiting on a fresh connection.
-pub(crate) fn limit_waits(stream: &TcpStream, wait: Duration) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(wait))?;
-    stream.set_write_timeout(Some(wait))
 }

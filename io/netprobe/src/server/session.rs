@@ -13,7 +13,7 @@ use wavetank_units::Nanos;
 
 use super::datagrams::{UdpTask, UdpWork, bind};
 use super::sessions::Session;
-use super::{ServerState, Unproved, start_thread};
+use super::state::{ServerState, Unproved, start_thread};
 use crate::control::ControlSocket;
 use crate::interface::interface_of;
 

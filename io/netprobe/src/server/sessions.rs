@@ -47,7 +47,7 @@ pub(crate) struct Test {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each change is complete before the lock is released, so a panic elsewhere leaves a valid value.
+    // Each change is complete before the lock is released, so a panic leaves a valid value.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -108,7 +108,7 @@ impl Session {
         lock(&self.test).udp_stop.store(true, Ordering::Relaxed);
     }
 
-    /// Starts a test. `streams` of 0 are connections that close at once.
+    /// Starts a test. `streams` of 0 are connections that end after a byte.
     ///
     /// # Errors
     /// A short reason, if the test is not possible.

@@ -41,4 +41,5 @@ fn measure(server: SocketAddr, token: &Token, tests: &[NetTest]) -> NetPairDoc {
         wait_for_start: &mut || {},
         directions: &[Direction::Forward, Direction::Reverse],
     })
+    .doc
 }

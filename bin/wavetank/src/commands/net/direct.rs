@@ -4,8 +4,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 
 use wavetank_driver::{Clock, Signals};
 use wavetank_netbench::{Direction, total_seconds};
-use wavetank_netprobe::{PairContext, measure_pair};
-use wavetank_record::NetPairDoc;
+use wavetank_netprobe::{MeasuredPair, PairContext, measure_pair};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::result::{Measured, announce, deliver};
@@ -33,7 +32,7 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
             let at = Nanos(clock.now().0);
             console.progress_line(&format!("{own} → {host}  {test}"), at);
         };
-        let doc = measure_pair(&mut PairContext {
+        let MeasuredPair { doc, connect_error } = measure_pair(&mut PairContext {
             from: &own,
             to: host,
             server,
@@ -45,34 +44,15 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
             wait_for_start: &mut || {},
             directions: &[Direction::Forward, Direction::Reverse],
         });
+        if let (Some(error), 1) = (connect_error, args.hosts.len()) {
+            // There is no result at all then.
+            return Err(error);
+        }
         measured.pairs.push(doc);
     }
     console.clear_progress();
-    if let [pair] = measured.pairs.as_slice()
-        && let Some(error) = connection_error(pair)
-    {
-        return Err(error);
-    }
     measured.interrupted = is_interrupted();
     deliver(args, measured, &mut console)
-}
-
-/// Returns the error of a single pair that could not be connected: there is no result then.
-fn connection_error(pair: &NetPairDoc) -> Option<UserError> {
-    let failure = pair.failures.iter().find(|failure| failure.test == "connect")?;
-    // The code is one of a fixed set, but the result has it as text.
-    let codes = [
-        "net_refused",
-        "net_filtered",
-        "net_unreachable",
-        "net_token",
-        "net_busy",
-        "net_version",
-        "net_protocol",
-        "net_peer_gone",
-    ];
-    let code = codes.into_iter().find(|code| *code == failure.code).unwrap_or("net_connect");
-    Some(UserError::refused(code, failure.message.clone(), failure.hint.clone()))
 }
 
 /// Returns the address of `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`.

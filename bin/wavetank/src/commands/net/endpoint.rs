@@ -83,7 +83,7 @@ fn measure(job: &MeasureJob) -> Result<(), UserError> {
             let _ = std::io::stdin().lock().read(&mut [0]);
         }
     };
-    let doc = measure_pair(&mut PairContext {
+    let measured = measure_pair(&mut PairContext {
         from: &job.from,
         to: &job.to,
         server: job.server,
@@ -95,6 +95,6 @@ fn measure(job: &MeasureJob) -> Result<(), UserError> {
         wait_for_start: &mut wait_for_start,
         directions: &job.directions,
     });
-    report(&EndpointEvent::Pair(Box::new(doc)));
+    report(&EndpointEvent::Pair(Box::new(measured.doc)));
     Ok(())
 }
