@@ -37,6 +37,7 @@ mod memory;
 mod meter;
 mod million;
 mod namespace;
+mod net;
 mod nginx;
 mod pace;
 mod paired_rounds;
@@ -114,6 +115,8 @@ enum Bench {
     Lab(lab::LabArguments),
     /// Direct routing, NAT and `HAProxy` in one lab: requests per second, CPU per request.
     Routing,
+    /// CPU of both ends of `wavetank net` per megabit of TCP, compared with iperf3.
+    Net,
     /// A million held connections: losses, memory and CPU of both ends, simultaneous requests.
     Million(million::MillionArguments),
 }
@@ -143,6 +146,7 @@ pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Compare(arguments) => session.bench("compare", |session| compare::run(session, arguments)),
         Bench::Lab(arguments) => session.bench("lab", |session| lab::run(session, arguments)),
         Bench::Routing => session.bench("routing", routing::run),
+        Bench::Net => session.bench("net", net::run),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
     if matches!(arguments.bench, Bench::All | Bench::Million(_)) {
@@ -211,6 +215,7 @@ fn all(session: &mut Session) {
     session.bench("compare", |session| compare::run(session, &compare::CompareArguments::for_engine(engine)));
     session.bench("lab", |session| lab::run(session, &lab::LabArguments::default()));
     session.bench("routing", routing::run);
+    session.bench("net", net::run);
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
 

@@ -69,6 +69,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor(*args),
         Command::Schema(of) => commands::schema(of),
         Command::Fleet(args) => commands::fleet(*args),
+        Command::Net(args) => commands::net(*args),
         Command::Agent(args) => commands::agent(*args),
         Command::Lab(args) => commands::lab(args),
         Command::Completions(shell) => commands::completions(shell),
@@ -89,6 +90,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Run(args) => return (args.output.format(), args.output.out.clone()),
         Command::Search(args) => return (args.output.format(), args.output.out.clone()),
         Command::Report(args) => return (args.format, args.out.clone()),
+        Command::Net(args) => return (args.measure.format, args.measure.out.clone()),
         Command::Compare(args) => return (args.format, args.out.clone()),
         Command::Lab(LabCommand::Run(args)) => {
             return (args.run.output.format(), args.run.output.out.clone());

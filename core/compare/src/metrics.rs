@@ -229,7 +229,7 @@ impl Rows<'_> {
 /// Keys the draws of a comparison, together with its seed.
 const DOMAIN: u64 = 0x636f_6d70;
 
-fn row(
+pub(crate) fn row(
     (name, unit, more_is_better): (String, &'static str, bool),
     values: [Option<f64>; 2],
     pair: [Option<Estimate>; 2],
@@ -271,7 +271,7 @@ fn quotient(strips: &[&ColumnCounts]) -> (u64, u64) {
 }
 
 /// Decides what belongs to the family and corrects for its size.
-fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
+pub(crate) fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
     for row in &mut *rows {
         let usual = !row.figure && row.name != TOLD_ONLY;
         let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };

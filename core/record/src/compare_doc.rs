@@ -91,7 +91,7 @@ pub struct ComparedRunDoc {
 pub struct MetricDoc {
     /// Its name in the syntax of conditions, e.g. `p99(service)`.
     pub name: String,
-    /// `us`, `per_s`, `share`, `bytes` or `s`.
+    /// `us`, `per_s`, `share`, `bytes`, `s` or `bits_per_s`.
     pub unit: String,
     /// `more` or `less`: what is better.
     pub better: String,

@@ -28,6 +28,7 @@ mod journeys_line;
 mod lab_parts;
 mod live_doc;
 mod load_change_doc;
+mod net_doc;
 mod number;
 mod number_limits;
 mod overflow_guard;
@@ -80,6 +81,11 @@ pub use live_doc::{
     ChangeDoc, LIVE_SCHEMA, LiveAgent, LiveDoc, LiveEvent, LiveInterval, LivePhase, LiveState, LiveStep,
 };
 pub use load_change_doc::LoadChangeDoc;
+pub use net_doc::{
+    ConnectDoc, ManySenderDoc, ManyToOneDoc, MtuDoc, NET_SCHEMA, NetDoc, NetFailureDoc, NetFindingDoc,
+    NetLatencyDoc, NetLinkDoc, NetPairDoc, NetSettingsDoc, RequestResponseDoc, SizePointDoc, SizesDoc,
+    TcpThroughputDoc, UdpDoc,
+};
 pub use number::Number;
 pub use overflow_guard::OverflowGuard;
 pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};

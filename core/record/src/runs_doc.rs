@@ -110,6 +110,8 @@ pub struct ForeignEntryDoc {
 pub enum ForeignEntryKind {
     /// The folder of a `wavetank search`.
     Search,
+    /// The folder of a `wavetank net`.
+    Net,
     /// A packed run.
     Pack,
     /// A run that was only partly removed.

@@ -36,6 +36,7 @@ mod lag_part;
 mod latency_table;
 mod live;
 mod load_text;
+mod net;
 mod next_steps;
 mod progress;
 mod runs;
@@ -64,6 +65,7 @@ pub use json::{error_json, json, json_with_comparison};
 pub use junit::{error_junit, junit, junit_with_comparison};
 pub use live::{LiveSource, live_doc, live_line};
 pub use load_text::load_doc;
+pub use net::{net_html, net_text};
 pub use progress::progress;
 pub use runs::{archive_text, run_lines, runs_text};
 pub use search_report::{

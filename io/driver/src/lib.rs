@@ -37,7 +37,7 @@ pub use features::{Feature, Features};
 pub use kernel_support::KernelSupport;
 pub use network_namespace::NetworkNamespace;
 pub use signals::Signals;
-pub use socket::bind_probe;
+pub use socket::{bind_probe, tcp_retransmits};
 pub use thread::{fine_timers, pin_to};
 pub use tls::{Alpn, HandshakeInfo, Tls, TlsClient, TlsProblem, TlsServer};
 pub use uring::{Uring, UringFacts, UringMissing, probe_uring};

@@ -4,7 +4,7 @@
 //! points, which cost a fifth of this program's own time, and no thread here is ever cancelled.
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::net::{RecvFlags, SendFlags};
 use wavetank_plan::Close;
@@ -202,6 +202,17 @@ pub(crate) fn pending_error(socket: &OwnedFd) -> Result<(), Errno> {
 /// The kernel counts whole ticks of its timer, so up to one tick of the difference is no time at
 /// all.
 pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
+    let age = Nanos::from_millis(i64::from(tcp_info(socket.as_fd())?.tcpi_last_data_recv));
+    Some(Nanos((age.0 - clock::tick().0).max(0)))
+}
+
+/// Returns how many segments of a TCP connection were sent again; `None` if the kernel does not
+/// report it.
+pub fn tcp_retransmits(socket: BorrowedFd<'_>) -> Option<u64> {
+    tcp_info(socket).map(|info| u64::from(info.tcpi_total_retrans))
+}
+
+fn tcp_info(socket: BorrowedFd<'_>) -> Option<libc::tcp_info> {
     // SAFETY: all-zero is a valid tcp_info.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -216,8 +227,7 @@ pub(crate) fn last_received_age(socket: &OwnedFd) -> Option<Nanos> {
         )
     })
     .ok()?;
-    let age = Nanos::from_millis(i64::from(info.tcpi_last_data_recv));
-    Some(Nanos((age.0 - clock::tick().0).max(0)))
+    Some(info)
 }
 
 /// Returns both addresses of a connection.

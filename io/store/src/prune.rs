@@ -105,7 +105,7 @@ impl RunsDir {
                 ForeignEntryKind::Search => {
                     found.push(PruneUnit::Search(SearchEntry::new(self.path().join(beside.name))));
                 }
-                ForeignEntryKind::Pack | ForeignEntryKind::Other => {}
+                ForeignEntryKind::Net | ForeignEntryKind::Pack | ForeignEntryKind::Other => {}
             }
         }
         // The sort is stable: runs of the same second keep their order.

@@ -75,7 +75,8 @@ impl RunsDir {
             id: timestamp(&search.name).and_then(|_| search.name.rsplit('-').next()).unwrap_or_default(),
             is_search: true,
         };
-        let searches = listing.beside.iter().filter(|beside| beside.kind == ForeignEntryKind::Search);
+        let is_result = |kind| matches!(kind, ForeignEntryKind::Search | ForeignEntryKind::Net);
+        let searches = listing.beside.iter().filter(|beside| is_result(beside.kind));
         listing.runs.iter().map(run).chain(searches.map(search)).collect()
     }
 

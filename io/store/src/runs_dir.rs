@@ -8,6 +8,7 @@ use wavetank_units::{UserError, sanitize};
 
 use crate::RunEntry;
 use crate::folder_name::sanitized;
+use crate::net_folder::NET_RESULT;
 use crate::search_marker::{ANSWER, has_no_result};
 use crate::store_problem::plain;
 
@@ -109,6 +110,8 @@ fn beside(path: &Path) -> ForeignEntryDoc {
             ForeignEntryKind::Removed
         } else if path.join(ANSWER).exists() || has_no_result(path) {
             ForeignEntryKind::Search
+        } else if path.join(NET_RESULT).is_file() {
+            ForeignEntryKind::Net
         } else {
             ForeignEntryKind::Other
         }

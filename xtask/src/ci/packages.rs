@@ -12,7 +12,7 @@ use wavetank_bench::programs::find;
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 28] = [
+const NEEDED: [(&str, &str); 29] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
     // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
@@ -27,6 +27,7 @@ const NEEDED: [(&str, &str); 28] = [
     ("haproxy", "haproxy"),           // a foreign balancer that wants the PROXY protocol's header
     ("ip", "iproute2"),               // addresses and namespaces for tests; `tc` is in it, too
     ("java", "default-jre-headless"), // runs that library
+    ("iperf3", "iperf3"),             // the peer of `wavetank net`
     ("keepalived", "keepalived"),     // judges what a lab makes for IPVS
     ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
     ("nginx", "nginx-light"),         // the foreign server of the benches and tests

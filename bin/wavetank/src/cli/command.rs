@@ -16,6 +16,7 @@ use super::errors::Errors;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabCommand;
+use super::net_args::NetArgs;
 use super::parser::CliCommand;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
@@ -70,6 +71,8 @@ pub(crate) enum Command {
     Schema(SchemaKind),
     /// `wavetank fleet`.
     Fleet(Box<FleetArgs>),
+    /// `wavetank net`.
+    Net(Box<NetArgs>),
     /// `wavetank agent`.
     Agent(Box<AgentArgs>),
     /// `wavetank lab`.
@@ -118,6 +121,7 @@ impl Command {
             CliCommand::Size(flags) => Self::Size(Box::new(flags.resolve()?)),
             CliCommand::Doctor(flags) => Self::Doctor(Box::new(flags.resolve()?)),
             CliCommand::Fleet(args) => args.check().map(|()| Self::Fleet(args))?,
+            CliCommand::Net(args) => Self::Net(Box::new(args.checked(command)?)),
             CliCommand::Agent(args) => Self::Agent(Box::new(args)),
             CliCommand::Lab(flags) => Self::Lab(flags.resolve(command, errors)?),
             CliCommand::Schema(args) => Self::Schema(args.of),

@@ -36,6 +36,7 @@ mod lab_args;
 mod load_args;
 mod load_source;
 mod metrics_args;
+mod net_args;
 mod output_args;
 mod output_formats;
 mod override_args;
@@ -109,6 +110,9 @@ pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]
 pub(crate) use lab_args::{FaultCommand, PoolCommand};
 pub(crate) use load_source::LoadSource;
+pub(crate) use net_args::NetArgs;
+#[cfg(target_os = "linux")]
+pub(crate) use net_args::{NetMeasureArgs, NetServeArgs, NetSubcommand};
 #[cfg(target_os = "linux")]
 pub(crate) use output_args::OutputArgs;
 pub(crate) use output_formats::{FileFormat, OutFile, OutputFormat};

@@ -16,6 +16,7 @@ use super::doctor_args::DoctorFlags;
 use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabFlags;
+use super::net_args::NetArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunFlags;
 use super::runs_args::RunsArgs;
@@ -59,6 +60,7 @@ Results
   explain  Explain an error code, exit code or report term
 Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
+  net        Measure the network between hosts: throughput, round trips, connections, UDP, MTU
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
   doctor     Check and change kernel settings and limits of hosts; judge configuration files
 Fleet
@@ -138,6 +140,8 @@ pub(super) enum CliCommand {
     Doctor(Box<DoctorFlags>),
     /// Run commands and agents on many hosts over ssh, and watch their CPUs and networks.
     Fleet(Box<FleetArgs>),
+    /// Measure the network between hosts: throughput, round trips, connections, UDP, MTU.
+    Net(Box<NetArgs>),
     /// Serve a load host as an agent of a fleet; `fleet up` starts it.
     Agent(AgentArgs),
     /// Create and run a test cluster of network namespaces on this machine.

@@ -6,7 +6,7 @@ use wavetank_store::RunsDir;
 use wavetank_units::UserError;
 
 use crate::cli::{CompareArgs, OutputFormat};
-use crate::comparison::{compare_sides, load_all, page};
+use crate::comparison::{LoadedRun, compare_nets, compare_sides, load_all, load_networks, page};
 use crate::run::out_file::open_all;
 use crate::run::output;
 
@@ -15,16 +15,26 @@ use crate::run::output;
 pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
     let runs = RunsDir::new(&args.runs_dir);
     let (a, b) = args.sides()?;
+    if let Some([a, b]) = load_networks(&runs, [&a, &b])? {
+        let doc = compare_nets([&a, &b], &args.settings())?;
+        return deliver(args, &doc, [&[], &[]]);
+    }
     let (a, b) = (load_all(&runs, &a)?, load_all(&runs, &b)?);
     let doc = compare_sides(&a, &b, &args.settings())?;
-    let told = |format| match format {
-        OutputFormat::Html => page(&doc, [&a, &b], args),
-        format => render(&doc, format),
+    deliver(args, &doc, [&a, &b])
+}
+
+/// Writes the comparison in all formats. `sides` are the runs for the charts of a page; of
+/// measurements of a network there are none.
+fn deliver(args: &CompareArgs, doc: &CompareDoc, sides: [&[LoadedRun]; 2]) -> Result<u8, UserError> {
+    let rendered = |format| match format {
+        OutputFormat::Html => page(doc, sides, args),
+        format => render(doc, format),
     };
     let mut failures = Vec::new();
     for file in open_all(&args.out)? {
         let shown = file.path.display().to_string();
-        let text = told(file.format);
+        let text = rendered(file.format);
         let filled: std::io::Result<()> = file.write_atomically(|to| to.write_all(text.as_bytes()));
         failures.extend(filled.err().map(|error| {
             let message = format!("cannot write the result to `{shown}`: {}", output::os_error_text(&error));
@@ -32,7 +42,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<u8, UserError> {
         }));
     }
     // A failure to write one output does not stop the others.
-    failures.extend(output::print(&told(args.format)).err());
+    failures.extend(output::print(&rendered(args.format)).err());
     UserError::combine(failures).map_or(Ok(doc.exit), Err)
 }
 

@@ -22,6 +22,8 @@ mod explain;
 mod fleet;
 mod lab;
 mod man;
+#[cfg(target_os = "linux")]
+mod net;
 mod new;
 #[cfg(target_os = "linux")]
 mod once;
@@ -73,6 +75,8 @@ pub(crate) use fleet::fleet;
 #[cfg(target_os = "linux")]
 pub(crate) use lab::lab;
 pub(crate) use man::man;
+#[cfg(target_os = "linux")]
+pub(crate) use net::net;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]
 pub(crate) use plan::plan;
@@ -92,5 +96,6 @@ pub(crate) use try_file::try_file;
 pub(crate) use ui::ui;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    agent, calibrate, calibration_target, control, demo, fleet, lab, plan, run, search, serve, try_file, ui,
+    agent, calibrate, calibration_target, control, demo, fleet, lab, net, plan, run, search, serve, try_file,
+    ui,
 };

@@ -4,7 +4,7 @@ use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_plan::Plan;
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::Examples;
-use wavetank_store::{OpenedRun, ReadReport, RunsDir, SearchFolder};
+use wavetank_store::{NetFolder, OpenedRun, ReadReport, RunsDir, SearchFolder};
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
@@ -19,6 +19,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     if let Some(folder) = SearchFolder::open(&found) {
         return report_search(&folder, args);
     }
+    if let Some(folder) = NetFolder::open(&found) {
+        return report_net(&folder, args);
+    }
     let opened = wavetank_store::open(&found)?;
     let record = match &opened.record {
         Some(record) => record.clone(),
@@ -27,6 +30,23 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
     let formats = args.out.iter().map(|out| out.format).chain([args.format]);
     let outcome = ResultWriter::new(&record, Some(&opened), &args.wants, formats)?;
     output::deliver(&outcome, args.format, open_all(&args.out)?)?;
+    Ok(ExitCode::Pass as u8)
+}
+
+/// Prints stored measurements of a network again.
+fn report_net(folder: &NetFolder, args: &ReportArgs) -> Result<u8, UserError> {
+    if args.wants != ReportOptions::default() {
+        let message = "--of, --step, --by-step, --by-host and --lang do not apply to a network measurement";
+        return Err(UserError::usage("conflict", message, "leave them out"));
+    }
+    let formats = args.out.iter().map(|out| out.format).chain([args.format]);
+    let has = |format: &OutputFormat| {
+        matches!(format, OutputFormat::Text | OutputFormat::Json | OutputFormat::Html)
+    };
+    if formats.into_iter().any(|format| !has(&format)) {
+        return Err(output::unsupported_for_net());
+    }
+    output::deliver_net(&folder.read()?, args.format, open_all(&args.out)?)?;
     Ok(ExitCode::Pass as u8)
 }
 

@@ -5,7 +5,7 @@ use wavetank_units::UserError;
 
 use crate::cli::{
     AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, ControlCommand, DemoArgs, FleetArgs,
-    LabCommand, RunArgs, SearchArgs, ServeArgs, TryArgs, UiArgs,
+    LabCommand, NetArgs, RunArgs, SearchArgs, ServeArgs, TryArgs, UiArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -70,6 +70,12 @@ pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn fleet(_: FleetArgs) -> Result<u8, UserError> {
     Err(linux_only("fleet"))
+}
+
+/// `wavetank net` on an unsupported system.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn net(_: NetArgs) -> Result<u8, UserError> {
+    Err(linux_only("net"))
 }
 
 /// `wavetank agent` on an unsupported system.

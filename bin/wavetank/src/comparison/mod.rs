@@ -2,6 +2,7 @@
 
 // Only Linux runs loads.
 mod load;
+mod networks;
 mod page;
 #[cfg(target_os = "linux")]
 mod precheck;
@@ -9,6 +10,7 @@ mod select;
 mod sides;
 
 pub(crate) use load::{LoadedRun, load};
+pub(crate) use networks::{compare_nets, load_networks};
 pub(crate) use page::page;
 #[cfg(target_os = "linux")]
 pub(crate) use precheck::check_comparable;

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write};
 
-use wavetank_record::SearchDoc;
+use wavetank_record::{NetDoc, SearchDoc};
 use wavetank_report::Language;
 #[cfg(target_os = "linux")]
 use wavetank_units::ExitCode;
@@ -71,6 +71,26 @@ pub(crate) fn deliver_search(
         Ok(to.write_all(text.as_bytes())?)
     };
     deliver_as(&write, format, files)
+}
+
+/// The same of measurements of a network, in the formats that they have.
+pub(crate) fn deliver_net(doc: &NetDoc, format: OutputFormat, files: Vec<OpenFile>) -> Result<(), UserError> {
+    let write = |format, to: &mut dyn Write| {
+        let text = match format {
+            OutputFormat::Text => wavetank_report::net_text(doc),
+            OutputFormat::Json => doc.to_json() + "\n",
+            OutputFormat::Html => wavetank_report::net_html(doc),
+            _ => return Err(WriteError::Unmade(unsupported_for_net())),
+        };
+        Ok(to.write_all(text.as_bytes())?)
+    };
+    deliver_as(&write, format, files)
+}
+
+/// Other formats are of loads.
+pub(crate) fn unsupported_for_net() -> UserError {
+    let message = "a network measurement is written as text, json or html";
+    UserError::usage("format_of_runs", message, "use --format json, or --out FILE.html")
 }
 
 /// A search is of many levels, and such a file of one load.

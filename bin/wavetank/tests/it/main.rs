@@ -40,6 +40,7 @@ mod metrics;
 mod metrics_foreign;
 mod metrics_support;
 mod names;
+mod net;
 mod pages;
 mod platforms;
 mod run_file;

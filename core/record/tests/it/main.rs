@@ -6,6 +6,7 @@ mod fleet_lines;
 mod forecast_doc;
 mod host_line;
 mod interval_line;
+mod net_doc;
 mod plan_doc;
 mod plan_package;
 mod plan_words;

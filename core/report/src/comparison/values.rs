@@ -1,7 +1,7 @@
 //! Numbers of a comparison as people read them.
 
 use wavetank_record::{CompareDoc, MetricDoc, Number};
-use wavetank_units::quantity::{share_literal, show_rate, show_share, show_size};
+use wavetank_units::quantity::{share_literal, show_link, show_rate, show_share, show_size};
 
 use super::strings::{CompareStrings, EN};
 use crate::format;
@@ -37,6 +37,7 @@ pub(super) fn value(metric: &MetricDoc, value: Option<Number>) -> String {
         "us" if metric.is_uncertain() => format!("~{}", format::time(value)),
         "us" => format::time(value),
         "per_s" => show_rate(value.0),
+        "bits_per_s" => show_link(value.0),
         "share" => show_share(value.0),
         "bytes" => show_size(value.0.max(0.0).round() as u64),
         "s" => format::time(Number(value.0 * 1e6)),

@@ -41,6 +41,7 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
     }
     for (kind, one, several) in [
         (ForeignEntryKind::Search, "search", "searches"),
+        (ForeignEntryKind::Net, "network measurement", "network measurements"),
         (ForeignEntryKind::Pack, "packed run", "packed runs"),
         (ForeignEntryKind::Removed, "partly removed run", "partly removed runs"),
         (ForeignEntryKind::Other, "other entry", "other entries"),

@@ -12,6 +12,7 @@ mod felt;
 mod killed;
 mod life;
 mod metrics;
+mod net;
 mod own;
 mod own_checked;
 mod place;
