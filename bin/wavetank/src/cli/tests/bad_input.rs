@@ -45,7 +45,7 @@ fn words() {
             "command_unknown",
             Usage,
             "`xyzzy`",
-            "run, search, new, check, plan, try, schema, serve, size, compare, status, attach, stop, set, event, report",
+            "run, search, new, check, plan, try, schema, serve, size, compare, status, attach, stop, set, event, ui, report",
         ),
         ("localhost -Z", "option_unknown", Usage, "`-Z`", "--help"),
         ("localhost --treshold x", "option_unknown", Usage, "`--treshold`", "--threshold?"),
