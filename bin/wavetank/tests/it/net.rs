@@ -141,6 +141,23 @@ fn a_server_that_is_killed_in_the_middle_leaves_what_was_measured() {
 }
 
 #[test]
+fn an_interrupt_ends_a_long_measurement() {
+    let (server, address, token) = serve(&[], None);
+    let folder = folder();
+    let client = net(&[&address, "--duration", "10m", "--tests", "rr", "--format", "json"]);
+    let client = client.in_folder(folder.path()).environment("WAVETANK_NET_TOKEN", &token).start();
+    let started = poll_until(Duration::from_mins(1), || server.stderr().contains("connected").then_some(()));
+    assert!(started.is_some(), "the client connects");
+    client.signal(Signal::INT);
+    let ended = client.wait(Duration::from_mins(1));
+    let doc = ended.expect_exit(130).json();
+    assert!(
+        doc["pairs"][0]["rr"].is_null() && doc["pairs"][0]["failures"] == Value::Array(Vec::new()),
+        "{doc}"
+    );
+}
+
+#[test]
 fn a_server_ends_after_its_time() {
     let (server, ..) = serve(&["--for", "100ms"], Some(TOKEN));
     let ended = server.wait(Duration::from_mins(1));

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_socket_linger;
@@ -38,12 +39,12 @@ impl NetClient {
             let header = DataHeader { kind: DataKind::Connect, session: self.session, test, stream };
             header.encode(&self.key)
         };
-        let server = self.server;
+        let (server, stop) = (self.server, self.stop.as_ref());
         let all: Vec<Opened> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|number| {
                     let header = header(number);
-                    scope.spawn(move || open_for(server, &header, duration))
+                    scope.spawn(move || open_for(server, &header, duration, stop))
                 })
                 .collect();
             threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
@@ -70,9 +71,9 @@ impl NetClient {
     }
 }
 
-fn open_for(server: SocketAddr, header: &[u8], duration: Nanos) -> Opened {
+fn open_for(server: SocketAddr, header: &[u8], duration: Nanos, stop: &AtomicBool) -> Opened {
     let (clock, mut opened, mut in_a_row) = (Clock::starting_now(), Opened::default(), 0);
-    while clock.now() < duration && in_a_row < FAILED_MAX {
+    while clock.now() < duration && in_a_row < FAILED_MAX && !stop.load(Ordering::Relaxed) {
         match open_one(server, header, clock, &mut opened.connect) {
             Ok(()) => (opened.done, in_a_row) = (opened.done + 1, 0),
             Err(error) => {

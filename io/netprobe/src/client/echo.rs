@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wavetank_driver::Clock;
 use wavetank_measure::Histogram;
@@ -30,11 +31,11 @@ impl NetClient {
         const WHAT: &str = "round-trip times";
         let test = self.expect(WHAT, 1, duration)?;
         let stream = self.open(DataKind::Echo, (test, 0))?;
-        let mut echo = Echo::new(&stream);
+        let mut echo = Echo::new(&stream, &self.stop);
         let mut histogram = Histogram::default();
         let failed = |error: io::Error| error::peer_gone(&self.server.to_string(), &error);
         let start = echo.clock.now();
-        while echo.clock.now() < start.after(duration) {
+        while echo.clock.now() < start.after(duration) && !self.is_stopped() {
             echo.begin(1, GROUP).map_err(failed)?;
             for _ in 1..GROUP {
                 let sent = echo.clock.now();
@@ -60,7 +61,9 @@ impl NetClient {
         let test = self.expect(WHAT, 1, duration)?;
         let stream = self.open(DataKind::Echo, (test, 0))?;
         let failed = |error: io::Error| error::peer_gone(&self.server.to_string(), &error);
-        let mut echo = Echo::new(&stream);
+        let mut echo = Echo::new(&stream, &self.stop);
+        // The first messages of a connection are slow, and would be those of the smallest size.
+        echo.begin(1, GROUP).and_then(|()| echo.time(GROUP - 1)).map_err(failed)?;
         let sizes = sweep_bytes();
         let budget = duration.0.unsigned_abs() / sizes.len() as u64;
         let start = echo.clock.now();
@@ -89,16 +92,17 @@ impl NetClient {
 /// A connection to a peer that returns messages.
 struct Echo<'a> {
     stream: &'a TcpStream,
+    stop: &'a AtomicBool,
     clock: Clock,
     buffer: Vec<u8>,
 }
 
 impl<'a> Echo<'a> {
-    fn new(stream: &'a TcpStream) -> Self {
+    fn new(stream: &'a TcpStream, stop: &'a AtomicBool) -> Self {
         let look_every = Some(std::time::Duration::from_millis(200));
         // Without these limits, only the check of the time would be less frequent.
         let _ = stream.set_read_timeout(look_every).and_then(|()| stream.set_write_timeout(look_every));
-        Self { stream, clock: Clock::starting_now(), buffer: Vec::new() }
+        Self { stream, stop, clock: Clock::starting_now(), buffer: Vec::new() }
     }
 
     /// Starts a group of messages and exchanges the first of them.
@@ -111,6 +115,9 @@ impl<'a> Echo<'a> {
     }
 
     fn exchange(&mut self) -> io::Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
         let message = std::mem::take(&mut self.buffer);
         let sent = self.send(&message);
         self.buffer = message;

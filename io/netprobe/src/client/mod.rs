@@ -9,7 +9,8 @@ mod udp;
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::net::sockopt::set_tcp_user_timeout;
@@ -42,6 +43,8 @@ pub struct NetClient {
     key: SessionKey,
     session: u64,
     last_test: u32,
+    /// Set when the measurements are to end early.
+    stop: Arc<AtomicBool>,
     /// Version of wavetank at the server.
     server_version: String,
     /// Interfaces of both ends, without the names of their hosts.
@@ -91,9 +94,19 @@ impl NetClient {
             key: token.session_key(&nonce, &hello.nonce),
             session,
             last_test: 0,
+            stop: Arc::default(),
             server_version: hello.version,
             links: [link(&own.name, own.bits_per_s), link(&interface, link_bits_per_s)],
         })
+    }
+
+    /// Ends measurements early once `stop` is set.
+    fn with_stop(self, stop: Arc<AtomicBool>) -> Self {
+        Self { stop, ..self }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Returns the number of the next test.
@@ -158,6 +171,3 @@ fn link(interface: &str, bits_per_s: u64) -> NetLinkDoc {
     let bits_per_s = (bits_per_s > 0).then_some(Number(bits_per_s as f64));
     NetLinkDoc { host: String::new(), interface, bits_per_s }
 }
-
-/// Never set: a client's streams end with their duration.
-static NO_STOP: AtomicBool = AtomicBool::new(false);

@@ -1,6 +1,7 @@
 //! The largest packet of a path.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wavetank_driver::Clock;
 use wavetank_netbench::{
@@ -34,6 +35,7 @@ impl NetClient {
             key: self.key.flow_key(test),
             clock: Clock::starting_now(),
             number: 0,
+            stop: &self.stop,
         };
         let forward = probe.search(Direction::Forward, kernel.unwrap_or(PACKET_MAX));
         let reverse = probe.search(Direction::Reverse, PACKET_MAX);
@@ -64,6 +66,7 @@ struct Prober<'a> {
     key: u64,
     clock: Clock,
     number: u64,
+    stop: &'a AtomicBool,
 }
 
 impl Prober<'_> {
@@ -71,6 +74,9 @@ impl Prober<'_> {
         let (smallest, headers) = if self.server.is_ipv4() { (576, 28) } else { (1_280, 48) };
         let mut search = MtuSearch::new(smallest, largest.clamp(smallest, PACKET_MAX));
         loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return MtuResult { largest: None, is_black_hole: false, probes: 0 };
+            }
             match search.poll() {
                 MtuProbe::Done(result) => return result,
                 MtuProbe::Send(size) => match self.send(direction, (size - headers) as usize) {

@@ -1,6 +1,8 @@
 //! [`measure_pair`]: all measurements of a pair, one after the other.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use wavetank_netbench::{Direction, NetSettings, NetTest, Token};
 use wavetank_record::{NetFailureDoc, NetLinkDoc, NetPairDoc};
@@ -24,8 +26,8 @@ pub struct PairContext<'a> {
     pub settings: &'a NetSettings,
     /// Gets what is being measured.
     pub progress: &'a mut dyn FnMut(&str),
-    /// Whether the user asked to end.
-    pub is_interrupted: &'a dyn Fn() -> bool,
+    /// Set when the measurements are to end early.
+    pub stop: &'a Arc<AtomicBool>,
     /// Called when the first measurement is ready to start; it returns when it may.
     pub wait_for_start: &'a mut dyn FnMut(),
     /// Directions of TCP throughput, each by itself, and both if there are two.
@@ -51,7 +53,7 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> MeasuredPair {
         ..NetPairDoc::default()
     };
     let mut client = match NetClient::connect(context.server, context.token, context.version) {
-        Ok(client) => client,
+        Ok(client) => client.with_stop(Arc::clone(context.stop)),
         Err(error) => {
             doc.failures.push(failure("connect", error.clone()));
             return MeasuredPair { doc, connect_error: Some(error) };
@@ -61,11 +63,14 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> MeasuredPair {
     let named = [context.from, context.to].into_iter().zip(client.links.clone());
     doc.links = named.map(|(host, link)| NetLinkDoc { host: host.to_owned(), ..link }).collect();
     for test in context.settings.tests.clone() {
-        if (context.is_interrupted)() {
-            break;
-        }
         (context.progress)(test.name());
-        let Err(error) = measure(&mut client, test, context, &mut doc) else { continue };
+        let before = doc.clone();
+        let measured = measure(&mut client, test, context, &mut doc);
+        if context.stop.load(Ordering::Relaxed) {
+            // A measurement that was cut short is none.
+            return MeasuredPair { doc: before, connect_error: None };
+        }
+        let Err(error) = measured else { continue };
         let is_gone = error.code == "net_peer_gone";
         doc.failures.push(failure(test.name(), error));
         if is_gone {

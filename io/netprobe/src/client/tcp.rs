@@ -3,12 +3,13 @@
 use std::io::Write as _;
 use std::net::TcpStream;
 use std::sync::Barrier;
+use std::sync::atomic::AtomicBool;
 
 use wavetank_netbench::{DataKind, Direction, FlowResult, ThroughputMeter, tcp_doc};
 use wavetank_record::TcpThroughputDoc;
 use wavetank_units::{Nanos, UserError};
 
-use super::{NO_STOP, NetClient};
+use super::NetClient;
 use crate::error;
 use crate::streams::DataStream;
 
@@ -33,7 +34,7 @@ impl NetClient {
             open.push((direction, number, self.open(kind, (test, number))?));
         }
         go();
-        let own = run_streams(&open, duration);
+        let own = run_streams(&open, duration, &self.stop);
         let theirs = self.collect_flows("TCP throughput", test)?;
         drop(open);
         let server = self.server.to_string();
@@ -65,10 +66,10 @@ impl NetClient {
 }
 
 /// Runs the streams, each in a thread, from one start on.
-fn run_streams(open: &[(Direction, u32, TcpStream)], duration: Nanos) -> Vec<FlowResult> {
+fn run_streams(open: &[(Direction, u32, TcpStream)], duration: Nanos, stop: &AtomicBool) -> Vec<FlowResult> {
     let start = Barrier::new(open.len());
     let run = |direction: Direction, number: u32, stream: &TcpStream| {
-        let data = DataStream { stream, number, duration, stop: &NO_STOP };
+        let data = DataStream { stream, number, duration, stop };
         start.wait();
         match direction {
             Direction::Forward => data.send(),

@@ -45,14 +45,16 @@ impl NetClient {
             Direction::Forward => {
                 let mut send = DatagramSender::new(&socket, key, bytes);
                 let pace = (interval_of(bytes, bits_per_s), duration);
-                let sent = send_paced(&socket, clock, pace, |number, now| send.send(number, now));
+                let sent = send_paced(&socket, clock, pace, |number, now| {
+                    !self.is_stopped() && send.send(number, now)
+                });
                 let nanos = clock.now().since(Nanos::ZERO);
                 let until = clock.now().after(QUEUE_TIME);
                 wait_readable(&socket, clock, until);
                 (sent, nanos, self.collect_udp(test, sent)?)
             }
             Direction::Reverse => {
-                let received = receive(&socket, key, clock, duration);
+                let received = self.receive(&socket, key, clock, duration);
                 let theirs = self.collect_udp(test, 0)?;
                 (theirs.sent, theirs.nanos, received)
             }
@@ -101,35 +103,36 @@ impl NetClient {
             reply => Err(self.unexpected("UDP", reply)),
         }
     }
-}
 
-/// Receives datagrams for the duration, and those that are still in queues.
-fn receive(socket: &UdpSocket, key: u64, clock: Clock, duration: Nanos) -> UdpResult {
-    let mut flow = UdpFlow::default();
-    let mut datagram = vec![0; BYTES_MAX];
-    let _ = socket.set_read_timeout(Some(Duration::from_millis(50)));
-    let end = duration.after(QUEUE_TIME);
-    loop {
-        match socket.recv(&mut datagram) {
-            Ok(length) => {
-                if let Some(packet) = UdpPacket::decode(&datagram[..length]).filter(|one| one.key == key) {
-                    flow.add(&packet, clock.now().since(Nanos::ZERO));
+    /// Receives datagrams for the duration, and those that are still in queues.
+    fn receive(&self, socket: &UdpSocket, key: u64, clock: Clock, duration: Nanos) -> UdpResult {
+        let mut flow = UdpFlow::default();
+        let mut datagram = vec![0; BYTES_MAX];
+        let _ = socket.set_read_timeout(Some(Duration::from_millis(50)));
+        let end = duration.after(QUEUE_TIME);
+        loop {
+            match socket.recv(&mut datagram) {
+                Ok(length) => {
+                    if let Some(packet) = UdpPacket::decode(&datagram[..length]).filter(|one| one.key == key)
+                    {
+                        flow.add(&packet, clock.now().since(Nanos::ZERO));
+                    }
                 }
+                Err(error) if is_wait(&error) && clock.now() < end => {}
+                Err(_) => break,
             }
-            Err(error) if is_wait(&error) && clock.now() < end => {}
-            Err(_) => break,
+            // A server that goes on sending does not keep the client.
+            if self.is_stopped() || clock.now() > end.after(NetSettings::default().duration) {
+                break;
+            }
         }
-        // A server that goes on sending does not keep the client.
-        if clock.now() > end.after(NetSettings::default().duration) {
-            break;
+        UdpResult {
+            received: flow.received(),
+            duplicates: flow.duplicates(),
+            reordered: flow.reordered(),
+            jitter_ns: flow.jitter_ns(),
+            nanos: flow.nanos(),
+            ..UdpResult::default()
         }
-    }
-    UdpResult {
-        received: flow.received(),
-        duplicates: flow.duplicates(),
-        reordered: flow.reordered(),
-        jitter_ns: flow.jitter_ns(),
-        nanos: flow.nanos(),
-        ..UdpResult::default()
     }
 }

@@ -4,6 +4,7 @@ mod measurements;
 mod refusals;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use wavetank_netbench::{Direction, NetSettings, NetTest, Token};
 use wavetank_netprobe::{NetServer, PairContext, ServerLimits, measure_pair};
@@ -37,7 +38,7 @@ fn measure(server: SocketAddr, token: &Token, tests: &[NetTest]) -> NetPairDoc {
         version: VERSION,
         settings: &settings,
         progress: &mut |_| {},
-        is_interrupted: &|| false,
+        stop: &Arc::default(),
         wait_for_start: &mut || {},
         directions: &[Direction::Forward, Direction::Reverse],
     })

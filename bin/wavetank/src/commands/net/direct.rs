@@ -1,6 +1,9 @@
 //! `wavetank net HOST…`: measures from this host.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals};
 use wavetank_netbench::{Direction, total_seconds};
@@ -11,6 +14,9 @@ use super::result::{Measured, announce, deliver};
 use super::token_source::required_token;
 use crate::cli::NetMeasureArgs;
 use crate::run::{Console, host_error};
+
+/// How often signals are looked at.
+const LOOK_AROUND: Duration = Duration::from_millis(100);
 
 /// Measures each host from this one, one after the other because all pairs share this host.
 pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
@@ -24,6 +30,7 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
     let own = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let clock = Clock::starting_now();
     let is_interrupted = || signals.received() > 0;
+    let stop = watch_signals(signals);
     for (host, server) in args.hosts.iter().zip(servers) {
         if is_interrupted() {
             break;
@@ -40,7 +47,7 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
             version: env!("CARGO_PKG_VERSION"),
             settings: &settings,
             progress: &mut progress,
-            is_interrupted: &is_interrupted,
+            stop: &stop,
             wait_for_start: &mut || {},
             directions: &[Direction::Forward, Direction::Reverse],
         });
@@ -53,6 +60,20 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
     console.clear_progress();
     measured.interrupted = is_interrupted();
     deliver(args, measured, &mut console)
+}
+
+/// Returns what is set by SIGINT and SIGTERM. Measurements run in several threads, of which each
+/// looks at it.
+fn watch_signals(signals: Signals) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&stop);
+    std::thread::spawn(move || {
+        while signals.received() == 0 {
+            std::thread::park_timeout(LOOK_AROUND);
+        }
+        set.store(true, Ordering::Relaxed);
+    });
+    stop
 }
 
 /// Returns the address of `HOST`, `HOST:PORT`, `ADDRESS` or `[ADDRESS]:PORT`.

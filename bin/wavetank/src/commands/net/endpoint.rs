@@ -51,21 +51,19 @@ fn token(text: &str) -> Result<Token, UserError> {
     })
 }
 
-/// Returns what is set when standard input has ended.
-fn watch_input() -> Arc<AtomicBool> {
-    let has_ended = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&has_ended);
+/// Sets `has_ended` when standard input has ended.
+fn watch_input(has_ended: Arc<AtomicBool>) {
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
-        set.store(true, Ordering::Relaxed);
+        has_ended.store(true, Ordering::Relaxed);
     });
-    has_ended
 }
 
 fn serve(text: &str, listen: std::net::SocketAddr, limits: ServerLimits) -> Result<(), UserError> {
     let server = NetServer::start(listen, token(text)?, env!("CARGO_PKG_VERSION"), limits)?;
     report(&EndpointEvent::Serving(server.address()));
-    let has_ended = watch_input();
+    let has_ended = Arc::new(AtomicBool::new(false));
+    watch_input(Arc::clone(&has_ended));
     while !has_ended.load(Ordering::Relaxed) && !server.is_over() {
         std::thread::park_timeout(LOOK_AROUND);
     }
@@ -75,12 +73,16 @@ fn serve(text: &str, listen: std::net::SocketAddr, limits: ServerLimits) -> Resu
 
 fn measure(job: &MeasureJob) -> Result<(), UserError> {
     let (token, settings) = (token(&job.token)?, job.settings());
+    let stop = Arc::new(AtomicBool::new(false));
     let mut waits = job.waits;
-    let has_ended = if waits { Arc::new(AtomicBool::new(false)) } else { watch_input() };
+    if !waits {
+        watch_input(Arc::clone(&stop));
+    }
     let mut wait_for_start = || {
         if std::mem::take(&mut waits) {
             report(&EndpointEvent::Ready);
             let _ = std::io::stdin().lock().read(&mut [0]);
+            watch_input(Arc::clone(&stop));
         }
     };
     let measured = measure_pair(&mut PairContext {
@@ -91,7 +93,7 @@ fn measure(job: &MeasureJob) -> Result<(), UserError> {
         version: env!("CARGO_PKG_VERSION"),
         settings: &settings,
         progress: &mut |test| report(&EndpointEvent::Progress(test.to_owned())),
-        is_interrupted: &|| has_ended.load(Ordering::Relaxed),
+        stop: &stop,
         wait_for_start: &mut wait_for_start,
         directions: &job.directions,
     });
