@@ -9,7 +9,6 @@ use super::hpack::HpackError;
 pub struct ErrorCode(pub u32);
 
 impl ErrorCode {
-    pub(crate) const NO_ERROR: Self = Self(0);
     pub(crate) const PROTOCOL_ERROR: Self = Self(1);
     pub(crate) const FLOW_CONTROL_ERROR: Self = Self(3);
     pub(crate) const STREAM_CLOSED: Self = Self(5);

@@ -184,7 +184,12 @@ impl<T> Client<T> {
     }
 
     /// The requests in flight, in the order in which they were sent.
-    pub fn tags(&mut self) -> impl Iterator<Item = &mut T> {
+    pub fn tags(&self) -> impl Iterator<Item = &T> {
+        self.core.streams.iter().map(|stream| &stream.tag)
+    }
+
+    /// The requests in flight, in the order in which they were sent.
+    pub fn tags_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> {
         self.core.streams.iter_mut().map(|stream| &mut stream.tag)
     }
 
