@@ -24,7 +24,9 @@ mod frame_reader;
 mod hpack;
 mod request_text;
 mod response_fields;
+mod server;
 mod settings;
 
 pub use client::{Client, ClientSink, StreamFailure};
 pub use error::{ErrorCode, Fault};
+pub use server::{Server, ServerSink, begins_http2};
