@@ -25,6 +25,7 @@ mod fleet_tunnel;
 mod fleet_up;
 mod guard;
 mod holds;
+mod http2;
 mod hostile_numbers;
 mod html;
 mod install;

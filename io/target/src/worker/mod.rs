@@ -2,6 +2,7 @@
 
 mod ending;
 mod http2;
+mod secured;
 mod shop_responses;
 
 use std::collections::VecDeque;
@@ -24,7 +25,6 @@ use crate::request_handler::RequestHandler;
 use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
 use crate::shop::ShopClient;
-use crate::streams::Streams;
 use crate::truth::{CloseKind, Counts};
 
 /// Events handled in one turn, before requests for the counts are answered.
@@ -176,22 +176,6 @@ impl<D: Driver> Worker<D> {
             Event::Woken => self.teller.collect(),
             // A server opens no connections.
             Event::Connected(_) | Event::ConnectFailed(..) => {}
-        }
-    }
-
-    fn secured(&mut self, id: ConnId, counts: &Counts) {
-        let Some(connection) = self.connections.get(id) else { return };
-        let secured = self.driver.secured(id);
-        if secured.as_ref().and_then(|secured| secured.alpn.as_ref()).is_some_and(|alpn| alpn.as_str() == "h2") {
-            connection.http2 = Some(Box::new(Streams::new()));
-        }
-        let resumed = secured.is_some_and(|secured| secured.resumed);
-        if resumed {
-            counts.resumed_handshakes.add(1);
-            connection.handshake = Handshake::Resumed;
-        } else {
-            counts.full_handshakes.add(1);
-            connection.handshake = Handshake::Full;
         }
     }
 
