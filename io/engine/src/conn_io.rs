@@ -74,9 +74,7 @@ impl ConnIo {
         let queued = self.flights.deadline();
         match &self.machine {
             Machine::Http1(_) => queued,
-            Machine::Http2(client) => {
-                client.tags().map(|stream| stream.request.deadline).chain(queued).min()
-            }
+            Machine::Http2(client) => client.tags().map(|stream| stream.request.deadline).chain(queued).min(),
         }
     }
 }

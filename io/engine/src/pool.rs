@@ -108,7 +108,9 @@ impl Pool {
     pub(crate) fn idle_elsewhere(&self, target: u16, seats: &[ConnSlot]) -> Option<u32> {
         let is_unused = |seat: &&u32| seats[**seat as usize].sent() == 0;
         let others = self.shelves.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
-        others.max_by_key(|(_, shelf)| shelf.idle.len()).and_then(|(_, shelf)| shelf.idle.iter().find(is_unused).copied())
+        others
+            .max_by_key(|(_, shelf)| shelf.idle.len())
+            .and_then(|(_, shelf)| shelf.idle.iter().find(is_unused).copied())
     }
 
     /// Reserves room for one more connection. Returns whether there was room.
@@ -136,10 +138,9 @@ impl Pool {
     /// Returns a target with more waiting requests than connections being opened: the one with the
     /// longest wait.
     pub(crate) fn next_target_to_dial(&self) -> Option<u16> {
-        let wanted =
-            (0_u16..).zip(&self.shelves).filter(|(_, shelf)| {
-                (shelf.opening as usize).saturating_mul(self.streams) < shelf.waiting.len()
-            });
+        let wanted = (0_u16..)
+            .zip(&self.shelves)
+            .filter(|(_, shelf)| (shelf.opening as usize).saturating_mul(self.streams) < shelf.waiting.len());
         wanted
             .min_by_key(|(_, shelf)| shelf.waiting.front().map(|flight| flight.deadline))
             .map(|(target, _)| target)

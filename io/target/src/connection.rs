@@ -92,13 +92,7 @@ pub(crate) struct CurrentRequest {
 
 impl CurrentRequest {
     pub(crate) const fn new() -> Self {
-        Self {
-            route: Route::Home,
-            verb: Method::Get,
-            echo: None,
-            too_large: false,
-            expects_continue: false,
-        }
+        Self { route: Route::Home, verb: Method::Get, echo: None, too_large: false, expects_continue: false }
     }
 }
 
@@ -126,7 +120,11 @@ impl Connection {
     /// returns.
     #[inline]
     pub(crate) fn uses_http2<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
-        if self.kind == CountedAs::New && self.http2.is_none() && self.reader.is_fresh() && begins_http2(bytes()) {
+        if self.kind == CountedAs::New
+            && self.http2.is_none()
+            && self.reader.is_fresh()
+            && begins_http2(bytes())
+        {
             self.http2 = Some(Box::new(Streams::new()));
         }
         self.http2.is_some()

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Client, FrameReply, FrameRequest, FrameServer, Nginx, Outcome, Program, RunHarness, Script, Serve, Target,
-    TestDir, frame, frame_of_ok, free_port, poll_until, skip,
+    Client, FrameReply, FrameRequest, FrameServer, Nginx, Outcome, Program, RunHarness, Script, Serve,
+    Target, TestDir, frame, frame_of_ok, free_port, poll_until, skip,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
@@ -32,7 +32,12 @@ fn counts_are_those_of_the_server() {
     for engine in ENGINES {
         let serve = Serve::start(&Program::new(PROGRAM), &["--engine", engine]);
         let mut expected = 0;
-        for words in ["-c 3 -n 300", "-c 3 --streams 20 -n 3000", "-r 2000/s -n 400 --streams 4", "-c 2 -n 20 --no-keepalive"] {
+        for words in [
+            "-c 3 -n 300",
+            "-c 3 --streams 20 -n 3000",
+            "-r 2000/s -n 400 --streams 4",
+            "-c 2 -n 20 --no-keepalive",
+        ] {
             let outcome = load(&serve.url("/bytes/2000"), &format!("{words} --engine {engine}"));
             outcome.expect_exit(0);
             let result = outcome.result();
@@ -55,7 +60,8 @@ fn tls_agrees_on_it() {
         let result = outcome.result();
         assert_eq!((result.count("requests.done"), result.count("requests.failed")), (200, 0), "{result}");
     }
-    let once = RunHarness::new(PROGRAM).program().args(["run", &url, "--once", "--http", "2", "--insecure"]).run();
+    let once =
+        RunHarness::new(PROGRAM).program().args(["run", &url, "--once", "--http", "2", "--insecure"]).run();
     once.expect_exit(0);
     assert!(once.stdout.contains("> GET / HTTP/2") && once.stdout.contains("< HTTP/2 200"), "{once}");
 }
@@ -65,7 +71,8 @@ fn tls_agrees_on_it() {
 fn nginx_ends_connections_without_failures() {
     let server = "listen LISTEN http2; keepalive_requests 100; location / { return 200 fine; }";
     let log = "$server_protocol $request_uri";
-    let Some(nginx) = Nginx::start("nginx_ends_connections_without_failures", TestDir::new(), log, server) else {
+    let Some(nginx) = Nginx::start("nginx_ends_connections_without_failures", TestDir::new(), log, server)
+    else {
         return;
     };
     for engine in ENGINES {
@@ -110,7 +117,11 @@ fn nghttpd_indexes_its_headers() {
 fn check_bad(bad: fn(u32) -> Vec<u8>, class: &str, goes_on: bool) {
     for engine in ENGINES {
         let server = FrameServer::start(b"", move |request: FrameRequest| {
-            FrameReply::Send(if request.number % 3 == 2 { bad(request.stream) } else { frame_of_ok(request.stream) })
+            FrameReply::Send(if request.number % 3 == 2 {
+                bad(request.stream)
+            } else {
+                frame_of_ok(request.stream)
+            })
         });
         let outcome = load(&server.url(), &format!("-c 1 -n 30 --timeout 2s --engine {engine}"));
         let result = outcome.result();
@@ -163,7 +174,11 @@ fn untouched_requests_are_sent_again() {
             let outcome = load(&server.url(), &format!("-c 1 -n 50 --engine {engine}"));
             outcome.expect_exit(0);
             let result = outcome.result();
-            assert_eq!((result.count("requests.done"), result.count("requests.failed")), (50, 0), "{outcome}");
+            assert_eq!(
+                (result.count("requests.done"), result.count("requests.failed")),
+                (50, 0),
+                "{outcome}"
+            );
             assert_eq!((server.requests(), result.count("wire.retried")), (55, 5), "{outcome}");
             assert_eq!(server.connections(), 6, "{outcome}");
         }
@@ -191,7 +206,8 @@ fn a_timeout_resets_its_stream_only() {
 fn the_limit_of_the_server_is_kept() {
     // SETTINGS_MAX_CONCURRENT_STREAMS of 1: a server that sees two streams at a time resets.
     const ONE: &[u8] = &[0, 3, 0, 0, 0, 1];
-    let server = FrameServer::start(ONE, |request: FrameRequest| FrameReply::Send(frame_of_ok(request.stream)));
+    let server =
+        FrameServer::start(ONE, |request: FrameRequest| FrameReply::Send(frame_of_ok(request.stream)));
     let outcome = load(&server.url(), "-c 1 --streams 8 -n 64");
     outcome.expect_exit(0);
     assert_eq!(outcome.result().count("requests.done"), 64, "{outcome}");
@@ -202,7 +218,10 @@ fn servers_of_another_version_are_named() {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
     let harness = RunHarness::new(PROGRAM);
     let outcome = harness.load(&target.url("/"), ["--http", "2", "-n", "1"]).run();
-    assert!(outcome.stderr.contains("HTTP/1.1, not HTTP/2") || outcome.stdout.contains("HTTP/1.1, not HTTP/2"), "{outcome}");
+    assert!(
+        outcome.stderr.contains("HTTP/1.1, not HTTP/2") || outcome.stdout.contains("HTTP/1.1, not HTTP/2"),
+        "{outcome}"
+    );
     let closing = FrameServer::start(b"", |_| FrameReply::Close);
     let result = load(&closing.url(), "-c 1 -n 2").result();
     assert_eq!(result.count("requests.failed"), 2, "{result}");

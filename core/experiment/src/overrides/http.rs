@@ -86,8 +86,8 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     http.requests_per_connection = options.requests_per_connection.or(http.requests_per_connection);
     http.pipeline = options.pipeline.or(http.pipeline);
     http.streams = options.streams.or(http.streams);
-    let several = http.requests_per_connection.is_some_and(|count| count > 1)
-        || http.requests_in_flight() > 1;
+    let several =
+        http.requests_per_connection.is_some_and(|count| count > 1) || http.requests_in_flight() > 1;
     if http.keepalive == Some(false) && several {
         let message = "connections that close after one response cannot have several requests";
         let hint = "--no-keepalive and keepalive: false exclude --pipeline, --streams and --requests-per-connection, here and in the file";

@@ -125,7 +125,9 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
         if pipelined && scenario.connection != Some(Connection::Shared) {
-            let message = format!("{name} has connection: {word}, but users in a pipeline or in streams share connections");
+            let message = format!(
+                "{name} has connection: {word}, but users in a pipeline or in streams share connections"
+            );
             let hint = "leave http.pipeline and http.streams out, or connection: user";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }

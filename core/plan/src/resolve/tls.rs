@@ -140,7 +140,11 @@ fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError
     let Some(words) = &tls.alpn else { return Ok(vec![ALPN.to_owned()]) };
     if words.iter().any(|word| word == ALPN_HTTP2) {
         let message = format!("--alpn {}: the target could choose HTTP/2", words.join(","));
-        return Err(UserError::usage("conflict", message, "--http 2 offers h2; the default is --alpn http/1.1"));
+        return Err(UserError::usage(
+            "conflict",
+            message,
+            "--http 2 offers h2; the default is --alpn http/1.1",
+        ));
     }
     if words.iter().any(|word| word == "h3") {
         return Err(UserError::usage(

@@ -75,7 +75,17 @@ impl FrameHeader {
 pub(crate) fn push_header(out: &mut Vec<u8>, length: usize, kind: u8, flags: u8, stream: u32) {
     debug_assert!(length <= PAYLOAD_BYTES_MAX, "a frame of {length} bytes");
     let [a, b, c, d] = stream.to_be_bytes();
-    out.extend_from_slice(&[(length >> 16) as u8, (length >> 8) as u8, length as u8, kind, flags, a, b, c, d]);
+    out.extend_from_slice(&[
+        (length >> 16) as u8,
+        (length >> 8) as u8,
+        length as u8,
+        kind,
+        flags,
+        a,
+        b,
+        c,
+        d,
+    ]);
 }
 
 /// Appends a SETTINGS frame.

@@ -52,10 +52,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// If a frame is too long.
-    pub(crate) fn next<'a, 'i: 'a>(
-        &'a mut self,
-        input: &mut &'i [u8],
-    ) -> Result<Option<Piece<'a>>, Fault> {
+    pub(crate) fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Piece<'a>>, Fault> {
         if self.data.is_some() {
             return self.next_of_data(input);
         }

@@ -68,7 +68,13 @@ impl<'a> RequestText<'a> {
     }
 
     /// Appends the header block. `lower` is a scratch buffer.
-    pub(crate) fn encode(&self, encoder: &mut Encoder, secure: bool, block: &mut Vec<u8>, lower: &mut Vec<u8>) {
+    pub(crate) fn encode(
+        &self,
+        encoder: &mut Encoder,
+        secure: bool,
+        block: &mut Vec<u8>,
+        lower: &mut Vec<u8>,
+    ) {
         encoder.begin(block);
         encoder.field(block, b":method", self.method);
         let scheme: &[u8] = if secure { b"https" } else { b"http" };

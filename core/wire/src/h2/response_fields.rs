@@ -99,9 +99,8 @@ pub(crate) fn is_valid(name: &[u8], value: &[u8]) -> bool {
 
 fn status_of(value: &[u8]) -> Option<u16> {
     let &[hundreds @ b'1'..=b'9', tens, ones] = value else { return None };
-    (tens.is_ascii_digit() && ones.is_ascii_digit()).then(|| {
-        u16::from(hundreds - b'0') * 100 + u16::from(tens - b'0') * 10 + u16::from(ones - b'0')
-    })
+    (tens.is_ascii_digit() && ones.is_ascii_digit())
+        .then(|| u16::from(hundreds - b'0') * 100 + u16::from(tens - b'0') * 10 + u16::from(ones - b'0'))
 }
 
 /// Parses digits and nothing else.

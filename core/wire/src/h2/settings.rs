@@ -26,7 +26,12 @@ impl PeerSettings {
 
     /// Takes in a SETTINGS frame. Returns whether it must be acknowledged. `is_server`: the peer is
     /// a server, which must not enable push.
-    pub(crate) fn take(&mut self, header: FrameHeader, payload: &[u8], is_server: bool) -> Result<bool, Fault> {
+    pub(crate) fn take(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        is_server: bool,
+    ) -> Result<bool, Fault> {
         if header.stream != 0 {
             return Err(Fault::WrongStream);
         }

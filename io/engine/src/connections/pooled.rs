@@ -18,7 +18,8 @@ impl<D: Driver> Connections<D> {
         }
         let Some(pool) = &mut self.pool else { return };
         if !self.http2
-            && let Some(seat) = pool.take_idle(flight.target, &mut self.seats) {
+            && let Some(seat) = pool.take_idle(flight.target, &mut self.seats)
+        {
             return self.dispatch(seat, flight, at, rec);
         }
         if let Some(deadline) = pool.wait(flight) {

@@ -137,7 +137,11 @@ impl<D: Driver> Connections<D> {
         talk.leaving = true;
         let Machine::Http2(client) = &mut talk.machine else { return };
         let Some(last) = client.tags().map(|stream| stream.sent).max() else { return };
-        client.tags_mut().rev().filter(|stream| stream.sent == last).for_each(|stream| stream.sent = Nanos::MAX);
+        client
+            .tags_mut()
+            .rev()
+            .filter(|stream| stream.sent == last)
+            .for_each(|stream| stream.sent = Nanos::MAX);
     }
 
     /// Handles bytes of an HTTP/2 connection.
@@ -318,7 +322,8 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
         self.is_refused |= failure == StreamFailure::Refused;
         let request = stream.request;
         // A server that never does anything is not asked again and again.
-        let retry = failure.is_untouched() && (self.has_served || !request.again) && request.deadline > self.at;
+        let retry =
+            failure.is_untouched() && (self.has_served || !request.again) && request.deadline > self.at;
         let failure = Box::new(failure::stream_failure(failure, retry));
         self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, self.at));
     }

@@ -45,10 +45,7 @@ impl<D: Driver> Connections<D> {
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
             match self.seats[seat as usize].state {
-                ConnState::Connecting
-                | ConnState::Tunnelling
-                | ConnState::Securing
-                | ConnState::Greeting => {
+                ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
                     self.opening_timed_out(seat, now, rec);
                 }
                 ConnState::Open if self.is_http2(seat) => self.expire_streams(seat, now, rec),

@@ -43,8 +43,10 @@ pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
 
 /// The connection was made, but the server sent no HTTP/2 settings in time.
-pub(crate) const GREETING_TIMEOUT: Failure =
-    Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the server sent no HTTP/2 settings in time");
+pub(crate) const GREETING_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    "connected, but the server sent no HTTP/2 settings in time",
+);
 
 /// The server closed a new connection instead of sending its HTTP/2 settings.
 pub(crate) const GREETING_CLOSED: Failure =
@@ -55,8 +57,10 @@ pub(crate) const HTTP2_REFUSED: Failure =
     Failure::detailed(ErrorClass::Protocol, "the server did not agree on HTTP/2 in the TLS handshake (ALPN)");
 
 /// A request that was written out cannot be sent as HTTP/2.
-pub(crate) const NOT_A_REQUEST: Failure =
-    Failure::detailed(ErrorClass::Data, "the text of the request is not valid HTTP and cannot be sent as HTTP/2");
+pub(crate) const NOT_A_REQUEST: Failure = Failure::detailed(
+    ErrorClass::Data,
+    "the text of the request is not valid HTTP and cannot be sent as HTTP/2",
+);
 
 /// A connection that had served requests was ended as the next one was sent.
 const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";

@@ -12,8 +12,8 @@ use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
 use wavetank_plan::{Close, Plan};
 use wavetank_units::Nanos;
-use wavetank_wire::h2::Client;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
+use wavetank_wire::h2::Client;
 
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;

@@ -60,7 +60,10 @@ impl<T> Core<T> {
         frame::push_headers(&mut self.out, self.next_id, &block, body.is_empty());
         let changes = self.encoder.changes();
         let is_head = request.is_head();
-        if body.is_empty() && changes == before && let Some(text) = remember {
+        if body.is_empty()
+            && changes == before
+            && let Some(text) = remember
+        {
             if self.remembered.len() == REMEMBERED_MAX {
                 self.remembered.remove(0);
             }

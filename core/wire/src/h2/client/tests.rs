@@ -262,7 +262,8 @@ fn faults_of_the_connection() {
 
 #[test]
 fn floods_end_the_connection() {
-    for (kind, payload) in [(kind::PING, &b"12345678"[..]), (kind::SETTINGS, b""), (kind::PRIORITY, b"12345")] {
+    for (kind, payload) in [(kind::PING, &b"12345678"[..]), (kind::SETTINGS, b""), (kind::PRIORITY, b"12345")]
+    {
         let mut script = Script::new();
         let stream = u32::from(kind == kind::PRIORITY);
         for _ in 0..10_001 {
@@ -276,7 +277,8 @@ fn floods_end_the_connection() {
 
 #[test]
 fn pings_are_answered() {
-    let script = Script::new().frame(kind::PING, 0, 0, b"abcdefgh").frame(kind::PING, flag::ACK, 0, b"abcdefgh");
+    let script =
+        Script::new().frame(kind::PING, 0, 0, b"abcdefgh").frame(kind::PING, flag::ACK, 0, b"abcdefgh");
     let out = check(&script, 0, "");
     assert_eq!(frames(&out), [(kind::SETTINGS, flag::ACK, 0), (kind::PING, flag::ACK, 0)]);
     assert!(out.ends_with(b"abcdefgh"));
@@ -305,7 +307,8 @@ fn bodies_wait_for_windows() {
     };
     assert_eq!(sent(&mut client), (65_535, false));
     let mut said = Transcript::default();
-    let update = |stream, bytes: u32| Script::default().frame(kind::WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes()).0;
+    let update =
+        |stream, bytes: u32| Script::default().frame(kind::WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes()).0;
     client.read(&Script::new().0, &mut said).unwrap();
     client.read(&update(0, 50_000), &mut said).unwrap();
     assert_eq!(sent(&mut client), (0, false));

@@ -21,8 +21,10 @@ fn check(blocks: &[(&str, &[(&str, &str)])]) {
     let mut decoder = Decoder::new();
     for (hex, expected) in blocks {
         let fields = decode(&mut decoder, &bytes(hex)).unwrap();
-        let expected: Fields =
-            expected.iter().map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec())).collect();
+        let expected: Fields = expected
+            .iter()
+            .map(|(name, value)| (name.as_bytes().to_vec(), value.as_bytes().to_vec()))
+            .collect();
         assert_eq!(fields, expected, "{hex}");
     }
 }
@@ -46,7 +48,10 @@ const THIRD: &[(&str, &str)] = &[
 
 #[test]
 fn single_fields_of_appendix_c2() {
-    check(&[("400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572", &[("custom-key", "custom-header")])]);
+    check(&[(
+        "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572",
+        &[("custom-key", "custom-header")],
+    )]);
     check(&[("040c 2f73 616d 706c 652f 7061 7468", &[(":path", "/sample/path")])]);
     check(&[("1008 7061 7373 776f 7264 0673 6563 7265 74", &[("password", "secret")])]);
     check(&[("82", &[(":method", "GET")])]);

@@ -118,7 +118,8 @@ impl Core {
             return Ok(());
         }
         if fields.malformed || fields.too_large {
-            let code = if fields.malformed { ErrorCode::PROTOCOL_ERROR } else { ErrorCode::ENHANCE_YOUR_CALM };
+            let code =
+                if fields.malformed { ErrorCode::PROTOCOL_ERROR } else { ErrorCode::ENHANCE_YOUR_CALM };
             self.reset_id(id, code);
             sink.rejected(id);
             return Ok(());
@@ -181,12 +182,7 @@ impl Core {
 const PSEUDO: [&[u8]; 4] = [b"method", b"scheme", b"path", b"authority"];
 
 /// Decodes `block` into HTTP/1 text.
-fn decode(
-    decoder: &mut Decoder,
-    block: &[u8],
-    limits: &Limits,
-    last: &mut LastRequest,
-) -> Result<(), Fault> {
+fn decode(decoder: &mut Decoder, block: &[u8], limits: &Limits, last: &mut LastRequest) -> Result<(), Fault> {
     let LastRequest { text, fields, .. } = last;
     *fields = RequestFields::default();
     let mut pseudo: [Option<Vec<u8>>; 4] = Default::default();
@@ -217,7 +213,8 @@ fn decode(
             fields.malformed = true;
         } else if name == b"content-length" {
             let length = decimal(value);
-            fields.malformed |= length.is_none() || fields.content_length.is_some_and(|own| Some(own) != length);
+            fields.malformed |=
+                length.is_none() || fields.content_length.is_some_and(|own| Some(own) != length);
             fields.content_length = length;
         } else if name == b"expect" && value.eq_ignore_ascii_case(b"100-continue") {
             fields.expects_continue = true;

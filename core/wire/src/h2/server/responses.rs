@@ -121,7 +121,11 @@ impl Core {
             let is_last = body.sent == body.bytes.len() && body.filler_left == 0;
             let flags = if is_last { flag::END_STREAM } else { 0 };
             frame::push_header(out, length, kind::DATA, flags, stream.id);
-            out.extend_from_slice(if is_filler { &body.filler[..length] } else { &body.bytes[from..from + length] });
+            out.extend_from_slice(if is_filler {
+                &body.filler[..length]
+            } else {
+                &body.bytes[from..from + length]
+            });
             *send_window -= length as i64;
             stream.send_window -= length as i64;
             if is_last {

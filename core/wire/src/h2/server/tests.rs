@@ -91,11 +91,17 @@ fn exchange(client: &mut Client<usize>, server: &mut Server, piece: usize) -> (R
 
 #[test]
 fn requests_and_responses_arrive_unchanged() {
-    let large = [&b"POST /up?a=b HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\n\r\n"[..], &[b'z'; 200_000]].concat();
-    let texts = [&b"GET /large HTTP/1.1\r\nHost: a.test\r\n\r\n"[..], &large, b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n"];
+    let large =
+        [&b"POST /up?a=b HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\n\r\n"[..], &[b'z'; 200_000]].concat();
+    let texts = [
+        &b"GET /large HTTP/1.1\r\nHost: a.test\r\n\r\n"[..],
+        &large,
+        b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+    ];
     let mut expected = None;
     for piece in [1_usize, 7, 1 << 20] {
-        let (mut client, mut server) = (Client::new(Limits::default(), false), Server::new(Limits::default()));
+        let (mut client, mut server) =
+            (Client::new(Limits::default(), false), Server::new(Limits::default()));
         for (tag, text) in texts.iter().enumerate() {
             client.request(tag, text, true).unwrap();
         }
@@ -104,7 +110,11 @@ fn requests_and_responses_arrive_unchanged() {
         assert_eq!(responses.ends, [(0, 200), (1, 200), (2, 200)]);
         assert_eq!((client.in_flight(), server.in_use()), (0, 0));
         let up = String::from_utf8(requests.texts[&3].clone()).unwrap();
-        assert!(up.starts_with("POST /up?a=b HTTP/2\r\nhost: a.test\r\nx-one: 1\r\n\r\nzzz"), "{}", &up[..80]);
+        assert!(
+            up.starts_with("POST /up?a=b HTTP/2\r\nhost: a.test\r\nx-one: 1\r\n\r\nzzz"),
+            "{}",
+            &up[..80]
+        );
         assert_eq!(responses.bodies[&1].len(), up.len());
         assert_eq!(responses.bodies[&0].len(), requests.texts[&1].len() + 300_000);
         assert_eq!(responses.fields[&0], b"HTTP/2 200\r\nx-length: 1\r\n\r\n");
@@ -153,7 +163,8 @@ fn read(frames: &[Vec<u8>]) -> (Option<Fault>, Requests) {
 fn bad_requests_are_rejected_alone() {
     let check = |fields: &[(&str, &str)]| {
         let flags = flag::END_HEADERS | flag::END_STREAM;
-        let frames = [frame(kind::HEADERS, flags, 1, &block(fields)), frame(kind::HEADERS, flags, 3, &block(&GET))];
+        let frames =
+            [frame(kind::HEADERS, flags, 1, &block(fields)), frame(kind::HEADERS, flags, 3, &block(&GET))];
         let (fault, requests) = read(&frames);
         assert_eq!((fault, &requests.complete[..]), (None, &[3][..]), "{fields:?}");
     };

@@ -1,8 +1,8 @@
 //! Requests and response heads exactly as they are sent.
 
 use wavetank_wire::h1::{
-    ParseError, RequestParts, Version, RequestReader, ResponseParts, is_field_name, is_field_value, push_decimal,
-    render_request, render_response_head,
+    ParseError, RequestParts, RequestReader, ResponseParts, Version, is_field_name, is_field_value,
+    push_decimal, render_request, render_response_head,
 };
 
 const GET: RequestParts<'_> = RequestParts {
