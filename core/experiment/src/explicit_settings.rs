@@ -18,6 +18,7 @@ impl Experiment {
             ("http.expect", http.expect.is_some()),
             ("http.close", http.close.is_some()),
             ("http.pipeline", http.pipeline.is_some()),
+            ("http.streams", http.streams.is_some()),
             ("http.requests_per_connection", http.requests_per_connection.is_some()),
             ("http.body_max", http.body_max.is_some()),
             ("sources", self.sources.is_some()),

@@ -63,6 +63,8 @@ pub struct RunOptions {
     pub close: Option<Close>,
     /// `--pipeline`: open requests on one connection.
     pub pipeline: Option<u32>,
+    /// `--streams`: open requests on one HTTP/2 connection.
+    pub streams: Option<u32>,
     /// `--threads`.
     pub threads: Option<u32>,
     /// `--engine`.
@@ -100,6 +102,13 @@ pub struct RunOptions {
     pub name: Option<String>,
     /// `--tag`: the user's labels.
     pub tags: BTreeMap<String, String>,
+}
+
+impl RunOptions {
+    /// Returns the number of requests that one connection carries simultaneously.
+    pub fn requests_in_flight(&self) -> u32 {
+        self.streams.or(self.pipeline).unwrap_or(1)
+    }
 }
 
 /// Text that may be a secret: shown as `***` wherever a value is printed for debugging.

@@ -163,7 +163,7 @@ pub struct Target {
 /// The HTTP settings of all steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpPlan {
-    /// Version of the request line.
+    /// Version of HTTP.
     pub version: HttpVersion,
     /// From *begun* to *complete*.
     pub timeout: Nanos,
@@ -175,7 +175,7 @@ pub struct HttpPlan {
     pub requests_per_connection: Option<u64>,
     /// How connections are closed by us.
     pub close: Close,
-    /// Maximum number of open requests on one connection.
+    /// Maximum number of open requests on one connection: pipelined, or streams of HTTP/2.
     pub pipeline: u32,
     /// Statuses that make an answer *done*.
     pub expect: StatusSet,
@@ -191,13 +191,15 @@ pub struct HttpPlan {
     pub dns: Option<DnsRefreshPlan>,
 }
 
-/// Version of HTTP/1.
+/// Version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HttpVersion {
     /// HTTP/1.0.
     Http10,
     /// HTTP/1.1.
     Http11,
+    /// HTTP/2: by ALPN with TLS, by prior knowledge without (RFC 9113 §3).
+    Http2,
 }
 
 /// How we close a connection.

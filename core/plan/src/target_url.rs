@@ -205,9 +205,13 @@ fn has_encoded_socket(text: &str) -> bool {
 /// Another protocol is never taken for HTTP.
 fn bad_scheme(scheme: &str, rest: &str) -> UserError {
     let what = match scheme {
+        "h2" | "h2c" => {
+            let message = format!("`{scheme}://` is not a scheme of HTTP");
+            let hint = format!("--http 2 https://{rest}, or --http 2 http://{rest} without TLS");
+            return UserError::usage("bad_scheme", message, hint);
+        }
         "ws" | "wss" => "WebSocket is",
         "grpc" | "grpcs" => "gRPC is",
-        "h2" | "h2c" => "HTTP/2 is",
         "h3" | "quic" => "HTTP/3 is",
         "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
         | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"

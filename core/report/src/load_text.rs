@@ -1,7 +1,7 @@
 //! The load as text: `50 connections, 10 s, closed loop`.
 
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Action, Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
+use wavetank_plan::{Action, Arrivals, HttpVersion, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
@@ -88,7 +88,8 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         Load::Pause => vec!["pause".to_owned()],
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
-        parts.push(format!("{} pipelined requests on each", plan.http.pipeline));
+        let kind = if plan.http.version == HttpVersion::Http2 { "streams" } else { "pipelined requests" };
+        parts.push(format!("{} {kind} on each", plan.http.pipeline));
     }
     parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));
     parts.extend(phase.requests_max.map(requests_at_most));

@@ -15,6 +15,7 @@
 //! consumed more than it received. How the bytes were cut into reads never changes the result.
 
 pub mod h1;
+pub mod h2;
 mod proxy_header;
 
 pub use proxy_header::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};

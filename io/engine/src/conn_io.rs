@@ -7,8 +7,9 @@
 
 use wavetank_pace::TimerId;
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{Limits, ResponseReader};
+use wavetank_wire::h1::Limits;
 
+use crate::machine::Machine;
 use crate::request_queue::RequestQueue;
 
 /// The activity on a slot's connection; see the module documentation.
@@ -16,9 +17,9 @@ pub(crate) struct ConnIo {
     /// Requests that were sent and not answered, followed by those that wait for this slot's
     /// connection.
     pub(crate) flights: RequestQueue,
-    pub(crate) reader: ResponseReader,
+    pub(crate) machine: Machine,
     /// When the first byte of the current response arrived. Before any response, when the
-    /// connection was established.
+    /// connection was established. With HTTP/2, when bytes arrived last.
     pub(crate) first_byte: Nanos,
     /// When the earliest timer set for this slot fires; [`Nanos::MAX`] if none is set.
     pub(crate) armed: Nanos,
@@ -26,6 +27,10 @@ pub(crate) struct ConnIo {
     pub(crate) timer: Option<TimerId>,
     /// Tuples that the kernel refused during the current opening.
     pub(crate) refused: u8,
+    /// It is in the list of connections with bytes to send.
+    pub(crate) unflushed: bool,
+    /// No further request is sent on the connection. It is closed after the last one in flight.
+    pub(crate) leaving: bool,
 }
 
 impl ConnIo {
@@ -33,11 +38,43 @@ impl ConnIo {
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
             flights: RequestQueue::default(),
-            reader: ResponseReader::new(limits),
+            machine: Machine::http1(limits),
             first_byte: Nanos::ZERO,
             armed: Nanos::MAX,
             timer: None,
             refused: 0,
+            unflushed: false,
+            leaving: false,
+        }
+    }
+}
+
+impl ConnIo {
+    /// The number of requests in flight.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> usize {
+        match &self.machine {
+            Machine::Http1(_) => self.flights.sent(),
+            Machine::Http2(client) => client.in_flight(),
+        }
+    }
+
+    /// Whether the connection accepts further requests, apart from their number.
+    #[inline]
+    pub(crate) fn takes_more(&self) -> bool {
+        match &self.machine {
+            Machine::Http1(_) => !self.flights.is_refused(),
+            Machine::Http2(client) => !self.leaving && client.room() > 0,
+        }
+    }
+
+    /// Returns the earliest deadline of the requests in flight and of those that wait.
+    #[inline]
+    pub(crate) fn deadline(&self) -> Option<Nanos> {
+        let queued = self.flights.deadline();
+        match &self.machine {
+            Machine::Http1(_) => queued,
+            Machine::Http2(client) => client.tags().map(|stream| stream.request.deadline).chain(queued).min(),
         }
     }
 }
@@ -70,7 +107,7 @@ impl ConnIoPool {
 
     /// Returns an instance to the pool. It must have no requests and no timer left.
     pub(crate) fn put(&mut self, talk: Box<ConnIo>) {
-        if self.spare.len() < SPARE_MAX && talk.reader.is_idle() {
+        if self.spare.len() < SPARE_MAX && talk.machine.is_idle_http1() && !talk.unflushed {
             self.spare.push(talk);
         }
     }

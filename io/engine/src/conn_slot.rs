@@ -18,6 +18,8 @@ pub(crate) enum ConnState {
     Tunnelling,
     /// It is connected, and the TLS handshake is in progress.
     Securing,
+    /// It is connected, and the first bytes of HTTP/2 are exchanged.
+    Greeting,
     /// It is open.
     Open,
 }
@@ -98,15 +100,15 @@ impl ConnSlot {
     pub(crate) fn has_room(&self, pipeline: usize) -> bool {
         self.state == ConnState::Open
             && self.talk.as_ref().is_none_or(|talk| {
-                let sent = talk.flights.sent();
-                sent < pipeline && !talk.flights.is_refused() && (sent as u64) < self.left
+                let sent = talk.in_flight();
+                sent < pipeline && (sent as u64) < self.left && talk.takes_more()
             })
     }
 
     /// The number of requests in flight.
     #[inline]
     pub(crate) fn sent(&self) -> usize {
-        self.talk.as_ref().map_or(0, |talk| talk.flights.sent())
+        self.talk.as_ref().map_or(0, |talk| talk.in_flight())
     }
 
     /// Returns the first request that waits for this slot's connection.
@@ -124,7 +126,8 @@ impl ConnSlot {
     /// Whether the slot has a held connection without activity.
     #[inline]
     pub(crate) fn is_held_idle(&self) -> bool {
-        self.wish == SlotIntent::Hold && self.talk.as_ref().is_some_and(|talk| talk.flights.is_empty())
+        let is_idle = |talk: &ConnIo| talk.flights.is_empty() && talk.machine.is_idle_http1();
+        self.wish == SlotIntent::Hold && self.talk.as_ref().is_some_and(|talk| is_idle(talk))
     }
 
     /// Whether the slot belongs to the pool.
@@ -151,12 +154,12 @@ impl ConnSlot {
     #[inline]
     pub(crate) fn deadline(&self, connect_timeout: Nanos) -> Option<Nanos> {
         let connect = match self.state {
-            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {
+            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
                 Some(self.began.after(connect_timeout))
             }
             ConnState::Closed | ConnState::Open => None,
         };
-        let request = self.talk.as_ref().and_then(|talk| talk.flights.deadline());
+        let request = self.talk.as_ref().and_then(|talk| talk.deadline());
         match (connect, request) {
             (Some(connect), Some(request)) => Some(connect.min(request)),
             (only, None) | (None, only) => only,

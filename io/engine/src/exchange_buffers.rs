@@ -97,6 +97,24 @@ impl ExchangeBuffers {
         }
     }
 
+    /// Keeps the required parts of a response's head, which arrived on a stream of its own.
+    pub(crate) fn stream_head(&mut self, exchange: Id, manner: RequestFlags, head: &ResponseHead<'_>) {
+        let letter = self.entry(exchange);
+        let before = letter.body.len();
+        letter.manner = manner;
+        letter.head(head);
+        self.bodies -= before;
+    }
+
+    /// Keeps a piece of the body of that response, if it is required.
+    pub(crate) fn stream_body(&mut self, exchange: Id, bytes: &[u8]) {
+        let elsewhere = self.bodies - self.entry(exchange).body.len();
+        let letter = self.entry(exchange);
+        letter.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
+        letter.body(bytes);
+        self.bodies = elsewhere + letter.body.len();
+    }
+
     /// Discards the kept parts of the last response, because one more message is sent for
     /// `exchange`.
     pub(crate) fn reset_response(&mut self, exchange: Id) {

@@ -27,6 +27,7 @@ mod failure;
 mod load_config;
 mod load_namespace;
 mod logs;
+mod machine;
 mod messages;
 mod offered;
 mod outbox;

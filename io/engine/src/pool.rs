@@ -22,12 +22,17 @@ pub(crate) struct Pool {
     shelves: Vec<TargetPool>,
     /// Requests wait for a target while every connection leads to other targets.
     starved: bool,
+    /// The number of requests that a connection carries simultaneously.
+    streams: usize,
 }
 
 /// The connections and waiting requests of one target.
 struct TargetPool {
-    /// Slots with an idle open connection, most recently used last.
+    /// Slots with an idle open connection, most recently used last. If connections carry several
+    /// requests, slots with a connection that has room.
     idle: Vec<u32>,
+    /// The place in `idle` of the slot that was chosen last, if connections carry several requests.
+    last: usize,
     /// Waiting requests, in order of arrival.
     waiting: VecDeque<QueuedRequest>,
     /// The deadlines of waiting requests are not in order of arrival.
@@ -39,16 +44,19 @@ struct TargetPool {
 }
 
 impl Pool {
-    /// Creates a pool of at most `most` connections to `targets` targets.
-    pub(crate) fn new(most: u32, targets: usize) -> Self {
+    /// Creates a pool of at most `most` connections to `targets` targets, which carry `streams`
+    /// requests each.
+    pub(crate) fn new(most: u32, targets: usize, streams: u32) -> Self {
         let shelf = || TargetPool {
             idle: Vec::new(),
+            last: 0,
             waiting: VecDeque::new(),
             mixed: false,
             opening: 0,
             armed: Nanos::MAX,
         };
-        Self { room: most, shelves: std::iter::repeat_with(shelf).take(targets).collect(), starved: false }
+        let shelves = std::iter::repeat_with(shelf).take(targets).collect();
+        Self { room: most, shelves, starved: false, streams: streams.max(1) as usize }
     }
 
     #[inline]
@@ -62,6 +70,14 @@ impl Pool {
         let seat = self.shelf(target).idle.pop()?;
         seats[seat as usize].idle_at = NOT_IDLE;
         Some(seat)
+    }
+
+    /// Returns a slot with a connection to `target` that has room, each in turn. It stays in the
+    /// list.
+    pub(crate) fn next_with_room(&mut self, target: u16) -> Option<u32> {
+        let shelf = self.shelf(target);
+        shelf.last = if shelf.last + 1 < shelf.idle.len() { shelf.last + 1 } else { 0 };
+        shelf.idle.get(shelf.last).copied()
     }
 
     /// Adds an open slot to the idle ones.
@@ -89,9 +105,12 @@ impl Pool {
     }
 
     /// Returns an idle slot of another target, one that has been idle for long.
-    pub(crate) fn idle_elsewhere(&self, target: u16) -> Option<u32> {
+    pub(crate) fn idle_elsewhere(&self, target: u16, seats: &[ConnSlot]) -> Option<u32> {
+        let is_unused = |seat: &&u32| seats[**seat as usize].sent() == 0;
         let others = self.shelves.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
-        others.max_by_key(|(_, shelf)| shelf.idle.len()).and_then(|(_, shelf)| shelf.idle.first().copied())
+        others
+            .max_by_key(|(_, shelf)| shelf.idle.len())
+            .and_then(|(_, shelf)| shelf.idle.iter().find(is_unused).copied())
     }
 
     /// Reserves room for one more connection. Returns whether there was room.
@@ -119,8 +138,9 @@ impl Pool {
     /// Returns a target with more waiting requests than connections being opened: the one with the
     /// longest wait.
     pub(crate) fn next_target_to_dial(&self) -> Option<u16> {
-        let wanted =
-            (0_u16..).zip(&self.shelves).filter(|(_, shelf)| (shelf.opening as usize) < shelf.waiting.len());
+        let wanted = (0_u16..)
+            .zip(&self.shelves)
+            .filter(|(_, shelf)| (shelf.opening as usize).saturating_mul(self.streams) < shelf.waiting.len());
         wanted
             .min_by_key(|(_, shelf)| shelf.waiting.front().map(|flight| flight.deadline))
             .map(|(target, _)| target)
@@ -244,12 +264,12 @@ mod tests {
         let mut taken: Vec<_> = std::iter::from_fn(|| pool.take_idle(0, &mut seats)).collect();
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
-        assert_eq!((pool.idle_elsewhere(0), pool.idle_elsewhere(1)), (Some(3), None));
+        assert_eq!((pool.idle_elsewhere(0, &seats), pool.idle_elsewhere(1, &seats)), (Some(3), None));
     }
 
     #[test]
     fn who_has_less_time_is_told_in_his_own_time() {
-        let (mut pool, mut slab) = (Pool::new(1, 1), Slab::new());
+        let (mut pool, mut slab) = (Pool::new(1, 1, 1), Slab::new());
         let waits = [50, 20, 30].map(|deadline| flight(&mut slab, 0, deadline * 1_000_000));
         let timers = waits.map(|flight| pool.wait(flight).map(|at| at.0 / 1_000_000));
         assert_eq!(timers, [Some(50), Some(20), None]);
@@ -268,7 +288,7 @@ mod tests {
 
     #[test]
     fn the_target_that_waited_longest_is_served_next() {
-        let (mut pool, mut slab) = (Pool::new(1, 2), Slab::new());
+        let (mut pool, mut slab) = (Pool::new(1, 2, 1), Slab::new());
         assert!(pool.take_room() && !pool.take_room());
         for (target, deadline) in [(0, 20), (1, 10)] {
             let flight = flight(&mut slab, target, deadline);

@@ -179,6 +179,7 @@ impl ResponseSink for Keep {
         self.version = match head.version {
             Version::Http10 => HttpVersion::Http10,
             Version::Http11 => HttpVersion::Http11,
+            Version::Http2 => HttpVersion::Http2,
         };
         let text = |name| head.header(name).map(|value| String::from_utf8_lossy(value).into_owned());
         self.content_type = text("content-type");

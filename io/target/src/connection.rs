@@ -3,12 +3,14 @@
 use wavetank_driver::ConnId;
 use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
+use wavetank_wire::h2::begins_http2;
 
-use crate::answer::Echo;
+use crate::answer::{Echo, ScheduledResponse};
 use crate::handshake::Handshake;
 use crate::method::Method;
 use crate::pending_responses::PendingResponses;
 use crate::route::Route;
+use crate::streams::Streams;
 
 /// Maximum number of pending responses on one connection. The last one is then a 503, and further
 /// requests are not read.
@@ -38,6 +40,8 @@ pub(crate) struct Connection {
     pub(crate) kind: CountedAs,
     /// The state of its TLS handshake.
     pub(crate) handshake: Handshake,
+    /// Its requests, if it uses HTTP/2.
+    pub(crate) http2: Option<Box<Streams>>,
 }
 
 /// Whether received bytes are read.
@@ -86,18 +90,18 @@ pub(crate) struct CurrentRequest {
     pub(crate) expects_continue: bool,
 }
 
+impl CurrentRequest {
+    pub(crate) const fn new() -> Self {
+        Self { route: Route::Home, verb: Method::Get, echo: None, too_large: false, expects_continue: false }
+    }
+}
+
 impl Connection {
     pub(crate) fn new(id: ConnId) -> Self {
         Self {
             id,
             reader: RequestReader::new(Limits::default()),
-            asked: CurrentRequest {
-                route: Route::Home,
-                verb: Method::Get,
-                echo: None,
-                too_large: false,
-                expects_continue: false,
-            },
+            asked: CurrentRequest::new(),
             owed: PendingResponses::default(),
             body_left: 0,
             pending: false,
@@ -108,6 +112,32 @@ impl Connection {
             runnable: false,
             kind: CountedAs::New,
             handshake: Handshake::None,
+            http2: None,
+        }
+    }
+
+    /// Whether it uses HTTP/2: by its handshake, or because of its first bytes, which `bytes`
+    /// returns.
+    #[inline]
+    pub(crate) fn uses_http2<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
+        if self.kind == CountedAs::New
+            && self.http2.is_none()
+            && self.reader.is_fresh()
+            && begins_http2(bytes())
+        {
+            self.http2 = Some(Box::new(Streams::new()));
+        }
+        self.http2.is_some()
+    }
+
+    /// Returns the first pending response that satisfies `is_wanted`.
+    pub(crate) fn find_owed(
+        &mut self,
+        is_wanted: impl Fn(&ScheduledResponse) -> bool,
+    ) -> Option<&mut ScheduledResponse> {
+        match &mut self.http2 {
+            Some(streams) => streams.find(is_wanted),
+            None => self.owed.find(is_wanted),
         }
     }
 

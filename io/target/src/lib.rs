@@ -62,6 +62,7 @@ mod server;
 mod shared;
 mod shop;
 mod startup_error;
+mod streams;
 mod truth;
 mod worker;
 

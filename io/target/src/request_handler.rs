@@ -113,6 +113,26 @@ impl RequestHandler<'_> {
         self.give(connection, due);
     }
 
+    /// Takes in the head of a request that came on a stream of its own.
+    pub(crate) fn take_head(
+        &mut self,
+        asked: &mut CurrentRequest,
+        (kind, handshake): (&mut CountedAs, Handshake),
+        head: &RequestHead<'_>,
+    ) {
+        Intake { clerk: self, asked, kind, handshake, target: 0..0 }.head(head);
+    }
+
+    /// Takes in a piece of the body of such a request.
+    pub(crate) fn take_body(
+        &mut self,
+        asked: &mut CurrentRequest,
+        (kind, handshake): (&mut CountedAs, Handshake),
+        bytes: &[u8],
+    ) {
+        Intake { clerk: self, asked, kind, handshake, target: 0..0 }.body(bytes);
+    }
+
     const fn due(&self, answer: Response, keep: Keep) -> ScheduledResponse {
         ScheduledResponse { at: self.now, answer, head_only: false, keep, counted: true }
     }
@@ -145,7 +165,7 @@ impl RequestHandler<'_> {
 
     /// Returns the response to a complete request, and its earliest time.
     #[inline]
-    fn answer_to(&mut self, conn: ConnId, asked: &mut CurrentRequest) -> (Response, Nanos) {
+    pub(crate) fn answer_to(&mut self, conn: ConnId, asked: &mut CurrentRequest) -> (Response, Nanos) {
         let answer = match (asked.verb, asked.route) {
             (Method::Unknown, _) => Response::Plain(501, "this method is unknown here\n"),
             (_, Route::Home | Route::Close) => Response::Home,

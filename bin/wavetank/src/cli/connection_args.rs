@@ -16,8 +16,9 @@ use super::value_parsers::{CLOSES, ENGINES, parse_u32};
 
 /// `--http`.
 const VERSIONS: Choice<HttpVersion> =
-    Choice::new(&[("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10)])
-        .later(&["2", "3", "2.0", "h2", "h2c", "h3"]);
+    Choice::new(&[("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10), ("2", HttpVersion::Http2)])
+        .later(&["3", "h3"])
+        .or(|text| matches!(text, "2.0" | "h2" | "h2c").then_some(Ok(HttpVersion::Http2)));
 
 /// `--proxy-protocol`.
 const PROXY_PROTOCOLS: Choice<ProxyProtocol> =
@@ -34,14 +35,17 @@ const FAMILIES: Choice<IpFamily> = Choice::new(&[("4", IpFamily::V4), ("6", IpFa
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Connections and host")]
 pub(super) struct ConnectionArgs {
-    /// HTTP version [default: 1.1]
-    #[arg(long, value_name = "1.0|1.1", value_parser = VERSIONS)]
+    /// HTTP version; 2 uses ALPN with https, and prior knowledge with http [default: 1.1]
+    #[arg(long, value_name = "1.0|1.1|2", value_parser = VERSIONS)]
     pub(super) http: Option<HttpVersion>,
     #[command(flatten)]
     closing: ClosingArgs,
     /// Pipelined requests per connection: N connections carry N × P users [default: 1]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(super) pipeline: Option<u32>,
+    /// Requests in flight on one HTTP/2 connection: N connections carry N × S users [default: 1]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_u32)]
+    pub(super) streams: Option<u32>,
     /// Number of load threads [default: one per allowed CPU, at most one per connection]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(super) threads: Option<u32>,
@@ -156,6 +160,7 @@ impl ConnectionArgs {
             requests_per_connection: self.closing.requests_per_connection,
             close: self.closing.close,
             pipeline: self.pipeline,
+            streams: self.streams,
             threads: self.threads,
             engine: self.engine,
             sources,

@@ -104,6 +104,7 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--influxdb", "--influx", "--db-url"], "--metrics influx=http://HOST:8086/DB"),
     (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
     (&["--otlp", "--otel", "--opentelemetry", "--otlp-endpoint"], "--metrics otlp=http://HOST:4318"),
+    (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "--http 2"),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
@@ -112,7 +113,6 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--ws", "--websocket", "--websockets"], "WebSocket is"),
     (&["--sse", "--eventsource"], "server-sent events are"),
     (&["--grpc", "--proto", "--protoset", "--import-path"], "gRPC is"),
-    (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "HTTP/2 is"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];

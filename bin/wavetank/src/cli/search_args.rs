@@ -268,6 +268,11 @@ fn check_meaningful(
             options.pipeline.is_some_and(|depth| depth > 1) && sought == SearchVariable::Users,
             "--of connections varies connections that are pipelined",
         ),
+        (
+            "--streams",
+            options.streams.is_some_and(|streams| streams > 1) && sought == SearchVariable::Users,
+            "--of connections varies connections that carry several streams",
+        ),
         ("--phase", phase && !file, "only a file has phases"),
         (
             "--max-open",

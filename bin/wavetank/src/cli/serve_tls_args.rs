@@ -108,8 +108,8 @@ impl ServeTlsArgs {
                     self.tls_ciphers.as_deref().unwrap_or_default(),
                     ("--tls-versions", versions),
                 )?,
-                // A client that only accepts HTTP/2 learns in the handshake that it is not served.
-                alpn: vec!["http/1.1".to_owned(), "http/1.0".to_owned()],
+                // A client that offers nothing of this learns in the handshake that it is not served.
+                alpn: ["h2", "http/1.1", "http/1.0"].map(str::to_owned).to_vec(),
                 tickets: !self.tls_no_tickets,
                 client_ca_pem: ca.map(|file| file.bytes),
             },

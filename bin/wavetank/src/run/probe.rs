@@ -167,6 +167,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
         version: match answer.version {
             HttpVersion::Http10 => "HTTP/1.0",
             HttpVersion::Http11 => "HTTP/1.1",
+            HttpVersion::Http2 => "HTTP/2",
         }
         .to_owned(),
         address: address_text(answer.address),

@@ -29,6 +29,7 @@ mod guard;
 mod holds;
 mod hostile_numbers;
 mod html;
+mod http2;
 mod install;
 mod kept_formats;
 mod lab;

@@ -66,6 +66,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--requests-per-connection", "4"], Plan("requests_per_connection: 4")),
     (&["--close", "rst"], Plan("close: rst")),
     (&["--pipeline", "2"], Plan("pipeline: 2")),
+    (&["--streams", "2"], Refused("--http 2")),
     (&["--threads", "1"], Plan("threads: 1")),
     (&["--engine", "epoll"], Plan("engine: epoll")),
     (&["--source", "127.0.0.9"], Plan("127.0.0.9")),

@@ -11,7 +11,11 @@ pub(crate) static HTTP: Section = Section {
     title: "HTTP",
     about: "HTTP settings. A step's own timeout, headers, auth and follow take precedence.",
     keys: &[
-        key("version", Kind::Word(&["1.0", "1.1"]), "HTTP version of the request line; default 1.1."),
+        key(
+            "version",
+            Kind::Word(&["1.0", "1.1", "2"]),
+            "HTTP version; default 1.1. 2 uses ALPN with https, and prior knowledge with http.",
+        ),
         key(
             "timeout",
             Kind::Duration,
@@ -45,6 +49,7 @@ pub(crate) static HTTP: Section = Section {
             "How connections are closed; default fin, rst for hold phases.",
         ),
         key("pipeline", Kind::Count, "Pipelined requests on one connection; default 1."),
+        key("streams", Kind::Count, "Requests in flight on one HTTP/2 connection; default 1."),
         key("requests_per_connection", Kind::Count, "Close a connection after this many responses."),
         key(
             "dns",

@@ -28,7 +28,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         keepalive: http.keepalive.unwrap_or(true),
         requests_per_connection: http.requests_per_connection,
         close: http.close.unwrap_or(if held { Close::Rst } else { Close::Fin }),
-        pipeline: http.pipeline.unwrap_or(1),
+        pipeline: http.requests_in_flight(),
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_message)),
         body_max: http.body_max,
@@ -63,9 +63,10 @@ pub(super) fn tls(
     input: &LowerContext<'_>,
     targets: &Targets<'_>,
 ) -> Result<TlsPlans, LowerError> {
+    let version = experiment.http.version.unwrap_or(HttpVersion::Http11);
     let plan = |choice: Option<&TlsSettings>, known: &ResolvedTarget<'_>| {
         let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
-        Ok::<_, LowerError>(resolve::tls_plan(&options, &known.url)?)
+        Ok::<_, LowerError>(resolve::tls_plan(&options, &known.url, version)?)
     };
     let common = experiment.http.tls.as_ref();
     let secure = targets.all().iter().find(|known| known.url.tls);

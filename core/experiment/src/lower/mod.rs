@@ -130,6 +130,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     };
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
+    resolve::check_http2(&plan)?;
     let lacking = forecast::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })

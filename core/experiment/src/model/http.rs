@@ -12,7 +12,7 @@ use super::Template;
 /// `http:`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Http {
-    /// HTTP version of the request line.
+    /// Version of HTTP.
     pub version: Option<HttpVersion>,
     /// Request timeout, including connecting and the full response.
     pub timeout: Option<Spanned<Nanos>>,
@@ -38,6 +38,8 @@ pub struct Http {
     pub close: Option<Close>,
     /// Pipelined requests on one connection.
     pub pipeline: Option<u32>,
+    /// Requests in flight on one HTTP/2 connection.
+    pub streams: Option<u32>,
     /// Number of responses after which a connection is closed.
     pub requests_per_connection: Option<u64>,
     /// When names are resolved.
@@ -50,6 +52,13 @@ pub struct Http {
     pub body_max: Option<u64>,
     /// TLS settings.
     pub tls: Option<TlsSettings>,
+}
+
+impl Http {
+    /// Returns the number of requests that one connection carries simultaneously.
+    pub fn requests_in_flight(&self) -> u32 {
+        self.streams.or(self.pipeline).unwrap_or(1)
+    }
 }
 
 /// A header's name and value.

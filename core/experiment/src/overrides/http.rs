@@ -38,6 +38,7 @@ impl Experiment {
             let hint = "pipelining is HTTP/1.1 (RFC 9112 §9.3.2)";
             return Err(conflict("HTTP/1.0 and a pipeline exclude each other", hint));
         }
+        versions(http)?;
         headers(http, options, template)
     }
 }
@@ -57,6 +58,26 @@ fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     Ok(())
 }
 
+/// Checks the version against settings that belong to another one.
+fn versions(http: &Http) -> Result<(), UserError> {
+    let is_http2 = http.version == Some(HttpVersion::Http2);
+    if is_http2 && http.pipeline.is_some_and(|depth| depth > 1) {
+        let hint = "HTTP/2 has streams instead: streams: 8, or --streams 8";
+        return Err(conflict("HTTP/2 and a pipeline exclude each other", hint));
+    }
+    if !is_http2 && http.streams.is_some_and(|streams| streams > 1) {
+        let hint = "version: 2, or --http 2";
+        return Err(conflict("only HTTP/2 has several streams on a connection", hint));
+    }
+    if let (Some(streams), Some(most)) = (http.streams, http.requests_per_connection)
+        && u64::from(streams) > most
+    {
+        let message = format!("{streams} streams never fit {most} requests on each connection");
+        return Err(conflict(message, "raise --requests-per-connection or lower --streams"));
+    }
+    Ok(())
+}
+
 /// Applies options on the number of requests per connection.
 fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     if options.no_keepalive {
@@ -64,11 +85,12 @@ fn connections(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
     }
     http.requests_per_connection = options.requests_per_connection.or(http.requests_per_connection);
     http.pipeline = options.pipeline.or(http.pipeline);
-    let several = http.requests_per_connection.is_some_and(|count| count > 1)
-        || http.pipeline.is_some_and(|depth| depth > 1);
+    http.streams = options.streams.or(http.streams);
+    let several =
+        http.requests_per_connection.is_some_and(|count| count > 1) || http.requests_in_flight() > 1;
     if http.keepalive == Some(false) && several {
         let message = "connections that close after one response cannot have several requests";
-        let hint = "--no-keepalive and keepalive: false exclude --pipeline and --requests-per-connection, here and in the file";
+        let hint = "--no-keepalive and keepalive: false exclude --pipeline, --streams and --requests-per-connection, here and in the file";
         return Err(conflict(message, hint));
     }
     if let (Some(depth), Some(most)) = (http.pipeline, http.requests_per_connection)

@@ -25,7 +25,8 @@ impl Experiment {
             let hint = "use --set NAME=VALUE to change a variable in them, --scale 1/10 for every rate and count, --speed 2x for the time";
             return Err(conflict(message, hint));
         }
-        let pipeline = u64::from(options.pipeline.or(self.http.pipeline).unwrap_or(1));
+        let own = options.streams.or(options.pipeline);
+        let pipeline = u64::from(own.unwrap_or(self.http.requests_in_flight()));
         let staged = options.stages.iter().any(|stage| matches!(stage.to, StageLoad::Rate(_)));
         let open = options.rate.is_some() || staged;
         if options.arrivals.is_some() && !open {

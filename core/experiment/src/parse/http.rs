@@ -13,7 +13,8 @@ impl Parser<'_> {
     /// `http:`.
     pub(super) fn http(&mut self, node: &Node) -> Option<Http> {
         let mut keys = Keys::open(self, node, MapName::Http)?;
-        let versions = [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10)];
+        let versions =
+            [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10), ("2", HttpVersion::Http2)];
         let http = Http {
             version: keys
                 .take("version")
@@ -38,6 +39,9 @@ impl Parser<'_> {
             }),
             pipeline: keys
                 .take("pipeline")
+                .and_then(|node| self.count_positive(node).and_then(|_| self.small_count(node))),
+            streams: keys
+                .take("streams")
                 .and_then(|node| self.count_positive(node).and_then(|_| self.small_count(node))),
             requests_per_connection: keys
                 .take("requests_per_connection")
@@ -69,6 +73,11 @@ impl Parser<'_> {
     fn one_a_connection(&mut self, http: &Http, place: Span) {
         if http.keepalive == Some(false) && http.requests_per_connection.is_some_and(|count| count > 1) {
             let message = "keepalive: false excludes several requests per connection";
+            self.fail::<()>("option_conflict", place, message, "keep one of the two");
+        }
+        let streams = http.streams.is_some_and(|streams| streams > 1);
+        if http.keepalive == Some(false) && streams {
+            let message = "keepalive: false excludes several streams";
             self.fail::<()>("option_conflict", place, message, "keep one of the two");
         }
         if http.keepalive == Some(false) && http.pipeline.is_some_and(|depth| depth > 1) {

@@ -108,7 +108,7 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
 /// Checks the owner of connections. Held connections stay open, and a pipeline needs a connection
 /// that serves several requests.
 fn connections(experiment: &Experiment, out: &mut Diagnostics) {
-    let pipelined = experiment.http.pipeline.is_some_and(|depth| depth > 1);
+    let pipelined = experiment.http.requests_in_flight() > 1;
     for scenario in &experiment.scenarios {
         let word = match scenario.connection {
             None | Some(Connection::User) => continue,
@@ -125,8 +125,10 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
         if pipelined && scenario.connection != Some(Connection::Shared) {
-            let message = format!("{name} has connection: {word}, but users in a pipeline share connections");
-            let hint = "leave http.pipeline out, or connection: user";
+            let message = format!(
+                "{name} has connection: {word}, but users in a pipeline or in streams share connections"
+            );
+            let hint = "leave http.pipeline and http.streams out, or connection: user";
             out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
         }
     }

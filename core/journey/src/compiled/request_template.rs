@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
-use wavetank_wire::h1::{RequestParts, render_request};
+use wavetank_wire::h1::{RequestParts, Version, render_request};
 
 /// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug)]
@@ -114,13 +114,17 @@ impl RequestTemplate {
         let given = |wanted: &str| {
             headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
         };
-        let http_10 = plan.http.version == HttpVersion::Http10;
+        let version = version(plan);
         let mut head = Template::default();
         head.push_fixed(request.method.as_bytes());
         head.push_fixed(b" ");
         head.push_fixed(origin.as_bytes());
         append(&mut head, &request.path);
-        head.push_fixed(if http_10 { b" HTTP/1.0\r\n" } else { b" HTTP/1.1\r\n" });
+        head.push_fixed(match version {
+            Version::Http10 => b" HTTP/1.0\r\n",
+            Version::Http11 => b" HTTP/1.1\r\n",
+            Version::Http2 => b" HTTP/2\r\n",
+        });
         push_field(&mut head, "Host", given("Host").unwrap_or(&host.into()));
         let mut host_written = false;
         for (name, value) in headers {
@@ -129,9 +133,9 @@ impl RequestTemplate {
             }
             push_field(&mut head, name, value);
         }
-        match (http_10, plan.http.keepalive) {
-            (false, false) => push_field(&mut head, "Connection", &"close".into()),
-            (true, true) => push_field(&mut head, "Connection", &"keep-alive".into()),
+        match (version, plan.http.keepalive) {
+            (Version::Http11, false) => push_field(&mut head, "Connection", &"close".into()),
+            (Version::Http10, true) => push_field(&mut head, "Connection", &"keep-alive".into()),
             _ => {}
         }
         let body = request.body.clone();
@@ -203,12 +207,20 @@ fn fixed_request(
     Some(render_request(&RequestParts {
         method: &step.request.method,
         target: &format!("{origin}{}", text(&step.request.path)?),
-        http_10: plan.http.version == HttpVersion::Http10,
+        version: version(plan),
         host,
         keep_alive: plan.http.keepalive,
         headers: &headers,
         body: step.request.body.as_fixed()?,
     }))
+}
+
+const fn version(plan: &Plan) -> Version {
+    match plan.http.version {
+        HttpVersion::Http10 => Version::Http10,
+        HttpVersion::Http11 => Version::Http11,
+        HttpVersion::Http2 => Version::Http2,
+    }
 }
 
 fn append(template: &mut Template, more: &Template) {

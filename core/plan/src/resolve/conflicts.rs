@@ -2,7 +2,7 @@
 
 use wavetank_units::{Nanos, UserError};
 
-use crate::{HttpVersion, RunOptions};
+use crate::{HttpVersion, Plan, RunOptions};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ const ONCE: &str = "--once sends one request and no load; leave one of the two o
 
 /// Every pair of `run`'s options that exclude each other, and options that require another one
 /// (`without`).
-pub const EXCLUSIVE: [Exclusive; 29] = [
+pub const EXCLUSIVE: [Exclusive; 33] = [
     pair("--once", "-c", ONCE),
     pair("--once", "-r", ONCE),
     pair("--once", "-d", ONCE),
@@ -38,6 +38,7 @@ pub const EXCLUSIVE: [Exclusive; 29] = [
     pair("--once", "--max-open", ONCE),
     pair("--once", "--open-rate", ONCE),
     pair("--once", "--pipeline", ONCE),
+    pair("--once", "--streams", ONCE),
     pair("--once", "--requests-per-connection", ONCE),
     pair("--once", "--threads", ONCE),
     pair("--once", "--threshold", ONCE),
@@ -52,6 +53,9 @@ pub const EXCLUSIVE: [Exclusive; 29] = [
     pair("--stage", "--warmup", "use an experiment file: a phase with warmup: true before the others"),
     pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 has the same effect"),
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
+    pair("--no-keepalive", "--streams", "several streams need connections that are kept"),
+    pair("--http 2", "--pipeline", "HTTP/2 has streams instead: --streams 8"),
+    pair("--http 2", "--alpn", "--http 2 offers h2 alone: leave --alpn out"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
     pair("-r", "--pipeline", "-r opens as many connections as it needs; pipelining goes with -c alone"),
     pair("--proxy", "--connect-to", "the proxy alone connects to the target: leave one of the two out"),
@@ -59,7 +63,8 @@ pub const EXCLUSIVE: [Exclusive; 29] = [
 ];
 
 /// Options that mean nothing without another.
-pub const NEEDS: [Exclusive; 2] = [
+pub const NEEDS: [Exclusive; 3] = [
+    pair("--streams", "--http 2", "only HTTP/2 has streams: --http 2 --streams 8"),
     pair("--max-open", "-r", "in a closed run every user waits for its answer: -c bounds what is open"),
     pair("--arrivals", "-r", "only a rate has arrivals: -r 500/s --arrivals poisson"),
 ];
@@ -78,6 +83,9 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "--max-open" => options.max_open.is_some(),
         "--open-rate" => options.open_rate.is_some(),
         "--pipeline" => options.pipeline.is_some_and(|depth| depth > 1),
+        "--streams" => options.streams.is_some_and(|streams| streams > 1),
+        "--http 2" => options.http == Some(HttpVersion::Http2),
+        "--alpn" => options.tls.alpn.is_some(),
         "--requests-per-connection" => options.requests_per_connection.is_some(),
         "--threads" => options.threads.is_some(),
         "--threshold" => !options.thresholds.is_empty(),
@@ -156,6 +164,7 @@ fn zeros(options: &RunOptions) -> Result<(), UserError> {
         ("--open-rate", zero_rate(options.open_rate), "for example 5k/s"),
         ("--requests-per-connection", options.requests_per_connection == Some(0), "at least 1"),
         ("--pipeline", options.pipeline == Some(0), "at least 1, which means no pipelining"),
+        ("--streams", options.streams == Some(0), "at least 1, which means one request at a time"),
         ("--threads", options.threads == Some(0), "at least 1; leave it out for one per CPU"),
     ];
     match zeros.iter().find(|(_, zero, _)| *zero) {
@@ -177,6 +186,11 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
             format!("up to {PIPELINE_MAX}; servers cope with far less"),
         ));
     }
+    if let Some(streams) = options.streams.filter(|streams| *streams > PIPELINE_MAX) {
+        let message = format!("--streams {streams} is out of range");
+        let hint = format!("up to {PIPELINE_MAX}; servers allow 100 or 128");
+        return Err(UserError::usage("overflow", message, hint));
+    }
     if let (Some(connect), Some(timeout)) = (options.connect_timeout, options.timeout)
         && connect > timeout
     {
@@ -190,11 +204,39 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
         let message = format!("--pipeline {pipeline} never fits --requests-per-connection {most}");
         return conflict(message, "raise --requests-per-connection or lower --pipeline");
     }
+    if let (Some(streams), Some(most)) = (options.streams, options.requests_per_connection)
+        && u64::from(streams) > most
+    {
+        let message = format!("--streams {streams} never fits --requests-per-connection {most}");
+        return conflict(message, "raise --requests-per-connection or lower --streams");
+    }
     if let (Some(max_open), Some(connections)) = (options.max_open, options.connections)
         && connections > max_open
     {
         let message = format!("-c {connections} is never used up: --max-open {max_open} is smaller");
         return conflict(message, "raise --max-open or lower -c");
+    }
+    Ok(())
+}
+
+/// Checks that a plan contains nothing that HTTP/2 cannot express.
+///
+/// # Errors
+/// A request that is written out, and a proxy for targets without TLS.
+pub fn check_http2(plan: &Plan) -> Result<(), UserError> {
+    if plan.http.version != HttpVersion::Http2 {
+        return Ok(());
+    }
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(|hook| &**hook);
+    let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
+    if steps.any(|step| step.request.method.is_empty()) {
+        let hint = "write it as get:, post: or request:, or use HTTP/1.1";
+        return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2", hint);
+    }
+    if plan.http.proxy.is_some() && plan.targets.iter().any(|target| target.server_name.is_none()) {
+        let hint = "use https, for which the proxy opens a tunnel, or HTTP/1.1";
+        return conflict("HTTP/2 to a target without TLS does not work through a proxy", hint);
     }
     Ok(())
 }

@@ -106,16 +106,16 @@ fn lasting(load: &Load, length: Nanos) -> Load {
     }
 }
 
-/// `-c N`: N connections with one user on each, or `--pipeline` of them.
+/// `-c N`: N connections with one user on each, or as many as `--pipeline` or `--streams`.
 fn closed_phase(options: &RunOptions) -> Result<Phase, UserError> {
-    let depth = u64::from(options.pipeline.unwrap_or(1));
+    let depth = u64::from(options.requests_in_flight());
     let default = if options.once { 1 } else { CONNECTIONS };
     let fewer = options.requests.map_or(default, |most| default.min(most.div_ceil(depth)));
     let connections = options.connections.unwrap_or(fewer);
     let users = connections.checked_mul(depth).ok_or_else(|| {
         UserError::usage(
             "overflow",
-            format!("-c {connections} --pipeline {depth} is out of range"),
+            format!("-c {connections} with {depth} requests on each connection is out of range"),
             "fewer of both",
         )
     })?;

@@ -29,7 +29,7 @@ use crate::{
 
 pub use capacity::ConnectionDemand;
 pub(crate) use capacity::no_memory;
-pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts};
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2};
 pub use engine::{Engine, choose as choose_engine};
 pub use host_capacity::{HostCapacity, ThreadLayout};
 pub use load::most_open;
@@ -74,7 +74,7 @@ pub fn resolve(
     sources::check_local(&options.sources.ranges, host)?;
     let request = request::request_plan(options, url)?;
     let http = http_plan(options, url, &way)?;
-    let tls = tls::tls_plan(&options.tls, url)?;
+    let tls = tls::tls_plan(&options.tls, url, http.version)?;
     let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
     let tls_on = tls.is_some();
     let (ranges, ways) = (&options.sources.ranges, way.clone());
@@ -117,6 +117,7 @@ pub fn resolve(
         events: Vec::new(),
         tags: options.tags.clone(),
     };
+    conflicts::check_http2(&plan)?;
     thresholds::check_conditions(&plan, host.is_lab())?;
     notes::plan_warnings(&plan, host, &mut notes);
     UserError::combine(forecast::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
@@ -280,7 +281,7 @@ fn http_plan(options: &RunOptions, url: &TargetUrl, way: &[SocketAddr]) -> Resul
         keepalive: !options.no_keepalive,
         requests_per_connection: options.requests_per_connection,
         close: options.close.unwrap_or(Close::Fin),
-        pipeline: options.pipeline.unwrap_or(1),
+        pipeline: options.requests_in_flight(),
         expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: false,
         body_max: None,

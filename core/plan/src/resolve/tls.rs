@@ -7,10 +7,11 @@ use wavetank_units::UserError;
 use crate::pem;
 use crate::pem_files::{check_certificates, load_identity};
 use crate::tls_names::{chosen_ciphers, chosen_groups};
-use crate::{RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume};
+use crate::{HttpVersion, RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume};
 
-/// The default ALPN offer (RFC 7301): the only protocol that wavetank supports.
+/// The default ALPN offers (RFC 7301 and RFC 9113 §3.2).
 const ALPN: &str = "http/1.1";
+const ALPN_HTTP2: &str = "h2";
 /// Longest protocol name (RFC 7301 §3.1).
 const ALPN_BYTES_MAX: usize = 255;
 
@@ -18,7 +19,11 @@ const ALPN_BYTES_MAX: usize = 255;
 ///
 /// # Errors
 /// Options that contradict each other or the URL, and files that are not PEM.
-pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
+pub fn tls_plan(
+    tls: &TlsOptions,
+    url: &TargetUrl,
+    version: HttpVersion,
+) -> Result<Option<TlsPlan>, UserError> {
     if !url.tls {
         return in_the_clear(tls, url);
     }
@@ -46,7 +51,7 @@ pub fn tls_plan(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, Us
         versions,
         groups,
         ciphers,
-        alpn: alpn(tls)?,
+        alpn: alpn(tls, version)?,
     }))
 }
 
@@ -121,14 +126,31 @@ fn check_sni(sni: &str) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Returns the offered protocols. A protocol that wavetank does not support is never offered.
-fn alpn(tls: &TlsOptions) -> Result<Vec<String>, UserError> {
+/// Returns the offered protocols: never one that this run does not use.
+fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError> {
+    if version == HttpVersion::Http2 {
+        return match &tls.alpn {
+            Some(words) if *words != [ALPN_HTTP2] => {
+                let message = "the ALPN offer of HTTP/2 is h2 alone, and alpn names other protocols";
+                Err(UserError::usage("conflict", message, "leave alpn out, or use HTTP/1.1"))
+            }
+            _ => Ok(vec![ALPN_HTTP2.to_owned()]),
+        };
+    }
     let Some(words) = &tls.alpn else { return Ok(vec![ALPN.to_owned()]) };
-    if words.iter().any(|word| word == "h2" || word == "h3") {
+    if words.iter().any(|word| word == ALPN_HTTP2) {
+        let message = format!("--alpn {}: the target could choose HTTP/2", words.join(","));
+        return Err(UserError::usage(
+            "conflict",
+            message,
+            "--http 2 offers h2; the default is --alpn http/1.1",
+        ));
+    }
+    if words.iter().any(|word| word == "h3") {
         return Err(UserError::usage(
             "value_later",
             format!(
-                "--alpn {}: the target could choose HTTP/2, which comes with a later version",
+                "--alpn {}: the target could choose HTTP/3, which comes with a later version",
                 words.join(",")
             ),
             "--alpn http/1.1, which is the default",

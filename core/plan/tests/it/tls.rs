@@ -156,7 +156,7 @@ fn contradictions_are_refused() {
     check_refused(unknown, "value_unknown", "--tls-groups", "X25519");
     for alpn in [&["h2"][..], &["h2", "http/1.1"]] {
         let alpn = TlsOptions { alpn: Some(words(alpn)), ..TlsOptions::default() };
-        check_refused(alpn, "value_later", "HTTP/2", "--alpn http/1.1");
+        check_refused(alpn, "conflict", "HTTP/2", "--alpn http/1.1");
     }
     let none = TlsOptions { alpn: Some(words(&["none", "http/1.1"])), ..TlsOptions::default() };
     check_refused(none, "conflict", "--alpn none,http/1.1", "--alpn none");

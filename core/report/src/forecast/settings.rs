@@ -18,7 +18,9 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
     let version = match http.version {
         HttpVersion::Http10 => "1.0",
         HttpVersion::Http11 => "1.1",
+        HttpVersion::Http2 => "2",
     };
+    let in_flight = if http.version == HttpVersion::Http2 { "http.streams" } else { "http.pipeline" };
     let close = match http.close {
         Close::Fin => "fin",
         Close::Rst => "rst",
@@ -35,7 +37,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         ("http.version", version.to_owned(), ""),
         ("http.keepalive", yes(http.keepalive), ""),
         ("http.requests_per_connection", each, ""),
-        ("http.pipeline", http.pipeline.to_string(), ""),
+        (in_flight, http.pipeline.to_string(), ""),
         ("http.close", close.to_owned(), held),
         ("http.expect", expect.join(" or "), ""),
         ("http.cookies", yes(http.cookies), ""),

@@ -4,9 +4,11 @@
 //! bytes. It panics if the readers report different results, or if they claim more bytes than they
 //! received.
 
+mod http2;
 mod request;
 mod response;
 mod transcript;
 
+pub use http2::{http2_client, http2_server};
 pub use request::request;
 pub use response::response;

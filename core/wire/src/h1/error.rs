@@ -99,7 +99,7 @@ impl Reason {
     pub const fn text(self) -> &'static str {
         match self {
             Self::NotHttp => "the data does not begin like HTTP",
-            Self::Http2 => "the server speaks HTTP/2 without upgrade; wavetank speaks HTTP/1.1",
+            Self::Http2 => "the server speaks HTTP/2; --http 2 and version: 2 use it",
             Self::Version => "the HTTP version is not 1.0 or 1.1",
             Self::BadStatus => "the status line has no three-digit status code",
             Self::BareCr => "a carriage return is not followed by a line feed",

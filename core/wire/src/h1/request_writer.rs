@@ -2,6 +2,7 @@
 
 use super::bytes::{is_field_name, is_field_value};
 use super::response_writer::push_decimal;
+use super::version::Version;
 
 /// The parts of a request. They are written as they are: the caller has checked that no part breaks
 /// a line ([`super::is_field_name`], [`super::is_field_value`]).
@@ -11,8 +12,9 @@ pub struct RequestParts<'a> {
     pub method: &'a str,
     /// Path and query, or another form of target.
     pub target: &'a str,
-    /// Speak HTTP/1.0.
-    pub http_10: bool,
+    /// The version in the request line. A request for HTTP/2 is converted when it is sent
+    /// ([`h2::Client`](crate::h2::Client)).
+    pub version: Version,
     /// The value of `Host`, unless `headers` has one.
     pub host: &'a str,
     /// The connection will be used again.
@@ -35,7 +37,11 @@ pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
         "the caller lets no field break a line"
     );
     let mut out = Vec::with_capacity(256 + parts.target.len() + parts.body.len());
-    let version = if parts.http_10 { " HTTP/1.0\r\n" } else { " HTTP/1.1\r\n" };
+    let version = match parts.version {
+        Version::Http10 => " HTTP/1.0\r\n",
+        Version::Http11 => " HTTP/1.1\r\n",
+        Version::Http2 => " HTTP/2\r\n",
+    };
     for piece in [parts.method, " ", parts.target, version] {
         out.extend_from_slice(piece.as_bytes());
     }
@@ -50,9 +56,9 @@ pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
         push_field(&mut out, name, value);
     }
     if given(parts, "Connection").is_none() {
-        match (parts.http_10, parts.keep_alive) {
-            (false, false) => push_field(&mut out, "Connection", "close"),
-            (true, true) => push_field(&mut out, "Connection", "keep-alive"),
+        match (parts.version, parts.keep_alive) {
+            (Version::Http11, false) => push_field(&mut out, "Connection", "close"),
+            (Version::Http10, true) => push_field(&mut out, "Connection", "keep-alive"),
             _ => {}
         }
     }

@@ -22,6 +22,12 @@ pub struct ResponseHead<'a> {
 }
 
 impl<'a> ResponseHead<'a> {
+    /// Creates the head of an HTTP/2 response from a status line and field lines.
+    pub(crate) fn of_http2(status: u16, raw: &'a [u8]) -> Self {
+        let fields_at = memchr::memchr(b'\n', raw).map_or(raw.len(), |end| end + 1);
+        Self { status, version: Version::Http2, reason: b"", raw, fields_at }
+    }
+
     /// Returns the field lines, with the empty one after them.
     pub fn fields(&self) -> &'a [u8] {
         &self.raw[self.fields_at..]

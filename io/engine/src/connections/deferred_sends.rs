@@ -33,10 +33,15 @@ impl<D: Driver> Connections<D> {
         for _ in 0..sends {
             let Some(last) = self.leaving.iter().rposition(|leaving| leaving.link == link) else { return };
             self.leaving.remove(last);
-            let seat = self.seat_of(link) as usize;
-            if self.seats[seat].link == Some(link) {
-                self.conversation(seat as u32).flights.refuse();
+            let seat = self.seat_of(link);
+            if self.seats[seat as usize].link != Some(link) {
+                continue;
             }
+            if self.is_http2(seat) {
+                // One send carries the requests of all streams.
+                return self.take_back_streams(seat, link);
+            }
+            self.conversation(seat).flights.refuse();
         }
     }
 

@@ -236,6 +236,7 @@ impl<D: Driver> Connections<D> {
         let failure = match state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
+            ConnState::Greeting => failure::GREETING_TIMEOUT,
             _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };
         self.cancel_dial(seat, &failure, Close::Rst, at, rec);

@@ -1,13 +1,19 @@
 //! The stages between connecting and the first request: a preface, TLS.
 
-use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
+use wavetank_driver::{CloseReason, ConnId, DialTls, Driver, HandshakeInfo};
 use wavetank_units::Nanos;
 
 use super::Connections;
 use crate::conn_slot::ConnState;
 use crate::failure;
+use crate::machine::Machine;
 use crate::preface::{read_tunnel, tunnel_ended, tunnel_reader};
 use crate::recorder::Recorder;
+
+/// Whether a handshake agreed on HTTP/2.
+pub(crate) fn speaks_http2(secured: Option<&HandshakeInfo>) -> bool {
+    secured.and_then(|secured| secured.alpn.as_ref()).is_some_and(|alpn| alpn.as_str() == "h2")
+}
 
 impl<D: Driver> Connections<D> {
     /// Handles a successful connect.
@@ -25,7 +31,7 @@ impl<D: Driver> Connections<D> {
             entry.state = ConnState::Securing;
             self.conversation(seat).first_byte = at;
         } else {
-            self.opened(seat, at, rec);
+            self.established(seat, link, at, rec);
         }
     }
 
@@ -39,7 +45,10 @@ impl<D: Driver> Connections<D> {
         let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
         let secured = self.driver.secured(link);
         rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
-        self.opened(seat, at, rec);
+        if self.http2 && !speaks_http2(secured.as_ref()) {
+            return self.http2_refused(seat, at, rec);
+        }
+        self.established(seat, link, at, rec);
     }
 
     /// Sends the preface of this slot's connection.
@@ -56,7 +65,7 @@ impl<D: Driver> Connections<D> {
         }
         if self.preface.needs_tunnel(target) {
             self.seats[seat as usize].state = ConnState::Tunnelling;
-            self.conversation(seat).reader = tunnel_reader();
+            self.conversation(seat).machine = Machine::Http1(tunnel_reader());
             return;
         }
         self.prefaced(seat, link, at, rec);
@@ -67,7 +76,9 @@ impl<D: Driver> Connections<D> {
     fn prefaced(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         rec.connected(entry.phase, entry.target, at.since(entry.began));
-        let Some(name) = self.names[usize::from(entry.target)] else { return self.opened(seat, at, rec) };
+        let Some(name) = self.names[usize::from(entry.target)] else {
+            return self.established(seat, link, at, rec);
+        };
         entry.state = ConnState::Securing;
         self.conversation(seat).first_byte = at;
         if let Err(errno) = self.driver.secure(link, DialTls { name, session: seat }) {
@@ -81,7 +92,8 @@ impl<D: Driver> Connections<D> {
     pub(super) fn tunnel_answered(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
         let seat = self.seat_of(link);
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        match read_tunnel(&mut talk.reader, self.driver.received(len)) {
+        let Machine::Http1(reader) = &mut talk.machine else { return };
+        match read_tunnel(reader, self.driver.received(len)) {
             Ok(true) => self.prefaced(seat, link, at, rec),
             Ok(false) => {}
             Err(failure) => self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),

@@ -20,7 +20,7 @@ impl<D: Driver> Connections<D> {
         match entry.state {
             ConnState::Closed => self.open(seat, target, phase, rec),
             ConnState::Open => self.tell_held(seat, self.clock.now(), true),
-            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {}
+            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {}
         }
     }
 
@@ -31,7 +31,7 @@ impl<D: Driver> Connections<D> {
         (entry.wish, entry.past) = (SlotIntent::None, LastUse::Nothing);
         match entry.state {
             ConnState::Closed => {}
-            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {
+            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
                 entry.wish = SlotIntent::Leave;
             }
             ConnState::Open => {
@@ -114,7 +114,11 @@ impl<D: Driver> Connections<D> {
             match entry.state {
                 ConnState::Open => rec.ended(false),
                 // Keeps its state: it is being opened.
-                ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Closed => {}
+                ConnState::Connecting
+                | ConnState::Tunnelling
+                | ConnState::Securing
+                | ConnState::Greeting
+                | ConnState::Closed => {}
             }
             entry.state = ConnState::Closed;
         }

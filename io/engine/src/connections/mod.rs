@@ -12,6 +12,7 @@ mod held;
 mod pooled;
 mod receiving;
 mod stamps;
+mod streams;
 mod timeouts;
 mod timer;
 mod transient;
@@ -21,15 +22,16 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
-use wavetank_plan::{ConnectionOwner, Plan};
+use wavetank_plan::{ConnectionOwner, HttpVersion, Plan};
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseReader};
+use wavetank_wire::h1::{Eof, HeadCache, Limits};
 
 use crate::conn_io::ConnIoPool;
 use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
 use crate::connection_demand::SlotCounts;
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
+use crate::machine::Machine;
 use crate::pool::Pool;
 use crate::preface::Preface;
 use crate::recorder::Recorder;
@@ -38,6 +40,7 @@ use crate::requests::Requests;
 use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
 use deferred_send::DeferredSend;
+pub(crate) use establish::speaks_http2;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
 use timer::Timer;
 
@@ -84,6 +87,10 @@ pub(crate) struct Connections<D> {
     pub(crate) held: VecDeque<HoldEvent>,
     /// Requests handed to the driver since the last wait, if it defers sends.
     pub(crate) leaving: Vec<DeferredSend>,
+    /// Connections use HTTP/2.
+    http2: bool,
+    /// Slots of HTTP/2 connections with bytes to send. They are sent at the end of the turn.
+    unflushed: Vec<u32>,
 }
 
 impl<D: Driver> Connections<D> {
@@ -99,6 +106,7 @@ impl<D: Driver> Connections<D> {
         // costs only address space.
         let room = (seats.all() as usize).min(ROOM_MAX);
         let timed = room.saturating_sub(seats.held as usize);
+        let streams = if plan.http.version == HttpVersion::Http2 { plan.http.pipeline } else { 1 };
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };
@@ -119,10 +127,12 @@ impl<D: Driver> Connections<D> {
             seats: Vec::with_capacity(room),
             seat_of_slot: Vec::with_capacity(room),
             vacant: SlotAllocator::from(seats.own),
-            pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len())),
+            pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len(), streams)),
             single: uses(&|connection| connection == ConnectionOwner::Request),
             own: uses(&|connection| connection != ConnectionOwner::Shared),
             pipeline: plan.http.pipeline as usize,
+            http2: plan.http.version == HttpVersion::Http2,
+            unflushed: Vec::new(),
             lasts: if plan.http.keepalive {
                 plan.http.requests_per_connection.unwrap_or(u64::MAX)
             } else {
@@ -168,8 +178,11 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open slot has a connection id");
         let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+        let Machine::Http1(reader) = &mut talk.machine else {
+            return self.dispatch_stream(seat, flight, at);
+        };
         if talk.flights.sent() == 0 {
-            talk.reader.expect(flight.manner.is_head());
+            reader.expect(flight.manner.is_head());
         }
         talk.flights.push_sent(flight);
         let at = self.fresh(at);
@@ -232,8 +245,10 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         rec.opened(std::mem::replace(&mut entry.past, LastUse::Nothing) == LastUse::Lost);
         entry.state = ConnState::Open;
-        if let Some(talk) = &mut entry.talk {
-            talk.reader = ResponseReader::new(self.talks.limits());
+        if let Some(talk) = &mut entry.talk
+            && !(self.http2 && talk.machine.is_http2())
+        {
+            talk.machine = Machine::http1(self.talks.limits());
         }
         self.on_dial_finished(seat);
         if self.on_opened(seat, at, rec) {
@@ -270,10 +285,14 @@ impl<D: Driver> Connections<D> {
         if entry.state == ConnState::Tunnelling {
             return self.tunnelling_ended(seat, how, at, rec);
         }
+        if entry.state == ConnState::Greeting {
+            return self.greeting_ended(seat, how, at, rec);
+        }
         if how == CloseReason::Eof
             && let Some(talk) = &mut entry.talk
+            && let Machine::Http1(reader) = &mut talk.machine
             && let Some(flight) = talk.flights.first_sent()
-            && let Eof::Complete(answer) = talk.reader.eof()
+            && let Eof::Complete(answer) = reader.eof()
         {
             talk.flights.pop_sent();
             let first_byte = talk.first_byte;
@@ -282,7 +301,9 @@ impl<D: Driver> Connections<D> {
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         }
         let failure = failure::end_failure(how, &self.driver);
-        self.end(seat, failure, true, at, rec);
+        // A close that was announced, with nothing in flight, is no loss.
+        let lost = !self.has_parted(seat);
+        self.end(seat, failure, lost, at, rec);
     }
 
     /// Closes a slot's connection. The current request fails with `failure`, and those behind it
@@ -307,11 +328,29 @@ impl<D: Driver> Connections<D> {
         let again = lost || entry.wish == SlotIntent::Hold;
         entry.past = if again { LastUse::Lost } else { LastUse::Nothing };
         rec.ended(lost);
+        let phase = entry.phase;
+        self.break_requests(seat, failure, served, at);
+        if let Some(flight) = self.seats[seat as usize].first_waiting() {
+            self.open(seat, flight.target, phase, rec);
+        } else if self.seats[seat as usize].is_pooled() {
+            self.remove_from_pool(seat);
+            self.dial_for_queue(phase, rec);
+        } else {
+            self.on_hold_lost(seat, at);
+        }
+    }
+
+    /// Fails the requests in flight on a connection that has ended with `failure`. `served`: it had
+    /// answered a request.
+    fn break_requests(&mut self, seat: u32, mut failure: Failure, served: bool, at: Nanos) {
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        let Machine::Http1(reader) = &talk.machine else {
+            return self.break_streams(seat, &failure, served, at);
+        };
         // A response that has begun cannot be requested again. If none has begun, a retry is
         // allowed, provided the connection had worked.
-        let mut untouched = entry.talk.as_ref().is_none_or(|talk| !talk.reader.has_begun());
-        let mut failure = failure;
-        while let Some((flight, unsent)) = entry.talk.as_mut().and_then(|talk| talk.flights.pop_cut()) {
+        let mut untouched = !reader.has_begun();
+        while let Some((flight, unsent)) = talk.flights.pop_cut() {
             let between = failure.peer_closed && untouched && served;
             let retry = between && (unsent || flight.manner.is_idempotent());
             let broken = if between { failure.clone().between_requests() } else { failure.clone() };
@@ -319,15 +358,6 @@ impl<D: Driver> Connections<D> {
             self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
-        }
-        let phase = entry.phase;
-        if let Some(flight) = entry.first_waiting() {
-            self.open(seat, flight.target, phase, rec);
-        } else if entry.is_pooled() {
-            self.remove_from_pool(seat);
-            self.dial_for_queue(phase, rec);
-        } else {
-            self.on_hold_lost(seat, at);
         }
     }
 }

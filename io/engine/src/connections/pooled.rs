@@ -13,8 +13,13 @@ use crate::request_queue::QueuedRequest;
 impl<D: Driver> Connections<D> {
     /// Sends on any connection to the target, or waits for one.
     pub(super) fn submit_shared(&mut self, flight: QueuedRequest, phase: u16, at: Nanos, rec: &mut Recorder) {
+        if self.http2 && self.submit_stream(flight, at, rec) {
+            return;
+        }
         let Some(pool) = &mut self.pool else { return };
-        if let Some(seat) = pool.take_idle(flight.target, &mut self.seats) {
+        if !self.http2
+            && let Some(seat) = pool.take_idle(flight.target, &mut self.seats)
+        {
             return self.dispatch(seat, flight, at, rec);
         }
         if let Some(deadline) = pool.wait(flight) {
@@ -29,7 +34,7 @@ impl<D: Driver> Connections<D> {
         loop {
             let entry = &mut self.seats[seat as usize];
             if !entry.has_room(self.pipeline) {
-                return;
+                return self.unlist_full(seat);
             }
             let Some(pool) = &mut self.pool else { return };
             let (target, phase) = (entry.target, entry.phase);
@@ -40,9 +45,9 @@ impl<D: Driver> Connections<D> {
                 return self.dial_for_queue(phase, rec);
             }
             let Some(flight) = pool.take_waiting(target) else {
-                if unused {
+                if unused || self.http2 {
                     pool.put_idle(seat, entry);
-                    if pool.is_starved() {
+                    if unused && pool.is_starved() {
                         self.dial_for_queue(phase, rec);
                     }
                 }
@@ -78,7 +83,7 @@ impl<D: Driver> Connections<D> {
     fn seat_of_pool(&mut self, target: u16, rec: &mut Recorder) -> Option<u32> {
         let pool = self.pool.as_mut()?;
         if !pool.take_room() {
-            let Some(idle) = pool.idle_elsewhere(target) else {
+            let Some(idle) = pool.idle_elsewhere(target, &self.seats) else {
                 pool.set_starved(true);
                 return None;
             };

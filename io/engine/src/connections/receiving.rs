@@ -8,6 +8,7 @@ use super::Connections;
 use super::events::ConnectionOutcome;
 use crate::conn_slot::ConnState;
 use crate::failure::{self, Failure};
+use crate::machine::Machine;
 use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
@@ -20,6 +21,9 @@ impl<D: Driver> Connections<D> {
         let mut input = self.driver.received(len);
         while !input.is_empty() {
             let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+            let Machine::Http1(reader) = &mut talk.machine else {
+                return self.streams_received(seat, link, len, at, rec);
+            };
             let Some(flight) = talk.flights.first_sent() else {
                 if talk.flights.is_refused() {
                     // The peer's last message, e.g. about its own timeout. The end of the
@@ -32,10 +36,10 @@ impl<D: Driver> Connections<D> {
                 // These bytes were not requested, so the framing is lost.
                 return self.end(seat, Failure::new(ErrorClass::Protocol), true, at, rec);
             };
-            if !talk.reader.has_begun() {
+            if !reader.has_begun() {
                 talk.first_byte = at;
             }
-            let (reader, last) = (&mut talk.reader, &mut self.last_answer);
+            let last = &mut self.last_answer;
             let read = if self.letters.is_empty() {
                 reader.read_cached(input, last)
             } else {
@@ -51,7 +55,7 @@ impl<D: Driver> Connections<D> {
             let is_surplus = !input.is_empty() && talk.flights.sent() == 0;
             let answered = ConnectionOutcome::Answered(flight.exchange, answer, talk.first_byte, at);
             if let Some(next) = talk.flights.first_sent().filter(|_| answer.keep_alive) {
-                talk.reader.expect(next.manner.is_head());
+                reader.expect(next.manner.is_head());
             }
             let lasts = entry.serve();
             self.outcomes.push_back(answered);

@@ -44,10 +44,11 @@ impl<D: Driver> Connections<D> {
             (talk.armed, talk.timer) = (Nanos::MAX, None);
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
-            match entry.state {
-                ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing => {
+            match self.seats[seat as usize].state {
+                ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
                     self.opening_timed_out(seat, now, rec);
                 }
+                ConnState::Open if self.is_http2(seat) => self.expire_streams(seat, now, rec),
                 ConnState::Open => self.end(seat, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
                 ConnState::Closed => {}
             }

@@ -30,7 +30,11 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         match entry.state {
             ConnState::Closed => self.give_back(seat),
-            ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Open => {
+            ConnState::Connecting
+            | ConnState::Tunnelling
+            | ConnState::Securing
+            | ConnState::Greeting
+            | ConnState::Open => {
                 entry.wish = SlotIntent::Vacate;
             }
         }

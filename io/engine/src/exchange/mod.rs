@@ -197,6 +197,9 @@ impl<D: Driver> Exchanges<D> {
     /// Waits for sockets, from `now` until `until`. Returns whether any is ready.
     #[inline]
     pub(crate) fn wait(&mut self, now: Nanos, until: Nanos, rec: &mut Recorder) -> Result<bool, Errno> {
+        if self.connections.has_unflushed() {
+            self.flush_streams(rec);
+        }
         let ready = self.connections.wait(now, until)?;
         if D::SENDS_LATER && !self.connections.leaving.is_empty() {
             let mut left = std::mem::take(&mut self.connections.leaving);
@@ -208,6 +211,19 @@ impl<D: Driver> Exchanges<D> {
             self.connections.leaving = left;
         }
         Ok(ready)
+    }
+
+    /// Sends what has collected on connections with several streams.
+    #[cold]
+    fn flush_streams(&mut self, rec: &mut Recorder) {
+        self.connections.flush_streams(rec);
+        if !D::SENDS_LATER {
+            let mut left = std::mem::take(&mut self.connections.leaving);
+            for leaving in left.drain(..) {
+                self.sent(leaving.exchange, leaving.at, rec);
+            }
+            self.connections.leaving = left;
+        }
     }
 
     /// Returns the next completed request after handling what connections report. For runs in which

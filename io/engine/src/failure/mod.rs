@@ -9,6 +9,7 @@ use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_units::address_text;
 use wavetank_wire::h1::{FaultKind, ParseError};
+use wavetank_wire::h2::{Fault, StreamFailure};
 
 /// Why a request was not answered.
 #[derive(Clone, Debug)]
@@ -40,6 +41,26 @@ pub(crate) const TOO_LONG_TO_LOOK: Failure =
 /// The connect succeeded, but the TLS handshake did not complete in time.
 pub(crate) const HANDSHAKE_TIMEOUT: Failure =
     Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
+
+/// The connection was made, but the server sent no HTTP/2 settings in time.
+pub(crate) const GREETING_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    "connected, but the server sent no HTTP/2 settings in time",
+);
+
+/// The server closed a new connection instead of sending its HTTP/2 settings.
+pub(crate) const GREETING_CLOSED: Failure =
+    Failure::detailed(ErrorClass::Protocol, "the server closed the connection instead of speaking HTTP/2");
+
+/// The TLS handshake did not agree on HTTP/2.
+pub(crate) const HTTP2_REFUSED: Failure =
+    Failure::detailed(ErrorClass::Protocol, "the server did not agree on HTTP/2 in the TLS handshake (ALPN)");
+
+/// A request that was written out cannot be sent as HTTP/2.
+pub(crate) const NOT_A_REQUEST: Failure = Failure::detailed(
+    ErrorClass::Data,
+    "the text of the request is not valid HTTP and cannot be sent as HTTP/2",
+);
 
 /// A connection that had served requests was ended as the next one was sent.
 const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";
@@ -158,6 +179,32 @@ pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Fail
             ..Failure::new(ErrorClass::Tls)
         },
         CloseReason::Tls => end_failure(how, driver),
+    }
+}
+
+/// Returns the failure for a fault of an HTTP/2 connection or stream.
+pub(crate) fn http2_failure(fault: Fault) -> Failure {
+    let class = if fault == Fault::BodyTooLarge { ErrorClass::BodyLimit } else { ErrorClass::Protocol };
+    Failure::detailed(class, fault.text())
+}
+
+/// Returns the failure of one HTTP/2 request. `retry`: a request that the peer did not touch may be
+/// sent again.
+pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
+    match failure {
+        StreamFailure::Fault(fault) => http2_failure(fault),
+        StreamFailure::Reset(code) => Failure {
+            detail: Some(Cow::Owned(format!("the server reset the stream: {code}"))),
+            ..Failure::new(ErrorClass::Reset)
+        },
+        StreamFailure::Refused => {
+            Failure { retry, ..Failure::detailed(ErrorClass::Reset, "the server refused the stream") }
+        }
+        StreamFailure::GoneAway(code) => Failure {
+            detail: Some(Cow::Owned(format!("the server closed the connection (GOAWAY, {code})"))),
+            retry,
+            ..Failure::new(ErrorClass::ClosedEarly)
+        },
     }
 }
 

@@ -13,6 +13,7 @@ use wavetank_pace::Partition;
 use wavetank_plan::{Close, Plan};
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
+use wavetank_wire::h2::Client;
 
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;
@@ -97,6 +98,8 @@ pub(crate) struct SingleConnection<D> {
     pub(crate) opened: Opened,
     /// The number of responses so far.
     pub(crate) served: u64,
+    /// The state of HTTP/2, if the connection uses it.
+    pub(super) http2: Option<Box<Client<()>>>,
 }
 
 impl<'a> Connector<'a> {
@@ -123,9 +126,10 @@ impl<'a> Connector<'a> {
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        let limits =
-            Limits { body_bytes_max: self.plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() };
-        let mut reader = ResponseReader::new(limits);
+        if line.http2.is_some() {
+            return self.ask_stream(line, request, deadline, sink);
+        }
+        let mut reader = ResponseReader::new(self.limits());
         reader.expect(head);
         let sent = self.clock.now();
         // If this fails, a response may have arrived before. If none did, the end of the connection
@@ -154,6 +158,11 @@ impl<'a> Connector<'a> {
                 seen: hearing.seen,
             }),
         }
+    }
+
+    /// The limits on a response.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { body_bytes_max: self.plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() }
     }
 
     /// Waits until `until`, unless cancelled before.
@@ -231,8 +240,14 @@ impl<D: Driver> SingleConnection<D> {
         // A wait that fails reports nothing; the next one reports the reason.
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
-            if matches!(event, Event::Ended(id, _) | Event::Received(id, _) if id == self.conn) {
-                return true;
+            match event {
+                Event::Received(id, len) if id == self.conn && self.http2.is_some() => {
+                    if !self.read_between(len) {
+                        return true;
+                    }
+                }
+                Event::Ended(id, _) | Event::Received(id, _) if id == self.conn => return true,
+                _ => {}
             }
         }
         false
@@ -255,8 +270,8 @@ impl RequestError {
 pub(super) struct ResponseCapture {
     /// The start of the received bytes.
     pub(super) seen: Vec<u8>,
-    first_byte: Option<Nanos>,
-    sent: bool,
+    pub(super) first_byte: Option<Nanos>,
+    pub(super) sent: bool,
 }
 
 impl ResponseCapture {
@@ -267,7 +282,7 @@ impl ResponseCapture {
     }
 
     /// Returns `failure` with its reason, if the response shows it: an event stream does not end.
-    fn of_failure(&self, failure: Failure) -> Failure {
+    pub(super) fn of_failure(&self, failure: Failure) -> Failure {
         let mut lines = self.seen.split(|byte| *byte == b'\n').map(<[u8]>::to_ascii_lowercase);
         let is_stream = |line: Vec<u8>| {
             let value = line.strip_prefix(b"content-type:").map(<[u8]>::trim_ascii);

@@ -17,6 +17,7 @@
 //! ```
 
 mod connection;
+mod http2;
 mod opening;
 mod prefacing;
 mod request;

@@ -2,6 +2,7 @@
 
 use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::HttpVersion;
 use wavetank_units::Nanos;
 
 use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
@@ -36,7 +37,8 @@ impl Connector<'_> {
                         let connected = self.clock.now();
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
-                        let line = SingleConnection { driver, conn, clock: self.clock, opened, served: 0 };
+                        let (clock, http2) = (self.clock, None);
+                        let line = SingleConnection { driver, conn, clock, opened, served: 0, http2 };
                         return self.establish(line, target, until);
                     }
                     Err(failure) => failure,
@@ -94,6 +96,9 @@ impl Connector<'_> {
         }
         if tls.is_some() {
             line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
+        }
+        if self.plan.http.version == HttpVersion::Http2 {
+            self.greet(&mut line, until).map_err(no)?;
         }
         Ok(line)
     }

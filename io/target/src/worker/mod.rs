@@ -1,6 +1,8 @@
 //! [`Worker`]: one thread of the server.
 
 mod ending;
+mod http2;
+mod secured;
 mod shop_responses;
 
 use std::collections::VecDeque;
@@ -177,18 +179,6 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn secured(&mut self, id: ConnId, counts: &Counts) {
-        let Some(connection) = self.connections.get(id) else { return };
-        let resumed = self.driver.secured(id).is_some_and(|secured| secured.resumed);
-        if resumed {
-            counts.resumed_handshakes.add(1);
-            connection.handshake = Handshake::Resumed;
-        } else {
-            counts.full_handshakes.add(1);
-            connection.handshake = Handshake::Full;
-        }
-    }
-
     #[inline]
     fn received(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
@@ -197,6 +187,9 @@ impl<D: Driver> Worker<D> {
         }
         counts.bytes_received.add(len as u64);
         if connection.reading == ReadMode::Requests {
+            if connection.uses_http2(|| self.driver.received(len)) {
+                return self.received_streams(id, len, counts);
+            }
             let mut clerk = RequestHandler {
                 paths: &mut self.paths,
                 known: &mut self.known,
@@ -216,6 +209,9 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn advance(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
+        if connection.http2.is_some() {
+            return self.advance_streams(id, counts);
+        }
         let done = loop {
             if !self.outbox.out.is_empty() {
                 // Counted before sending: a client that has the bytes may immediately ask another
@@ -331,7 +327,7 @@ impl<D: Driver> Worker<D> {
     /// Replaces the next response of this client, which is about the counts, by the actual one.
     fn answer_control(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        let Some(due) = connection.owed.front_mut() else { return };
+        let Some(due) = connection.find_owed(|due| due.answer.is_control()) else { return };
         due.answer = match due.answer {
             Response::Truth => Response::Json(self.shared.truth().to_json()),
             Response::Standing => Response::Json(self.shared.open_now().to_json()),

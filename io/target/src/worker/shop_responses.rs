@@ -17,7 +17,7 @@ impl<D: Driver> Worker<D> {
             let Some(connection) = self.connections.get(id) else { continue };
             let is_his = |answer: &Response| matches!(answer, Response::Awaited(his) if *his == ticket);
             // It may be missing: the last of too many pending responses is replaced by a 503.
-            if let Some(due) = connection.owed.find(|due| is_his(&due.answer)) {
+            if let Some(due) = connection.find_owed(|due| is_his(&due.answer)) {
                 due.answer = answer;
                 self.advance(id, counts);
             }

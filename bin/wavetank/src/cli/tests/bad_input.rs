@@ -188,8 +188,8 @@ fn quantities() {
 #[test]
 fn values() {
     check(&[
-        ("localhost --http 2", "value_later", Usage, "--http `2`", "1.1"),
-        ("localhost --http 1", "value_unknown", Usage, "--http `1`", "1.1 or 1.0"),
+        ("localhost --http 3", "value_later", Usage, "--http `3`", "1.1"),
+        ("localhost --http 1", "value_unknown", Usage, "--http `1`", "1.1 or 1.0 or 2"),
         ("localhost --engine xdp", "value_later", Usage, "--engine", "auto, epoll, uring"),
         ("localhost --engine uring", "no_uring", Refused, "not probed", "--engine epoll"),
         ("localhost --engine epol", "value_unknown", Usage, "--engine", "epoll?"),
@@ -303,6 +303,15 @@ fn numbers_that_contradict_each_other() {
         ("localhost --threads 4 -c 2", "conflict", Usage, "--threads 4", "--threads 2"),
         ("localhost --connect-timeout 5s --timeout 1s", "conflict", Usage, "--connect-timeout", "lower"),
         ("localhost --pipeline 8 --requests-per-connection 4", "conflict", Usage, "never fits", "raise"),
+        (
+            "localhost --http 2 --streams 8 --requests-per-connection 4",
+            "conflict",
+            Usage,
+            "never fits",
+            "raise",
+        ),
+        ("localhost --http 2 --streams 2k", "overflow", Usage, "--streams", "up to 1024"),
+        ("localhost --http 2 --streams 0", "zero", Usage, "--streams", "at least 1"),
         ("localhost -r 1/s --max-open 5 -c 6", "conflict", Usage, "never used up", "raise --max-open"),
         ("localhost -r 1/s --open-rate 5/s", "conflict", Usage, "--open-rate", "-c opens a pool"),
         ("localhost --body a --body-file b", "conflict", Usage, "--body-file", "one of the two"),
@@ -349,6 +358,9 @@ fn sample(option: &str) -> &'static str {
         "--once" => "--once",
         "--no-keepalive" => "--no-keepalive",
         "--http 1.0" => "--http 1.0",
+        "--http 2" => "--http 2",
+        "--streams" => "--streams 4",
+        "--alpn" => "--alpn http/1.1",
         "--proxy" => "--proxy localhost:3128",
         "--connect-to" => "--connect-to localhost:81",
         "--basic" => "--basic me:secret",

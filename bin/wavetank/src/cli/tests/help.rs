@@ -111,7 +111,7 @@ fn habits_of_other_tools() {
         ("localhost -b a=b", "Cookie"),
         ("localhost --data=x", "--body"),
         ("localhost --vus 10", "-c 10"),
-        ("localhost --http2", "limitations"),
+        ("localhost --http2", "--http 2"),
         ("localhost -4", "--ip 4"),
         ("localhost --disable-keepalive", "--no-keepalive"),
         ("localhost -d '{\"a\":1}'", "--body TEXT"),

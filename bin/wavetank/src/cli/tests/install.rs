@@ -43,7 +43,7 @@ fn shells_and_pages_learn_the_values_of_closed_sets() {
         assert!(script.contains(&case), "{option}: {names}");
     };
     check("--arrivals", "even poisson");
-    check("--http", "1.1 1.0");
+    check("--http", "1.1 1.0 2");
     check("--close", "fin rst");
     check("--engine", "auto epoll uring");
     check("--proxy-protocol", "v1 v2");
@@ -62,7 +62,7 @@ fn shells_and_pages_learn_the_values_of_closed_sets() {
     }
     let pages = man_pages();
     let run = pages.iter().find(|(file, _)| file == "wavetank-run.1").expect("run has a page");
-    for names in ["even|poisson", "1.0|1.1", "\nhgrm\n"] {
+    for names in ["even|poisson", "1.0|1.1|2", "\nhgrm\n"] {
         assert!(run.1.contains(names), "{names}: {}", run.1);
     }
 }

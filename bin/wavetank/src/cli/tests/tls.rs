@@ -62,7 +62,7 @@ fn nonsense_is_told() {
         ("https://localhost --tls-resume yes", "value_unknown", "--tls-resume", "never or user or shared"),
         ("https://localhost --tls-groups X25519,,P-256", "value_missing", "empty", "commas"),
         ("https://localhost --tls-groups X25519,X25519", "conflict", "twice", "once"),
-        ("https://localhost --alpn h2", "value_later", "HTTP/2", "http/1.1"),
+        ("https://localhost --alpn h2", "conflict", "HTTP/2", "http/1.1"),
         ("https://localhost --sni 10.0.0.5", "bad_sni", "address", "URL"),
         ("https://localhost --once --tls-resume user", "conflict", "--once", "one request"),
     ] {

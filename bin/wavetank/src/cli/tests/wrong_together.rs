@@ -60,7 +60,7 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --once --metrics json=a", "conflict", Usage, "--once and --metrics", "leave out"),
         ("localhost --metrics json=a --metrics json=a", "conflict", Usage, "given twice", "once"),
         ("localhost --agents a,b", "option_unknown", Usage, "--agents", "--fleet FILE"),
-        ("localhost --http2", "option_unknown", Usage, "HTTP/2 is not supported", "limitations"),
+        ("localhost --http3", "option_unknown", Usage, "HTTP/3 is not supported", "limitations"),
         ("watch", "command_unknown", Usage, "`watch` is not supported in this version", "wavetank attach"),
         ("pause 7f3a", "command_unknown", Usage, "`pause` is not supported in this version", "wavetank stop"),
         ("doctor", "command_unknown", Usage, "`doctor` is not supported in this version", "plan"),

@@ -5,7 +5,7 @@ use proptest::sample::{Index, select};
 use wavetank_wire::fuzzing;
 use wavetank_wire::h1::{
     Eof, Limits, RequestHead, RequestParts, RequestReader, RequestSink, ResponseEnd, ResponseHead,
-    ResponseParts, ResponseReader, ResponseSink, render_request, render_response_head,
+    ResponseParts, ResponseReader, ResponseSink, Version, render_request, render_response_head,
 };
 
 type Fields = Vec<(String, String)>;
@@ -160,7 +160,7 @@ proptest! {
         let written = render_request(&RequestParts {
             method,
             target: &target,
-            http_10,
+            version: if http_10 { Version::Http10 } else { Version::Http11 },
             host: &host,
             keep_alive,
             headers: &headers,

@@ -1,14 +1,14 @@
 //! Requests and response heads exactly as they are sent.
 
 use wavetank_wire::h1::{
-    ParseError, RequestParts, RequestReader, ResponseParts, is_field_name, is_field_value, push_decimal,
-    render_request, render_response_head,
+    ParseError, RequestParts, RequestReader, ResponseParts, Version, is_field_name, is_field_value,
+    push_decimal, render_request, render_response_head,
 };
 
 const GET: RequestParts<'_> = RequestParts {
     method: "GET",
     target: "/a?b",
-    http_10: false,
+    version: Version::Http11,
     host: "x:80",
     keep_alive: true,
     headers: &[],
@@ -36,7 +36,7 @@ fn requests_without_a_body() {
 fn the_connection_is_named_only_against_the_version() {
     let close = RequestParts { keep_alive: false, ..GET };
     check(&close, "GET /a?b HTTP/1.1\r\nHost: x:80\r\nConnection: close\r\n\r\n");
-    let kept = RequestParts { http_10: true, ..GET };
+    let kept = RequestParts { version: Version::Http10, ..GET };
     check(&kept, "GET /a?b HTTP/1.0\r\nHost: x:80\r\nConnection: keep-alive\r\n\r\n");
     check(&RequestParts { keep_alive: false, ..kept }, "GET /a?b HTTP/1.0\r\nHost: x:80\r\n\r\n");
     let own = RequestParts { headers: &[("connection", "TE, close")], ..close };

@@ -1,0 +1,191 @@
+//! Header blocks of responses.
+
+use super::super::error::{ErrorCode, Fault};
+use super::super::frame::{FrameHeader, flag, kind, without_padding};
+use super::super::response_fields;
+use super::{ClientSink, Core, StreamFailure};
+use crate::h1::ResponseHead;
+
+/// The largest header block, encoded.
+const BLOCK_BYTES_MAX: usize = 64 * 1024;
+/// The most frames of one header block.
+const BLOCK_FRAMES_MAX: u32 = 32;
+/// A longer block is decoded each time.
+const REMEMBERED_BYTES_MAX: usize = 2_048;
+
+/// A header block that continues in further frames.
+#[derive(Debug)]
+pub(super) struct BlockInProgress {
+    stream: u32,
+    end_stream: bool,
+    bytes: Vec<u8>,
+    frames: u32,
+}
+
+/// The last block that changed no table, and what it says. The same bytes mean the same as long as
+/// the decoder's table is the same.
+#[derive(Debug, Default)]
+pub(super) struct LastBlock {
+    bytes: Vec<u8>,
+    changes: u64,
+    status: u16,
+    content_length: Option<u64>,
+}
+
+impl<T> Core<T> {
+    pub(super) fn take_headers(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        sink: &mut impl ClientSink<T>,
+    ) -> Result<(), Fault> {
+        if header.stream == 0 {
+            return Err(Fault::WrongStream);
+        }
+        let mut fragment = without_padding(header, payload).ok_or(Fault::Padding)?;
+        if header.has(flag::PRIORITY) {
+            fragment = fragment.get(5..).ok_or(Fault::FrameSize)?;
+        }
+        let end_stream = header.has(flag::END_STREAM);
+        if header.has(flag::END_HEADERS) {
+            return self.take_block(header.stream, end_stream, fragment, sink);
+        }
+        let (stream, bytes) = (header.stream, fragment.to_vec());
+        self.block = Some(BlockInProgress { stream, end_stream, bytes, frames: 1 });
+        Ok(())
+    }
+
+    pub(super) fn take_continuation(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        sink: &mut impl ClientSink<T>,
+    ) -> Result<(), Fault> {
+        let Some(mut block) = self.block.take() else { return Err(Fault::Continuation) };
+        if header.kind != kind::CONTINUATION || header.stream != block.stream {
+            return Err(Fault::Continuation);
+        }
+        block.frames += 1;
+        block.bytes.extend_from_slice(payload);
+        if block.bytes.len() > BLOCK_BYTES_MAX || block.frames > BLOCK_FRAMES_MAX {
+            return Err(Fault::HeadersTooLarge);
+        }
+        if header.has(flag::END_HEADERS) {
+            return self.take_block(block.stream, block.end_stream, &block.bytes, sink);
+        }
+        self.block = Some(block);
+        Ok(())
+    }
+
+    /// Handles a complete header block.
+    fn take_block(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        block: &[u8],
+        sink: &mut impl ClientSink<T>,
+    ) -> Result<(), Fault> {
+        let Some(at) = self.find(id) else {
+            let allowed = self.check_closed(id);
+            // It changes the table even if no request needs it.
+            response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
+            return allowed;
+        };
+        let stream = &mut self.streams[at];
+        stream.has_begun = true;
+        if stream.has_head {
+            response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
+            let is_bad = self.fields.malformed || self.fields.status != 0 || !end_stream;
+            return match self.faulty_fields(is_bad) {
+                Some(fault) => {
+                    self.fail(at, fault, sink);
+                    Ok(())
+                }
+                None => self.finish(at, sink),
+            };
+        }
+        let wants_fields = sink.began(&mut stream.tag);
+        if wants_fields || !self.recall(block) {
+            let before = self.decoder.changes();
+            response_fields::decode(&mut self.decoder, block, &self.limits, wants_fields, &mut self.fields)?;
+            if before == self.decoder.changes() {
+                self.learn(block);
+            }
+        }
+        let is_malformed = self.fields.malformed || self.fields.status == 0 || self.fields.status == 101;
+        if let Some(fault) = self.faulty_fields(is_malformed) {
+            self.fail(at, fault, sink);
+            return Ok(());
+        }
+        let stream = &mut self.streams[at];
+        if self.fields.status < 200 {
+            stream.interims += 1;
+            let fault = if end_stream {
+                Fault::Malformed
+            } else if stream.interims > self.limits.interim_max {
+                Fault::TooManyInterim
+            } else {
+                return Ok(());
+            };
+            self.fail(at, fault, sink);
+            return Ok(());
+        }
+        stream.has_head = true;
+        stream.status = self.fields.status;
+        stream.content_length = self.fields.content_length;
+        stream.head_bytes = u32::try_from(block.len()).unwrap_or(u32::MAX);
+        if wants_fields {
+            let status = self.fields.status;
+            sink.head(&mut stream.tag, &ResponseHead::of_http2(status, &self.fields.lines));
+        }
+        if end_stream { self.finish(at, sink) } else { Ok(()) }
+    }
+
+    /// Returns the fault of the fields that were decoded.
+    fn faulty_fields(&self, is_malformed: bool) -> Option<Fault> {
+        if self.fields.too_large {
+            return Some(Fault::HeadersTooLarge);
+        }
+        is_malformed.then_some(Fault::Malformed)
+    }
+
+    /// Takes over what the last block says, if `block` is the same.
+    fn recall(&mut self, block: &[u8]) -> bool {
+        let last = &self.last_block;
+        let is_same = last.changes == self.decoder.changes() && !block.is_empty() && last.bytes == block;
+        if is_same {
+            (self.fields.status, self.fields.content_length) = (last.status, last.content_length);
+            (self.fields.malformed, self.fields.too_large) = (false, false);
+        }
+        is_same
+    }
+
+    fn learn(&mut self, block: &[u8]) {
+        if block.len() > REMEMBERED_BYTES_MAX || self.fields.malformed || self.fields.too_large {
+            return;
+        }
+        let last = &mut self.last_block;
+        last.bytes.clear();
+        last.bytes.extend_from_slice(block);
+        last.changes = self.decoder.changes();
+        (last.status, last.content_length) = (self.fields.status, self.fields.content_length);
+    }
+
+    /// Handles a frame on a stream that is not in use.
+    pub(super) fn check_closed(&self, id: u32) -> Result<(), Fault> {
+        if id.is_multiple_of(2) || id >= self.next_id {
+            Err(Fault::UnknownStream)
+        } else if self.reset.may_contain(id) {
+            Ok(())
+        } else {
+            Err(Fault::StreamClosed)
+        }
+    }
+
+    /// Resets a stream because of its response.
+    pub(super) fn fail(&mut self, at: usize, fault: Fault, sink: &mut impl ClientSink<T>) {
+        let code = if fault == Fault::HeadersTooLarge { ErrorCode::CANCEL } else { fault.code() };
+        let stream = self.reset_stream(at, code);
+        sink.failed(stream.tag, StreamFailure::Fault(fault));
+    }
+}

@@ -1,0 +1,134 @@
+//! Sending requests, and the rest of their bodies.
+
+use super::super::error::ErrorCode;
+use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
+use super::super::request_text::{RequestText, without_chunks};
+use super::stream::{Stream, UnsentBody};
+use super::{Client, Core};
+
+/// A longer request is encoded each time.
+const REMEMBERED_BYTES_MAX: usize = 2_048;
+/// The most requests that are remembered for one connection.
+const REMEMBERED_MAX: usize = 4;
+
+/// A request without a body, and its header block. The same text has the same block as long as the
+/// encoder's table is the same.
+#[derive(Debug)]
+pub(super) struct RememberedRequest {
+    text: Box<[u8]>,
+    block: Box<[u8]>,
+    is_head: bool,
+    changes: u64,
+}
+
+impl<T> Client<T> {
+    /// Sends a request, given as HTTP/1 text. There must be [`room`](Self::room) for it. `repeats`:
+    /// the same text is likely to be sent again.
+    ///
+    /// # Errors
+    /// Returns the tag if the text is not that of a request.
+    pub fn request(&mut self, tag: T, text: &[u8], repeats: bool) -> Result<(), T> {
+        let core = &mut self.core;
+        if repeats && let Some(at) = core.remembered.iter().position(|known| *known.text == *text) {
+            let known = &core.remembered[at];
+            if known.changes == core.encoder.changes() {
+                let is_head = known.is_head;
+                frame::push_headers(&mut core.out, core.next_id, &known.block, true);
+                core.open(tag, is_head);
+                return Ok(());
+            }
+            core.remembered.swap_remove(at);
+        }
+        let Some(request) = RequestText::parse(text) else { return Err(tag) };
+        let dechunked;
+        let mut body = request.body;
+        if request.is_chunked() {
+            let Some(data) = without_chunks(body) else { return Err(tag) };
+            dechunked = data;
+            body = &dechunked;
+        }
+        core.send(tag, &request, body, (repeats && text.len() <= REMEMBERED_BYTES_MAX).then_some(text));
+        Ok(())
+    }
+}
+
+impl<T> Core<T> {
+    fn send(&mut self, tag: T, request: &RequestText<'_>, body: &[u8], remember: Option<&[u8]>) {
+        let before = self.encoder.changes();
+        let mut block = Vec::with_capacity(128);
+        request.encode(&mut self.encoder, self.secure, &mut block, &mut self.scratch);
+        frame::push_headers(&mut self.out, self.next_id, &block, body.is_empty());
+        let changes = self.encoder.changes();
+        let is_head = request.is_head();
+        if body.is_empty()
+            && changes == before
+            && let Some(text) = remember
+        {
+            if self.remembered.len() == REMEMBERED_MAX {
+                self.remembered.remove(0);
+            }
+            let (text, block) = (text.into(), block.into());
+            self.remembered.push(RememberedRequest { text, block, is_head, changes });
+        }
+        self.open(tag, is_head);
+        if !body.is_empty() {
+            let at = self.streams.len() - 1;
+            let sent = self.send_data(at, body);
+            if sent < body.len() {
+                self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].into(), sent: 0 });
+            }
+        }
+    }
+
+    /// Adds the stream of a request, the headers of which were sent.
+    #[inline]
+    fn open(&mut self, tag: T, is_head: bool) {
+        self.streams.push(Stream::new(self.next_id, tag, self.peer.window, is_head));
+        self.next_id += 2;
+    }
+
+    /// Sends as much of `body` as the windows allow. The last frame ends the stream. Returns how
+    /// many bytes were sent.
+    fn send_data(&mut self, at: usize, body: &[u8]) -> usize {
+        let Self { streams, out, send_window, .. } = self;
+        let stream = &mut streams[at];
+        let mut sent = 0;
+        while sent < body.len() {
+            let window = (*send_window).min(stream.send_window).max(0);
+            let length = (body.len() - sent).min(PAYLOAD_BYTES_MAX).min(window as usize);
+            if length == 0 {
+                break;
+            }
+            let flags = if sent + length == body.len() { flag::END_STREAM } else { 0 };
+            frame::push_header(out, length, kind::DATA, flags, stream.id);
+            out.extend_from_slice(&body[sent..sent + length]);
+            sent += length;
+            *send_window -= length as i64;
+            stream.send_window -= length as i64;
+        }
+        sent
+    }
+
+    /// Continues with bodies that flow control has held back.
+    pub(super) fn continue_bodies(&mut self) {
+        for at in 0..self.streams.len() {
+            if self.send_window <= 0 {
+                return;
+            }
+            let Some(mut body) = self.streams[at].unsent.take() else { continue };
+            body.sent += self.send_data(at, &body.bytes[body.sent..]);
+            if body.sent < body.bytes.len() {
+                self.streams[at].unsent = Some(body);
+            }
+        }
+    }
+
+    /// Stops sending the body of a stream that has its response. The peer must know that no more
+    /// will come.
+    pub(super) fn abandon_body(&mut self, stream: &Stream<T>) {
+        if stream.unsent.is_some() {
+            frame::push_reset(&mut self.out, stream.id, ErrorCode::CANCEL);
+            self.reset.insert(stream.id);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The state of a client's streams.
+
+use std::collections::VecDeque;
+
+use super::super::error::ErrorCode;
+use super::super::frame;
+use super::{Core, RECEIVE_WINDOW};
+
+/// One request in flight.
+#[derive(Debug)]
+pub(super) struct Stream<T> {
+    pub(super) id: u32,
+    pub(super) tag: T,
+    pub(super) send_window: i64,
+    pub(super) receive_window: i64,
+    /// The part of the body that flow control holds back.
+    pub(super) unsent: Option<UnsentBody>,
+    /// The response has no body, because the request is HEAD.
+    pub(super) is_head: bool,
+    /// The head of the final response has arrived.
+    pub(super) has_head: bool,
+    /// Any part of a response has arrived.
+    pub(super) has_begun: bool,
+    pub(super) status: u16,
+    pub(super) interims: u32,
+    pub(super) head_bytes: u32,
+    pub(super) content_length: Option<u64>,
+    pub(super) body_bytes: u64,
+}
+
+/// A body that was not sent in whole.
+#[derive(Debug)]
+pub(super) struct UnsentBody {
+    pub(super) bytes: Box<[u8]>,
+    pub(super) sent: usize,
+}
+
+impl<T> Stream<T> {
+    pub(super) const fn new(id: u32, tag: T, send_window: i64, is_head: bool) -> Self {
+        Self {
+            id,
+            tag,
+            send_window,
+            receive_window: RECEIVE_WINDOW,
+            unsent: None,
+            is_head,
+            has_head: false,
+            has_begun: false,
+            status: 0,
+            interims: 0,
+            head_bytes: 0,
+            content_length: None,
+            body_bytes: 0,
+        }
+    }
+
+    /// Whether the response cannot have a body.
+    pub(super) const fn is_bodiless(&self) -> bool {
+        self.is_head || self.status == 204 || self.status == 304
+    }
+}
+
+/// The most streams that are remembered after a reset.
+const REMEMBERED_MAX: usize = 64;
+
+/// Streams that we have reset. The peer may have sent frames on them before it knew.
+#[derive(Debug, Default)]
+pub(super) struct ResetStreams {
+    last: VecDeque<u32>,
+    /// Streams up to this one may have been reset and forgotten.
+    forgotten: u32,
+}
+
+impl ResetStreams {
+    pub(super) fn insert(&mut self, id: u32) {
+        if self.last.len() == REMEMBERED_MAX
+            && let Some(oldest) = self.last.pop_front()
+        {
+            self.forgotten = self.forgotten.max(oldest);
+        }
+        self.last.push_back(id);
+    }
+
+    pub(super) fn may_contain(&self, id: u32) -> bool {
+        id <= self.forgotten || self.last.contains(&id)
+    }
+}
+
+impl<T> Core<T> {
+    /// Returns the place of a stream in use.
+    #[inline]
+    pub(super) fn find(&mut self, id: u32) -> Option<usize> {
+        if self.streams.get(self.last_found).is_some_and(|stream| stream.id == id) {
+            return Some(self.last_found);
+        }
+        let found = self.streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
+        self.last_found = found;
+        Some(found)
+    }
+
+    /// Resets the stream at that place.
+    pub(super) fn reset_stream(&mut self, at: usize, code: ErrorCode) -> Stream<T> {
+        let stream = self.streams.remove(at);
+        frame::push_reset(&mut self.out, stream.id, code);
+        self.reset.insert(stream.id);
+        stream
+    }
+}

@@ -1,0 +1,110 @@
+//! The header block of a response.
+
+use super::error::Fault;
+use super::hpack::Decoder;
+use crate::h1::Limits;
+
+/// The contents of a response's header block.
+#[derive(Debug, Default)]
+pub(crate) struct ResponseFields {
+    /// The status; 0 if there was none, as in trailers.
+    pub(crate) status: u16,
+    pub(crate) content_length: Option<u64>,
+    /// A status line and the fields as lines, if they were wanted, ending with an empty line.
+    pub(crate) lines: Vec<u8>,
+    /// A rule of RFC 9113 §8 is broken.
+    pub(crate) malformed: bool,
+    /// The fields are larger or more than the limits allow.
+    pub(crate) too_large: bool,
+}
+
+/// Fields of one HTTP/1 connection, which no HTTP/2 message may have (RFC 9113 §8.2.2).
+const CONNECTION_FIELDS: [&[u8]; 5] =
+    [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
+
+/// Decodes `block`. `wants_lines`: the fields are kept as text.
+///
+/// # Errors
+/// If the block cannot be decoded, which ends the connection.
+pub(crate) fn decode(
+    decoder: &mut Decoder,
+    block: &[u8],
+    limits: &Limits,
+    wants_lines: bool,
+    fields: &mut ResponseFields,
+) -> Result<(), Fault> {
+    fields.lines.clear();
+    (fields.status, fields.content_length) = (0, None);
+    (fields.malformed, fields.too_large) = (false, false);
+    let (mut count, mut bytes, mut regular) = (0, 0, false);
+    decoder.decode(block, |name, value| {
+        count += 1;
+        bytes += name.len() + value.len() + 4;
+        if count > limits.headers_max || bytes > limits.head_bytes_max {
+            fields.too_large = true;
+            return;
+        }
+        if let Some(pseudo) = name.strip_prefix(b":") {
+            let known = pseudo == b"status" && fields.status == 0 && !regular;
+            match status_of(value).filter(|_| known) {
+                Some(status) => {
+                    fields.status = status;
+                    if wants_lines {
+                        for piece in [b"HTTP/2 ", value, b"\r\n"] {
+                            fields.lines.extend_from_slice(piece);
+                        }
+                    }
+                }
+                None => fields.malformed = true,
+            }
+            return;
+        }
+        regular = true;
+        if !is_valid(name, value) {
+            fields.malformed = true;
+        } else if name == b"content-length" {
+            fields.note_length(value);
+        }
+        if wants_lines {
+            for piece in [name, b": ", value, b"\r\n"] {
+                fields.lines.extend_from_slice(piece);
+            }
+        }
+    })?;
+    if wants_lines {
+        fields.lines.extend_from_slice(b"\r\n");
+    }
+    Ok(())
+}
+
+impl ResponseFields {
+    fn note_length(&mut self, value: &[u8]) {
+        let length = decimal(value);
+        let differs = self.content_length.is_some() && self.content_length != length;
+        if length.is_none() || differs {
+            self.malformed = true;
+        }
+        self.content_length = length;
+    }
+}
+
+/// Whether a field may be in a message (RFC 9113 §8.2).
+pub(crate) fn is_valid(name: &[u8], value: &[u8]) -> bool {
+    let name_is_valid = !name.is_empty()
+        && name.iter().all(|&byte| byte > b' ' && byte < 0x7f && byte != b':' && !byte.is_ascii_uppercase());
+    let value_is_valid = !value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n'))
+        && !matches!(value, [b' ' | b'\t', ..] | [.., b' ' | b'\t']);
+    name_is_valid && value_is_valid && !CONNECTION_FIELDS.contains(&name)
+}
+
+fn status_of(value: &[u8]) -> Option<u16> {
+    let &[hundreds @ b'1'..=b'9', tens, ones] = value else { return None };
+    (tens.is_ascii_digit() && ones.is_ascii_digit())
+        .then(|| u16::from(hundreds - b'0') * 100 + u16::from(tens - b'0') * 10 + u16::from(ones - b'0'))
+}
+
+/// Parses digits and nothing else.
+pub(crate) fn decimal(digits: &[u8]) -> Option<u64> {
+    let all_digits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    all_digits.then(|| std::str::from_utf8(digits).ok()?.parse().ok()).flatten()
+}

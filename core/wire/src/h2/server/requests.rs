@@ -1,0 +1,246 @@
+//! Header blocks of requests.
+
+use super::super::error::{ErrorCode, Fault};
+use super::super::frame::{FrameHeader, flag, kind, without_padding};
+use super::super::hpack::Decoder;
+use super::super::response_fields::{decimal, is_valid};
+use super::{Core, RECEIVE_WINDOW, STREAMS_MAX, ServerSink, Stream};
+use crate::h1::{Limits, RequestHead};
+
+/// The largest header block, encoded.
+const BLOCK_BYTES_MAX: usize = 64 * 1024;
+/// The most frames of one header block.
+const BLOCK_FRAMES_MAX: u32 = 32;
+/// A longer block is decoded each time.
+const REMEMBERED_BYTES_MAX: usize = 2_048;
+
+/// A header block that continues in further frames.
+#[derive(Debug)]
+pub(super) struct BlockInProgress {
+    stream: u32,
+    end_stream: bool,
+    bytes: Vec<u8>,
+    frames: u32,
+}
+
+/// The last request's header block, and what it says.
+#[derive(Debug, Default)]
+pub(super) struct LastRequest {
+    /// The block, if the same bytes mean the same as long as the decoder's table does not change.
+    block: Vec<u8>,
+    changes: u64,
+    /// The request in HTTP/1 text.
+    text: Vec<u8>,
+    fields: RequestFields,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct RequestFields {
+    method_len: usize,
+    target_len: usize,
+    fields_at: usize,
+    content_length: Option<u64>,
+    expects_continue: bool,
+    /// A rule of RFC 9113 §8 is broken.
+    malformed: bool,
+    /// The fields are larger or more than the limits allow.
+    too_large: bool,
+}
+
+impl Core {
+    pub(super) fn take_headers(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        sink: &mut impl ServerSink,
+    ) -> Result<(), Fault> {
+        if header.stream == 0 {
+            return Err(Fault::WrongStream);
+        }
+        let mut fragment = without_padding(header, payload).ok_or(Fault::Padding)?;
+        if header.has(flag::PRIORITY) {
+            fragment = fragment.get(5..).ok_or(Fault::FrameSize)?;
+        }
+        let (stream, end_stream) = (header.stream, header.has(flag::END_STREAM));
+        if header.has(flag::END_HEADERS) {
+            return self.take_block(stream, end_stream, fragment, sink);
+        }
+        self.block = Some(BlockInProgress { stream, end_stream, bytes: fragment.to_vec(), frames: 1 });
+        Ok(())
+    }
+
+    pub(super) fn take_continuation(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        sink: &mut impl ServerSink,
+    ) -> Result<(), Fault> {
+        let Some(mut block) = self.block.take() else { return Err(Fault::Continuation) };
+        if header.kind != kind::CONTINUATION || header.stream != block.stream {
+            return Err(Fault::Continuation);
+        }
+        block.frames += 1;
+        block.bytes.extend_from_slice(payload);
+        if block.bytes.len() > BLOCK_BYTES_MAX || block.frames > BLOCK_FRAMES_MAX {
+            return Err(Fault::HeadersTooLarge);
+        }
+        if header.has(flag::END_HEADERS) {
+            return self.take_block(block.stream, block.end_stream, &block.bytes, sink);
+        }
+        self.block = Some(block);
+        Ok(())
+    }
+
+    fn take_block(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        block: &[u8],
+        sink: &mut impl ServerSink,
+    ) -> Result<(), Fault> {
+        if id <= self.last_id || id.is_multiple_of(2) {
+            return self.take_trailers(id, end_stream, block, sink);
+        }
+        let last = &mut self.last_request;
+        if last.changes != self.decoder.changes() || block.is_empty() || last.block != block {
+            let before = self.decoder.changes();
+            last.block.clear();
+            decode(&mut self.decoder, block, &self.limits, last)?;
+            last.changes = self.decoder.changes();
+            if before == last.changes && block.len() <= REMEMBERED_BYTES_MAX {
+                last.block.extend_from_slice(block);
+            }
+        }
+        self.last_id = id;
+        let fields = self.last_request.fields;
+        if self.streams.len() >= STREAMS_MAX {
+            self.reset_id(id, ErrorCode::REFUSED_STREAM);
+            return Ok(());
+        }
+        if fields.malformed || fields.too_large {
+            let code =
+                if fields.malformed { ErrorCode::PROTOCOL_ERROR } else { ErrorCode::ENHANCE_YOUR_CALM };
+            self.reset_id(id, code);
+            sink.rejected(id);
+            return Ok(());
+        }
+        let text = &self.last_request.text;
+        let target_at = fields.method_len + 1;
+        let head = RequestHead::of_http2(
+            &text[..fields.method_len],
+            &text[target_at..target_at + fields.target_len],
+            fields.expects_continue,
+            (text, fields.fields_at),
+        );
+        let is_head = head.method == b"HEAD";
+        sink.head(id, &head);
+        self.streams.push(Stream {
+            id,
+            send_window: self.peer.window,
+            receive_window: RECEIVE_WINDOW,
+            is_head,
+            is_complete: false,
+            content_length: fields.content_length,
+            body_bytes: 0,
+            response: None,
+        });
+        if end_stream {
+            self.complete(self.streams.len() - 1, sink);
+        }
+        Ok(())
+    }
+
+    /// Handles a header block on a stream that was opened before.
+    fn take_trailers(
+        &mut self,
+        id: u32,
+        end_stream: bool,
+        block: &[u8],
+        sink: &mut impl ServerSink,
+    ) -> Result<(), Fault> {
+        let mut has_pseudo = false;
+        self.last_request.block.clear();
+        self.decoder.decode(block, |name, _| has_pseudo |= name.starts_with(b":"))?;
+        if id.is_multiple_of(2) {
+            return Err(Fault::UnknownStream);
+        }
+        let Some(at) = self.find(id) else {
+            return if self.reset.contains(&id) { Ok(()) } else { Err(Fault::StreamClosed) };
+        };
+        if self.streams[at].is_complete {
+            self.reject(at, ErrorCode::STREAM_CLOSED, sink);
+        } else if has_pseudo || !end_stream {
+            self.reject(at, ErrorCode::PROTOCOL_ERROR, sink);
+        } else {
+            self.complete(at, sink);
+        }
+        Ok(())
+    }
+}
+
+/// The pseudo-fields of a request.
+const PSEUDO: [&[u8]; 4] = [b"method", b"scheme", b"path", b"authority"];
+
+/// Decodes `block` into HTTP/1 text.
+fn decode(decoder: &mut Decoder, block: &[u8], limits: &Limits, last: &mut LastRequest) -> Result<(), Fault> {
+    let LastRequest { text, fields, .. } = last;
+    *fields = RequestFields::default();
+    let mut pseudo: [Option<Vec<u8>>; 4] = Default::default();
+    let mut lines = Vec::with_capacity(256);
+    let (mut count, mut bytes, mut regular, mut has_host) = (0, 0, false, false);
+    decoder.decode(block, |name, value| {
+        count += 1;
+        bytes += name.len() + value.len() + 4;
+        if count > limits.headers_max || bytes > limits.head_bytes_max {
+            fields.too_large = true;
+            return;
+        }
+        if let Some(known) = name.strip_prefix(b":") {
+            let place = PSEUDO.iter().position(|name| *name == known);
+            let free = place.filter(|&place| pseudo[place].is_none() && !regular);
+            match free {
+                Some(place) if !value.iter().any(|&byte| byte <= b' ' || byte == 0x7f) => {
+                    pseudo[place] = Some(value.to_vec());
+                }
+                _ => fields.malformed = true,
+            }
+            return;
+        }
+        regular = true;
+        has_host |= name == b"host";
+        let bad_te = name == b"te" && value != b"trailers";
+        if bad_te || !is_valid(name, value) {
+            fields.malformed = true;
+        } else if name == b"content-length" {
+            let length = decimal(value);
+            fields.malformed |=
+                length.is_none() || fields.content_length.is_some_and(|own| Some(own) != length);
+            fields.content_length = length;
+        } else if name == b"expect" && value.eq_ignore_ascii_case(b"100-continue") {
+            fields.expects_continue = true;
+        }
+        for piece in [name, b": ", value, b"\r\n"] {
+            lines.extend_from_slice(piece);
+        }
+    })?;
+    let [method, scheme, path, authority] = pseudo;
+    text.clear();
+    let (Some(method), Some(_), Some(path)) = (method, scheme, path) else {
+        fields.malformed = true;
+        return Ok(());
+    };
+    fields.malformed |= path.is_empty() || method.is_empty();
+    (fields.method_len, fields.target_len) = (method.len(), path.len());
+    for piece in [&method[..], b" ", &path, b" HTTP/2\r\n"] {
+        text.extend_from_slice(piece);
+    }
+    fields.fields_at = text.len();
+    if let (Some(authority), false) = (authority, has_host) {
+        for piece in [b"host: ", &authority[..], b"\r\n"] {
+            text.extend_from_slice(piece);
+        }
+    }
+    text.extend_from_slice(&lines);
+    text.extend_from_slice(b"\r\n");
+    Ok(())
+}

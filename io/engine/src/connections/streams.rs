@@ -1,0 +1,330 @@
+//! Connections that carry several requests in streams of their own: HTTP/2.
+//!
+//! Requests and control frames collect in a connection's buffer during a turn of the load thread
+//! and leave together at its end. *Sent* is the instant of that.
+
+use wavetank_driver::{CloseReason, ConnId, Driver};
+use wavetank_measure::ErrorClass;
+use wavetank_units::Nanos;
+use wavetank_wire::h1::{ResponseEnd, ResponseHead};
+use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
+
+use super::events::ConnectionOutcome;
+use super::{Connections, DeferredSend, VecDeque};
+use crate::conn_slot::{ConnState, LastUse};
+use crate::exchange_buffers::ExchangeBuffers;
+use crate::failure::{self, Failure};
+use crate::machine::{Machine, StreamRequest};
+use crate::recorder::Recorder;
+use crate::request_queue::QueuedRequest;
+
+/// A buffer for sending keeps at most this much memory.
+const IDLE_BYTES_MAX: usize = 64 << 10;
+
+impl<D: Driver> Connections<D> {
+    /// Handles a connection that is ready for its protocol: after connecting, the preface and TLS.
+    pub(super) fn established(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        if !self.http2 {
+            return self.opened(seat, at, rec);
+        }
+        let secure = self.names[usize::from(self.seats[seat as usize].target)].is_some();
+        let mut client = Box::new(Client::new(self.talks.limits(), secure));
+        // If this fails, the driver reports the end of the connection, which is handled there.
+        let _ = self.driver.send(link, client.out());
+        client.out().clear();
+        self.seats[seat as usize].state = ConnState::Greeting;
+        let talk = self.conversation(seat);
+        (talk.machine, talk.leaving, talk.first_byte) = (Machine::Http2(client), false, at);
+        self.arm(seat);
+    }
+
+    /// Handles a TLS handshake that did not agree on HTTP/2.
+    #[cold]
+    pub(super) fn http2_refused(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+        self.seats[seat as usize].state = ConnState::Greeting;
+        self.cancel_dial(seat, &failure::HTTP2_REFUSED, self.plan.http.close, at, rec);
+    }
+
+    /// Handles the end of a connection before the server's settings arrived.
+    #[cold]
+    pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+        let failure = match how {
+            CloseReason::Eof | CloseReason::Truncated => failure::GREETING_CLOSED,
+            _ => failure::end_failure(how, &self.driver),
+        };
+        self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+    }
+
+    /// Whether the slot's connection uses HTTP/2.
+    pub(super) fn is_http2(&self, seat: u32) -> bool {
+        self.http2 && self.seats[seat as usize].talk.as_ref().is_some_and(|talk| talk.machine.is_http2())
+    }
+
+    /// Whether the peer has announced that it closes this connection, and nothing is in flight.
+    pub(super) fn has_parted(&self, seat: u32) -> bool {
+        let Some(talk) = self.seats[seat as usize].talk.as_ref().filter(|_| self.http2) else { return false };
+        matches!(&talk.machine, Machine::Http2(client) if client.parting().is_some() && client.in_flight() == 0)
+    }
+
+    /// Puts a request into the buffer of an open connection.
+    pub(super) fn dispatch_stream(&mut self, seat: u32, flight: QueuedRequest, at: Nanos) {
+        let Self { seats, requests, letters, .. } = self;
+        let Some(talk) = &mut seats[seat as usize].talk else { return };
+        let Machine::Http2(client) = &mut talk.machine else { return };
+        let (text, repeats) = match letters.request(flight.exchange) {
+            None => (&requests.get(flight.scenario, flight.step).bytes[..], true),
+            Some(bytes) => (bytes, false),
+        };
+        if client.request(StreamRequest::new(flight), text, repeats).is_err() {
+            let failure = Box::new(failure::NOT_A_REQUEST);
+            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
+            return;
+        }
+        self.arm_for(seat, flight.deadline);
+        self.flush_later(seat);
+    }
+
+    fn flush_later(&mut self, seat: u32) {
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        if !std::mem::replace(&mut talk.unflushed, true) {
+            self.unflushed.push(seat);
+        }
+    }
+
+    /// Whether there are bytes to send.
+    #[inline]
+    pub(crate) const fn has_unflushed(&self) -> bool {
+        !self.unflushed.is_empty()
+    }
+
+    /// Sends what has collected on all connections. The requests among it are added to `leaving`.
+    pub(crate) fn flush_streams(&mut self, rec: &mut Recorder) {
+        let mut at = self.clock.now();
+        while let Some(seat) = self.unflushed.pop() {
+            self.flush_seat(seat, at);
+            if !D::SENDS_LATER {
+                let sent = self.clock.now();
+                rec.send_call(sent.since(at));
+                (self.worked_until, at) = (sent, sent);
+            }
+        }
+    }
+
+    fn flush_seat(&mut self, seat: u32, at: Nanos) {
+        let entry = &mut self.seats[seat as usize];
+        let Some(talk) = &mut entry.talk else { return };
+        talk.unflushed = false;
+        let (Some(link), Machine::Http2(client)) = (entry.link, &mut talk.machine) else { return };
+        let is_sent = self.driver.send(link, client.out()).is_ok();
+        client.out().clear();
+        client.out().shrink_to(IDLE_BYTES_MAX);
+        if !is_sent {
+            // The driver reports the end after earlier responses. The end decides about these
+            // requests.
+            talk.leaving = true;
+            return;
+        }
+        for stream in client.tags_mut().rev().take_while(|stream| !stream.is_sent()) {
+            stream.sent = at;
+            self.leaving.push(DeferredSend { link, exchange: stream.request.exchange, at });
+        }
+    }
+
+    /// Marks the requests of the last send on `link` as not sent after all.
+    pub(super) fn take_back_streams(&mut self, seat: u32, link: ConnId) {
+        self.leaving.retain(|leaving| leaving.link != link);
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        talk.leaving = true;
+        let Machine::Http2(client) = &mut talk.machine else { return };
+        let Some(last) = client.tags().map(|stream| stream.sent).max() else { return };
+        client
+            .tags_mut()
+            .rev()
+            .filter(|stream| stream.sent == last)
+            .for_each(|stream| stream.sent = Nanos::MAX);
+    }
+
+    /// Handles bytes of an HTTP/2 connection.
+    pub(super) fn streams_received(
+        &mut self,
+        seat: u32,
+        link: ConnId,
+        len: usize,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
+        let is_ending = self.driver.is_ending(link);
+        let entry = &mut self.seats[seat as usize];
+        let Some(talk) = &mut entry.talk else { return };
+        let Machine::Http2(client) = &mut talk.machine else { return };
+        talk.first_byte = at;
+        talk.leaving |= is_ending;
+        let has_served = entry.past == LastUse::Served;
+        let (letters, outcomes) = (&mut self.letters, &mut self.outcomes);
+        let mut sink = StreamSink { letters, outcomes, at, has_served, answered: 0, is_refused: false };
+        let read = client.read(self.driver.received(len), &mut sink);
+        let answered = sink.answered;
+        talk.leaving |= sink.is_refused;
+        let (is_ready, has_out) = (client.is_ready(), !client.out().is_empty());
+        if read.is_err() {
+            // The peer learns the reason, if it still reads.
+            let _ = self.driver.send(link, client.out());
+            client.out().clear();
+        }
+        for _ in 0..answered {
+            entry.serve();
+        }
+        if let Err(fault) = read {
+            return self.broke_protocol(seat, failure::http2_failure(fault), at, rec);
+        }
+        if has_out {
+            self.flush_later(seat);
+        }
+        if self.seats[seat as usize].state == ConnState::Greeting {
+            if !is_ready {
+                return;
+            }
+            self.opened(seat, at, rec);
+        }
+        self.after_streams(seat, at, rec);
+    }
+
+    /// Ends a connection on which the peer broke the protocol.
+    #[cold]
+    fn broke_protocol(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+        if self.seats[seat as usize].state == ConnState::Greeting {
+            return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+        }
+        self.end(seat, failure, true, at, rec);
+    }
+
+    /// Continues after some streams of a connection have ended: closes it if that was the last one
+    /// on it, or sends what waits.
+    fn after_streams(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+        let entry = &self.seats[seat as usize];
+        let (ConnState::Open, Some(talk)) = (entry.state, &entry.talk) else { return };
+        let Machine::Http2(client) = &talk.machine else { return };
+        let is_parting = client.parting().is_some();
+        let is_over = talk.leaving || is_parting || entry.left == 0;
+        if is_over && client.in_flight() == 0 {
+            let lost = talk.leaving && !is_parting;
+            return self.end(seat, failure::AFTER_CLOSE, lost, at, rec);
+        }
+        self.free(seat, at, rec);
+    }
+
+    /// Fails the requests of one connection that have timed out. The connection goes on, unless
+    /// nothing arrived on it while the request waited: such a connection gets no further requests.
+    pub(super) fn expire_streams(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        let Machine::Http2(client) = &mut talk.machine else { return };
+        let mut over = Vec::new();
+        client.cancel(|stream| stream.request.deadline <= now, |stream, _| over.push(stream));
+        let heard = talk.first_byte;
+        talk.leaving |= over.iter().any(|stream| stream.is_sent() && stream.sent > heard);
+        while talk.flights.first_waiting().is_some_and(|flight| flight.deadline <= now) {
+            over.extend(talk.flights.take_waiting().map(StreamRequest::new));
+        }
+        for stream in over {
+            let failure = Box::new(Failure::new(ErrorClass::RequestTimeout));
+            self.outcomes.push_back(ConnectionOutcome::Broken(stream.request.exchange, failure, now));
+        }
+        self.flush_later(seat);
+        self.after_streams(seat, now, rec);
+    }
+
+    /// Fails the requests in flight on a connection that has ended with `failure`. `served`: it had
+    /// answered a request.
+    pub(super) fn break_streams(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
+        let limits = self.talks.limits();
+        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        let outcomes = &mut self.outcomes;
+        if let Machine::Http2(client) = &mut talk.machine {
+            client.cut(|stream, has_begun| {
+                let between = failure.peer_closed && !has_begun && served;
+                let retry = between && (!stream.is_sent() || stream.request.manner.is_idempotent());
+                let broken = if between { failure.clone().between_requests() } else { failure.clone() };
+                let broken = Box::new(Failure { retry, ..broken });
+                outcomes.push_back(ConnectionOutcome::Broken(stream.request.exchange, broken, at));
+            });
+        }
+        talk.machine = Machine::http1(limits);
+    }
+
+    /// Sends on the next connection to the target that has room. Returns whether there is one.
+    pub(super) fn submit_stream(&mut self, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) -> bool {
+        loop {
+            let Some(pool) = &mut self.pool else { return false };
+            let Some(seat) = pool.next_with_room(flight.target) else { return false };
+            if !self.seats[seat as usize].has_room(self.pipeline) {
+                pool.unlink(seat, &mut self.seats);
+                continue;
+            }
+            self.dispatch(seat, flight, at, rec);
+            if !self.seats[seat as usize].has_room(self.pipeline) {
+                self.unlist_full(seat);
+            }
+            return true;
+        }
+    }
+
+    /// Removes a connection without room from those that take requests.
+    pub(super) fn unlist_full(&mut self, seat: u32) {
+        if let Some(pool) = &mut self.pool
+            && self.http2
+        {
+            pool.unlink(seat, &mut self.seats);
+        }
+    }
+}
+
+/// Receives the responses of one connection.
+struct StreamSink<'a> {
+    letters: &'a mut ExchangeBuffers,
+    outcomes: &'a mut VecDeque<ConnectionOutcome>,
+    at: Nanos,
+    has_served: bool,
+    answered: u32,
+    /// The peer refused a stream, so this connection should get no more.
+    is_refused: bool,
+}
+
+impl ClientSink<StreamRequest> for StreamSink<'_> {
+    #[inline]
+    fn began(&mut self, stream: &mut StreamRequest) -> bool {
+        if stream.first_byte == Nanos::MAX {
+            stream.first_byte = self.at;
+        }
+        let manner = stream.request.manner;
+        !self.letters.is_empty() && (manner.keeps_answer() || manner.keeps_cookies())
+    }
+
+    fn head(&mut self, stream: &mut StreamRequest, head: &ResponseHead<'_>) {
+        self.letters.stream_head(stream.request.exchange, stream.request.manner, head);
+    }
+
+    #[inline]
+    fn body(&mut self, stream: &mut StreamRequest, bytes: &[u8]) {
+        if stream.request.manner.keeps_answer() && !self.letters.is_empty() {
+            self.letters.stream_body(stream.request.exchange, bytes);
+        }
+    }
+
+    #[inline]
+    fn answered(&mut self, stream: StreamRequest, end: ResponseEnd) {
+        self.answered += 1;
+        let exchange = stream.request.exchange;
+        self.outcomes.push_back(ConnectionOutcome::Answered(exchange, end, stream.first_byte, self.at));
+    }
+
+    #[cold]
+    fn failed(&mut self, stream: StreamRequest, failure: StreamFailure) {
+        self.is_refused |= failure == StreamFailure::Refused;
+        let request = stream.request;
+        // A server that never does anything is not asked again and again.
+        let retry =
+            failure.is_untouched() && (self.has_served || !request.again) && request.deadline > self.at;
+        let failure = Box::new(failure::stream_failure(failure, retry));
+        self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, self.at));
+    }
+}

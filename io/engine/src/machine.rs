@@ -1,0 +1,60 @@
+//! [`Machine`]: the protocol on a connection.
+
+use wavetank_units::Nanos;
+use wavetank_wire::h1::{Limits, ResponseReader};
+use wavetank_wire::h2::Client;
+
+use crate::request_queue::QueuedRequest;
+
+/// The protocol on a connection.
+///
+/// HTTP/1 is inline, because a million connections may use it. Its requests are in the connection's
+/// [`RequestQueue`](crate::request_queue::RequestQueue). A protocol with responses in any order
+/// keeps its requests itself.
+pub(crate) enum Machine {
+    /// HTTP/1, and the response that is read.
+    Http1(ResponseReader),
+    /// HTTP/2, with its streams.
+    Http2(Box<Client<StreamRequest>>),
+}
+
+/// A request on a stream of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamRequest {
+    pub(crate) request: QueuedRequest,
+    /// When it was handed to the driver; [`Nanos::MAX`] before that.
+    pub(crate) sent: Nanos,
+    /// When the first byte of its response arrived.
+    pub(crate) first_byte: Nanos,
+}
+
+impl StreamRequest {
+    /// Creates one that was not sent yet.
+    pub(crate) const fn new(request: QueuedRequest) -> Self {
+        Self { request, sent: Nanos::MAX, first_byte: Nanos::MAX }
+    }
+
+    /// Whether it was handed to the driver.
+    pub(crate) fn is_sent(&self) -> bool {
+        self.sent != Nanos::MAX
+    }
+}
+
+impl Machine {
+    /// Creates an HTTP/1 machine that awaits no response.
+    pub(crate) fn http1(limits: Limits) -> Self {
+        Self::Http1(ResponseReader::new(limits))
+    }
+
+    /// Whether it is an HTTP/1 machine that awaits no response, and thus has no state.
+    #[inline]
+    pub(crate) fn is_idle_http1(&self) -> bool {
+        matches!(self, Self::Http1(reader) if reader.is_idle())
+    }
+
+    /// Whether it is HTTP/2.
+    #[inline]
+    pub(crate) const fn is_http2(&self) -> bool {
+        matches!(self, Self::Http2(_))
+    }
+}

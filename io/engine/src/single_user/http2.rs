@@ -1,0 +1,182 @@
+//! HTTP/2 on the connection of one user: one stream at a time.
+
+use std::sync::Arc;
+
+use wavetank_driver::{Driver, Event};
+use wavetank_measure::ErrorClass;
+use wavetank_units::Nanos;
+use wavetank_wire::h1::{ResponseEnd, ResponseHead, ResponseSink};
+use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
+
+use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
+use crate::connections::speaks_http2;
+use crate::failure::{self, Failure};
+
+impl Connector<'_> {
+    /// Starts HTTP/2 on a new connection and waits for the server's settings, until `until`.
+    pub(super) fn greet<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        until: Nanos,
+    ) -> Result<(), Failure> {
+        let tls = line.opened.tls.as_ref();
+        if tls.is_some_and(|tls| !speaks_http2(Some(&tls.agreed))) {
+            return Err(failure::HTTP2_REFUSED);
+        }
+        let mut client = Box::new(Client::new(self.limits(), tls.is_some()));
+        while !client.is_ready() {
+            send(line, &mut client);
+            match self.event(&mut line.driver, until, &failure::GREETING_TIMEOUT)? {
+                Event::Received(id, len) if id == line.conn => {
+                    let read = client.read(line.driver.received(len), &mut Nothing);
+                    read.map_err(failure::http2_failure)?;
+                }
+                Event::Ended(id, how) if id == line.conn => {
+                    let failure = failure::end_failure(how, &line.driver);
+                    return Err(if failure.peer_closed && failure.errno.is_none() {
+                        failure::GREETING_CLOSED
+                    } else {
+                        failure
+                    });
+                }
+                _ => {}
+            }
+        }
+        send(line, &mut client);
+        line.http2 = Some(client);
+        Ok(())
+    }
+
+    /// Sends `request` on a stream and waits for the whole response, until `deadline`.
+    pub(super) fn ask_stream<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        request: &Arc<[u8]>,
+        deadline: Nanos,
+        sink: &mut impl ResponseSink,
+    ) -> Result<ResponseTimes, RequestError> {
+        let mut client = line.http2.take().expect("the caller has checked that it uses HTTP/2");
+        let mut hearing = ResponseCapture::default();
+        let sent = self.clock.now();
+        let result = match client.request((), request, false) {
+            Ok(()) => {
+                hearing.sent = send(line, &mut client);
+                self.hear_stream(line, &mut client, deadline, (&mut hearing, sink))
+            }
+            Err(()) => Err(failure::NOT_A_REQUEST),
+        };
+        client.cancel(|()| true, |(), _| ());
+        send(line, &mut client);
+        line.http2 = Some(client);
+        match result {
+            Ok(answer) => {
+                line.served += 1;
+                let complete = self.clock.now();
+                let first_byte = hearing.first_byte.unwrap_or(complete);
+                Ok(ResponseTimes { answer, sent, first_byte, complete, surplus: false })
+            }
+            Err(failure) => Err(RequestError {
+                failure,
+                address: Some(line.opened.address),
+                sent: hearing.sent && line.driver.take_unsent().is_none(),
+                untouched: hearing.first_byte.is_none(),
+                seen: hearing.seen,
+            }),
+        }
+    }
+
+    fn hear_stream<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        client: &mut Client<()>,
+        deadline: Nanos,
+        (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
+    ) -> Result<ResponseEnd, Failure> {
+        loop {
+            let event = self.event(&mut line.driver, deadline, &Failure::new(ErrorClass::RequestTimeout));
+            match event.map_err(|failure| hearing.of_failure(failure))? {
+                Event::Received(id, len) if id == line.conn => {
+                    let at = self.clock.now();
+                    let mut heard = Heard { hearing, sink, at, result: None };
+                    let read = client.read(line.driver.received(len), &mut heard);
+                    let result = heard.result;
+                    send(line, client);
+                    match result {
+                        Some(Ok(end)) => return Ok(end),
+                        Some(Err(failure)) => return Err(failure::stream_failure(failure, false)),
+                        None => read.map_err(failure::http2_failure)?,
+                    }
+                }
+                Event::Ended(id, how) if id == line.conn => {
+                    return Err(failure::end_failure(how, &line.driver));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl<D: Driver> SingleConnection<D> {
+    /// Reads bytes that arrive between two requests. Returns whether the connection can carry
+    /// another one.
+    pub(super) fn read_between(&mut self, len: usize) -> bool {
+        let Some(mut client) = self.http2.take() else { return false };
+        let is_usable = client.read(self.driver.received(len), &mut Nothing).is_ok() && client.room() > 0;
+        send(self, &mut client);
+        self.http2 = Some(client);
+        is_usable
+    }
+}
+
+/// Sends what the machine has written. Returns whether the driver took it.
+fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut Client<()>) -> bool {
+    let is_sent = client.out().is_empty() || line.driver.send(line.conn, client.out()).is_ok();
+    client.out().clear();
+    is_sent
+}
+
+/// Expects no response.
+struct Nothing;
+
+impl ClientSink<()> for Nothing {
+    fn began(&mut self, (): &mut ()) -> bool {
+        false
+    }
+
+    fn answered(&mut self, (): (), _: ResponseEnd) {}
+
+    fn failed(&mut self, (): (), _: StreamFailure) {}
+}
+
+/// Receives the response.
+struct Heard<'a, S> {
+    hearing: &'a mut ResponseCapture,
+    sink: &'a mut S,
+    at: Nanos,
+    result: Option<Result<ResponseEnd, StreamFailure>>,
+}
+
+impl<S: ResponseSink> ClientSink<()> for Heard<'_, S> {
+    fn began(&mut self, (): &mut ()) -> bool {
+        self.hearing.first_byte.get_or_insert(self.at);
+        true
+    }
+
+    fn head(&mut self, (): &mut (), head: &ResponseHead<'_>) {
+        self.hearing.observe(head.raw);
+        self.sink.head(head);
+    }
+
+    fn body(&mut self, (): &mut (), bytes: &[u8]) {
+        self.hearing.observe(bytes);
+        self.sink.body(bytes);
+    }
+
+    fn answered(&mut self, (): (), end: ResponseEnd) {
+        self.result = Some(Ok(end));
+    }
+
+    fn failed(&mut self, (): (), failure: StreamFailure) {
+        self.result = Some(Err(failure));
+    }
+}

@@ -1,0 +1,99 @@
+//! Connections that use HTTP/2. Their responses are given as they become due, in any order.
+
+use wavetank_driver::{ConnId, Driver, SendStatus};
+
+use super::{Done, Worker};
+use crate::connection::{AfterLast, ReadMode};
+use crate::filler::filler;
+use crate::request_handler::RequestHandler;
+use crate::truth::Counts;
+
+impl<D: Driver> Worker<D> {
+    /// Reads bytes of an HTTP/2 connection.
+    pub(super) fn received_streams(&mut self, id: ConnId, len: usize, counts: &Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        let Some(streams) = &mut connection.http2 else { return };
+        let mut clerk = RequestHandler {
+            paths: &mut self.paths,
+            known: &mut self.known,
+            counts,
+            outbox: &mut self.outbox,
+            freeze: &self.shared.freeze,
+            teller: &mut self.teller,
+            now: self.now,
+        };
+        let asker = (id, &mut connection.kind, connection.handshake);
+        if !streams.read(&mut clerk, asker, self.driver.received(len)) {
+            connection.reading = ReadMode::Nothing;
+            connection.then = AfterLast::Linger;
+            streams.owed.clear();
+        }
+        self.advance_streams(id, counts);
+    }
+
+    /// Gives the responses that are due, and sends as much as the client accepts.
+    pub(super) fn advance_streams(&mut self, id: ConnId, counts: &Counts) {
+        let done = self.give_streams(id, counts);
+        self.settle(id, done, counts);
+    }
+
+    fn give_streams(&mut self, id: ConnId, counts: &Counts) -> Done {
+        let Some(connection) = self.connections.get(id) else { return Done::Waiting };
+        let Some(streams) = &mut connection.http2 else { return Done::Waiting };
+        if connection.pending {
+            return Done::Waiting;
+        }
+        // During a freeze, only bytes that the kernel has already are transmitted.
+        if let Some(end) = self.shared.freeze.frozen_until(self.now) {
+            return Done::Later(end);
+        }
+        let (now, outbox) = (self.now, &mut self.outbox);
+        let mut is_control = false;
+        let server = &mut streams.server;
+        streams.owed.retain(|(stream, due)| {
+            is_control |= due.at <= now && due.answer.is_control();
+            let waits = due.at > now || due.answer.is_placeholder();
+            if !waits {
+                let body_left = outbox.render(due, counts);
+                server.respond(*stream, &outbox.out, filler(), body_left);
+                outbox.out.clear();
+            }
+            waits
+        });
+        if is_control {
+            self.control.push(id);
+        }
+        let more = server.continue_bodies();
+        if streams.closes && streams.owed.is_empty() && connection.then == AfterLast::Go {
+            server.part();
+            connection.then = AfterLast::Close;
+            connection.reading = ReadMode::Nothing;
+        }
+        if !server.out().is_empty() {
+            // Counted before sending: a client that has the bytes may immediately ask another
+            // thread for the counts.
+            counts.bytes_sent.add(server.out().len() as u64);
+            let sent = self.driver.send(id, server.out());
+            server.out().clear();
+            match sent {
+                Ok(SendStatus::All) => {}
+                Ok(SendStatus::Pending) => {
+                    connection.pending = true;
+                    return Done::Waiting;
+                }
+                Err(_) => return Done::Broken,
+            }
+        }
+        let next = streams.owed.iter().filter(|(_, due)| due.at > now).map(|(_, due)| due.at).min();
+        match next {
+            _ if more => Done::Runnable,
+            Some(at) => Done::Later(at),
+            None if !streams.owed.is_empty() => Done::Waiting,
+            // A client that has closed its side grants no more windows.
+            None if server.in_use() == 0 || connection.peer_done || connection.then == AfterLast::Linger => {
+                Done::Clear
+            }
+            None => Done::Waiting,
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! TLS handshakes of clients.
+
+use wavetank_driver::{ConnId, Driver};
+
+use super::Worker;
+use crate::handshake::Handshake;
+use crate::streams::Streams;
+use crate::truth::Counts;
+
+impl<D: Driver> Worker<D> {
+    /// Handles a complete TLS handshake.
+    pub(super) fn secured(&mut self, id: ConnId, counts: &Counts) {
+        let Some(connection) = self.connections.get(id) else { return };
+        let secured = self.driver.secured(id);
+        if secured
+            .as_ref()
+            .and_then(|secured| secured.alpn.as_ref())
+            .is_some_and(|alpn| alpn.as_str() == "h2")
+        {
+            connection.http2 = Some(Box::new(Streams::new()));
+        }
+        let resumed = secured.is_some_and(|secured| secured.resumed);
+        if resumed {
+            counts.resumed_handshakes.add(1);
+            connection.handshake = Handshake::Resumed;
+        } else {
+            counts.full_handshakes.add(1);
+            connection.handshake = Handshake::Full;
+        }
+    }
+}
