@@ -4,10 +4,11 @@ use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
 use wavetank_plan::{Plan, constants::INVALID_GENERATOR_SHARE};
 use wavetank_units::ExitCode;
 
+use crate::bottleneck::{self, Bottlenecks};
 use crate::facts::{Facts, RuleInput};
 use crate::{
     Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
-    error_class_text, failures, fleet, format, held, host_counters, notes, pool, stall, validity_rules,
+    error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
 };
 
 /// Broken steps of `before` or `after` that are findings.
@@ -45,7 +46,15 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
             causes.extend(undecided(facts));
         }
     }
-    let verdict = verdict(&case, &causes);
+    let mut verdict = verdict(&case, &causes);
+    let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status != Status::Pass));
+    // What moved on the hosts shows the side more directly than what clients saw.
+    if let Some(blame) = limits.as_ref().and_then(|limits| limits.blame)
+        && verdict.status == Status::Fail
+    {
+        verdict.blame = blame;
+    }
+    let explained = limits.as_ref().is_some_and(Bottlenecks::explains) && verdict.status == Status::Fail;
     let invalid = verdict.status == Status::Invalid;
     // In an invalid run all doubts count as decisive, also those that did not cause it. With any
     // other verdict they are remarks.
@@ -57,23 +66,30 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let headline = headline(&case, &verdict, &causes);
     let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
+    let first_ones = limits.map(|limits| limits.findings).unwrap_or_default();
     findings.extend(doubts);
     findings.extend(fleet::finding(&case).filter(|finding| !finding.decisive));
     findings.extend(validity_rules::throttled(&case));
     findings.extend(notes::steal_finding(&case));
     if loaded(facts.ending) {
-        findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
-        if verdict.status != Status::Pass {
-            findings.extend(host_counters::findings(&case));
-        }
-        findings.extend(drift::findings(&case));
         findings.extend(pool::finding(&case));
+    }
+    // Of a failed run with a known cause, what clients saw follows from that.
+    if loaded(facts.ending) && !explained {
+        findings.extend(stall::finding(&case));
+        findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
+    // The cause of a failure comes first; else it follows what decides the verdict.
+    let place = match verdict.status {
+        Status::Fail => 0,
+        _ => findings.iter().take_while(|finding| finding.decisive).count(),
+    };
+    findings.splice(place..place, first_ones);
     let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }
 }

@@ -21,6 +21,7 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
+use super::lab_evidence::add_lab_evidence;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::run_control::LiveRun;
 use super::server_counts::ServerCounts;
@@ -211,15 +212,27 @@ impl<'a> ServersCounted<'a> {
         Self { lab, before, probe }
     }
 
-    /// Adds to `record` what the servers have counted since, and which counts are unknown. If they
-    /// do not respond, it prints that and adds nothing.
-    fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Console) {
-        let Some((lab, before)) = self.lab.zip(self.before) else { return };
-        match before.and_then(|before| Ok((before, lab.counts()?))) {
+    /// Reads the counters again, after the load.
+    fn read(&self) -> Option<Result<(&ServerCounts, ServerCounts), UserError>> {
+        let (lab, before) = (self.lab?, self.before.as_ref()?);
+        Some(before.as_ref().map_err(Clone::clone).and_then(|before| Ok((before, lab.counts()?))))
+    }
+
+    /// Adds to `record` what the servers have counted, and which counts are unknown. If they did not
+    /// respond, it prints that and adds nothing.
+    fn add_to(
+        &self,
+        read: Option<Result<(&ServerCounts, ServerCounts), UserError>>,
+        plan: &Plan,
+        record: &mut RunRecord,
+        talk: &mut Console,
+    ) {
+        let Some((lab, read)) = self.lab.zip(read) else { return };
+        match read {
             Ok((before, now)) => {
-                record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
-                record.notes.extend(now.uncountable_since(&before));
-                record.notes.extend(now.full_since(&before));
+                record.servers = now.since(before, (lab.lab(), plan), record, self.probe);
+                record.notes.extend(now.uncountable_since(before));
+                record.notes.extend(now.full_since(before));
             }
             Err(error) => {
                 talk.warn(&format!(
@@ -308,7 +321,7 @@ fn conclude(
     let _ = ledger.close();
     let in_window = ledger.totals().view(Selection::Judged).in_window;
     let resolved = in_window.done + in_window.failed() + in_window.dropped();
-    let circumstances = RunContext {
+    let mut circumstances = RunContext {
         lost,
         accounting,
         faults,
@@ -316,6 +329,13 @@ fn conclude(
         after: around.bounds.after.clone(),
         ..around.circumstances(fleet.as_ref())
     };
+    let (read, lab) = (around.servers.read(), around.servers.lab);
+    let logs = lab.map(LabRun::service_logs).unwrap_or_default();
+    if let Some(lab) = lab {
+        let counts = read.as_ref().and_then(|read| read.as_ref().ok());
+        let counts = counts.map(|(before, now)| (*before, now));
+        add_lab_evidence(&mut circumstances, lab.lab(), &logs, counts);
+    }
     let mut record = build_record(RunFacts {
         plan: around.plan,
         plan_hash: &around.hash,
@@ -330,17 +350,14 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
-    let lab = around.servers.lab;
-    around.servers.add_to(around.plan, &mut record, talk);
+    around.servers.add_to(read, around.plan, &mut record, talk);
     record.notes.extend(notes);
     record.fleet = fleet.map(|fleet| fleet.doc);
     if !around.repeatable {
         record.next.clear();
     }
     let folder = archive.and_then(|mut archive| {
-        if let Some(lab) = lab {
-            archive_service_logs(&lab.service_logs(), around.plan, &mut archive, talk);
-        }
+        archive_service_logs(&logs, around.plan, &mut archive, talk);
         let finished = archive.finish(&record);
         finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });

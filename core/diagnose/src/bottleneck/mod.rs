@@ -1,0 +1,92 @@
+//! The bottleneck of a run: which host of a lab set the limit, by what moved on it during the load.
+//!
+//! Each rule reads counters of hosts, logs of services and what clients saw, and returns a cause
+//! with its evidence. The causes are ranked by how directly the evidence shows them. A cause that
+//! follows from a stronger one is left out, so that one cause is not reported as several.
+
+mod balance;
+mod changes;
+mod clients;
+mod counter_rules;
+mod host;
+mod kernel;
+mod logs;
+
+use crate::facts::RuleInput;
+use crate::{Blame, Finding};
+use host::Hosts;
+
+/// Most causes that are reported.
+const CAUSES_MAX: usize = 3;
+
+/// How directly evidence shows a cause, the most direct first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// A program's log names it.
+    Log,
+    /// A counter of the kernel or of a program counts exactly this.
+    Counter,
+    /// It happened with a change that the plan made.
+    Change,
+    /// Several values agree.
+    Pattern,
+    /// Nothing was lost, but a limit is near or the load is uneven.
+    Hint,
+}
+
+/// A cause.
+struct Cause {
+    rank: Rank,
+    finding: Finding,
+    /// Codes of causes that follow from this one.
+    covers: &'static [&'static str],
+}
+
+/// What the rules found.
+pub(crate) struct Bottlenecks {
+    /// The first is the bottleneck.
+    pub(crate) findings: Vec<Finding>,
+    /// The side that set the limit, if a cause of a failed run was found.
+    pub(crate) blame: Option<Blame>,
+}
+
+impl Bottlenecks {
+    /// Whether the cause of what clients saw is known, so that it is not a finding of its own.
+    pub(crate) const fn explains(&self) -> bool {
+        self.blame.is_some()
+    }
+}
+
+/// Returns the causes of a run that `failed`, or of one that passed the limits that are near.
+pub(crate) fn bottlenecks(case: &RuleInput<'_>, failed: bool) -> Bottlenecks {
+    let hosts = Hosts::new(case);
+    let mut causes = Vec::new();
+    if failed {
+        causes.extend(logs::causes(&hosts));
+        causes.extend(kernel::causes(&hosts));
+        causes.extend(changes::causes(&hosts));
+        causes.extend(clients::causes(&hosts));
+        // Counters that many things move are evidence only where nothing else is found.
+        if causes.is_empty() {
+            causes.extend(counter_rules::causes(&hosts));
+        }
+    }
+    let explained = !causes.is_empty();
+    causes.extend(balance::causes(&hosts, failed));
+    causes.sort_by_key(|cause| cause.rank);
+    let mut kept: Vec<Cause> = Vec::new();
+    for cause in causes {
+        let code = cause.finding.code;
+        let covered = kept.iter().any(|known| known.finding.code == code || known.covers.contains(&code));
+        if !covered && kept.len() < CAUSES_MAX {
+            kept.push(cause);
+        }
+    }
+    let blame = kept.first().filter(|_| explained).map(|first| first.finding.blame);
+    Bottlenecks { findings: kept.into_iter().map(|cause| cause.finding).collect(), blame }
+}
+
+/// Joins the pieces of evidence that exist.
+fn evidence(pieces: impl IntoIterator<Item = Option<String>>) -> String {
+    pieces.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
