@@ -4,11 +4,10 @@ use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
 use wavetank_plan::{Plan, constants::INVALID_GENERATOR_SHARE};
 use wavetank_units::ExitCode;
 
-use crate::bottleneck::{self, Bottlenecks};
 use crate::facts::{Facts, RuleInput};
 use crate::{
-    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
-    error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
+    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, bottleneck, cut_short,
+    doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
 };
 
 /// Broken steps of `before` or `after` that are findings.
@@ -47,14 +46,10 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         }
     }
     let mut verdict = verdict(&case, &causes);
-    let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status != Status::Pass));
+    let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status));
     // What moved on the hosts shows the side more directly than what clients saw.
-    if let Some(blame) = limits.as_ref().and_then(|limits| limits.blame)
-        && verdict.status == Status::Fail
-    {
-        verdict.blame = blame;
-    }
-    let explained = limits.as_ref().is_some_and(Bottlenecks::explains) && verdict.status == Status::Fail;
+    let cause = limits.as_ref().and_then(|limits| limits.blame);
+    verdict.blame = cause.unwrap_or(verdict.blame);
     let invalid = verdict.status == Status::Invalid;
     // In an invalid run all doubts count as decisive, also those that did not cause it. With any
     // other verdict they are remarks.
@@ -66,7 +61,6 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     let headline = headline(&case, &verdict, &causes);
     let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
-    let first_ones = limits.map(|limits| limits.findings).unwrap_or_default();
     findings.extend(doubts);
     findings.extend(fleet::finding(&case).filter(|finding| !finding.decisive));
     findings.extend(validity_rules::throttled(&case));
@@ -76,7 +70,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(pool::finding(&case));
     }
     // Of a failed run with a known cause, what clients saw follows from that.
-    if loaded(facts.ending) && !explained {
+    if loaded(facts.ending) && cause.is_none() {
         findings.extend(stall::finding(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
@@ -84,12 +78,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    // The cause of a failure comes first; else it follows what decides the verdict.
-    let place = match verdict.status {
-        Status::Fail => 0,
-        _ => findings.iter().take_while(|finding| finding.decisive).count(),
-    };
-    findings.splice(place..place, first_ones);
+    if let Some(limits) = limits {
+        limits.add_to(&mut findings, &verdict);
+    }
     let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }
 }

@@ -23,7 +23,7 @@ pub enum LogEvent {
     UpstreamTimeout,
     /// All connections that a worker may have are in use.
     NoWorkerConnections,
-    /// A request waited in the balancer's queue for too long (HAProxy, `sQ` or `cQ`).
+    /// A request waited in the balancer's queue for too long (`HAProxy`, `sQ` or `cQ`).
     QueueTimeout,
 }
 
@@ -49,7 +49,7 @@ pub struct LogFact {
 /// Most servers that are counted separately for each kind of line.
 const PEERS_MAX: usize = 64;
 
-/// Texts by which lines of nginx and HAProxy are known.
+/// Texts by which lines of nginx and `HAProxy` are known.
 const TEXTS: [(&str, LogEvent); 14] = [
     ("Cannot assign requested address", LogEvent::NoPorts),
     ("no free ports", LogEvent::NoPorts),
@@ -66,7 +66,7 @@ const TEXTS: [(&str, LogEvent); 14] = [
     ("worker_connections are not enough", LogEvent::NoWorkerConnections),
     ("worker_connections exceed open file resource limit", LogEvent::NoWorkerConnections),
 ];
-/// Termination codes of HAProxy's log lines (configuration manual, 8.5), by their first two
+/// Termination codes of `HAProxy`'s log lines (configuration manual, 8.5), by their first two
 /// letters.
 const TERMINATIONS: [(&str, LogEvent); 6] = [
     ("sH", LogEvent::UpstreamTimeout),
@@ -89,7 +89,10 @@ struct Count {
 /// appended during a run.
 pub fn log_facts(host: &str, log: &str, text: &str) -> Vec<LogFact> {
     let mut counts: BTreeMap<LogEvent, Count> = BTreeMap::new();
+    let mut time = "";
     for line in text.lines() {
+        // A message may continue on lines without a time.
+        time = time_of_day(line).unwrap_or(time);
         let Some(event) = event(line) else { continue };
         let count = counts.entry(event).or_default();
         count.lines += 1;
@@ -98,7 +101,6 @@ pub fn log_facts(host: &str, log: &str, text: &str) -> Vec<LogFact> {
         {
             *count.peers.entry(peer.to_owned()).or_default() += 1;
         }
-        let time = time_of_day(line).unwrap_or_default();
         if count.lines == 1 {
             time.clone_into(&mut count.first);
         }
@@ -127,7 +129,7 @@ fn event(line: &str) -> Option<LogEvent> {
     })
 }
 
-/// Returns the termination code of a line of HAProxy: two letters in TCP mode, four in HTTP mode,
+/// Returns the termination code of a line of `HAProxy`: two letters in TCP mode, four in HTTP mode,
 /// before five numbers with slashes between them.
 fn termination(line: &str) -> Option<&str> {
     let words: Vec<&str> = line.split_whitespace().collect();

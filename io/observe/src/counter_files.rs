@@ -48,6 +48,8 @@ impl CounterFiles {
             Some(LinkSample { interface: interface.clone(), bits_per_s: *bits_per_s, in_bytes, out_bytes })
         };
         let links = rates.iter().filter_map(link).collect();
+        // Bytes and packets rise with any traffic; the sample has their sum.
+        now.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
         let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
         self.before = Some(now);
         HostCounters { rises, links, ..HostCounters::default() }

@@ -7,7 +7,7 @@ use crate::{Finding, format};
 /// A server has everything if it received this share of what all servers did.
 const ALL_SHARE: f64 = 0.9;
 /// Less than this share of it is nothing: address resolution and checks.
-const NOTHING_SHARE: f64 = 0.03;
+const NOTHING_SHARE: f64 = 0.05;
 /// A balancer that received less than this share of its server's bytes did not pass the load on.
 const BYPASSED_SHARE: f64 = 0.5;
 /// Fewer requests say nothing about their distribution.

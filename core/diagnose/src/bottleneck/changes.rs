@@ -60,7 +60,7 @@ fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
                    was closed"
                 .to_owned(),
         },
-        covers: &["closed_by_host", "upstream_closed"],
+        covers: &["upstream_closed"],
     })
 }
 
@@ -88,6 +88,6 @@ fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
                    persistence), and use a consistent hash"
                 .to_owned(),
         },
-        covers: &["closed_by_host", "upstream_closed", "packet_loss"],
+        covers: &["upstream_closed", "packet_loss"],
     })
 }

@@ -19,7 +19,7 @@ const CLOSED_SHARE_MIN: f64 = 0.5;
 
 /// Returns all such causes.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [queue(hosts), timeout(hosts), left(hosts), closed(hosts), slow_server(hosts)];
+    let found = [queue(hosts), timeout(hosts), left(hosts), slow_server(hosts)];
     found.into_iter().flatten().collect()
 }
 
@@ -117,7 +117,7 @@ fn left(hosts: &Hosts<'_>) -> Option<Cause> {
                    clients does not help"
                 .to_owned(),
         },
-        covers: &["slow_server", "packet_loss", "closed_by_host"],
+        covers: &["slow_server", "packet_loss"],
     })
 }
 
@@ -128,7 +128,7 @@ fn slowest<'a>(hosts: &Hosts<'a>) -> Option<Host<'a>> {
 
 /// A host closed connections that the plan still needed: it has sent resets, or keeps them in
 /// TIME-WAIT as the side that closes first.
-fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
+pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
     let lost = hosts.case.facts.totals.conns.lost;
     let resting = |host: &Host<'_>| host.risen(|sample| sample.tcp_tw);
     let (host, most) = hosts.highest(|host| resting(host).max(host.rise("Tcp.OutRsts")))?;

@@ -72,7 +72,7 @@ impl<'a> Hosts<'a> {
     /// The side of the host called `name`.
     pub(super) fn blame(&self, name: &str) -> Blame {
         let host = self.all.iter().find(|host| host.stats.name() == name);
-        host.map_or(Blame::Unknown, |host| host.blame())
+        host.map_or(Blame::Unknown, Host::blame)
     }
 
     /// The name of the host with the address of `peer` (`10.40.1.3:8080`), or `peer` itself.

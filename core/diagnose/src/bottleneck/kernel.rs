@@ -14,7 +14,7 @@ const HANDSHAKE_SHARE_MIN: f64 = 0.5;
 /// A link that was full in fewer samples than this is not the limit.
 const FULL_SAMPLES_MIN: u64 = 2;
 /// The share of sent segments that were sent again, and how many at least, for loss to be a cause.
-const LOSS_SHARE_MIN: f64 = 0.005;
+const LOSS_SHARE_MIN: f64 = 0.01;
 const LOSS_MIN: u64 = 20;
 /// All ports to a destination are used from this share on.
 const PORTS_FULL: f64 = 0.99;
@@ -44,7 +44,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
                    /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
                 .to_owned(),
         },
-        covers: &["ports_half_used", "closed_by_host", "packet_loss"],
+        covers: &["ports_half_used", "packet_loss"],
     })
 }
 
@@ -145,7 +145,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
                    (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
                 .to_owned(),
         },
-        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", "closed_by_host"],
+        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", ],
     })
 }
 

@@ -26,14 +26,7 @@ const RULES: [Rule; 10] = [
     Rule {
         event: LogEvent::NoPorts,
         code: "host_no_ports",
-        covers: &[
-            "upstream_closed",
-            "no_live_upstreams",
-            "closed_by_host",
-            "ports_half_used",
-            "rising_queue",
-            "slow_server",
-        ],
+        covers: &["upstream_closed", "no_live_upstreams", "ports_half_used", "slow_server"],
         message: |host, peer| format!("{host} has no local port left for connections to {peer}"),
         hint: "reuse connections to the servers (nginx: `keepalive 64` in the upstream, `proxy_http_version 1.1` and \
                `proxy_set_header Connection \"\"`; HAProxy: `http-reuse safe`), or give it more ports \

@@ -12,8 +12,10 @@ mod host;
 mod kernel;
 mod logs;
 
+use wavetank_measure::ErrorClass;
+
 use crate::facts::RuleInput;
-use crate::{Blame, Finding};
+use crate::{Blame, Finding, Status, Verdict};
 use host::Hosts;
 
 /// Most causes that are reported.
@@ -30,7 +32,7 @@ enum Rank {
     Change,
     /// Several values agree.
     Pattern,
-    /// Nothing was lost, but a limit is near or the load is uneven.
+    /// A limit is near, or the load is uneven.
     Hint,
 }
 
@@ -45,33 +47,52 @@ struct Cause {
 /// What the rules found.
 pub(crate) struct Bottlenecks {
     /// The first is the bottleneck.
-    pub(crate) findings: Vec<Finding>,
-    /// The side that set the limit, if a cause of a failed run was found.
+    findings: Vec<Finding>,
+    /// The side that set the limit, if the cause of a failed run was found.
     pub(crate) blame: Option<Blame>,
 }
 
 impl Bottlenecks {
-    /// Whether the cause of what clients saw is known, so that it is not a finding of its own.
-    pub(crate) const fn explains(&self) -> bool {
-        self.blame.is_some()
+    /// Adds what was found to the other findings. The cause of a failure comes first; otherwise it
+    /// follows what decides the verdict.
+    pub(crate) fn add_to(self, findings: &mut Vec<Finding>, verdict: &Verdict) {
+        if let Some(blame) = self.blame {
+            // How every request failed follows from the cause.
+            let classes = ErrorClass::ALL.map(ErrorClass::name);
+            for finding in findings.iter_mut().filter(|finding| classes.contains(&finding.code)) {
+                finding.blame = blame;
+            }
+        }
+        let place = match verdict.status {
+            Status::Fail => 0,
+            _ => findings.iter().take_while(|finding| finding.decisive).count(),
+        };
+        findings.splice(place..place, self.findings);
     }
 }
 
-/// Returns the causes of a run that `failed`, or of one that passed the limits that are near.
-pub(crate) fn bottlenecks(case: &RuleInput<'_>, failed: bool) -> Bottlenecks {
+/// Returns the causes of a run that did not pass, or of one that passed the limits that it met.
+pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
     let hosts = Hosts::new(case);
+    let failed = status != Status::Pass;
     let mut causes = Vec::new();
     if failed {
         causes.extend(logs::causes(&hosts));
         causes.extend(kernel::causes(&hosts));
         causes.extend(changes::causes(&hosts));
         causes.extend(clients::causes(&hosts));
-        // Counters that many things move are evidence only where nothing else is found.
+        // What many things can move is evidence only where nothing else is found.
+        if causes.is_empty() {
+            causes.extend(clients::closed(&hosts));
+        }
         if causes.is_empty() {
             causes.extend(counter_rules::causes(&hosts));
         }
+    } else if case.facts.plan.events.is_empty() {
+        // Faults and changes of the plan are meant to move counters.
+        causes.extend(kernel::causes(&hosts));
     }
-    let explained = !causes.is_empty();
+    let explained = !causes.is_empty() && status == Status::Fail;
     causes.extend(balance::causes(&hosts, failed));
     causes.sort_by_key(|cause| cause.rank);
     let mut kept: Vec<Cause> = Vec::new();
