@@ -47,36 +47,33 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
         format::count(idle.iter().map(|host| host.rise("Tcp.PassiveOpens")).sum())
     );
     let bypassed = (balancer.received_bytes() as f64) < BYPASSED_SHARE * busy.received_bytes() as f64;
-    let (code, blame, message, hint) = if bypassed {
-        (
-            "balancer_bypassed",
-            busy.blame(),
-            format!("{} gets the load past {}: clients reach it directly", busy.name(), balancer.name()),
-            "a server behind direct routing must not answer ARP for the balancer's address: set \
-             net.ipv4.conf.all.arp_ignore=1 and arp_announce=2 before adding it (a file in /etc/sysctl.d keeps them \
-             after a reboot)",
-        )
+    let evidence = evidence([Some(received), Some(format!("idle: {names}"))]);
+    let decisive = false;
+    let finding = if bypassed {
+        Finding {
+            code: "balancer_bypassed",
+            blame: busy.blame(),
+            decisive,
+            message: format!("{} gets the load past {}: clients reach it directly", busy.name(), balancer.name()),
+            evidence,
+            hint: "a server behind direct routing must not answer ARP for the balancer's address: set \
+                   net.ipv4.conf.all.arp_ignore=1 and arp_announce=2 before adding it (a file in /etc/sysctl.d keeps \
+                   them after a reboot)"
+                .to_owned(),
+        }
     } else {
-        (
-            "one_server_only",
-            balancer.blame(),
-            format!("{} sends all of the load to {}", balancer.name(), busy.name()),
-            "balance by something that differs between clients: ip_hash and `balance source` see one client where \
-             all addresses share a network or a proxy; use least_conn, round robin or a hash of a cookie",
-        )
+        Finding {
+            code: "one_server_only",
+            blame: balancer.blame(),
+            decisive,
+            message: format!("{} sends all of the load to {}", balancer.name(), busy.name()),
+            evidence,
+            hint: "balance by something that differs between clients: ip_hash and `balance source` see one client where \
+                   all addresses share a network or a proxy; use least_conn, round robin or a hash of a cookie"
+                .to_owned(),
+        }
     };
-    Some(Cause {
-        rank: Rank::Hint,
-        finding: Finding {
-            code,
-            blame,
-            decisive: false,
-            message,
-            evidence: evidence([Some(received), Some(format!("idle: {names}"))]),
-            hint: hint.to_owned(),
-        },
-        covers: &[],
-    })
+    Some(Cause { rank: Rank::Hint, finding, covers: &[] })
 }
 
 /// More than half of the ports to a destination are in use.

@@ -45,9 +45,9 @@ fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!(
-                "the reload of {} ended {} that were not answered yet",
+                "the reload of {} ended unanswered requests: {}",
                 host.name(),
-                format::requests(cut)
+                format::count(cut)
             ),
             evidence: evidence([
                 Some(format!("{} reloads, the first at {}", format::count(reloads.len() as u64), event.when)),
@@ -68,7 +68,7 @@ fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
 fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
     let lost = hosts.case.facts.totals.conns.lost;
     let resets: u64 = hosts.with_role(Role::Server).map(|host| host.rise("Tcp.OutRsts")).sum();
-    let changed = changes(hosts, |event| event.run.starts_with("pool "));
+    let changed = changes(hosts, |event| event.run.split(' ').next() == Some("pool"));
     let (event, host) = *changed.first()?;
     let many = lost >= LOST_MIN && resets as f64 >= RESETS_SHARE_MIN * lost as f64;
     let worst = hosts.with_role(Role::Server).max_by_key(|host| host.rise("Tcp.OutRsts"))?;

@@ -66,40 +66,41 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     let cpu =
         host.stats.peaks().cpu.map(|share| format!("up to {} of its CPU quota", format::percent(share)));
     let handshakes = handshakes(hosts);
-    let (code, message, hint) = if handshakes.is_some() {
-        (
-            "tls_handshakes",
-            format!("{} spends its CPU on full TLS handshakes", host.name()),
-            "keep connections (keep-alive), let clients resume sessions (ssl_session_cache, session tickets), use an \
-             ECDSA certificate, or give it more CPU",
-        )
+    let covers = &[
+        "accept_queue_full",
+        "slow_server",
+        "balancer_queue",
+        "balancer_timeout",
+        "abandoned_requests",
+        "packet_loss",
+    ];
+    let is_tls = handshakes.is_some();
+    let (rank, blame, decisive) = (Rank::Counter, host.blame(), false);
+    let evidence = evidence([handshakes, Some(stops), cpu, hosts.clients(), host.unmoved()]);
+    let finding = if is_tls {
+        Finding {
+            code: "tls_handshakes",
+            blame,
+            decisive,
+            message: format!("{} spends its CPU on full TLS handshakes", host.name()),
+            evidence,
+            hint: "keep connections (keep-alive), let clients resume sessions (ssl_session_cache, session tickets), use \
+                   an ECDSA certificate, or give it more CPU"
+                .to_owned(),
+        }
     } else {
-        (
-            "cpu_quota",
-            format!("the CPU quota of {} was used up", host.name()),
-            "raise the quota (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; Docker: --cpus), or run fewer \
-             worker threads than it has CPUs",
-        )
+        Finding {
+            code: "cpu_quota",
+            blame,
+            decisive,
+            message: format!("the CPU quota of {} was used up", host.name()),
+            evidence,
+            hint: "raise the quota (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; Docker: --cpus), or run fewer \
+                   worker threads than it has CPUs"
+                .to_owned(),
+        }
     };
-    Some(Cause {
-        rank: Rank::Counter,
-        finding: Finding {
-            code,
-            blame: host.blame(),
-            decisive: false,
-            message,
-            evidence: evidence([handshakes, Some(stops), cpu, hosts.clients(), host.unmoved()]),
-            hint: hint.to_owned(),
-        },
-        covers: &[
-            "accept_queue_full",
-            "slow_server",
-            "balancer_queue",
-            "balancer_timeout",
-            "abandoned_requests",
-            "packet_loss",
-        ],
-    })
+    Some(Cause { rank, finding, covers })
 }
 
 /// Full handshakes, if most requests needed one.
