@@ -47,19 +47,17 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     }
     let mut verdict = verdict(&case, &causes);
     let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status));
-    // What moved on the hosts shows the side more directly than what clients saw.
+    // It shows the side more directly than what clients saw.
     let cause = limits.as_ref().and_then(|limits| limits.blame);
     verdict.blame = cause.unwrap_or(verdict.blame);
     let invalid = verdict.status == Status::Invalid;
-    // In an invalid run all doubts count as decisive, also those that did not cause it. With any
-    // other verdict they are remarks.
+    // In an invalid run all doubts count as decisive, otherwise they are remarks.
     for doubt in &mut doubts {
         doubt.decisive = invalid && !decisive.is_empty();
     }
     let unchanged = !invalid && loaded(facts.ending);
     let notes = notes::notes(&case, &doubts, unchanged);
     let headline = headline(&case, &verdict, &causes);
-    let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
     findings.extend(doubts);
     findings.extend(fleet::finding(&case).filter(|finding| !finding.decisive));
@@ -69,7 +67,6 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(held::findings(&case));
         findings.extend(pool::finding(&case));
     }
-    // Of a failed run with a known cause, what clients saw follows from that.
     if loaded(facts.ending) && cause.is_none() {
         findings.extend(stall::finding(&case));
         findings.extend(drift::findings(&case));
@@ -78,10 +75,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    if let Some(limits) = limits {
-        limits.add_to(&mut findings, &verdict);
-    }
+    limits.into_iter().for_each(|limits| limits.add_to(&mut findings, &verdict));
     let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
+    let exit = exit(facts.ending, verdict.status);
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }
 }
 

@@ -19,8 +19,8 @@ pub(crate) struct CounterFiles {
 }
 
 impl CounterFiles {
-    /// Returns those of process `pid`. A separate thread enters its namespace now, to read the range
-    /// of local ports.
+    /// Returns those of process `pid`. A separate thread enters its namespace now, to read the
+    /// range of local ports.
     pub(crate) fn for_pid(pid: u32) -> Self {
         let range = in_network_of(pid, || Some(source_ports::port_range()));
         let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);

@@ -21,10 +21,9 @@ use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
-use super::lab_evidence::add_lab_evidence;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::run_control::LiveRun;
-use super::server_counts::ServerCounts;
+use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
@@ -192,58 +191,6 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
     (lab.watches(), Some(lab.servers(plan)))
 }
 
-/// What servers of the lab had counted before anything was sent.
-struct ServersCounted<'a> {
-    lab: Option<&'a LabRun>,
-    before: Option<Result<ServerCounts, UserError>>,
-    /// Connections opened before the load, with one request each; `None` if unknown.
-    probe: Option<u64>,
-}
-
-impl<'a> ServersCounted<'a> {
-    /// `probe`: what was sent ahead, if anything was to be.
-    fn new(
-        lab: Option<&'a LabRun>,
-        before: Option<Result<ServerCounts, UserError>>,
-        probe: Option<&Setup>,
-    ) -> Self {
-        // A probe that was cut short may have been seen by a server or not.
-        let probe = probe.map_or(Some(0), |probe| (probe.sent > 0).then_some(probe.sent));
-        Self { lab, before, probe }
-    }
-
-    /// Reads the counters again, after the load.
-    fn read(&self) -> Option<Result<(&ServerCounts, ServerCounts), UserError>> {
-        let (lab, before) = (self.lab?, self.before.as_ref()?);
-        Some(before.as_ref().map_err(Clone::clone).and_then(|before| Ok((before, lab.counts()?))))
-    }
-
-    /// Adds to `record` what the servers have counted, and which counts are unknown. If they did not
-    /// respond, it prints that and adds nothing.
-    fn add_to(
-        &self,
-        read: Option<Result<(&ServerCounts, ServerCounts), UserError>>,
-        plan: &Plan,
-        record: &mut RunRecord,
-        talk: &mut Console,
-    ) {
-        let Some((lab, read)) = self.lab.zip(read) else { return };
-        match read {
-            Ok((before, now)) => {
-                record.servers = now.since(before, (lab.lab(), plan), record, self.probe);
-                record.notes.extend(now.uncountable_since(before));
-                record.notes.extend(now.full_since(before));
-            }
-            Err(error) => {
-                talk.warn(&format!(
-                    "{}; the servers' counts are not reported\nhint: {}",
-                    error.message, error.hint
-                ));
-            }
-        }
-    }
-}
-
 struct ExecutionContext<'a> {
     servers: ServersCounted<'a>,
     plan: &'a Plan,
@@ -310,7 +257,7 @@ fn conclude(
         ..
     } = conducted;
     // What clients saw of a lab that is gone says nothing about its servers.
-    lost.extend(around.servers.lab.and_then(LabRun::loss));
+    lost.extend(around.servers.lab().and_then(LabRun::loss));
     let asked = conducted.setup;
     let setup = Setup {
         sent: setup.sent + asked.sent,
@@ -329,13 +276,8 @@ fn conclude(
         after: around.bounds.after.clone(),
         ..around.circumstances(fleet.as_ref())
     };
-    let (read, lab) = (around.servers.read(), around.servers.lab);
-    let logs = lab.map(LabRun::service_logs).unwrap_or_default();
-    if let Some(lab) = lab {
-        let counts = read.as_ref().and_then(|read| read.as_ref().ok());
-        let counts = counts.map(|(before, now)| (*before, now));
-        add_lab_evidence(&mut circumstances, lab.lab(), &logs, counts);
-    }
+    let read = around.servers.read();
+    let logs = around.servers.add_evidence(read.as_ref(), &mut circumstances);
     let mut record = build_record(RunFacts {
         plan: around.plan,
         plan_hash: &around.hash,

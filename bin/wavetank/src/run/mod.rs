@@ -67,6 +67,7 @@ mod sampling;
 #[cfg(target_os = "linux")]
 mod server_counts;
 #[cfg(target_os = "linux")]
+mod servers_counted;
 mod service_logs;
 #[cfg(target_os = "linux")]
 mod source_check;

@@ -1,7 +1,7 @@
 //! Findings about a load that is uneven, and about a limit that is near.
 
+use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Role};
-use super::{Cause, Rank, evidence, logs};
 use crate::{Finding, format};
 
 /// A server has everything if it received this share of what all servers did.
@@ -91,7 +91,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
             decisive: false,
             message: format!("{} uses more than half of its ports to a server: each connect takes longer", host.name()),
             evidence: evidence([
-                logs::ports(&host),
+                host.ports(),
                 host.moved("Tcp.ActiveOpens"),
                 Some("the kernel searches for a free port, and no counter shows that".to_owned()),
             ]),

@@ -1,11 +1,11 @@
-//! Causes that began with a change that the plan made on a balancer: a reload, or a server taken out
-//! of its pool.
+//! Causes that began with a change that the plan made on a balancer: a reload, or a server that was
+//! taken out of its pool.
 
 use wavetank_measure::ErrorClass;
 use wavetank_plan::PlannedEvent;
 
+use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Role};
-use super::{Cause, Rank, evidence};
 use crate::{Finding, format};
 
 /// Fewer lost connections or requests are no cause.

@@ -2,8 +2,8 @@
 
 use wavetank_measure::ErrorClass;
 
+use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Role};
-use super::{Cause, Rank, evidence};
 use crate::{Blame, Finding, failures, format};
 
 /// Fewer failures are no cause.

@@ -1,7 +1,7 @@
 //! Causes that a single counter shows, where nothing more specific was found.
 
+use super::cause::{Cause, Rank, evidence};
 use super::host::Hosts;
-use super::{Cause, Rank, evidence};
 use crate::{Blame, Finding};
 
 /// A rule about counters of one host.
@@ -43,7 +43,7 @@ const RULES: [Rule; 8] = [
         counters: &["TcpExt.IPReversePathFilter"],
         min: 1,
         blame: Some(Blame::Network),
-        message: |host| format!("{host} dropped packets whose source has no route back on that interface"),
+        message: |host| format!("{host} dropped packets from sources without a route back on that interface"),
         hint: "add the return route, or set net.ipv4.conf.all.rp_filter=2 and that of the interface",
     },
     Rule {

@@ -133,7 +133,9 @@ impl<'a> Host<'a> {
     pub(super) fn moved(&self, name: &str) -> Option<String> {
         let movement = self.activity().counter(name);
         (movement.total > 0).then(|| {
-            format!("{name} +{} on {}, {}", format::count(movement.total), self.name(), time(&movement))
+            let (from, to) = seconds(&movement);
+            let by = format::count(movement.total);
+            format!("{name} +{by} on {}, from {from} s to {to} s", self.name())
         })
     }
 
@@ -141,6 +143,19 @@ impl<'a> Host<'a> {
     pub(super) fn unmoved(&self) -> Option<String> {
         let quiet: Vec<_> = EXCLUDING.into_iter().filter(|name| self.rise(name) == 0).collect();
         (!quiet.is_empty()).then(|| format!("unmoved on {}: {}", self.name(), quiet.join(", ")))
+    }
+
+    /// `1,000 of 1,000 ports to 10.40.1.3:8080 in use at 5 s, 1,000 of them in TIME-WAIT`.
+    pub(super) fn ports(&self) -> Option<String> {
+        let (most, at) = self.activity().destinations().max_by_key(|(one, _)| one.ports)?;
+        Some(format!(
+            "{} of {} ports to {} in use at {} s, {} of them in TIME-WAIT",
+            format::count(most.ports),
+            format::count(most.range),
+            most.address,
+            at.as_secs_f64().round(),
+            format::count(most.resting)
+        ))
     }
 
     /// By how much `value` rose at most since the first sample, which is from before the load.
@@ -157,8 +172,8 @@ impl<'a> Host<'a> {
     }
 }
 
-/// `from 1 s to 8 s`: a sample at an instant is of the second before it.
-pub(super) fn time(movement: &Movement) -> String {
+/// The first and last second in which it moved: a sample at an instant is of the second before it.
+pub(super) fn seconds(movement: &Movement) -> (f64, f64) {
     let second = |at: wavetank_units::Nanos| at.as_secs_f64().round();
-    format!("from {} s to {} s", (second(movement.first) - 1.0).max(0.0), second(movement.last))
+    ((second(movement.first) - 1.0).max(0.0), second(movement.last))
 }

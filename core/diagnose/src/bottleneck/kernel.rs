@@ -1,7 +1,7 @@
 //! Causes that a counter of a host's kernel shows.
 
-use super::host::{Host, Hosts, Role, time};
-use super::{Cause, Rank, evidence, logs};
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts, Role, seconds};
 use crate::{Blame, Finding, format};
 
 /// Fewer connections that an accept queue turned away are no limit.
@@ -39,7 +39,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!("{} uses all local ports to a server", host.name()),
-            evidence: evidence([logs::ports(&host), hosts.clients(), host.unmoved()]),
+            evidence: evidence([host.ports(), hosts.clients(), host.unmoved()]),
             hint: "more servers, source addresses or ports: net.ipv4.ip_local_port_range='1024 65535' (a file in \
                    /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
                 .to_owned(),
@@ -57,12 +57,9 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     };
     let (host, stopped) = hosts.highest(share)?;
     let movement = host.activity().counter("cgroup.throttled_periods");
-    let stops = format!(
-        "stopped in {} of {} periods, {}",
-        format::count(stopped),
-        format::count(host.rise("cgroup.periods")),
-        time(&movement)
-    );
+    let ((from, to), periods) = (seconds(&movement), format::count(host.rise("cgroup.periods")));
+    let stops =
+        format!("stopped in {} of {periods} periods, from {from} s to {to} s", format::count(stopped));
     let cpu =
         host.stats.peaks().cpu.map(|share| format!("up to {} of its CPU quota", format::percent(share)));
     let handshakes = handshakes(hosts);
@@ -111,10 +108,10 @@ fn handshakes(hosts: &Hosts<'_>) -> Option<String> {
     let (full, sent) = (count(false), hosts.case.judged.counters.sent);
     (full > 0 && full as f64 >= HANDSHAKE_SHARE_MIN * sent as f64).then(|| {
         format!(
-            "{} full handshakes and {} resumed ones for {}",
+            "{} full handshakes and {} resumed ones for {} requests",
             format::count(full),
             format::count(count(true)),
-            format::requests(sent)
+            format::count(sent)
         )
     })
 }
@@ -155,14 +152,13 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
     let links = hosts.all.iter().flat_map(|host| host.activity().links().map(move |link| (host, link)));
     let full = links.filter(|(_, link)| link.full.samples >= FULL_SAMPLES_MIN);
     let (host, link) = full.max_by_key(|(_, link)| link.full.samples)?;
-    let direction = if link.most_is_out { "out of" } else { "into" };
-    let carried = format!(
-        "up to {} {direction} {} of {}, {}",
-        mbit(link.most_bits_per_s),
-        link.last.interface,
-        host.name(),
-        time(&link.full)
-    );
+    let ((from, to), most) = (seconds(&link.full), mbit(link.most_bits_per_s));
+    let (interface, name) = (&link.last.interface, host.name());
+    let carried = if link.most_is_out {
+        format!("up to {most} out of {interface} of {name}, from {from} s to {to} s")
+    } else {
+        format!("up to {most} into {interface} of {name}, from {from} s to {to} s")
+    };
     let again = hosts.all.iter().max_by_key(|one| one.rise("Tcp.RetransSegs"));
     let again = again.and_then(|one| one.moved("Tcp.RetransSegs"));
     Some(Cause {
@@ -199,12 +195,12 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
         again >= LOSS_MIN && waited >= LOSS_MIN && again as f64 >= LOSS_SHARE_MIN * sent as f64
     };
     let host = hosts.all.iter().filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
+    let (from, to) = seconds(&host.activity().counter("Tcp.RetransSegs"));
     let again = format!(
-        "{} of {} segments sent again by {}, {}",
+        "{} of {} segments sent again by {}, from {from} s to {to} s",
         format::count(host.rise("Tcp.RetransSegs")),
         format::count(host.rise("Tcp.OutSegs")),
-        host.name(),
-        time(&host.activity().counter("Tcp.RetransSegs"))
+        host.name()
     );
     Some(Cause {
         rank: Rank::Counter,

@@ -2,8 +2,8 @@
 
 use wavetank_measure::{LogEvent, LogFact};
 
+use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts};
-use super::{Cause, Rank, evidence};
 use crate::{Blame, Finding, format};
 
 /// Fewer lines are no cause, unless there are as many failures.
@@ -168,21 +168,8 @@ fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
             fact.last
         )
     };
-    let ports = host.filter(|_| fact.event == LogEvent::NoPorts).and_then(ports);
+    let ports = host.filter(|_| fact.event == LogEvent::NoPorts).and_then(Host::ports);
     evidence([Some(lines), ports, hosts.clients(), host.and_then(Host::unmoved)])
-}
-
-/// `1,000 of 1,000 ports to 10.40.1.3:8080 in use at 5 s, 1,000 of them in TIME-WAIT`.
-pub(super) fn ports(host: &Host<'_>) -> Option<String> {
-    let (most, at) = host.activity().destinations().max_by_key(|(one, _)| one.ports)?;
-    Some(format!(
-        "{} of {} ports to {} in use at {} s, {} of them in TIME-WAIT",
-        format::count(most.ports),
-        format::count(most.range),
-        most.address,
-        at.as_secs_f64().round(),
-        format::count(most.resting)
-    ))
 }
 
 /// Returns the cause for requests that a balancer sent to a second server because the first did not

@@ -5,6 +5,7 @@
 //! follows from a stronger one is left out, so that one cause is not reported as several.
 
 mod balance;
+mod cause;
 mod changes;
 mod clients;
 mod counter_rules;
@@ -16,33 +17,11 @@ use wavetank_measure::ErrorClass;
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, Status, Verdict};
+use cause::Cause;
 use host::Hosts;
 
 /// Most causes that are reported.
 const CAUSES_MAX: usize = 3;
-
-/// How directly evidence shows a cause, the most direct first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    /// A program's log names it.
-    Log,
-    /// A counter of the kernel or of a program counts exactly this.
-    Counter,
-    /// It happened with a change that the plan made.
-    Change,
-    /// Several values agree.
-    Pattern,
-    /// A limit is near, or the load is uneven.
-    Hint,
-}
-
-/// A cause.
-struct Cause {
-    rank: Rank,
-    finding: Finding,
-    /// Codes of causes that follow from this one.
-    covers: &'static [&'static str],
-}
 
 /// What the rules found.
 pub(crate) struct Bottlenecks {
@@ -105,9 +84,4 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
     }
     let blame = kept.first().filter(|_| explained).map(|first| first.finding.blame);
     Bottlenecks { findings: kept.into_iter().map(|cause| cause.finding).collect(), blame }
-}
-
-/// Joins the pieces of evidence that exist.
-fn evidence(pieces: impl IntoIterator<Item = Option<String>>) -> String {
-    pieces.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

@@ -1,5 +1,5 @@
-//! [`AcceptQueues`]: the accept queues of a network namespace, and what its connections are, queried
-//! from the kernel with `sock_diag(7)`.
+//! [`AcceptQueues`]: the accept queues and connections of a network namespace, queried from the
+//! kernel with `sock_diag(7)`.
 //!
 //! `/proc/net/tcp` contains the same numbers. However, to list one namespace's listeners the kernel
 //! walks over the sockets of all namespaces. With a million sockets that takes more than half a
