@@ -93,6 +93,14 @@ impl ConnectionTable {
 }
 
 #[cfg(test)]
+impl ConnectionTable {
+    /// Ports in use to one destination.
+    pub(crate) fn ports_to(&self, address: SocketAddr) -> u64 {
+        self.destinations.get(&address).map_or(0, |used| used.ports)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

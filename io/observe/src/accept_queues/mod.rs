@@ -7,6 +7,7 @@
 
 mod message;
 
+use std::cmp::Reverse;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(1);
 const DATAGRAM_MAX: usize = 32 << 10;
 /// Maximum number of datagrams of one answer; each contains some 200 sockets.
 const DATAGRAMS_MAX: usize = 1_024;
-/// Most listening addresses of a sample.
+/// Most listening addresses of a sample, those with the longest queues.
 const LISTENERS_MAX: usize = 64;
 
 /// The accept queues of one network namespace.
@@ -64,9 +65,9 @@ impl AcceptQueues {
         if let QueueSource::Asked(socket) = &self.way {
             let mut listeners = Vec::new();
             if query(socket, LISTENING, |one| add_listener(&mut listeners, &one)).is_some() {
-                let longest = listeners.iter().map(|listener: &ListenerSample| listener.queue).max();
+                listeners.sort_by_key(|listener: &ListenerSample| (Reverse(listener.queue), listener.address));
                 listeners.truncate(LISTENERS_MAX);
-                return (longest.unwrap_or(0), listeners);
+                return (listeners.first().map_or(0, |listener| listener.queue), listeners);
             }
             // Answers to the failed request may still be queued in that socket.
             self.way = QueueSource::Walked;
