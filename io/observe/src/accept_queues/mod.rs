@@ -65,7 +65,8 @@ impl AcceptQueues {
         if let QueueSource::Asked(socket) = &self.way {
             let mut listeners = Vec::new();
             if query(socket, LISTENING, |one| add_listener(&mut listeners, &one)).is_some() {
-                listeners.sort_by_key(|listener: &ListenerSample| (Reverse(listener.queue), listener.address));
+                listeners
+                    .sort_by_key(|listener: &ListenerSample| (Reverse(listener.queue), listener.address));
                 listeners.truncate(LISTENERS_MAX);
                 return (listeners.first().map_or(0, |listener| listener.queue), listeners);
             }

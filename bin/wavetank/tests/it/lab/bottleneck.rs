@@ -59,7 +59,7 @@ fn a_balancer_without_ports_is_named() {
     let config = nginx("", "server app1:8080;", "");
     let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
     let expected = Some(("host_no_ports", "balancer", "lb1"));
-    check("a_balancer_without_ports_is_named", (&lab(balancer, "app1"), &config), load, expected);
+    check("no-ports", (&lab(balancer, "app1"), &config), load, expected);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_limit_for_each_client_is_named() {
     let config = nginx(zone, "server app1:8080; keepalive 16;", "limit_req zone=each;");
     let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 2s}]";
     let expected = Some(("rate_limited", "balancer", "lb1"));
-    check("a_limit_for_each_client_is_named", (&lab(SERVICES, "app1"), &config), load, expected);
+    check("limited", (&lab(SERVICES, "app1"), &config), load, expected);
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_full_link_is_named() {
     let load = "steps: [{get: /bytes/20000}]\nhttp: {timeout: 2s}\nphases: [{name: full, rate: 50/s, for: 4s}]\n\
                 thresholds: [p95 < 100ms]";
     let expected = Some(("link_full", "network", "lb1"));
-    check("a_full_link_is_named", (&lab(balancer, "app1"), &config), load, expected);
+    check("full-link", (&lab(balancer, "app1"), &config), load, expected);
 }
 
 #[test]
@@ -88,12 +88,12 @@ fn a_balancer_that_uses_one_server_is_named() {
         nginx("", "ip_hash; server app1:8080; server app2:8080; server app3:8080; keepalive 16;", "");
     let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
     let expected = Some(("one_server_only", "balancer", "lb1"));
-    check("a_balancer_that_uses_one_server_is_named", (&lab(SERVICES, "app[1-3]"), &config), load, expected);
+    check("one-server", (&lab(SERVICES, "app[1-3]"), &config), load, expected);
 }
 
 #[test]
 fn a_run_without_a_limit_has_no_bottleneck() {
     let config = nginx("", "server app1:8080; server app2:8080; keepalive 16;", "");
     let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
-    check("a_run_without_a_limit_has_no_bottleneck", (&lab(SERVICES, "app[1-2]"), &config), load, None);
+    check("no-limit", (&lab(SERVICES, "app[1-2]"), &config), load, None);
 }
