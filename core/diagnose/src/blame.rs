@@ -4,22 +4,13 @@ use wavetank_measure::{DropReason, ErrorClass, ThresholdResult};
 use wavetank_plan::{LatencyPart, RequestCounter, Subject, Value};
 
 use crate::facts::RuleInput;
-use crate::{Blame, error_class_text, failures, host_counters};
+use crate::{Blame, error_class_text, failures};
 
 /// Failures or drops above this share of offered requests explain other failed conditions.
 const EXPLAINS_MIN: f64 = 0.01;
 
-/// Returns the blame for a failed condition that nothing excuses. What clients saw comes first;
-/// where it proves nothing, a counter of a host may.
+/// Returns the blame for a failed condition that nothing excuses, by what clients saw.
 pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult) -> Blame {
-    let lost = matches!(result.condition.subject, Subject::Lost | Subject::Held);
-    match of_clients(case, result) {
-        Blame::Unknown => host_counters::blame(case, lost).unwrap_or(Blame::Unknown),
-        blame => blame,
-    }
-}
-
-fn of_clients(case: &RuleInput<'_>, result: &ThresholdResult) -> Blame {
     match &result.condition.subject {
         Subject::Errors(name) => ErrorClass::parse(name)
             .map_or(Blame::Generator, |class| error_class_text::blame_for_run(case, class)),

@@ -6,8 +6,8 @@ use wavetank_units::ExitCode;
 
 use crate::facts::{Facts, RuleInput};
 use crate::{
-    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, cut_short, doubt_scope, drift,
-    error_class_text, failures, fleet, format, held, host_counters, notes, pool, stall, validity_rules,
+    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, bottleneck, cut_short,
+    doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
 };
 
 /// Broken steps of `before` or `after` that are findings.
@@ -45,36 +45,39 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
             causes.extend(undecided(facts));
         }
     }
-    let verdict = verdict(&case, &causes);
+    let mut verdict = verdict(&case, &causes);
+    let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status));
+    // It shows the side more directly than what clients saw.
+    let cause = limits.as_ref().and_then(|limits| limits.blame);
+    verdict.blame = cause.unwrap_or(verdict.blame);
     let invalid = verdict.status == Status::Invalid;
-    // In an invalid run all doubts count as decisive, also those that did not cause it. With any
-    // other verdict they are remarks.
+    // In an invalid run all doubts count as decisive, otherwise they are remarks.
     for doubt in &mut doubts {
         doubt.decisive = invalid && !decisive.is_empty();
     }
     let unchanged = !invalid && loaded(facts.ending);
     let notes = notes::notes(&case, &doubts, unchanged);
     let headline = headline(&case, &verdict, &causes);
-    let exit = exit(facts.ending, verdict.status);
     let mut findings = decisive;
     findings.extend(doubts);
     findings.extend(fleet::finding(&case).filter(|finding| !finding.decisive));
     findings.extend(validity_rules::throttled(&case));
     findings.extend(notes::steal_finding(&case));
     if loaded(facts.ending) {
-        findings.extend(stall::finding(&case));
         findings.extend(held::findings(&case));
-        if verdict.status != Status::Pass {
-            findings.extend(host_counters::findings(&case));
-        }
-        findings.extend(drift::findings(&case));
         findings.extend(pool::finding(&case));
+    }
+    if loaded(facts.ending) && cause.is_none() {
+        findings.extend(stall::finding(&case));
+        findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
         let failed = failures::findings(&case, verdict.status != Status::Pass);
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
+    limits.into_iter().for_each(|limits| limits.add_to(&mut findings, &verdict));
     let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
+    let exit = exit(facts.ending, verdict.status);
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }
 }
 

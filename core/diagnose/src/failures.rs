@@ -69,21 +69,27 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
 }
 
-/// Reports failures that share one age although no timeout of wavetank ended them. They are due to
-/// a timeout elsewhere.
-fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
+/// Returns the age that most failures share and their number, if they do.
+pub(crate) fn shared_age(case: &RuleInput<'_>) -> Option<(Nanos, u64)> {
     let failed = &case.judged.failed;
     let (age_ns, n) = densest(failed)?;
     let enough = n >= SAME_AGE_MIN && n as f64 >= SAME_AGE_SHARE * failed.count() as f64;
-    (enough && age_ns >= SAME_AGE_NS_MIN && !is_usual(case, age_ns)).then(|| Finding {
+    (enough && age_ns >= SAME_AGE_NS_MIN).then_some((Nanos(age_ns as i64), n))
+}
+
+/// Reports failures that share one age although no timeout of wavetank ended them. They are due to
+/// a timeout elsewhere.
+fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
+    let (age, n) = shared_age(case)?;
+    (!is_usual(case, age.0.unsigned_abs())).then(|| Finding {
         code: "same_age",
         blame: Blame::Unknown,
         decisive: false,
-        message: format!("{} failed at the same age, {}", format::requests(n), Nanos(age_ns as i64)),
+        message: format!("{} failed at the same age, {age}", format::requests(n)),
         evidence: format!(
             "{} of {} failures that are not timeouts of wavetank",
             format::count(n),
-            format::count(failed.count())
+            format::count(case.judged.failed.count())
         ),
         hint: "something on the way ends them at that age: look for such a timeout in balancer and server"
             .to_owned(),

@@ -5,6 +5,7 @@
 //! be judged again.
 
 mod blame;
+mod bottleneck;
 mod compose;
 mod cut_short;
 mod doubt_scope;
@@ -17,7 +18,6 @@ mod fleet;
 mod format;
 mod held;
 mod hooks;
-mod host_counters;
 mod notes;
 mod pool;
 mod run_end;
@@ -33,5 +33,5 @@ pub use facts::Facts;
 pub use finding::{Blame, Finding};
 pub use fleet::FleetGaps;
 pub use hooks::{HookCheck, HookFailure, HookResult};
-pub use run_end::{RunContext, RunEnd, Throttling};
+pub use run_end::{BalancerCounts, RunContext, RunEnd, Throttling};
 pub use verdict::{Diagnosis, Status, Verdict};

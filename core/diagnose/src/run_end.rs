@@ -1,6 +1,8 @@
 //! [`RunEnd`] and [`RunContext`]: how the run ended, and what surrounded it.
 
-use wavetank_measure::ErrorClass;
+use std::net::IpAddr;
+
+use wavetank_measure::{ErrorClass, LogFact};
 use wavetank_units::Nanos;
 
 use crate::HookResult;
@@ -63,6 +65,17 @@ pub struct Throttling {
     pub stopped: Nanos,
 }
 
+/// What a balancer's program counted of its servers during a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BalancerCounts {
+    /// Its host and service: `lb1/haproxy`.
+    pub service: String,
+    /// The most requests that waited for a server together, since the program started.
+    pub queue_max: u64,
+    /// Responses that were broken or did not come in time.
+    pub response_errors: u64,
+}
+
 /// The circumstances of the run that the caller knows.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "facts that do not depend on each other")]
@@ -71,6 +84,12 @@ pub struct RunContext {
     pub same_host: bool,
     /// The hosts of the lab, by name, with their roles: `load`, `balancer`, `server` or `other`.
     pub roles: Vec<(String, String)>,
+    /// Addresses of the lab's hosts, with their names.
+    pub addresses: Vec<(IpAddr, String)>,
+    /// What the logs of the lab's services report.
+    pub logs: Vec<LogFact>,
+    /// What the lab's balancers counted during the run.
+    pub balancers: Vec<BalancerCounts>,
     /// CPUs this process was allowed.
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.

@@ -3,6 +3,8 @@
 use wavetank_plan::HostGauge;
 use wavetank_units::Nanos;
 
+use crate::HostCounters;
+
 /// Bits of a byte.
 const BITS: f64 = 8.0;
 /// Thousandths of one.
@@ -72,6 +74,8 @@ pub struct HostSample {
     /// first sample. A lab host with CPUs reserved for it uses the ticks of those CPUs if its
     /// control group does not count CPU time.
     pub cores: Vec<(u64, u64)>,
+    /// What the kernel counted since the sample before.
+    pub counters: HostCounters,
 }
 
 /// The source of a host gauge's value.

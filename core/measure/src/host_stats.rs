@@ -1,6 +1,6 @@
 //! [`HostStats`]: statistics of one lab host over a run.
 
-use crate::{Downsampled, HostSample};
+use crate::{Downsampled, HostActivity, HostCounters, HostSample};
 
 /// Statistics of one host: its samples, evenly thinned, and the extremes of all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -10,6 +10,7 @@ pub struct HostStats {
     last: Option<HostSample>,
     kept: Downsampled<HostSample>,
     peaks: HostPeaks,
+    activity: HostActivity,
 }
 
 /// The highest of what was seen of a host, over all its samples.
@@ -52,9 +53,12 @@ impl HostStats {
             higher(&mut peaks.net_in_bits_per_s, net.map(|(bits, _)| bits));
             higher(&mut peaks.net_out_bits_per_s, net.map(|(_, bits)| bits));
         }
+        self.activity.add(sample, self.last.as_ref());
+        // Counters are added up; only the archive has those of each second.
+        let sample = HostSample { counters: HostCounters::default(), ..sample.clone() };
         self.before.get_or_insert_with(|| sample.clone());
         self.last = Some(sample.clone());
-        self.kept.push(sample.clone());
+        self.kept.push(sample);
     }
 
     /// The host's name.
@@ -75,6 +79,11 @@ impl HostStats {
     /// Samples that are kept, in order.
     pub fn samples(&self) -> &[HostSample] {
         self.kept.as_slice()
+    }
+
+    /// What moved on it.
+    pub const fn activity(&self) -> &HostActivity {
+        &self.activity
     }
 
     /// The highest of everything.

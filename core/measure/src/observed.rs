@@ -3,7 +3,7 @@
 
 use wavetank_units::Nanos;
 
-use crate::{Downsampled, HostSample, HostStats};
+use crate::{Downsampled, HostCounters, HostSample, HostStats};
 
 /// The target's connections at one instant, by its own count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,9 @@ pub struct Observations {
 impl Observations {
     /// Adds a sample of this host; samples arrive in order.
     pub(crate) fn add_host(&mut self, sample: &HostSample) {
-        // Only the archive keeps data of single CPUs; it is not needed here.
-        let sample = HostSample { cores: Vec::new(), ..sample.clone() };
+        // Only the archive keeps data of single CPUs and counters; they are not needed here.
+        let counters = HostCounters::default();
+        let sample = HostSample { cores: Vec::new(), counters, ..sample.clone() };
         self.rss_max_bytes = self.rss_max_bytes.max(sample.rss_bytes);
         self.host_before.get_or_insert_with(|| sample.clone());
         self.host.push(sample);

@@ -5,6 +5,7 @@ use wavetank_measure::{HostSample, TargetSample};
 use wavetank_units::Nanos;
 
 use crate::DecodeError;
+use crate::host_counters_line::RawCounters;
 use crate::number_limits::check_number_limits;
 
 /// Version of both lines.
@@ -57,6 +58,8 @@ struct RawHost {
     process: RawProcess,
     cpus_milli: u64,
     cores: Vec<(u64, u64)>,
+    #[serde(skip_serializing_if = "RawCounters::is_empty")]
+    counters: RawCounters,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -156,6 +159,7 @@ impl HostLine {
             cpu_load_ns,
             cpus_milli,
             ref cores,
+            ref counters,
         } = self.sample;
         let raw = RawHost {
             v: LINE_VERSION,
@@ -185,6 +189,7 @@ impl HostLine {
             process: RawProcess { rss_bytes, cpu_user_ns, cpu_system_ns, cpu_load_ns },
             cpus_milli,
             cores: cores.clone(),
+            counters: counters.into(),
         };
         serde_json::to_string(&raw).expect("plain data with string keys always encodes")
     }
@@ -197,7 +202,19 @@ impl HostLine {
         check_number_limits(line)?;
         let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
-        let RawHost { at_ns, offset_ns, error_ns, tcp, net, memory, process, cpus_milli, cores, .. } = raw;
+        let RawHost {
+            at_ns,
+            offset_ns,
+            error_ns,
+            tcp,
+            net,
+            memory,
+            process,
+            cpus_milli,
+            cores,
+            counters,
+            ..
+        } = raw;
         let sample = HostSample {
             at: Nanos(at_ns),
             tcp_inuse: tcp.inuse,
@@ -223,6 +240,7 @@ impl HostLine {
             cpu_load_ns: process.cpu_load_ns,
             cpus_milli,
             cores,
+            counters: counters.into(),
         };
         Ok(Self { sample, offset_ns, error_ns })
     }

@@ -19,6 +19,7 @@ mod forecast_doc;
 mod handshakes_line;
 mod held_parts;
 mod histogram_code;
+mod host_counters_line;
 mod host_line;
 mod impact_doc;
 mod interval_extras;

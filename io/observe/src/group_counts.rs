@@ -14,6 +14,8 @@ pub(crate) struct CgroupStats {
     /// The folder of the group that counts CPU time, and whether it is of version 2.
     cpu: Option<(PathBuf, bool)>,
     memory: Option<(PathBuf, bool)>,
+    /// The folder of the group with the CPU quota.
+    quota: Option<PathBuf>,
 }
 
 /// Memory of a group, in bytes.
@@ -44,6 +46,7 @@ impl CgroupStats {
         Self {
             cpu: find("cpuacct", ["cpuacct.usage", "cpu.stat"]),
             memory: find("memory", ["memory.usage_in_bytes", "memory.current"]),
+            quota: find("cpu", ["cpu.stat", "cpu.stat"]).map(|(folder, _)| folder),
         }
     }
 
@@ -64,6 +67,11 @@ impl CgroupStats {
         let Some((folder, false)) = &self.cpu else { return Vec::new() };
         let text = read::text(folder.join("cpuacct.usage_percpu")).unwrap_or_default();
         text.split_whitespace().map_while(|word| word.parse().ok()).collect()
+    }
+
+    /// Returns the text of `cpu.stat`, which counts how often the quota was used up.
+    pub(crate) fn quota(&self) -> Option<String> {
+        read::text(self.quota.as_ref()?.join("cpu.stat"))
     }
 
     /// Returns the memory now.

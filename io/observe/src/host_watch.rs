@@ -1,10 +1,11 @@
 //! [`HostSampler`]: samples a host that consists of a process's namespaces and control group, such
 //! as a lab host.
 
-use wavetank_measure::HostSample;
+use wavetank_measure::{HostCounters, HostSample, ListenerSample};
 use wavetank_units::Nanos;
 
 use crate::accept_queues::AcceptQueues;
+use crate::counter_files::CounterFiles;
 use crate::group_counts::CgroupStats;
 use crate::net_files::NetFiles;
 use crate::process_tree::{TreeUse, process_tree};
@@ -22,7 +23,14 @@ pub struct HostQuota {
     pub cpus_milli: Option<u64>,
     /// Memory limit in bytes; `None`: the machine's memory.
     pub memory_bytes: Option<u64>,
+    /// The interfaces with a link of a known rate, and the rate in bits per second.
+    pub link_rates: Vec<(String, u64)>,
 }
+
+/// With more sockets than this, connections are not listed.
+const CONNECTIONS_MAX: u64 = 200_000;
+/// Listing all connections takes at most one part of time in this many.
+const CONNECTIONS_REST: u64 = 200;
 
 /// The sampler of one host.
 #[derive(Clone, Debug)]
@@ -31,6 +39,7 @@ pub struct HostSampler {
     net: NetFiles,
     queues: AcceptQueues,
     group: CgroupStats,
+    counters: CounterFiles,
     allowance: HostQuota,
     /// Load threads of this process that send from this host. `None` until they are looked up;
     /// empty for a host that sends no load.
@@ -41,6 +50,8 @@ pub struct HostSampler {
     machine_memory_bytes: u64,
     /// Time of the first sample.
     first: Option<Nanos>,
+    /// Before this instant, connections are not listed again.
+    connections_due: Nanos,
 }
 
 impl HostSampler {
@@ -54,12 +65,14 @@ impl HostSampler {
             net: NetFiles::for_pid(pid),
             queues: AcceptQueues::for_pid(pid),
             group: CgroupStats::for_pid(pid),
+            counters: CounterFiles::for_pid(pid),
             allowance,
             senders: Some(LoadThreadUsage::default()),
             is_sending: false,
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
             first: None,
+            connections_due: Nanos(i64::MIN),
         }
     }
 
@@ -79,7 +92,10 @@ impl HostSampler {
     /// according to `now`. Returns `None` if the host's process has ended.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
         let net = self.net.sample(&now)?;
-        let accept_queue = self.queues.longest();
+        let (accept_queue, listeners) = self.queues.sample();
+        let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.allowance.link_rates);
+        self.add_connections(&mut counters, &net, &listeners, &now);
+        counters.listeners = listeners;
         let first = *self.first.get_or_insert(net.at);
         // Values that no group counts are summed process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());
@@ -101,8 +117,31 @@ impl HostSampler {
             cpu_load_ns: sent.all_ns(),
             cpus_milli: self.cpus_milli(),
             cores: self.cores(net.at.since(first)),
+            counters,
             ..net
         })
+    }
+
+    /// Adds states and destinations of all connections. Their number decides what that costs, so it
+    /// happens less often if it takes long.
+    fn add_connections(
+        &mut self,
+        counters: &mut HostCounters,
+        net: &HostSample,
+        listeners: &[ListenerSample],
+        now: impl Fn() -> Nanos,
+    ) {
+        let many = net.tcp_inuse + net.tcp_tw > CONNECTIONS_MAX;
+        if many || net.at < self.connections_due {
+            return;
+        }
+        let begun = now();
+        if let Some(table) = self.queues.connections(listeners) {
+            counters.levels = table.levels();
+            counters.destinations = table.destinations(self.counters.local_ports());
+        }
+        let took = now().since(begun);
+        self.connections_due = begun.after(Nanos(took.saturating_mul(CONNECTIONS_REST).cast_signed()));
     }
 
     /// Returns the thousandths of a CPU that it may use.

@@ -8,6 +8,8 @@
 
 mod accept_queues;
 mod cgroup;
+mod connection_table;
+mod counter_files;
 mod cpu_core;
 mod cpu_times;
 mod file_limit;
@@ -31,6 +33,7 @@ mod source_ports;
 mod target_count;
 mod target_pollers;
 
+pub mod counter_text;
 pub mod parse;
 pub mod sockstat;
 

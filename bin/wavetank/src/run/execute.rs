@@ -23,7 +23,7 @@ use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::run_control::LiveRun;
-use super::server_counts::ServerCounts;
+use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
@@ -191,46 +191,6 @@ fn watched(host: &Host, plan: &Plan) -> (Vec<(String, HostSampler)>, Option<Vec<
     (lab.watches(), Some(lab.servers(plan)))
 }
 
-/// What servers of the lab had counted before anything was sent.
-struct ServersCounted<'a> {
-    lab: Option<&'a LabRun>,
-    before: Option<Result<ServerCounts, UserError>>,
-    /// Connections opened before the load, with one request each; `None` if unknown.
-    probe: Option<u64>,
-}
-
-impl<'a> ServersCounted<'a> {
-    /// `probe`: what was sent ahead, if anything was to be.
-    fn new(
-        lab: Option<&'a LabRun>,
-        before: Option<Result<ServerCounts, UserError>>,
-        probe: Option<&Setup>,
-    ) -> Self {
-        // A probe that was cut short may have been seen by a server or not.
-        let probe = probe.map_or(Some(0), |probe| (probe.sent > 0).then_some(probe.sent));
-        Self { lab, before, probe }
-    }
-
-    /// Adds to `record` what the servers have counted since, and which counts are unknown. If they
-    /// do not respond, it prints that and adds nothing.
-    fn add_to(self, plan: &Plan, record: &mut RunRecord, talk: &mut Console) {
-        let Some((lab, before)) = self.lab.zip(self.before) else { return };
-        match before.and_then(|before| Ok((before, lab.counts()?))) {
-            Ok((before, now)) => {
-                record.servers = now.since(&before, (lab.lab(), plan), record, self.probe);
-                record.notes.extend(now.uncountable_since(&before));
-                record.notes.extend(now.full_since(&before));
-            }
-            Err(error) => {
-                talk.warn(&format!(
-                    "{}; the servers' counts are not reported\nhint: {}",
-                    error.message, error.hint
-                ));
-            }
-        }
-    }
-}
-
 struct ExecutionContext<'a> {
     servers: ServersCounted<'a>,
     plan: &'a Plan,
@@ -297,7 +257,7 @@ fn conclude(
         ..
     } = conducted;
     // What clients saw of a lab that is gone says nothing about its servers.
-    lost.extend(around.servers.lab.and_then(LabRun::loss));
+    lost.extend(around.servers.lab().and_then(LabRun::loss));
     let asked = conducted.setup;
     let setup = Setup {
         sent: setup.sent + asked.sent,
@@ -308,7 +268,7 @@ fn conclude(
     let _ = ledger.close();
     let in_window = ledger.totals().view(Selection::Judged).in_window;
     let resolved = in_window.done + in_window.failed() + in_window.dropped();
-    let circumstances = RunContext {
+    let mut circumstances = RunContext {
         lost,
         accounting,
         faults,
@@ -316,6 +276,8 @@ fn conclude(
         after: around.bounds.after.clone(),
         ..around.circumstances(fleet.as_ref())
     };
+    let read = around.servers.read();
+    let logs = around.servers.add_evidence(read.as_ref(), &mut circumstances);
     let mut record = build_record(RunFacts {
         plan: around.plan,
         plan_hash: &around.hash,
@@ -330,17 +292,14 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
-    let lab = around.servers.lab;
-    around.servers.add_to(around.plan, &mut record, talk);
+    around.servers.add_to(read, around.plan, &mut record, talk);
     record.notes.extend(notes);
     record.fleet = fleet.map(|fleet| fleet.doc);
     if !around.repeatable {
         record.next.clear();
     }
     let folder = archive.and_then(|mut archive| {
-        if let Some(lab) = lab {
-            archive_service_logs(&lab.service_logs(), around.plan, &mut archive, talk);
-        }
+        archive_service_logs(&logs, around.plan, &mut archive, talk);
         let finished = archive.finish(&record);
         finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });

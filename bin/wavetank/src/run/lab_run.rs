@@ -16,7 +16,7 @@ use wavetank_lab::{Client, HostHandle, LabFolder, LabState, LabStatus, LogOffset
 use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{HostFacts, LoadOrigin, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
 use wavetank_record::{LabDoc, LabHostDoc};
-use wavetank_topology::{Host, Lab, Role, Service, ServiceKind, planned_events};
+use wavetank_topology::{Host, Interface, Lab, Role, Service, ServiceKind, planned_events};
 use wavetank_units::{SourceRange, UserError, did_you_mean};
 
 use super::LabServer;
@@ -179,6 +179,7 @@ impl LabRun {
                 // Load threads are in no control group of the host: only its CPUs hold for them.
                 cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends),
                 memory_bytes: host.limits.memory_bytes,
+                link_rates: link_rates(host),
             };
             let watch = HostSampler::new(known.process.pid, allowance);
             Some((host.name.clone(), if sends { watch.sending() } else { watch }))
@@ -304,6 +305,12 @@ impl LoadHost {
             .collect();
         SourcePorts::new(&self.facts.tuple_ports(), WallClock::unix_ns().unsigned_abs()).at(&own)
     }
+}
+
+/// The interfaces of `host` with a limited rate, in bits per second.
+fn link_rates(host: &Host) -> Vec<(String, u64)> {
+    let rate = |interface: &Interface| Some((interface.name.clone(), interface.link.rate_bits?));
+    host.interfaces.iter().filter_map(rate).collect()
 }
 
 /// Whether `host` is kept on CPUs that every other host is kept off.

@@ -37,6 +37,7 @@ mod host_rows;
 mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
+mod lab_evidence;
 mod lab_notes;
 #[cfg(target_os = "linux")]
 mod lab_run;
@@ -67,6 +68,7 @@ mod sampling;
 #[cfg(target_os = "linux")]
 mod server_counts;
 #[cfg(target_os = "linux")]
+mod servers_counted;
 mod service_logs;
 #[cfg(target_os = "linux")]
 mod source_check;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
+use wavetank_diagnose::BalancerCounts;
 use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, ServerCountDoc};
@@ -32,6 +33,9 @@ struct Count {
     fullest: Option<(u64, u64)>,
     /// How many processes of it were started in all: a new one counts from 0.
     starts: u64,
+    /// Of a balancer: the most requests in its queue, and failed responses of its servers.
+    queue_max: u64,
+    response_errors: u64,
 }
 
 impl ServerCounts {
@@ -117,6 +121,22 @@ impl ServerCounts {
         docs
     }
 
+    /// Returns what balancers counted since `before`, of those that queue requests or report failed
+    /// responses.
+    pub(crate) fn balancers_since(&self, before: &Self) -> Vec<BalancerCounts> {
+        let counts = |(key, now): (&(String, String), &Count)| {
+            let then = before.0.get(key).copied().unwrap_or_default();
+            BalancerCounts {
+                service: format!("{}/{}", key.0, key.1),
+                // It is the most of the program's whole life, so an earlier queue does not count.
+                queue_max: if now.queue_max > then.queue_max { now.queue_max } else { 0 },
+                response_errors: now.response_errors.saturating_sub(then.response_errors),
+            }
+        };
+        let all = self.0.iter().map(counts);
+        all.filter(|counts| counts.queue_max + counts.response_errors > 0).collect()
+    }
+
     /// Lists services with counters that do not cover the time since `before`, as `HOST/SERVICE`,
     /// for a note.
     pub(crate) fn uncountable_since(&self, before: &Self) -> Option<String> {
@@ -171,6 +191,8 @@ fn counted(one: &Value) -> Option<(String, Count)> {
         incomplete: one["incomplete"].as_u64().unwrap_or_default(),
         fullest: one["peak"].as_u64().zip(one["limit"].as_u64()),
         starts: one["starts"].as_u64().unwrap_or_default(),
+        queue_max: one["queue_max"].as_u64().unwrap_or_default(),
+        response_errors: one["response_failed"].as_u64().unwrap_or_default(),
     };
     Some((one["service"].as_str()?.to_owned(), count))
 }
@@ -252,7 +274,14 @@ mod tests {
     fn a_service_that_was_started_again_is_told_of() {
         let of = |all: &[(&str, u64)]| {
             let one = |&(host, starts): &(&str, u64)| {
-                let count = Count { connections: 9, requests: Some(9), incomplete: 0, fullest: None, starts };
+                let count = Count {
+                    connections: 9,
+                    requests: Some(9),
+                    incomplete: 0,
+                    fullest: None,
+                    starts,
+                    ..Count::default()
+                };
                 ((host.to_owned(), "nginx".to_owned()), count)
             };
             ServerCounts(all.iter().map(one).collect())
@@ -284,7 +313,14 @@ mod tests {
     #[test]
     fn an_answer_without_connections_is_none() {
         let one = json!({ "service": "haproxy", "connections": 7, "requests": null, "open": 1, "starts": 2 });
-        let count = Count { connections: 7, requests: None, incomplete: 0, fullest: None, starts: 2 };
+        let count = Count {
+            connections: 7,
+            requests: None,
+            incomplete: 0,
+            fullest: None,
+            starts: 2,
+            ..Count::default()
+        };
         assert_eq!(counted(&one), Some(("haproxy".to_owned(), count)));
         assert_eq!(counted(&json!({ "service": "serve" })), None);
     }

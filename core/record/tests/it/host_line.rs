@@ -4,7 +4,9 @@
 use crate::support;
 
 use support::golden;
-use wavetank_measure::{HostSample, TargetSample};
+use wavetank_measure::{
+    DestinationSample, HostCounters, HostSample, LinkSample, ListenerSample, TargetSample,
+};
 use wavetank_record::{HostLine, TargetCount, TargetLine};
 use wavetank_units::Nanos;
 
@@ -34,8 +36,41 @@ fn host() -> HostLine {
         cpu_load_ns: 9_000_000_000,
         cpus_milli: 0,
         cores: vec![(700, 1_000), (650, 1_000)],
+        counters: counters(),
     };
     HostLine { sample, offset_ns: 0, error_ns: 0 }
+}
+
+fn counters() -> HostCounters {
+    let named = |all: &[(&str, u64)]| all.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+    let address = |text: &str| text.parse().expect("an address");
+    let link = LinkSample {
+        interface: "eth0".to_owned(),
+        bits_per_s: 20_000_000,
+        in_bytes: 9_000,
+        out_bytes: 2_500_000,
+    };
+    HostCounters {
+        rises: named(&[("Tcp.ActiveOpens", 200), ("TcpExt.ListenOverflows", 31)]),
+        levels: named(&[("state.established", 12), ("state.time_wait", 1_000)]),
+        listeners: vec![ListenerSample { address: address("0.0.0.0:8080"), queue: 9, limit: 8, drops: 31 }],
+        destinations: vec![DestinationSample {
+            address: address("10.40.1.3:8080"),
+            ports: 1_000,
+            resting: 990,
+            range: 1_000,
+        }],
+        links: vec![link],
+    }
+}
+
+/// Lines of versions that did not count are read as well.
+#[test]
+fn a_line_without_counters_is_read() {
+    let sample = HostSample { counters: HostCounters::default(), ..host().sample };
+    let line = HostLine { sample, ..host() };
+    assert!(!line.encode().contains("counters"), "{}", line.encode());
+    assert_eq!(HostLine::decode(line.encode().as_bytes()), Ok(line));
 }
 
 fn target() -> TargetSample {

@@ -7,9 +7,11 @@ use super::value::is_value;
 
 /// Pairs of lines: English, Chinese. The first pattern that fits is used, so narrower patterns come
 /// before wider ones.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 15] = [
     include_str!("words/verdict.txt"),
     include_str!("words/findings.txt"),
+    include_str!("words/bottleneck.txt"),
+    include_str!("words/bottleneck_hints.txt"),
     include_str!("words/hints.txt"),
     include_str!("words/hints_earlier.txt"),
     include_str!("words/conditions.txt"),

@@ -198,6 +198,10 @@ struct Haproxy {
     bytes_out: u64,
     denied: u64,
     connect_failed: u64,
+    /// Responses of servers that were broken or did not come in time.
+    response_failed: u64,
+    /// The most requests that waited for a server together, since it started.
+    queue_max: u64,
     /// Name, connections, whether it is up, in the order of the first copy.
     servers: Vec<(String, u64, bool)>,
 }
@@ -236,7 +240,11 @@ impl Haproxy {
                 }
                 (_, "FRONTEND") => {}
                 (backend, _) if self.backend.is_some_and(|own| own != backend) => {}
-                (_, "BACKEND") => self.connect_failed += number("econ").unwrap_or_default(),
+                (_, "BACKEND") => {
+                    self.connect_failed += number("econ").unwrap_or_default();
+                    self.response_failed += number("eresp").unwrap_or_default();
+                    self.queue_max = self.queue_max.max(number("qmax").unwrap_or_default());
+                }
                 (backend, name) => {
                     let name =
                         if self.backend.is_some() { name.to_owned() } else { format!("{backend}/{name}") };
@@ -279,7 +287,7 @@ impl Haproxy {
         json!({
             "program": "haproxy", "peak": peak, "limit": limit, "connections": self.connections, "requests": self.requests, "incomplete": self.incomplete, "answers": answers,
             "open": self.open, "bytes_in": self.bytes_in, "bytes_out": self.bytes_out, "denied": self.denied,
-            "connect_failed": self.connect_failed,
+            "connect_failed": self.connect_failed, "response_failed": self.response_failed, "queue_max": self.queue_max,
             "servers": self.servers.iter().map(server).collect::<Vec<_>>(),
         })
     }
@@ -317,7 +325,7 @@ mod tests {
             &[one, two],
             &json!({
                 "program": "haproxy", "peak": null, "limit": null, "connections": 8, "requests": 80, "incomplete": 2, "open": 2, "bytes_in": 110, "bytes_out": 990,
-                "denied": 3, "connect_failed": 5, "servers": servers,
+                "denied": 3, "connect_failed": 5, "response_failed": 0, "queue_max": 0, "servers": servers,
                 "answers": { "1xx": 0, "2xx": 78, "3xx": 0, "4xx": 0, "5xx": 2 },
             }),
         );
@@ -330,7 +338,7 @@ mod tests {
             &[one],
             &json!({
                 "program": "haproxy", "peak": null, "limit": null, "connections": 7, "requests": null, "incomplete": 0, "answers": null, "open": 2, "bytes_in": 100,
-                "bytes_out": 900, "denied": 0, "connect_failed": 0, "servers": [],
+                "bytes_out": 900, "denied": 0, "connect_failed": 0, "response_failed": 0, "queue_max": 0, "servers": [],
             }),
         );
     }

@@ -1,10 +1,13 @@
-//! [`AcceptQueues`]: the longest accept queue of a network namespace, queried from the kernel with
-//! `sock_diag(7)`.
+//! [`AcceptQueues`]: the accept queues and connections of a network namespace, queried from the
+//! kernel with `sock_diag(7)`.
 //!
-//! `/proc/net/tcp` contains the same number. However, to list one namespace's listeners the kernel
+//! `/proc/net/tcp` contains the same numbers. However, to list one namespace's listeners the kernel
 //! walks over the sockets of all namespaces. With a million sockets that takes more than half a
 //! core each second. A query for listening sockets alone does not touch the other sockets.
 
+mod message;
+
+use std::cmp::Reverse;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,34 +17,22 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
+use wavetank_measure::ListenerSample;
 
+use crate::connection_table::ConnectionTable;
 use crate::net_files::NetFiles;
 use crate::network::in_network_of;
+use message::{CONNECTED, FAMILIES, LISTENING, Socket, TIME_WAIT};
 
 /// Receive timeout. The kernel answers within the call, so an answer that takes longer never
 /// arrives.
 const ANSWER_MAX: Duration = Duration::from_secs(1);
 /// Maximum size of one datagram of an answer: the kernel makes them no larger than 32 KiB.
 const DATAGRAM_MAX: usize = 32 << 10;
-/// Maximum number of datagrams of one answer; each contains some 200 listening sockets.
+/// Maximum number of datagrams of one answer; each contains some 200 sockets.
 const DATAGRAMS_MAX: usize = 1_024;
-/// Size of the netlink message header (`struct nlmsghdr`).
-const HEADER: usize = 16;
-/// Size of a request (`struct inet_diag_req_v2`) with its header.
-const QUESTION: usize = HEADER + 56;
-/// Offset of the queue length in an answer (`idiag_rqueue` of `struct inet_diag_msg`).
-const QUEUE_AT: usize = HEADER + 56;
-/// `SOCK_DIAG_BY_FAMILY`: the type of requests and of their answers.
-const BY_FAMILY: u16 = 20;
-/// `NLM_F_REQUEST | NLM_F_DUMP`: list all sockets.
-const ALL_OF_THEM: u16 = 0x301;
-/// `NLMSG_ERROR` and `NLMSG_DONE`.
-const FAILED: u16 = 2;
-const DONE: u16 = 3;
-/// The bit of the LISTEN state in a mask of states.
-const LISTENING: u32 = 1 << 10;
-/// The protocol number of TCP.
-const TCP: u8 = 6;
+/// Most listening addresses of a sample, those with the longest queues.
+const LISTENERS_MAX: usize = 64;
 
 /// The accept queues of one network namespace.
 #[derive(Clone, Debug)]
@@ -68,16 +59,51 @@ impl AcceptQueues {
         Self { pid, way: socket.map_or(QueueSource::Walked, QueueSource::Asked) }
     }
 
-    /// Returns the number of connections in the longest queue now; 0 without listeners.
-    pub(crate) fn longest(&mut self) -> u64 {
+    /// Returns the number of connections in the longest queue now, 0 without listeners, and the
+    /// listeners, if the kernel lists them.
+    pub(crate) fn sample(&mut self) -> (u64, Vec<ListenerSample>) {
         if let QueueSource::Asked(socket) = &self.way {
-            if let Some(longest) = asked(socket) {
-                return longest;
+            let mut listeners = Vec::new();
+            if query(socket, LISTENING, |one| add_listener(&mut listeners, &one)).is_some() {
+                listeners
+                    .sort_by_key(|listener: &ListenerSample| (Reverse(listener.queue), listener.address));
+                listeners.truncate(LISTENERS_MAX);
+                return (listeners.first().map_or(0, |listener| listener.queue), listeners);
             }
             // Answers to the failed request may still be queued in that socket.
             self.way = QueueSource::Walked;
         }
-        NetFiles::for_pid(self.pid).longest_accept_queue()
+        (NetFiles::for_pid(self.pid).longest_accept_queue(), Vec::new())
+    }
+
+    /// Returns all connections of the namespace, which costs time for each of them; `None` if the
+    /// kernel does not list them. Ports in `listening` belong to its own listeners.
+    pub(crate) fn connections(&mut self, listening: &[ListenerSample]) -> Option<ConnectionTable> {
+        let QueueSource::Asked(socket) = &self.way else { return None };
+        let mut table = ConnectionTable::default();
+        let is_own = |port| listening.iter().any(|listener| listener.address.port() == port);
+        let add = |one: Socket| {
+            table.add(one.state, one.local, one.remote, !is_own(one.local.port()), one.state == TIME_WAIT);
+        };
+        let listed = query(socket, CONNECTED, add);
+        if listed.is_none() {
+            self.way = QueueSource::Walked;
+        }
+        listed.map(|()| table)
+    }
+}
+
+/// Adds a listening socket to those with the same address, of which the longest queue counts.
+fn add_listener(all: &mut Vec<ListenerSample>, socket: &Socket) {
+    let (queue, limit, drops) = (u64::from(socket.queue), u64::from(socket.limit), u64::from(socket.drops));
+    match all.iter_mut().find(|known| known.address == socket.local) {
+        Some(known) => {
+            if queue > known.queue {
+                (known.queue, known.limit) = (queue, limit);
+            }
+            known.drops += drops;
+        }
+        None => all.push(ListenerSample { address: socket.local, queue, limit, drops }),
     }
 }
 
@@ -89,72 +115,23 @@ fn socket() -> Option<OwnedFd> {
     Some(socket)
 }
 
-/// Returns the longest queue by the kernel's answers; `None` if it does not answer.
-fn asked(socket: &OwnedFd) -> Option<u64> {
-    let mut longest = 0;
+/// Visits all TCP sockets in one of `states`; `None` if the kernel does not answer to the end.
+fn query(socket: &OwnedFd, states: u32, mut visit: impl FnMut(Socket)) -> Option<()> {
     let mut datagram = vec![0; DATAGRAM_MAX];
-    for family in [AddressFamily::INET, AddressFamily::INET6] {
-        let question = question(u8::try_from(family.as_raw()).ok()?);
+    for family in FAMILIES {
+        let question = message::question(family, states);
         retry_on_intr(|| send(socket, &question, SendFlags::empty())).ok()?;
         let mut over = false;
         for _ in 0..DATAGRAMS_MAX {
             let (read, _) = retry_on_intr(|| recv(socket, &mut datagram[..], RecvFlags::empty())).ok()?;
-            let told = told(&datagram[..read])?;
-            longest = longest.max(told.longest);
-            over = told.over;
+            over = message::read(&datagram[..read], &mut visit)?;
             if over {
                 break;
             }
         }
         over.then_some(())?;
     }
-    Some(u64::from(longest))
-}
-
-/// Returns the request for all listening TCP sockets of an address family. Numbers are in host byte
-/// order.
-fn question(family: u8) -> [u8; QUESTION] {
-    let mut bytes = [0; QUESTION];
-    let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
-    put(0, &(QUESTION as u32).to_ne_bytes());
-    put(4, &BY_FAMILY.to_ne_bytes());
-    put(6, &ALL_OF_THEM.to_ne_bytes());
-    put(HEADER, &[family, TCP, 0, 0]);
-    put(HEADER + 4, &LISTENING.to_ne_bytes());
-    bytes
-}
-
-/// The content of one datagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Datagram {
-    longest: u32,
-    /// Whether it was the last datagram of the answer.
-    over: bool,
-}
-
-/// Reads a datagram, which is a sequence of messages. Each message starts at a multiple of four
-/// bytes with its length and kind. For a listening socket, `idiag_rqueue` is the number of waiting
-/// connections. Returns `None` if the kernel refuses or the datagram is not an answer.
-fn told(datagram: &[u8]) -> Option<Datagram> {
-    let mut told = Datagram::default();
-    let mut rest = datagram;
-    while !rest.is_empty() {
-        let length = number(rest, 0)? as usize;
-        let kind = u16::from_ne_bytes(rest.get(4..6)?.try_into().ok()?);
-        let message = rest.get(..length).filter(|message| message.len() >= HEADER)?;
-        match kind {
-            DONE => return Some(Datagram { over: true, ..told }),
-            FAILED => return None,
-            BY_FAMILY => told.longest = told.longest.max(number(message, QUEUE_AT)?),
-            _ => {}
-        }
-        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
-    }
-    Some(told)
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+    Some(())
 }
 
 #[cfg(test)]

@@ -15,34 +15,60 @@ const CONNECTIONS: usize = 5_000;
 /// Enough repetitions to make the kernel's sampling of CPU time irrelevant.
 const TIMES: usize = 200;
 
-/// Returns a message of `kind` with that queue, if it has one.
+/// A message of `kind` about a listening socket on port 80 with that queue and 5 drops, if it has
+/// one.
 fn message(kind: u16, queue: Option<u32>) -> Vec<u8> {
-    let length = if queue.is_some() { HEADER + 72 } else { HEADER + 4 };
-    let mut bytes = vec![0; length];
-    bytes[..4].copy_from_slice(&(length as u32).to_ne_bytes());
-    bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+    let mut bytes = vec![0; if queue.is_some() { 16 + 72 + 4 + 36 } else { 20 }];
+    let length = bytes.len() as u32;
+    let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
+    put(0, &length.to_ne_bytes());
+    put(4, &kind.to_ne_bytes());
     if let Some(queue) = queue {
-        bytes[QUEUE_AT..QUEUE_AT + 4].copy_from_slice(&queue.to_ne_bytes());
+        put(16, &[2, message::LISTEN, 0, 0, 0, 80]);
+        put(16 + 56, &queue.to_ne_bytes());
+        put(16 + 60, &128_u32.to_ne_bytes());
+        // SKMEMINFO with nine numbers, the last of them the drops.
+        put(16 + 72, &40_u16.to_ne_bytes());
+        put(16 + 74, &7_u16.to_ne_bytes());
+        put(16 + 76 + 32, &5_u32.to_ne_bytes());
     }
     bytes
 }
 
 #[test]
 fn datagrams_are_read_to_their_end() {
-    let check = |parts: &[Vec<u8>], expected: Option<(u32, bool)>| {
-        let expected = expected.map(|(longest, over)| Datagram { longest, over });
-        assert_eq!(told(&parts.concat()), expected, "{parts:?}");
+    let check = |parts: &[Vec<u8>], expected: Option<(u64, u64, bool)>| {
+        let mut all = Vec::new();
+        let over = message::read(&parts.concat(), |socket| add_listener(&mut all, &socket));
+        let one = all.first();
+        let found = over.map(|over| (one.map_or(0, |one| one.queue), one.map_or(0, |one| one.drops), over));
+        assert_eq!(found, expected, "{parts:?}");
+        assert!(all.iter().all(|one| one.limit == 128 && one.address.port() == 80), "{all:?}");
     };
-    let listens = |queue| message(BY_FAMILY, Some(queue));
-    check(&[], Some((0, false)));
-    check(&[listens(3), listens(7), listens(5)], Some((7, false)));
-    check(&[listens(3), message(DONE, None)], Some((3, true)));
-    check(&[message(4, None), message(DONE, None)], Some((0, true)));
-    check(&[listens(3), message(FAILED, None)], None);
+    let (by_family, done, failed) = (20, 3, 2);
+    let listens = |queue| message(by_family, Some(queue));
+    check(&[], Some((0, 0, false)));
+    check(&[listens(3), listens(7), listens(5)], Some((7, 15, false)));
+    check(&[listens(3), message(done, None)], Some((3, 5, true)));
+    check(&[message(4, None), message(done, None)], Some((0, 0, true)));
+    check(&[listens(3), message(failed, None)], None);
     // A truncated message, or one shorter than its own header, is invalid.
     check(&[listens(3)[..40].to_vec()], None);
     check(&[vec![0; 20]], None);
     check(&[vec![1; 3]], None);
+}
+
+#[test]
+fn connections_are_listed_with_their_destination() {
+    let mut queues = AcceptQueues::for_pid(std::process::id());
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let at = listener.local_addr().expect("it is bound");
+    let peers: Vec<_> = (0..40).map(|_| TcpStream::connect(at).expect("it listens")).collect();
+    let (_, listeners) = queues.sample();
+    let own = listeners.iter().find(|one| one.address == at).expect("it listens");
+    assert!(own.queue >= peers.len() as u64 && own.limit >= own.queue, "{own:?}");
+    let table = queues.connections(&listeners).expect("every tested kernel lists them");
+    assert!(table.ports_to(at) >= peers.len() as u64, "{table:?}");
 }
 
 #[test]
@@ -52,11 +78,11 @@ fn the_kernel_tells_the_longest_queue() {
         let Ok(listener) = TcpListener::bind(address) else { continue };
         let at = listener.local_addr().expect("it is bound");
         let peers: Vec<_> = (0..30).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-        assert!(queues.longest() >= peers.len() as u64, "{address}");
+        assert!(queues.sample().0 >= peers.len() as u64, "{address}");
     }
     // Every tested kernel answers; the file is a fallback for others.
     assert!(matches!(queues.way, QueueSource::Asked(_)), "{queues:?}");
-    assert_eq!(AcceptQueues::for_pid(u32::MAX).longest(), 0);
+    assert_eq!(AcceptQueues::for_pid(u32::MAX).sample().0, 0);
 }
 
 /// Returns the CPU time of this thread in nanoseconds, as last updated by the kernel.
@@ -89,7 +115,7 @@ fn sockets_of_other_hosts_cost_nothing() {
     let pair = |_| Some((TcpStream::connect(at).ok()?, listener.accept().ok()?));
     let ends: Vec<_> = (0..CONNECTIONS).map_while(pair).collect();
     let mut queues = AcceptQueues::for_pid(host.id());
-    let asked = cost(|| queues.longest());
+    let asked = cost(|| queues.sample().0);
     let files = NetFiles::for_pid(host.id());
     let walked = cost(|| files.longest_accept_queue());
     println!("{} sockets, {TIMES} times: asked {asked} ns, walked {walked} ns", 2 * ends.len());

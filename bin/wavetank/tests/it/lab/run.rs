@@ -58,7 +58,7 @@ impl Place {
 
     /// As `run`, for a run that must end with this exit code. It is repeated if this machine was
     /// too late for it. Returns `None` if the test was recorded as skipped.
-    fn run_on_time(&self, text: &str, exit: i32) -> Option<(Outcome, Value)> {
+    pub(crate) fn run_on_time(&self, text: &str, exit: i32) -> Option<(Outcome, Value)> {
         retry_timing_of(|| {
             let (told, record) = self.run(text, &[]);
             let behind = record["dropped_by"]["behind"].as_u64().unwrap_or(0);

@@ -1,5 +1,6 @@
 //! Contract §5, clause by clause: each with a case on both sides of its boundary.
 
+mod bottleneck;
 mod case;
 mod cut_short;
 mod doubts;

@@ -1,0 +1,99 @@
+//! The host that was the bottleneck: labs with one fault each, and one without.
+
+use wavetank_testkit::{Program, skip};
+
+use crate::lab::place::Place;
+
+/// A lab with a balancer, `nginx` with the file `my.conf`, in front of servers.
+fn lab(balancer: &str, servers: &str) -> String {
+    format!(
+        "networks: {{front: 10.93.0.0/24, back: 10.93.1.0/24}}\nhosts:\n  load1: {{role: load, networks: [front]}}\n  \
+         lb1:\n    role: balancer\n    networks: {balancer}\n  {servers}: {{role: server, networks: [back], services: \
+         [{{serve: {{listen: 8080, any: true}}}}]}}\n"
+    )
+}
+
+/// The configuration of nginx with these lines in its `http`, in its upstream and in its location.
+fn nginx(http: &str, upstream: &str, location: &str) -> String {
+    format!(
+        "worker_processes 1;\nevents {{ worker_connections 1024; }}\nhttp {{\n  access_log off;\n  {http}\n  upstream app \
+         {{ {upstream} }}\n  server {{\n    listen 8080;\n    location / {{ {location} proxy_pass http://app; \
+         proxy_http_version 1.1; proxy_set_header Connection \"\"; }}\n  }}\n}}\n"
+    )
+}
+
+const SERVICES: &str = "[front, back]\n    services: [{nginx: {listen: 8080, config: my.conf}}]";
+
+/// The run's first finding must be `code` with this blame, and name the host. Without a code it must
+/// have none about a bottleneck.
+#[track_caller]
+fn check(test: &str, (lab, config): (&str, &str), load: &str, expected: Option<(&str, &str, &str)>) {
+    if Program::foreign("nginx").is_none() {
+        return skip(test, "nginx is not installed");
+    }
+    let Some(place) = Place::new(test, lab) else { return };
+    place.file("my.conf", config);
+    let load = format!("wavetank: 1\nname: bottleneck\ntarget: http://lb1:8080\n{load}\n");
+    let exit = i32::from(expected.is_some_and(|(code, ..)| code != "one_server_only"));
+    let Some((told, record)) = place.run_on_time(&load, exit) else { return };
+    // How late the generator was depends on the machine.
+    let own = ["late", "lag", "stalled", "dropped", "starved", "steal"];
+    let findings = record["findings"].as_array().cloned().unwrap_or_default();
+    let first = findings.iter().find(|one| !own.iter().any(|code| one["code"] == *code));
+    let Some((code, blame, host)) = expected else {
+        assert_eq!(first, None, "{told}");
+        return;
+    };
+    let first = first.unwrap_or_else(|| panic!("no finding: {told}"));
+    assert_eq!((&first["code"], &first["blame"]), (&code.into(), &blame.into()), "{told}");
+    assert!(first["message"].as_str().is_some_and(|text| text.contains(host)), "{first}");
+    if exit == 1 {
+        assert_eq!(record["verdict"]["blame"], blame, "{told}");
+    }
+}
+
+#[test]
+fn a_balancer_without_ports_is_named() {
+    let balancer = "[front, back]\n    sysctls: {net.ipv4.ip_local_port_range: 40000 40099, \
+                    net.ipv4.tcp_tw_reuse: 0}\n    services: [{nginx: {listen: 8080, config: my.conf}}]";
+    let config = nginx("", "server app1:8080;", "");
+    let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
+    let expected = Some(("host_no_ports", "balancer", "lb1"));
+    check("no-ports", (&lab(balancer, "app1"), &config), load, expected);
+}
+
+#[test]
+fn a_limit_for_each_client_is_named() {
+    let zone = "limit_req_zone $binary_remote_addr zone=each:10m rate=20r/s;";
+    let config = nginx(zone, "server app1:8080; keepalive 16;", "limit_req zone=each;");
+    let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 2s}]";
+    let expected = Some(("rate_limited", "balancer", "lb1"));
+    check("limited", (&lab(SERVICES, "app1"), &config), load, expected);
+}
+
+#[test]
+fn a_full_link_is_named() {
+    let balancer =
+        "{front: {rate: 4Mbit/s}, back: }\n    services: [{nginx: {listen: 8080, config: my.conf}}]";
+    let config = nginx("", "server app1:8080; keepalive 16;", "");
+    let load = "steps: [{get: /bytes/20000}]\nhttp: {timeout: 2s}\nphases: [{name: full, rate: 50/s, for: 4s}]\n\
+                thresholds: [p95 < 100ms]";
+    let expected = Some(("link_full", "network", "lb1"));
+    check("full-link", (&lab(balancer, "app1"), &config), load, expected);
+}
+
+#[test]
+fn a_balancer_that_uses_one_server_is_named() {
+    let config =
+        nginx("", "ip_hash; server app1:8080; server app2:8080; server app3:8080; keepalive 16;", "");
+    let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
+    let expected = Some(("one_server_only", "balancer", "lb1"));
+    check("one-server", (&lab(SERVICES, "app[1-3]"), &config), load, expected);
+}
+
+#[test]
+fn a_run_without_a_limit_has_no_bottleneck() {
+    let config = nginx("", "server app1:8080; server app2:8080; keepalive 16;", "");
+    let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
+    check("no-limit", (&lab(SERVICES, "app[1-2]"), &config), load, None);
+}

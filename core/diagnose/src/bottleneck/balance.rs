@@ -1,0 +1,104 @@
+//! Findings about a load that is uneven, and about a limit that is near.
+
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts, Role};
+use crate::{Finding, format};
+
+/// A server has everything if it received this share of what all servers did.
+const ALL_SHARE: f64 = 0.9;
+/// Less than this share of it is nothing: address resolution and checks.
+const NOTHING_SHARE: f64 = 0.05;
+/// A balancer that received less than this share of its server's bytes did not pass the load on.
+const BYPASSED_SHARE: f64 = 0.5;
+/// Fewer requests say nothing about their distribution.
+const REQUESTS_MIN: u64 = 100;
+/// Fewer connections to a destination are not searched for long.
+const PORTS_MIN: u64 = 1_000;
+/// From this share on the kernel searches for a free port.
+const PORTS_SHARE: f64 = 0.5;
+
+/// Returns what is uneven or near its limit.
+pub(super) fn causes(hosts: &Hosts<'_>, failed: bool) -> Vec<Cause> {
+    uneven(hosts, failed).into_iter().chain(ports(hosts)).collect()
+}
+
+/// One server of several has all the load.
+fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
+    // Events change servers and pools on purpose, and failures have causes of their own.
+    if failed || !hosts.case.facts.plan.events.is_empty() || hosts.case.judged.counters.done < REQUESTS_MIN {
+        return None;
+    }
+    let mut servers: Vec<_> = hosts.with_role(Role::Server).collect();
+    servers.sort_by_key(|host| std::cmp::Reverse(host.received_bytes()));
+    let (busy, idle) = servers.split_first().filter(|(_, idle)| !idle.is_empty())?;
+    let mut balancers = hosts.with_role(Role::Balancer);
+    let (balancer, None) = (balancers.next()?, balancers.next()) else { return None };
+    let all: u64 = servers.iter().map(Host::received_bytes).sum();
+    let share = |host: &Host<'_>| host.received_bytes() as f64 / all.max(1) as f64;
+    if share(busy) < ALL_SHARE || idle.iter().any(|host| share(host) > NOTHING_SHARE) {
+        return None;
+    }
+    let names = idle.iter().map(Host::name).collect::<Vec<_>>().join(", ");
+    let received = format!(
+        "{} of the bytes that servers received · {} connections accepted by {}, {} by the others",
+        format::percent(share(busy)),
+        format::count(busy.rise("Tcp.PassiveOpens")),
+        busy.name(),
+        format::count(idle.iter().map(|host| host.rise("Tcp.PassiveOpens")).sum())
+    );
+    let bypassed = (balancer.received_bytes() as f64) < BYPASSED_SHARE * busy.received_bytes() as f64;
+    let evidence = evidence([Some(received), Some(format!("idle: {names}"))]);
+    let decisive = false;
+    let finding = if bypassed {
+        Finding {
+            code: "balancer_bypassed",
+            blame: busy.blame(),
+            decisive,
+            message: format!("{} gets the load past {}: clients reach it directly", busy.name(), balancer.name()),
+            evidence,
+            hint: "a server behind direct routing must not answer ARP for the balancer's address: set \
+                   net.ipv4.conf.all.arp_ignore=1 and arp_announce=2 before adding it (a file in /etc/sysctl.d keeps \
+                   them after a reboot)"
+                .to_owned(),
+        }
+    } else {
+        Finding {
+            code: "one_server_only",
+            blame: balancer.blame(),
+            decisive,
+            message: format!("{} sends all of the load to {}", balancer.name(), busy.name()),
+            evidence,
+            hint: "balance by something that differs between clients: ip_hash and `balance source` see one client where \
+                   all addresses share a network or a proxy; use least_conn, round robin or a hash of a cookie"
+                .to_owned(),
+        }
+    };
+    Some(Cause { rank: Rank::Hint, finding, covers: &[] })
+}
+
+/// More than half of the ports to a destination are in use.
+fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
+    let is_near = |host: &Host<'_>| {
+        let mut all = host.activity().destinations();
+        all.any(|(one, _)| one.ports >= PORTS_MIN && one.ports as f64 >= PORTS_SHARE * one.range as f64)
+    };
+    let host = hosts.under_test().find(is_near)?;
+    Some(Cause {
+        rank: Rank::Hint,
+        finding: Finding {
+            code: "ports_half_used",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} uses more than half of its ports to a server: each connect takes longer", host.name()),
+            evidence: evidence([
+                host.ports(),
+                host.moved("Tcp.ActiveOpens"),
+                Some("the kernel searches for a free port, and no counter shows that".to_owned()),
+            ]),
+            hint: "more servers, source addresses or ports (net.ipv4.ip_local_port_range='1024 65535'), or HAProxy \
+                   `source ADDRESS:1024-65535`, which chooses ports itself"
+                .to_owned(),
+        },
+        covers: &[],
+    })
+}

@@ -1,0 +1,224 @@
+//! Causes that a counter of a host's kernel shows.
+
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts, Role, seconds};
+use crate::{Blame, Finding, format};
+
+/// Fewer connections that an accept queue turned away are no limit.
+const OVERFLOWS_MIN: u64 = 10;
+/// A quota is a limit if it stopped the host in this share of its periods, of at least this many.
+const THROTTLED_SHARE_MIN: f64 = 0.25;
+const PERIODS_MIN: u64 = 10;
+/// Handshakes limit the host if as many requests as this needed a full one.
+const HANDSHAKE_SHARE_MIN: f64 = 0.5;
+/// A link that was full in fewer samples than this is not the limit.
+const FULL_SAMPLES_MIN: u64 = 2;
+/// The share of sent segments that were sent again, and how many at least, for loss to be a cause.
+const LOSS_SHARE_MIN: f64 = 0.01;
+const LOSS_MIN: u64 = 20;
+/// All ports to a destination are used from this share on.
+const PORTS_FULL: f64 = 0.99;
+
+/// Returns all such causes.
+pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
+    let found = [ports(hosts), quota(hosts), overflow(hosts), link(hosts), loss(hosts)];
+    found.into_iter().flatten().collect()
+}
+
+/// All ports to one destination are in use.
+fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
+    let fill = |host: &Host<'_>| {
+        let fills = host.activity().destinations().map(|(one, _)| (one.ports, one.range));
+        fills.filter(|(_, range)| *range > 0).any(|(ports, range)| ports as f64 >= PORTS_FULL * range as f64)
+    };
+    let host = hosts.under_test().find(fill)?;
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            code: "host_no_ports",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} uses all local ports to a server", host.name()),
+            evidence: evidence([host.ports(), hosts.clients(), host.unmoved()]),
+            hint: "more servers, source addresses or ports: net.ipv4.ip_local_port_range='1024 65535' (a file in \
+                   /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
+                .to_owned(),
+        },
+        covers: &["ports_half_used", "packet_loss"],
+    })
+}
+
+/// A control group stopped the host because its CPU quota was used up.
+fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
+    let share = |host: &Host<'_>| {
+        let (periods, stopped) = (host.rise("cgroup.periods"), host.rise("cgroup.throttled_periods"));
+        let share = stopped as f64 / periods.max(1) as f64;
+        if periods >= PERIODS_MIN && share >= THROTTLED_SHARE_MIN { stopped } else { 0 }
+    };
+    let (host, stopped) = hosts.highest(share)?;
+    let movement = host.activity().counter("cgroup.throttled_periods");
+    let ((from, to), periods) = (seconds(&movement), format::count(host.rise("cgroup.periods")));
+    let stops =
+        format!("stopped in {} of {periods} periods, from {from} s to {to} s", format::count(stopped));
+    let cpu =
+        host.stats.peaks().cpu.map(|share| format!("up to {} of its CPU quota", format::percent(share)));
+    let handshakes = handshakes(hosts);
+    let covers = &[
+        "accept_queue_full",
+        "slow_server",
+        "balancer_queue",
+        "balancer_timeout",
+        "abandoned_requests",
+        "packet_loss",
+    ];
+    let is_tls = handshakes.is_some();
+    let (rank, blame, decisive) = (Rank::Counter, host.blame(), false);
+    let evidence = evidence([handshakes, Some(stops), cpu, hosts.clients(), host.unmoved()]);
+    let finding = if is_tls {
+        Finding {
+            code: "tls_handshakes",
+            blame,
+            decisive,
+            message: format!("{} spends its CPU on full TLS handshakes", host.name()),
+            evidence,
+            hint: "keep connections (keep-alive), let clients resume sessions (ssl_session_cache, session tickets), use \
+                   an ECDSA certificate, or give it more CPU"
+                .to_owned(),
+        }
+    } else {
+        Finding {
+            code: "cpu_quota",
+            blame,
+            decisive,
+            message: format!("the CPU quota of {} was used up", host.name()),
+            evidence,
+            hint: "raise the quota (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; Docker: --cpus), or run fewer \
+                   worker threads than it has CPUs"
+                .to_owned(),
+        }
+    };
+    Some(Cause { rank, finding, covers })
+}
+
+/// Full handshakes, if most requests needed one.
+fn handshakes(hosts: &Hosts<'_>) -> Option<String> {
+    let all = &hosts.case.facts.totals.handshakes().complete;
+    let count =
+        |resumed: bool| all.iter().filter(|(how, _)| how.resumed == resumed).map(|(_, n)| n).sum::<u64>();
+    let (full, sent) = (count(false), hosts.case.judged.counters.sent);
+    (full > 0 && full as f64 >= HANDSHAKE_SHARE_MIN * sent as f64).then(|| {
+        format!(
+            "{} full handshakes and {} resumed ones for {} requests",
+            format::count(full),
+            format::count(count(true)),
+            format::count(sent)
+        )
+    })
+}
+
+/// An accept queue was full.
+fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
+    let counter = "TcpExt.ListenOverflows";
+    let (host, dropped) = hosts.highest(|host| host.risen(|sample| sample.listen_overflows))?;
+    let fullest = host.activity().listeners().max_by_key(|one| (one.drops, one.fullest.queue));
+    let queue = fullest.filter(|one| one.fullest.queue > 0).map(|one| {
+        format!(
+            "{} of {} waited at {}",
+            format::count(one.fullest.queue),
+            format::count(one.fullest.limit),
+            one.fullest.address
+        )
+    });
+    let turned_away = format!("{} turned away (ListenOverflows)", format::count(dropped));
+    let repeated = hosts.with_role(Role::Load).find_map(|load| load.moved("TcpExt.TCPSynRetrans"));
+    (dropped >= OVERFLOWS_MIN).then(|| Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            code: "accept_queue_full",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("the accept queue of {} was full: the server accepts too slowly", host.name()),
+            evidence: evidence([Some(turned_away), host.moved(counter), queue, repeated, hosts.clients()]),
+            hint: "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
+                   (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
+                .to_owned(),
+        },
+        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", ],
+    })
+}
+
+/// A link carried what it can.
+fn link(hosts: &Hosts<'_>) -> Option<Cause> {
+    let links = hosts.all.iter().flat_map(|host| host.activity().links().map(move |link| (host, link)));
+    let full = links.filter(|(_, link)| link.full.samples >= FULL_SAMPLES_MIN);
+    let (host, link) = full.max_by_key(|(_, link)| link.full.samples)?;
+    let ((from, to), most) = (seconds(&link.full), mbit(link.most_bits_per_s));
+    let (interface, name) = (&link.last.interface, host.name());
+    let carried = if link.most_is_out {
+        format!("up to {most} out of {interface} of {name}, from {from} s to {to} s")
+    } else {
+        format!("up to {most} into {interface} of {name}, from {from} s to {to} s")
+    };
+    let again = hosts.all.iter().max_by_key(|one| one.rise("Tcp.RetransSegs"));
+    let again = again.and_then(|one| one.moved("Tcp.RetransSegs"));
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            code: "link_full",
+            blame: Blame::Network,
+            decisive: false,
+            message: format!("the link of {} was full: {}", host.name(), mbit(link.last.bits_per_s)),
+            evidence: evidence([Some(carried), again, hosts.clients()]),
+            hint: "smaller or compressed responses, a faster link, more balancers, or responses that bypass the balancer \
+                   (direct routing)"
+                .to_owned(),
+        },
+        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", "cpu_quota"],
+    })
+}
+
+fn mbit(bits_per_s: u64) -> String {
+    format!("{:.1} Mbit/s", bits_per_s as f64 / 1e6)
+}
+
+/// Packets were lost on the way.
+fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
+    // A host that does not accept drops the first packet of connections itself.
+    if hosts.all.iter().any(|host| host.rise("TcpExt.ListenDrops") > 0) {
+        return None;
+    }
+    let lossy = |host: &&Host<'_>| {
+        let (again, sent) = (host.rise("Tcp.RetransSegs"), host.rise("Tcp.OutSegs"));
+        // A path with smaller packets is learned by sending again, without a timeout.
+        let waited = ["TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSynRetrans"];
+        let waited: u64 = waited.iter().map(|name| host.rise(name)).sum();
+        again >= LOSS_MIN && waited >= LOSS_MIN && again as f64 >= LOSS_SHARE_MIN * sent as f64
+    };
+    let host = hosts.all.iter().filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
+    let (from, to) = seconds(&host.activity().counter("Tcp.RetransSegs"));
+    let again = format!(
+        "{} of {} segments sent again by {}, from {from} s to {to} s",
+        format::count(host.rise("Tcp.RetransSegs")),
+        format::count(host.rise("Tcp.OutSegs")),
+        host.name()
+    );
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            code: "packet_loss",
+            blame: Blame::Network,
+            decisive: false,
+            message: format!("packets from or to {} were lost in the network", host.name()),
+            evidence: evidence([
+                Some(again),
+                host.moved("TcpExt.TCPTimeouts"),
+                host.moved("TcpExt.TCPSynRetrans"),
+                Some("unmoved on all hosts: TcpExt.ListenDrops".to_owned()),
+            ]),
+            hint: "find where: drops of interfaces and rings (ip -s link, ethtool -S), queues (tc -s qdisc) and switch \
+                   ports between this host and its peers"
+                .to_owned(),
+        },
+        covers: &["slow_server", "abandoned_requests", "balancer_timeout"],
+    })
+}

@@ -1,0 +1,195 @@
+//! Causes that the log of a service names.
+
+use wavetank_measure::{LogEvent, LogFact};
+
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts};
+use crate::{Blame, Finding, format};
+
+/// Fewer lines are no cause, unless there are as many failures.
+const LINES_MIN: u64 = 5;
+/// Statuses with which a balancer reports that it could not pass a request on.
+const BALANCER_STATUSES: [u16; 3] = [502, 503, 504];
+
+/// What a rule says of a kind of line.
+struct Rule {
+    event: LogEvent,
+    code: &'static str,
+    covers: &'static [&'static str],
+    message: fn(&str, &str) -> String,
+    hint: &'static str,
+    blame: Option<Blame>,
+}
+
+/// The rules, the most specific first.
+const RULES: [Rule; 10] = [
+    Rule {
+        event: LogEvent::NoPorts,
+        code: "host_no_ports",
+        covers: &["upstream_closed", "no_live_upstreams", "ports_half_used", "slow_server"],
+        message: |host, peer| format!("{host} has no local port left for connections to {peer}"),
+        hint: "reuse connections to the servers (nginx: `keepalive 64` in the upstream, `proxy_http_version 1.1` and \
+               `proxy_set_header Connection \"\"`; HAProxy: `http-reuse safe`), or give it more ports \
+               (sysctl -w net.ipv4.ip_local_port_range='1024 65535', and a file in /etc/sysctl.d to keep it after a \
+               reboot), more source addresses or more servers",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::NoFiles,
+        code: "host_no_files",
+        covers: &["accept_queue_full", "upstream_closed", "abandoned_requests", "slow_server"],
+        message: |host, _| format!("{host} has reached its limit of open files"),
+        hint: "raise LimitNOFILE= in the systemd unit (kept after a reboot) or worker_rlimit_nofile in nginx to at \
+               least twice the connections of a worker; a balancer needs two files for each request",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::BrokenProxyHeader,
+        code: "proxy_header_missing",
+        covers: &["upstream_closed", "upstream_refused", "no_live_upstreams"],
+        message: |host, _| format!("{host} expects the PROXY protocol, and the balancer does not send it"),
+        hint: "send it (HAProxy: `send-proxy-v2` on the server line; nginx: `proxy_protocol on` in a stream), or remove \
+               `proxy_protocol` from the server's listen",
+        blame: Some(Blame::Balancer),
+    },
+    Rule {
+        event: LogEvent::NoWorkerConnections,
+        code: "worker_connections",
+        covers: &["accept_queue_full", "upstream_closed", "slow_server"],
+        message: |host, _| format!("{host} uses all connections that an nginx worker may have"),
+        hint: "raise worker_connections to more than twice the clients of a worker, and worker_rlimit_nofile with it",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::NoLiveUpstreams,
+        code: "no_live_upstreams",
+        covers: &["upstream_closed", "upstream_retried", "balancer_timeout", "upstream_refused"],
+        message: |host, _| format!("{host} rejected requests because it had taken all its servers out"),
+        hint: "a few failures take a server out: raise `max_fails` or set it to 0, shorten `fail_timeout`, and set \
+               proxy_read_timeout above the slowest response",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::RateLimited,
+        code: "rate_limited",
+        covers: &["balancer_queue"],
+        message: |host, _| format!("{host} rejected requests above its limit for each client"),
+        hint: "raise `rate` and `burst` of limit_req (or limit_conn), or send the load from more addresses (--source, \
+               more load hosts) if real clients have one each",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamRefused,
+        code: "upstream_refused",
+        covers: &["upstream_closed", "upstream_retried"],
+        message: |host, peer| format!("{peer} refused connections of {host}: no server listened there"),
+        hint: "start the server; let the balancer take it out and ask another (nginx: `max_fails=1` and \
+               `proxy_next_upstream error timeout`; HAProxy: `check` and `option redispatch`)",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::QueueTimeout,
+        code: "balancer_queue",
+        covers: &["slow_server", "balancer_timeout"],
+        message: |host, _| format!("requests waited in the queue of {host} until its timeout"),
+        hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamTimeout,
+        code: "balancer_timeout",
+        covers: &["slow_server", "balancer_queue"],
+        message: |host, peer| {
+            format!("{host} gave up on responses of {peer}: its timeout is shorter than they take")
+        },
+        hint: "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
+               proxy_read_timeout), or make the server faster",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamClosed,
+        code: "upstream_closed",
+        covers: &[],
+        message: |host, peer| format!("{peer} closed connections under requests of {host}"),
+        hint: "let the balancer close idle connections first: its keepalive_timeout (nginx upstream, HAProxy \
+               `timeout http-keep-alive` and `http-reuse`) below the server's idle timeout",
+        blame: None,
+    },
+];
+
+/// Returns the causes that logs name.
+pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
+    RULES.iter().filter_map(|rule| cause(hosts, rule)).chain(retried(hosts)).collect()
+}
+
+fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
+    let fact = *hosts.logs(rule.event).first()?;
+    // Lines about timeouts and closed connections count only if clients saw as many failures:
+    // otherwise the balancer asked again.
+    let seen: u64 = BALANCER_STATUSES.iter().map(|status| hosts.status(*status)).sum();
+    let matters = match rule.event {
+        LogEvent::UpstreamTimeout | LogEvent::UpstreamClosed => {
+            seen > 0 && fact.lines.saturating_mul(2) >= seen
+        }
+        _ => fact.lines >= LINES_MIN,
+    };
+    let blame = rule.blame.unwrap_or_else(|| hosts.blame(&fact.host));
+    // Those of the load's own hosts are the generator's, which has its own rules.
+    (matters && blame != Blame::Generator && blame != Blame::Unknown).then(|| Cause {
+        rank: Rank::Log,
+        finding: Finding {
+            code: rule.code,
+            blame,
+            decisive: false,
+            message: (rule.message)(&fact.host, peer(hosts, fact)),
+            evidence: evidence_of(hosts, fact),
+            hint: rule.hint.to_owned(),
+        },
+        covers: rule.covers,
+    })
+}
+
+/// The server that the lines name.
+fn peer<'f>(hosts: &Hosts<'f>, fact: &'f LogFact) -> &'f str {
+    if fact.peer.is_empty() { "its servers" } else { hosts.name_of(&fact.peer) }
+}
+
+fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
+    let host = hosts.all.iter().find(|host| host.name() == fact.host);
+    let lines = if fact.first.is_empty() {
+        format!("{} lines in the log {} of {}", format::count(fact.lines), fact.log, fact.host)
+    } else {
+        format!(
+            "{} lines in the log {} of {} from {} to {}",
+            format::count(fact.lines),
+            fact.log,
+            fact.host,
+            fact.first,
+            fact.last
+        )
+    };
+    let ports = host.filter(|_| fact.event == LogEvent::NoPorts).and_then(Host::ports);
+    evidence([Some(lines), ports, hosts.clients(), host.and_then(Host::unmoved)])
+}
+
+/// Returns the cause for requests that a balancer sent to a second server because the first did not
+/// respond in time. Clients saw no failure of it.
+fn retried(hosts: &Hosts<'_>) -> Option<Cause> {
+    let fact = *hosts.logs(LogEvent::UpstreamTimeout).first()?;
+    let failed = hosts.status(504);
+    (fact.lines >= LINES_MIN && failed * 2 < fact.lines).then(|| Cause {
+        rank: Rank::Log,
+        finding: Finding {
+            code: "upstream_retried",
+            blame: hosts.blame(&fact.host),
+            decisive: false,
+            message: format!("{} sent requests a second time after its timeout", fact.host),
+            evidence: evidence_of(hosts, fact),
+            hint: "a server may execute both: do not repeat requests that change something (nginx: remove \
+                   `non_idempotent` from proxy_next_upstream; HAProxy: `retry-on` without response-timeout), or set \
+                   the timeout above the slowest response"
+                .to_owned(),
+        },
+        covers: &["balancer_timeout", "upstream_closed", "slow_server"],
+    })
+}

@@ -1,0 +1,87 @@
+//! The bottleneck of a run: which host of a lab set the limit, by what moved on it during the load.
+//!
+//! Each rule reads counters of hosts, logs of services and what clients saw, and returns a cause
+//! with its evidence. The causes are ranked by how directly the evidence shows them. A cause that
+//! follows from a stronger one is left out, so that one cause is not reported as several.
+
+mod balance;
+mod cause;
+mod changes;
+mod clients;
+mod counter_rules;
+mod host;
+mod kernel;
+mod logs;
+
+use wavetank_measure::ErrorClass;
+
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, Status, Verdict};
+use cause::Cause;
+use host::Hosts;
+
+/// Most causes that are reported.
+const CAUSES_MAX: usize = 3;
+
+/// What the rules found.
+pub(crate) struct Bottlenecks {
+    /// The first is the bottleneck.
+    findings: Vec<Finding>,
+    /// The side that set the limit, if the cause of a failed run was found.
+    pub(crate) blame: Option<Blame>,
+}
+
+impl Bottlenecks {
+    /// Adds what was found to the other findings. The cause of a failure comes first; otherwise it
+    /// follows what decides the verdict.
+    pub(crate) fn add_to(self, findings: &mut Vec<Finding>, verdict: &Verdict) {
+        if let Some(blame) = self.blame {
+            // How every request failed follows from the cause.
+            let classes = ErrorClass::ALL.map(ErrorClass::name);
+            for finding in findings.iter_mut().filter(|finding| classes.contains(&finding.code)) {
+                finding.blame = blame;
+            }
+        }
+        let place = match verdict.status {
+            Status::Fail => 0,
+            _ => findings.iter().take_while(|finding| finding.decisive).count(),
+        };
+        findings.splice(place..place, self.findings);
+    }
+}
+
+/// Returns the causes of a run that did not pass, or of one that passed the limits that it met.
+pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
+    let hosts = Hosts::new(case);
+    let failed = status != Status::Pass;
+    let mut causes = Vec::new();
+    if failed {
+        causes.extend(logs::causes(&hosts));
+        causes.extend(kernel::causes(&hosts));
+        causes.extend(changes::causes(&hosts));
+        causes.extend(clients::causes(&hosts));
+        // What many things can move is evidence only where nothing else is found.
+        if causes.is_empty() {
+            causes.extend(clients::closed(&hosts));
+        }
+        if causes.is_empty() {
+            causes.extend(counter_rules::causes(&hosts));
+        }
+    } else if case.facts.plan.events.is_empty() {
+        // Faults and changes of the plan are meant to move counters.
+        causes.extend(kernel::causes(&hosts));
+    }
+    let explained = !causes.is_empty() && status == Status::Fail;
+    causes.extend(balance::causes(&hosts, failed));
+    causes.sort_by_key(|cause| cause.rank);
+    let mut kept: Vec<Cause> = Vec::new();
+    for cause in causes {
+        let code = cause.finding.code;
+        let covered = kept.iter().any(|known| known.finding.code == code || known.covers.contains(&code));
+        if !covered && kept.len() < CAUSES_MAX {
+            kept.push(cause);
+        }
+    }
+    let blame = kept.first().filter(|_| explained).map(|first| first.finding.blame);
+    Bottlenecks { findings: kept.into_iter().map(|cause| cause.finding).collect(), blame }
+}

@@ -1,0 +1,306 @@
+//! The host that was the bottleneck, by recorded counters, logs and what clients saw.
+
+use crate::common::{Second, condition, plan};
+use wavetank_diagnose::{BalancerCounts, Diagnosis, RunContext, RunEnd, diagnose};
+use wavetank_measure::{
+    DestinationSample, ErrorClass, HandshakeParams, HostCounters, HostSample, Ledger, LinkSample,
+    ListenerSample, LogEvent, LogFact,
+};
+use wavetank_plan::{Plan, PlannedEvent};
+use wavetank_units::Nanos;
+
+/// A run of two seconds in a lab with a load host, a balancer and three servers.
+#[derive(Default)]
+struct Lab {
+    threshold: Option<&'static str>,
+    failed: Option<(u64, ErrorClass)>,
+    status: Option<(u16, u64)>,
+    lost: u64,
+    handshakes: u64,
+    event: Option<&'static str>,
+    /// By host: counters that rose in each second.
+    rises: Vec<(&'static str, Vec<(&'static str, u64)>)>,
+    /// By host: the other values at the end.
+    ends: Vec<(&'static str, HostSample)>,
+    log: Option<(&'static str, LogEvent, u64, &'static str)>,
+    queue_max: u64,
+}
+
+const HOSTS: [(&str, &str); 5] =
+    [("load1", "load"), ("lb1", "balancer"), ("app1", "server"), ("app2", "server"), ("app3", "server")];
+
+impl Lab {
+    fn plan(&self) -> Plan {
+        let event = |run: &&str| PlannedEvent {
+            when: Nanos::from_secs(1),
+            host: "lb1".to_owned(),
+            run: (*run).to_owned(),
+            undo: None,
+            lasts: None,
+        };
+        let thresholds = self.threshold.map(condition).into_iter().collect();
+        Plan { thresholds, events: self.event.iter().map(event).collect(), ..plan(2) }
+    }
+
+    fn context(&self) -> RunContext {
+        let log = |&(host, event, lines, peer): &(&str, LogEvent, u64, &str)| LogFact {
+            host: host.to_owned(),
+            log: "nginx".to_owned(),
+            event,
+            lines,
+            peer: peer.to_owned(),
+            first: "17:00:05".to_owned(),
+            last: "17:00:09".to_owned(),
+        };
+        let counts = BalancerCounts {
+            service: "lb1/haproxy".to_owned(),
+            queue_max: self.queue_max,
+            response_errors: 0,
+        };
+        RunContext {
+            roles: HOSTS.map(|(name, role)| (name.to_owned(), role.to_owned())).into(),
+            addresses: vec![("10.0.1.2".parse().expect("an address"), "app1".to_owned())],
+            logs: self.log.iter().map(log).collect(),
+            balancers: vec![counts],
+            ..RunContext::default()
+        }
+    }
+
+    fn diagnose(&self) -> Diagnosis {
+        let plan = self.plan();
+        let mut ledger = Ledger::new(&plan);
+        for (name, _) in HOSTS {
+            ledger.observe_other(name, &self.sample(name, -1));
+        }
+        for at in 0..2 {
+            let mut second = Second::at(at).done(400, 30);
+            if let Some((n, class)) = self.failed {
+                second = second.failed(n, class, 300);
+            }
+            let second = second.with(|interval| {
+                (interval.conns.lost, interval.conns.peak) = (self.lost, 300);
+                (interval.conns.offered, interval.conns.opened) = (self.lost, self.lost);
+                if self.handshakes > 0 {
+                    interval.target_mut(0, 0).handshakes.add(&HandshakeParams::default(), self.handshakes);
+                }
+                if let Some((status, n)) = self.status {
+                    interval.steps[0].status.add(status, n);
+                }
+            });
+            let _ = ledger.add(&second.seal());
+            for (name, _) in HOSTS {
+                ledger.observe_other(name, &self.sample(name, at + 1));
+            }
+        }
+        diagnose(&plan, &ledger, &RunEnd::Finished, &self.context())
+    }
+
+    fn sample(&self, host: &str, at: i64) -> HostSample {
+        let end = self.ends.iter().find(|(name, _)| *name == host).map(|(_, sample)| sample.clone());
+        let mut sample = end.filter(|_| at == 2).unwrap_or_default();
+        sample.at = Nanos::from_secs(at);
+        if at > 0 {
+            let rises = self.rises.iter().filter(|(name, _)| *name == host).flat_map(|(_, all)| all);
+            sample.counters.rises = rises.map(|(name, n)| ((*name).to_owned(), *n)).collect();
+            sample.counters.rises.sort();
+        }
+        sample
+    }
+
+    /// The run's findings must begin with `code`, with that blame and a message that names `host`.
+    #[track_caller]
+    fn check(&self, code: &str, blame: &str, host: &str) {
+        let found = self.diagnose();
+        let first = found.findings.first().map(|one| (one.code, one.blame.name()));
+        assert_eq!(first, Some((code, blame)), "{:#?}", found.findings);
+        let first = &found.findings[0];
+        assert!(first.message.contains(host), "{first:?}");
+        assert!(!first.evidence.is_empty() && !first.hint.is_empty(), "{first:?}");
+        if found.verdict.status.name() == "fail" {
+            assert_eq!(found.verdict.blame.name(), blame);
+        }
+        let codes: Vec<_> = found.findings.iter().map(|one| one.code).collect();
+        assert!(!codes.contains(&"same_age") && !codes.contains(&"standstill"), "{codes:?}");
+    }
+
+    /// The run must have no finding.
+    #[track_caller]
+    fn check_clean(&self) {
+        let findings = self.diagnose().findings;
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
+
+/// A run in which requests failed with a status.
+fn failing(status: u16) -> Lab {
+    Lab { failed: Some((200, ErrorClass::Status)), status: Some((status, 200)), ..Lab::default() }
+}
+
+/// A run with a threshold that its times break.
+fn slow() -> Lab {
+    Lab { threshold: Some("p95 < 10ms"), ..Lab::default() }
+}
+
+#[test]
+fn a_log_names_the_cause() {
+    use LogEvent::{
+        BrokenProxyHeader, NoFiles, NoLiveUpstreams, NoPorts, NoWorkerConnections, QueueTimeout, RateLimited,
+        UpstreamClosed, UpstreamRefused, UpstreamTimeout,
+    };
+    let check = |status, (host, event, peer), code: &str, blame: &str, named: &str| {
+        Lab { log: Some((host, event, 400, peer)), ..failing(status) }.check(code, blame, named);
+    };
+    check(502, ("lb1", NoPorts, "10.0.1.2:80"), "host_no_ports", "balancer", "connections to app1");
+    check(502, ("app1", NoFiles, ""), "host_no_files", "target", "app1");
+    check(502, ("app1", BrokenProxyHeader, ""), "proxy_header_missing", "balancer", "app1");
+    check(502, ("lb1", NoWorkerConnections, ""), "worker_connections", "balancer", "lb1");
+    check(502, ("lb1", NoLiveUpstreams, "app"), "no_live_upstreams", "balancer", "lb1");
+    check(503, ("lb1", RateLimited, ""), "rate_limited", "balancer", "lb1");
+    check(502, ("lb1", UpstreamRefused, "10.0.1.2:80"), "upstream_refused", "balancer", "app1");
+    check(502, ("lb1", UpstreamClosed, "10.0.1.2:80"), "upstream_closed", "balancer", "app1");
+    check(503, ("lb1", QueueTimeout, ""), "balancer_queue", "balancer", "lb1");
+    check(504, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "balancer_timeout", "balancer", "lb1");
+    // Without a status 504 the balancer asked another server.
+    check(500, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "upstream_retried", "balancer", "lb1");
+}
+
+#[test]
+fn a_counter_of_the_kernel_names_the_cause() {
+    let quota = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 9)]);
+    Lab { rises: vec![quota.clone()], ..slow() }.check("cpu_quota", "balancer", "lb1");
+    Lab { rises: vec![quota], handshakes: 400, ..slow() }.check("tls_handshakes", "balancer", "lb1");
+    let few = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 1)]);
+    Lab { rises: vec![few], ..slow() }.check_clean();
+
+    let address = "0.0.0.0:80".parse().expect("an address");
+    let counters = HostCounters {
+        listeners: vec![ListenerSample { address, queue: 9, limit: 8, drops: 31 }],
+        ..HostCounters::default()
+    };
+    let full = HostSample { listen_overflows: 31, counters, ..HostSample::default() };
+    Lab { ends: vec![("app2", full)], ..slow() }.check("accept_queue_full", "target", "app2");
+
+    let lossy = [("Tcp.OutSegs", 1_000), ("Tcp.RetransSegs", 20), ("TcpExt.TCPTimeouts", 20)];
+    let loss = Lab { rises: vec![("lb1", lossy.to_vec())], ..slow() };
+    loss.check("packet_loss", "network", "lb1");
+    // A host that does not accept drops packets itself, and a path with smaller packets is learned
+    // without timeouts.
+    let dropped = ("app1", vec![("TcpExt.ListenDrops", 1)]);
+    Lab { rises: vec![("lb1", lossy.to_vec()), dropped], ..slow() }.check_clean();
+    Lab { rises: vec![("lb1", lossy[..2].to_vec())], ..slow() }.check_clean();
+}
+
+#[test]
+fn counters_that_many_things_move_are_the_last_evidence() {
+    for (counter, code, blame) in [
+        ("conntrack.drop", "conntrack_full", "target"),
+        ("TcpExt.TCPReqQFullDrop", "syn_queue_full", "target"),
+        ("TcpExt.IPReversePathFilter", "reverse_path_filter", "network"),
+        ("Tcp.InCsumErrors", "bad_checksums", "network"),
+        ("TcpExt.TCPMemoryPressures", "tcp_memory", "target"),
+        ("TcpExt.TCPBacklogDrop", "socket_backlog", "target"),
+        ("TcpExt.TCPToZeroWindowAdv", "slow_reader", "target"),
+        ("TcpExt.DelayedACKs", "delayed_acks", "target"),
+    ] {
+        let moved = || vec![("app3", vec![(counter, 500)])];
+        Lab { rises: moved(), ..slow() }.check(code, blame, "app3");
+        // It is no finding in a run that passes, or of the host that sends the load.
+        Lab { rises: moved(), ..Lab::default() }.check_clean();
+        let own = vec![("load1", vec![(counter, 500)])];
+        Lab { rises: own, ..slow() }.check_clean();
+        let log = Some(("lb1", LogEvent::NoPorts, 400, ""));
+        Lab { rises: moved(), log, ..failing(502) }.check("host_no_ports", "balancer", "lb1");
+    }
+}
+
+#[test]
+fn a_full_link_is_the_network_s() {
+    let link = |out_bytes| HostCounters {
+        links: vec![LinkSample {
+            interface: "eth0".to_owned(),
+            bits_per_s: 20_000_000,
+            in_bytes: 0,
+            out_bytes,
+        }],
+        ..HostCounters::default()
+    };
+    let check = |bytes_per_s: u64, expected: Option<&str>| {
+        let plan = slow().plan();
+        let mut ledger = Ledger::new(&plan);
+        for at in 0..4_u32 {
+            let counters = link(bytes_per_s * u64::from(at));
+            let at = Nanos::from_secs(i64::from(at) - 1);
+            ledger.observe_other("lb1", &HostSample { at, counters, ..HostSample::default() });
+        }
+        (0..2).for_each(|at| drop(ledger.add(&Second::at(at).done(400, 30).seal())));
+        let found = diagnose(&plan, &ledger, &RunEnd::Finished, &slow().context());
+        assert_eq!(found.findings.first().map(|one| one.code), expected, "{bytes_per_s}");
+        assert_eq!(found.verdict.blame.name() == "network", expected.is_some());
+    };
+    check(2_400_000, Some("link_full"));
+    check(1_000_000, None);
+}
+
+#[test]
+fn what_clients_saw_and_where_connections_are_name_the_cause() {
+    Lab { queue_max: 60, ..failing(503) }.check("balancer_queue", "balancer", "lb1");
+    failing(504).check("balancer_timeout", "balancer", "lb1");
+    let left = HostCounters { levels: vec![("state.close_wait".to_owned(), 32)], ..HostCounters::default() };
+    let balancer = HostSample { tcp_established: 225, counters: left, ..HostSample::default() };
+    let server = HostSample { tcp_established: 200, ..HostSample::default() };
+    Lab {
+        failed: Some((200, ErrorClass::RequestTimeout)),
+        ends: vec![("lb1", balancer), ("app1", server.clone())],
+        ..Lab::default()
+    }
+    .check("abandoned_requests", "target", "app1");
+    Lab { ends: vec![("app1", server)], ..slow() }.check("slow_server", "target", "app1");
+    let resting = HostSample { tcp_tw: 40, ..HostSample::default() };
+    Lab { threshold: Some("lost = 0"), lost: 30, ends: vec![("lb1", resting)], ..Lab::default() }.check(
+        "closed_by_host",
+        "balancer",
+        "lb1",
+    );
+}
+
+#[test]
+fn a_change_of_the_plan_names_the_cause() {
+    let cut = Lab { failed: Some((20, ErrorClass::ClosedEarly)), ..Lab::default() };
+    Lab { event: Some("pkill -HUP nginx"), ..cut }.check("cut_by_reload", "balancer", "lb1");
+    let resets = vec![("app2", vec![("Tcp.OutRsts", 20)])];
+    Lab {
+        threshold: Some("lost = 0"),
+        lost: 30,
+        rises: resets,
+        event: Some("pool direct_routing web1 drain"),
+        ..Lab::default()
+    }
+    .check("flows_forgotten", "balancer", "lb1");
+}
+
+/// Bytes that hosts received: the balancer, and the first and the second server.
+fn shares(balancer: u64, first: u64, second: u64) -> Lab {
+    let received = |net_in_bytes| HostSample { net_in_bytes, ..HostSample::default() };
+    let ends = vec![("lb1", received(balancer)), ("app1", received(first)), ("app2", received(second))];
+    Lab { ends, ..Lab::default() }
+}
+
+#[test]
+fn a_run_that_passed_names_what_is_uneven_or_near() {
+    shares(2_000, 1_000, 10).check("one_server_only", "balancer", "app1");
+    shares(100, 1_000, 10).check("balancer_bypassed", "target", "app1");
+    shares(2_000, 1_000, 900).check_clean();
+    let ports = |ports| {
+        let destination = DestinationSample {
+            address: "10.0.1.2:80".parse().expect("an address"),
+            ports,
+            resting: 0,
+            range: 4_000,
+        };
+        let counters = HostCounters { destinations: vec![destination], ..HostCounters::default() };
+        Lab { ends: vec![("lb1", HostSample { counters, ..HostSample::default() })], ..Lab::default() }
+    };
+    ports(2_100).check("ports_half_used", "balancer", "lb1");
+    ports(1_900).check_clean();
+    Lab::default().check_clean();
+}

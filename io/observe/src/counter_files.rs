@@ -1,0 +1,57 @@
+//! [`CounterFiles`]: reads the counters of a host from files of `/proc`, and what rose since the
+//! last reading.
+
+use std::path::{Path, PathBuf};
+
+use wavetank_measure::{HostCounters, LinkSample};
+
+use crate::counter_text::{self, Counters};
+use crate::network::in_network_of;
+use crate::{read, source_ports};
+
+/// The files of a network namespace, and the counters at the last reading.
+#[derive(Clone, Debug)]
+pub(crate) struct CounterFiles {
+    folder: PathBuf,
+    before: Option<Counters>,
+    /// Number of ports that the kernel may choose from for a connection.
+    local_ports: u64,
+}
+
+impl CounterFiles {
+    /// Returns those of process `pid`. A separate thread enters its namespace now, to read the
+    /// range of local ports.
+    pub(crate) fn for_pid(pid: u32) -> Self {
+        let range = in_network_of(pid, || Some(source_ports::port_range()));
+        let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
+        Self { folder: Path::new("/proc").join(pid.to_string()).join("net"), before: None, local_ports }
+    }
+
+    /// Number of ports that the kernel may choose from for a connection.
+    pub(crate) const fn local_ports(&self) -> u64 {
+        self.local_ports
+    }
+
+    /// Returns what rose since the last call; nothing in the first. `quota` is the text of the
+    /// control group's `cpu.stat`, `rates` are the rates of interfaces with a known one.
+    pub(crate) fn sample(&mut self, quota: Option<&str>, rates: &[(String, u64)]) -> HostCounters {
+        let text = |name: &str| read::text(self.folder.join(name)).unwrap_or_default();
+        let mut now = Counters::new();
+        counter_text::add_protocols(&text("snmp"), &mut now);
+        counter_text::add_protocols(&text("netstat"), &mut now);
+        counter_text::add_interfaces(&text("dev"), &mut now);
+        counter_text::add_conntrack(&text("stat/nf_conntrack"), &mut now);
+        quota.into_iter().for_each(|text| counter_text::add_quota(text, &mut now));
+        let link = |(interface, bits_per_s): &(String, u64)| {
+            let bytes = |column: &str| now.get(&format!("dev.{interface}.{column}")).copied();
+            let (in_bytes, out_bytes) = (bytes("rx_bytes")?, bytes("tx_bytes")?);
+            Some(LinkSample { interface: interface.clone(), bits_per_s: *bits_per_s, in_bytes, out_bytes })
+        };
+        let links = rates.iter().filter_map(link).collect();
+        // Bytes and packets rise with any traffic; the sample has their sum.
+        now.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
+        let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
+        self.before = Some(now);
+        HostCounters { rises, links, ..HostCounters::default() }
+    }
+}
