@@ -31,6 +31,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ("plan", &["set", "target", "scale", "speed", "threads", "format"]),
     ("try", &["scenario", "think", "set", "target", "insecure", "format"]),
     ("serve", &["listen", "any", "connections", "threads", "freeze", "freeze-at", "tls"]),
+    ("net", &["lab", "fleet", "from", "to", "many-to-one", "tests", "streams", "duration", "format", "out"]),
     ("size", &["rate", "connections", "duration", "hold", "service", "answer-bytes", "balancer", "format"]),
 ];
 
