@@ -25,8 +25,11 @@ For example: wavetank net serve                                  on one host; it
              WAVETANK_NET_TOKEN=… wavetank net lb1               on the other
              wavetank net --lab shop --from load --to lb1        between hosts of a running lab
              wavetank net --fleet dc1.yaml --many-to-one load01  finds a slow switch
+             wavetank net 10.0.0.7 --tests tcp,rr -d 10s --out net.html
+             wavetank net 10.0.0.7 --tests udp --rate 500Mbit/s
+             wavetank compare BEFORE AFTER                       compares two results
 Tests: tcp, rr (round trips), connect, sizes (1 B to 8 MB), udp, mtu. No command line has the token.
-wavetank compare A B compares two results, for example before and after a tuning step")]
+Results are stored: wavetank report ID shows one again")]
 pub(crate) struct NetArgs {
     #[command(subcommand)]
     pub(crate) what: Option<NetSubcommand>,

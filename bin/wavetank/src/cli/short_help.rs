@@ -32,6 +32,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ("try", &["scenario", "think", "set", "target", "insecure", "format"]),
     ("serve", &["listen", "any", "connections", "threads", "freeze", "freeze-at", "tls"]),
     ("doctor", &["role", "rate", "connections", "lint", "fix", "yes", "undo", "print", "fleet", "format"]),
+    ("net", &["lab", "fleet", "from", "to", "many-to-one", "tests", "streams", "duration", "format", "out"]),
     ("size", &["rate", "connections", "duration", "hold", "service", "answer-bytes", "balancer", "format"]),
 ];
 
