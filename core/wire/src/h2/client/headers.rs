@@ -96,13 +96,11 @@ impl<T> Core<T> {
         if stream.has_head {
             response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
             let is_bad = self.fields.malformed || self.fields.status != 0 || !end_stream;
-            return match self.faulty_fields(is_bad) {
-                Some(fault) => {
-                    self.fail(at, fault, sink);
-                    Ok(())
-                }
+            match self.faulty_fields(is_bad) {
+                Some(fault) => self.fail(at, fault, sink),
                 None => self.finish(at, sink),
-            };
+            }
+            return Ok(());
         }
         let wants_fields = sink.began(&mut stream.tag);
         if wants_fields || !self.recall(block) {
@@ -138,7 +136,10 @@ impl<T> Core<T> {
             let status = self.fields.status;
             sink.head(&mut stream.tag, &ResponseHead::of_http2(status, &self.fields.lines));
         }
-        if end_stream { self.finish(at, sink) } else { Ok(()) }
+        if end_stream {
+            self.finish(at, sink);
+        }
+        Ok(())
     }
 
     /// Returns the fault of the fields that were decoded.
