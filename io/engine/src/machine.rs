@@ -1,5 +1,6 @@
 //! [`Machine`]: the protocol on a connection.
 
+use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
 use wavetank_wire::h2::Client;
@@ -57,4 +58,9 @@ impl Machine {
     pub(crate) const fn is_http2(&self) -> bool {
         matches!(self, Self::Http2(_))
     }
+}
+
+/// Whether a handshake agreed on HTTP/2.
+pub(crate) fn speaks_http2(secured: Option<&HandshakeInfo>) -> bool {
+    secured.and_then(|secured| secured.alpn.as_ref()).is_some_and(|alpn| alpn.as_str() == "h2")
 }

@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn who_closes_while_idle_is_taken_from_the_middle() {
-        let (mut pool, mut seats) = (Pool::new(4, 2), Vec::new());
+        let (mut pool, mut seats) = (Pool::new(4, 2, 1), Vec::new());
         for seat in 0..4 {
             let mut entry = ConnSlot::new();
             (entry.target, entry.idle_at) = (u16::from(seat == 3), NOT_IDLE);

@@ -62,6 +62,7 @@ mod server;
 mod shared;
 mod shop;
 mod startup_error;
+mod stream_intake;
 mod streams;
 mod truth;
 mod worker;

@@ -12,7 +12,7 @@ const ENGINES: [&str; 2] = ["epoll", "auto"];
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const GOAWAY: u8 = 7;
-/// END_STREAM and END_HEADERS.
+/// `END_STREAM` and `END_HEADERS`.
 const WHOLE: u8 = 5;
 
 fn load(url: &str, words: &str) -> Outcome {

@@ -86,7 +86,8 @@ fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (Transcript, Vec<u8>) {
         }
     }
     assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
-    let mut ended = said.events.lines().filter(|line| !line.contains(" head ") && !line.contains('=')).count();
+    let mut ended =
+        said.events.lines().filter(|line| !line.contains(" head ") && !line.contains('=')).count();
     ended -= said.events.lines().filter(|line| line.starts_with("fault")).count();
     let out = std::mem::take(client.out());
     let mut cut_off = 0;

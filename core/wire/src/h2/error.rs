@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::hpack::HpackError;
 
-/// An error code of RST_STREAM and GOAWAY frames (RFC 9113 §7).
+/// An error code of `RST_STREAM` and GOAWAY frames (RFC 9113 §7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode(pub u32);
 

@@ -108,13 +108,13 @@ pub(crate) fn push_ping_ack(out: &mut Vec<u8>, payload: &[u8]) {
     out.extend_from_slice(payload);
 }
 
-/// Appends a WINDOW_UPDATE frame.
+/// Appends a `WINDOW_UPDATE` frame.
 pub(crate) fn push_window_update(out: &mut Vec<u8>, stream: u32, bytes: u32) {
     push_header(out, 4, kind::WINDOW_UPDATE, 0, stream);
     out.extend_from_slice(&bytes.to_be_bytes());
 }
 
-/// Appends an RST_STREAM frame.
+/// Appends an `RST_STREAM` frame.
 pub(crate) fn push_reset(out: &mut Vec<u8>, stream: u32, code: super::ErrorCode) {
     push_header(out, 4, kind::RST_STREAM, 0, stream);
     out.extend_from_slice(&code.0.to_be_bytes());

@@ -1,19 +1,14 @@
 //! The stages between connecting and the first request: a preface, TLS.
 
-use wavetank_driver::{CloseReason, ConnId, DialTls, Driver, HandshakeInfo};
+use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
 use wavetank_units::Nanos;
 
 use super::Connections;
 use crate::conn_slot::ConnState;
 use crate::failure;
-use crate::machine::Machine;
+use crate::machine::{Machine, speaks_http2};
 use crate::preface::{read_tunnel, tunnel_ended, tunnel_reader};
 use crate::recorder::Recorder;
-
-/// Whether a handshake agreed on HTTP/2.
-pub(crate) fn speaks_http2(secured: Option<&HandshakeInfo>) -> bool {
-    secured.and_then(|secured| secured.alpn.as_ref()).is_some_and(|alpn| alpn.as_str() == "h2")
-}
 
 impl<D: Driver> Connections<D> {
     /// Handles a successful connect.

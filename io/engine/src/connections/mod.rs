@@ -40,7 +40,6 @@ use crate::requests::Requests;
 use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
 use deferred_send::DeferredSend;
-pub(crate) use establish::speaks_http2;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
 use timer::Timer;
 

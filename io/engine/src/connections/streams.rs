@@ -3,6 +3,8 @@
 //! Requests and control frames collect in a connection's buffer during a turn of the load thread
 //! and leave together at its end. *Sent* is the instant of that.
 
+use std::collections::VecDeque;
+
 use wavetank_driver::{CloseReason, ConnId, Driver};
 use wavetank_measure::ErrorClass;
 use wavetank_units::Nanos;
@@ -10,7 +12,7 @@ use wavetank_wire::h1::{ResponseEnd, ResponseHead};
 use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
 
 use super::events::ConnectionOutcome;
-use super::{Connections, DeferredSend, VecDeque};
+use super::{Connections, DeferredSend};
 use crate::conn_slot::{ConnState, LastUse};
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};

@@ -240,14 +240,15 @@ impl<D: Driver> SingleConnection<D> {
         // A wait that fails reports nothing; the next one reports the reason.
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
-            match event {
+            let is_over = match event {
                 Event::Received(id, len) if id == self.conn && self.http2.is_some() => {
-                    if !self.read_between(len) {
-                        return true;
-                    }
+                    !self.read_between(len)
                 }
-                Event::Ended(id, _) | Event::Received(id, _) if id == self.conn => return true,
-                _ => {}
+                Event::Ended(id, _) | Event::Received(id, _) => id == self.conn,
+                _ => false,
+            };
+            if is_over {
+                return true;
             }
         }
         false

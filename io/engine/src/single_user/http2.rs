@@ -9,8 +9,8 @@ use wavetank_wire::h1::{ResponseEnd, ResponseHead, ResponseSink};
 use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
 
 use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
-use crate::connections::speaks_http2;
 use crate::failure::{self, Failure};
+use crate::machine::speaks_http2;
 
 impl Connector<'_> {
     /// Starts HTTP/2 on a new connection and waits for the server's settings, until `until`.

@@ -18,7 +18,10 @@ impl<T> Core<T> {
                 self.take_data(stream, bytes, sink);
                 Ok(())
             }
-            Piece::DataEnd { stream, end_stream } => self.end_data(stream, end_stream, sink),
+            Piece::DataEnd { stream, end_stream } => {
+                self.end_data(stream, end_stream, sink);
+                Ok(())
+            }
             Piece::Frame(header, payload) => self.take_frame(header, payload, sink),
         }
     }
@@ -232,25 +235,22 @@ impl<T> Core<T> {
     }
 
     #[inline]
-    fn end_data(&mut self, id: u32, end_stream: bool, sink: &mut impl ClientSink<T>) -> Result<(), Fault> {
-        match self.find(id) {
-            Some(at) if end_stream => self.finish(at, sink),
-            _ => Ok(()),
+    fn end_data(&mut self, id: u32, end_stream: bool, sink: &mut impl ClientSink<T>) {
+        if end_stream && let Some(at) = self.find(id) {
+            self.finish(at, sink);
         }
     }
 
     /// Handles the end of a response.
     #[inline]
-    pub(super) fn finish(&mut self, at: usize, sink: &mut impl ClientSink<T>) -> Result<(), Fault> {
+    pub(super) fn finish(&mut self, at: usize, sink: &mut impl ClientSink<T>) {
         let stream = &self.streams[at];
         let is_complete = stream.content_length.is_none_or(|length| length == stream.body_bytes);
         if !stream.has_head {
-            self.fail(at, Fault::Malformed, sink);
-            return Ok(());
+            return self.fail(at, Fault::Malformed, sink);
         }
         if !is_complete && !stream.is_bodiless() {
-            self.fail(at, Fault::BodyLength, sink);
-            return Ok(());
+            return self.fail(at, Fault::BodyLength, sink);
         }
         self.idle_frames = 0;
         let stream = self.streams.remove(at);
@@ -263,6 +263,5 @@ impl<T> Core<T> {
             head_bytes: stream.head_bytes,
         };
         sink.answered(stream.tag, end);
-        Ok(())
     }
 }

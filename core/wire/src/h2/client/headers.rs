@@ -3,6 +3,7 @@
 use super::super::error::{ErrorCode, Fault};
 use super::super::frame::{FrameHeader, flag, kind, without_padding};
 use super::super::response_fields;
+use super::memory::BlockInProgress;
 use super::{ClientSink, Core, StreamFailure};
 use crate::h1::ResponseHead;
 
@@ -12,25 +13,6 @@ const BLOCK_BYTES_MAX: usize = 64 * 1024;
 const BLOCK_FRAMES_MAX: u32 = 32;
 /// A longer block is decoded each time.
 const REMEMBERED_BYTES_MAX: usize = 2_048;
-
-/// A header block that continues in further frames.
-#[derive(Debug)]
-pub(super) struct BlockInProgress {
-    stream: u32,
-    end_stream: bool,
-    bytes: Vec<u8>,
-    frames: u32,
-}
-
-/// The last block that changed no table, and what it says. The same bytes mean the same as long as
-/// the decoder's table is the same.
-#[derive(Debug, Default)]
-pub(super) struct LastBlock {
-    bytes: Vec<u8>,
-    changes: u64,
-    status: u16,
-    content_length: Option<u64>,
-}
 
 impl<T> Core<T> {
     pub(super) fn take_headers(
@@ -96,13 +78,11 @@ impl<T> Core<T> {
         if stream.has_head {
             response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
             let is_bad = self.fields.malformed || self.fields.status != 0 || !end_stream;
-            return match self.faulty_fields(is_bad) {
-                Some(fault) => {
-                    self.fail(at, fault, sink);
-                    Ok(())
-                }
+            match self.faulty_fields(is_bad) {
+                Some(fault) => self.fail(at, fault, sink),
                 None => self.finish(at, sink),
-            };
+            }
+            return Ok(());
         }
         let wants_fields = sink.began(&mut stream.tag);
         if wants_fields || !self.recall(block) {
@@ -138,7 +118,10 @@ impl<T> Core<T> {
             let status = self.fields.status;
             sink.head(&mut stream.tag, &ResponseHead::of_http2(status, &self.fields.lines));
         }
-        if end_stream { self.finish(at, sink) } else { Ok(()) }
+        if end_stream {
+            self.finish(at, sink);
+        }
+        Ok(())
     }
 
     /// Returns the fault of the fields that were decoded.

@@ -2,6 +2,7 @@
 
 mod frames;
 mod headers;
+mod memory;
 mod sending;
 mod stream;
 #[cfg(test)]
@@ -14,8 +15,7 @@ use super::hpack::{Decoder, Encoder};
 use super::response_fields::ResponseFields;
 use super::settings::PeerSettings;
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
-use headers::{BlockInProgress, LastBlock};
-use sending::RememberedRequest;
+use memory::{BlockInProgress, LastBlock, RememberedRequest};
 use stream::{ResetStreams, Stream};
 
 /// The size of the windows that we open. A client that lets the server wait for its window updates
@@ -109,6 +109,27 @@ struct Core<T> {
     parting: Option<ErrorCode>,
     /// Frames since the last progress of a request.
     idle_frames: u32,
+}
+
+impl<T> Core<T> {
+    /// Returns the place of a stream in use.
+    #[inline]
+    fn find(&mut self, id: u32) -> Option<usize> {
+        if self.streams.get(self.last_found).is_some_and(|stream| stream.id == id) {
+            return Some(self.last_found);
+        }
+        let found = self.streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
+        self.last_found = found;
+        Some(found)
+    }
+
+    /// Resets the stream at that place.
+    fn reset_stream(&mut self, at: usize, code: ErrorCode) -> Stream<T> {
+        let stream = self.streams.remove(at);
+        frame::push_reset(&mut self.out, stream.id, code);
+        self.reset.insert(stream.id);
+        stream
+    }
 }
 
 impl<T> Client<T> {

@@ -3,23 +3,14 @@
 use super::super::error::ErrorCode;
 use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
 use super::super::request_text::{RequestText, without_chunks};
+use super::memory::RememberedRequest;
 use super::stream::{Stream, UnsentBody};
-use super::{Client, Core};
+use super::{Client, Core, RECEIVE_WINDOW};
 
 /// A longer request is encoded each time.
 const REMEMBERED_BYTES_MAX: usize = 2_048;
 /// The most requests that are remembered for one connection.
 const REMEMBERED_MAX: usize = 4;
-
-/// A request without a body, and its header block. The same text has the same block as long as the
-/// encoder's table is the same.
-#[derive(Debug)]
-pub(super) struct RememberedRequest {
-    text: Box<[u8]>,
-    block: Box<[u8]>,
-    is_head: bool,
-    changes: u64,
-}
 
 impl<T> Client<T> {
     /// Sends a request, given as HTTP/1 text. There must be [`room`](Self::room) for it. `repeats`:
@@ -83,7 +74,7 @@ impl<T> Core<T> {
     /// Adds the stream of a request, the headers of which were sent.
     #[inline]
     fn open(&mut self, tag: T, is_head: bool) {
-        self.streams.push(Stream::new(self.next_id, tag, self.peer.window, is_head));
+        self.streams.push(Stream::new(self.next_id, tag, [self.peer.window, RECEIVE_WINDOW], is_head));
         self.next_id += 2;
     }
 

@@ -2,10 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::super::error::ErrorCode;
-use super::super::frame;
-use super::{Core, RECEIVE_WINDOW};
-
 /// One request in flight.
 #[derive(Debug)]
 pub(super) struct Stream<T> {
@@ -36,12 +32,12 @@ pub(super) struct UnsentBody {
 }
 
 impl<T> Stream<T> {
-    pub(super) const fn new(id: u32, tag: T, send_window: i64, is_head: bool) -> Self {
+    pub(super) const fn new(id: u32, tag: T, [send_window, receive_window]: [i64; 2], is_head: bool) -> Self {
         Self {
             id,
             tag,
             send_window,
-            receive_window: RECEIVE_WINDOW,
+            receive_window,
             unsent: None,
             is_head,
             has_head: false,
@@ -83,26 +79,5 @@ impl ResetStreams {
 
     pub(super) fn may_contain(&self, id: u32) -> bool {
         id <= self.forgotten || self.last.contains(&id)
-    }
-}
-
-impl<T> Core<T> {
-    /// Returns the place of a stream in use.
-    #[inline]
-    pub(super) fn find(&mut self, id: u32) -> Option<usize> {
-        if self.streams.get(self.last_found).is_some_and(|stream| stream.id == id) {
-            return Some(self.last_found);
-        }
-        let found = self.streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
-        self.last_found = found;
-        Some(found)
-    }
-
-    /// Resets the stream at that place.
-    pub(super) fn reset_stream(&mut self, at: usize, code: ErrorCode) -> Stream<T> {
-        let stream = self.streams.remove(at);
-        frame::push_reset(&mut self.out, stream.id, code);
-        self.reset.insert(stream.id);
-        stream
     }
 }

@@ -6,7 +6,7 @@ use super::{huffman, integer};
 
 /// The most bytes of a peer's table that are used.
 const TABLE_BYTES_MAX: usize = 4_096;
-/// A field whose value changes this often is no longer inserted.
+/// A field is no longer inserted after its value has changed this often.
 const CHANGES_MAX: u8 = 2;
 /// The most names for which changes are counted.
 const NAMES_MAX: usize = 32;
@@ -14,7 +14,7 @@ const NAMES_MAX: usize = 32;
 /// Encodes the header blocks of one connection, in order.
 ///
 /// A field is inserted into the table when it is first sent, and named by its index from then on. A
-/// name whose value keeps changing is no longer inserted, so that it does not evict the others.
+/// name with a value that keeps changing is no longer inserted, so that it does not evict the others.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     table: DynamicTable,

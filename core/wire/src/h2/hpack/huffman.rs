@@ -160,7 +160,7 @@ pub(crate) fn encode(out: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Appends the text that `code` stands for.
+/// Appends the decoded text of `code`.
 ///
 /// # Errors
 /// If the code contains the end-of-string symbol, or if its padding is longer than seven bits or

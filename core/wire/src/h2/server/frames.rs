@@ -46,7 +46,7 @@ impl Core {
         self.count_idle_frame()?;
         match header.kind {
             kind::SETTINGS => self.take_settings(header, payload),
-            kind::PING if header.stream != 0 => Err(Fault::WrongStream),
+            kind::PING | kind::GOAWAY if header.stream != 0 => Err(Fault::WrongStream),
             kind::PING if payload.len() != 8 => Err(Fault::FrameSize),
             kind::PING => {
                 if !header.has(flag::ACK) {
@@ -56,7 +56,6 @@ impl Core {
             }
             kind::WINDOW_UPDATE => self.take_window_update(header, payload, sink),
             kind::RST_STREAM => self.take_reset(header, payload, sink),
-            kind::GOAWAY if header.stream != 0 => Err(Fault::WrongStream),
             kind::GOAWAY if payload.len() < 8 => Err(Fault::FrameSize),
             kind::PUSH_PROMISE => Err(Fault::Push),
             kind::CONTINUATION => Err(Fault::Continuation),

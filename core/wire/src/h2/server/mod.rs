@@ -1,6 +1,7 @@
 //! [`Server`]: the server's side of an HTTP/2 connection.
 
 mod frames;
+mod memory;
 mod requests;
 mod responses;
 
@@ -12,8 +13,7 @@ use super::frame_reader::FrameReader;
 use super::hpack::{Decoder, Encoder};
 use super::settings::PeerSettings;
 use crate::h1::{Limits, RequestEnd, RequestHead};
-use requests::{BlockInProgress, LastRequest};
-use responses::{RememberedResponse, ResponseBody};
+use memory::{BlockInProgress, LastRequest, RememberedResponse, ResponseBody};
 
 /// The size of the windows that we open.
 const RECEIVE_WINDOW: i64 = 1 << 30;

@@ -4,6 +4,7 @@ use super::super::error::{ErrorCode, Fault};
 use super::super::frame::{FrameHeader, flag, kind, without_padding};
 use super::super::hpack::Decoder;
 use super::super::response_fields::{decimal, is_valid};
+use super::memory::{BlockInProgress, LastRequest, RequestFields};
 use super::{Core, RECEIVE_WINDOW, STREAMS_MAX, ServerSink, Stream};
 use crate::h1::{Limits, RequestHead};
 
@@ -13,39 +14,6 @@ const BLOCK_BYTES_MAX: usize = 64 * 1024;
 const BLOCK_FRAMES_MAX: u32 = 32;
 /// A longer block is decoded each time.
 const REMEMBERED_BYTES_MAX: usize = 2_048;
-
-/// A header block that continues in further frames.
-#[derive(Debug)]
-pub(super) struct BlockInProgress {
-    stream: u32,
-    end_stream: bool,
-    bytes: Vec<u8>,
-    frames: u32,
-}
-
-/// The last request's header block, and what it says.
-#[derive(Debug, Default)]
-pub(super) struct LastRequest {
-    /// The block, if the same bytes mean the same as long as the decoder's table does not change.
-    block: Vec<u8>,
-    changes: u64,
-    /// The request in HTTP/1 text.
-    text: Vec<u8>,
-    fields: RequestFields,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct RequestFields {
-    method_len: usize,
-    target_len: usize,
-    fields_at: usize,
-    content_length: Option<u64>,
-    expects_continue: bool,
-    /// A rule of RFC 9113 §8 is broken.
-    malformed: bool,
-    /// The fields are larger or more than the limits allow.
-    too_large: bool,
-}
 
 impl Core {
     pub(super) fn take_headers(

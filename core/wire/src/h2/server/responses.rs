@@ -5,6 +5,7 @@ use memchr::{memchr, memmem};
 use super::super::error::ErrorCode;
 use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
 use super::super::hpack::Encoder;
+use super::memory::{RememberedResponse, ResponseBody};
 use super::{Core, Server};
 use crate::h1::Headers;
 
@@ -12,23 +13,6 @@ use crate::h1::Headers;
 const REMEMBERED_BYTES_MAX: usize = 2_048;
 /// No more is written at a time. The rest follows when this was sent.
 const OUT_BYTES_MAX: usize = 256 * 1024;
-
-/// The head of a response and its header block.
-#[derive(Debug)]
-pub(super) struct RememberedResponse {
-    head: Vec<u8>,
-    block: Vec<u8>,
-    changes: u64,
-}
-
-/// The body of a response: bytes, followed by repetitions of a filler.
-#[derive(Debug)]
-pub(super) struct ResponseBody {
-    bytes: Vec<u8>,
-    sent: usize,
-    filler: &'static [u8],
-    filler_left: u64,
-}
 
 impl Server {
     /// Sends a response, given as the text of HTTP/1, followed by `filler_left` bytes made of

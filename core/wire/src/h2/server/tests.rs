@@ -91,8 +91,8 @@ fn exchange(client: &mut Client<usize>, server: &mut Server, piece: usize) -> (R
 
 #[test]
 fn requests_and_responses_arrive_unchanged() {
-    let large =
-        [&b"POST /up?a=b HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\n\r\n"[..], &[b'z'; 200_000]].concat();
+    let large = [&b"POST /up?a=b HTTP/1.1\r\nHost: a.test\r\nX-One: 1\r\n\r\n"[..], &vec![b'z'; 200_000][..]]
+        .concat();
     let texts = [
         &b"GET /large HTTP/1.1\r\nHost: a.test\r\n\r\n"[..],
         &large,

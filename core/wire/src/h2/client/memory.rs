@@ -1,0 +1,30 @@
+//! What a client remembers of earlier messages, and of one that is not complete.
+
+/// A header block that continues in further frames.
+#[derive(Debug)]
+pub(super) struct BlockInProgress {
+    pub(super) stream: u32,
+    pub(super) end_stream: bool,
+    pub(super) bytes: Vec<u8>,
+    pub(super) frames: u32,
+}
+
+/// The last block that changed no table, and what it says. The same bytes mean the same as long as
+/// the decoder's table is the same.
+#[derive(Debug, Default)]
+pub(super) struct LastBlock {
+    pub(super) bytes: Vec<u8>,
+    pub(super) changes: u64,
+    pub(super) status: u16,
+    pub(super) content_length: Option<u64>,
+}
+
+/// A request without a body, and its header block. The same text has the same block as long as the
+/// encoder's table is the same.
+#[derive(Debug)]
+pub(super) struct RememberedRequest {
+    pub(super) text: Box<[u8]>,
+    pub(super) block: Box<[u8]>,
+    pub(super) is_head: bool,
+    pub(super) changes: u64,
+}
