@@ -41,7 +41,9 @@ impl CounterFiles {
         counter_text::add_protocols(&text("netstat"), &mut now);
         counter_text::add_interfaces(&text("dev"), &mut now);
         counter_text::add_conntrack(&text("stat/nf_conntrack"), &mut now);
-        quota.into_iter().for_each(|text| counter_text::add_quota(text, &mut now));
+        if let Some(quota) = quota {
+            counter_text::add_quota(quota, &mut now);
+        }
         let link = |(interface, bits_per_s): &(String, u64)| {
             let bytes = |column: &str| now.get(&format!("dev.{interface}.{column}")).copied();
             let (in_bytes, out_bytes) = (bytes("rx_bytes")?, bytes("tx_bytes")?);

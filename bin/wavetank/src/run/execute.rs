@@ -140,7 +140,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         bounds,
     };
     notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
-    let finished = conclude(conducted, around, (probed.setup, notes), talk);
+    let finished = conclude(conducted, &around, (probed.setup, notes), talk);
     RunControl::end(control.as_ref(), &plan, &finished.record);
     Ok(finished)
 }
@@ -239,7 +239,7 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
 
 fn conclude(
     conducted: LoadResult,
-    around: ExecutionContext<'_>,
+    around: &ExecutionContext<'_>,
     (setup, notes): (Setup, Vec<String>),
     talk: &mut Console,
 ) -> FinishedRun {

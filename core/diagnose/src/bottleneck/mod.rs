@@ -31,23 +31,22 @@ pub(crate) struct Bottlenecks {
     pub(crate) blame: Option<Blame>,
 }
 
-impl Bottlenecks {
-    /// Adds what was found to the other findings. The cause of a failure comes first; otherwise it
-    /// follows what decides the verdict.
-    pub(crate) fn add_to(self, findings: &mut Vec<Finding>, verdict: &Verdict) {
-        if let Some(blame) = self.blame {
-            // How every request failed follows from the cause.
-            let classes = ErrorClass::ALL.map(ErrorClass::name);
-            for finding in findings.iter_mut().filter(|finding| classes.contains(&finding.code)) {
-                finding.blame = blame;
-            }
+/// Adds what was found to the other findings. The cause of a failure comes first; otherwise it
+/// follows what decides the verdict.
+pub(crate) fn add(found: Option<Bottlenecks>, findings: &mut Vec<Finding>, verdict: &Verdict) {
+    let Some(found) = found else { return };
+    if let Some(blame) = found.blame {
+        // How every request failed follows from the cause.
+        let classes = ErrorClass::ALL.map(ErrorClass::name);
+        for finding in findings.iter_mut().filter(|finding| classes.contains(&finding.code)) {
+            finding.blame = blame;
         }
-        let place = match verdict.status {
-            Status::Fail => 0,
-            _ => findings.iter().take_while(|finding| finding.decisive).count(),
-        };
-        findings.splice(place..place, self.findings);
     }
+    let place = match verdict.status {
+        Status::Fail => 0,
+        _ => findings.iter().take_while(|finding| finding.decisive).count(),
+    };
+    findings.splice(place..place, found.findings);
 }
 
 /// Returns the causes of a run that did not pass, or of one that passed the limits that it met.

@@ -24,8 +24,8 @@ fn nginx(http: &str, upstream: &str, location: &str) -> String {
 
 const SERVICES: &str = "[front, back]\n    services: [{nginx: {listen: 8080, config: my.conf}}]";
 
-/// The run's first finding must be `code` with this blame, and name the host. Without a code it must
-/// have none about a bottleneck.
+/// The run's first finding must be `code` with this blame, and name the host. Without a code it
+/// must have none about a bottleneck.
 #[track_caller]
 fn check(test: &str, (lab, config): (&str, &str), load: &str, expected: Option<(&str, &str, &str)>) {
     if Program::foreign("nginx").is_none() {
