@@ -48,6 +48,11 @@ fn sized(tuning: &Tuning, host: &HostState<'_>) -> Option<Row> {
     if tuning.name.ends_with("nf_conntrack_max") && host.tracked().is_none() {
         return None;
     }
+    // With SYN cookies the kernel ignores it.
+    let has_cookies = host.snapshot.setting("net.ipv4.tcp_syncookies").is_some_and(|value| value != "0");
+    if tuning.name == "net.ipv4.tcp_max_syn_backlog" && has_cookies {
+        return None;
+    }
     let numbers = |text: &str| -> Vec<u64> { text.split(' ').filter_map(|word| word.parse().ok()).collect() };
     let (has, needs) = (numbers(&now), numbers(&tuning.value));
     let suffices = match tuning.name {
