@@ -3,7 +3,6 @@
 use wavetank_plan::size::Tuning;
 use wavetank_units::quantity::format_grouped;
 
-use super::checks::for_job;
 use super::row::Fix;
 use super::{HostState, Job, Row};
 use crate::Severity;
@@ -175,7 +174,7 @@ fn profile(host: &HostState<'_>, job: &Job) -> Vec<Row> {
         let now = host.snapshot.setting(wish.key)?;
         let numbers: Vec<u64> = now.split(' ').filter_map(|word| word.parse().ok()).collect();
         let wanted = (!(wish.is_met)(&numbers)).then_some(wish.value)?;
-        Some(Row::setting(for_job(job), wish.key, &now, wanted, wish.why).from(PROFILE))
+        Some(Row::setting(job.severity(), wish.key, &now, wanted, wish.why).from(PROFILE))
     };
     ANY_ROLE.iter().chain(connecting).chain(serving).filter_map(row).collect()
 }
