@@ -78,7 +78,7 @@ impl FileKind {
         if name.contains("haproxy") {
             return Some(Self::Haproxy);
         }
-        (name.ends_with(".sh") || name.ends_with(".nft")).then_some(Self::Script)
+        matches!(name.rsplit_once('.'), Some((_, "sh" | "nft"))).then_some(Self::Script)
     }
 
     fn of_text(text: &str) -> Option<Self> {

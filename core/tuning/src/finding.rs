@@ -74,3 +74,13 @@ impl Judgement {
         }
     }
 }
+
+/// Builds a judgement for an arm of a `match` in which other arms have none.
+#[expect(clippy::unnecessary_wraps, reason = "arms of a match have one type")]
+pub(crate) fn found(
+    verdict: Verdict,
+    sentence: impl Into<String>,
+    hint: impl Into<String>,
+) -> Option<Judgement> {
+    Some(Judgement::new(verdict, sentence, hint))
+}

@@ -55,7 +55,7 @@ pub fn undo(root: &Path) -> Result<Vec<UndoneChange>, SettingsError> {
     Ok(undone)
 }
 
-/// Returns the content if it is neither what was before nor what the fix wrote. A changed file is
+/// Returns the content if another program wrote it since the fix. A changed file is
 /// kept under another name.
 fn changed_since(entry: &JournalEntry, root: &Path) -> String {
     let path = below(root, &entry.path);

@@ -55,25 +55,25 @@ pub(super) struct DoctorFlags {
     /// Experiment file, or URL of the load that the host is for; optional
     #[arg(value_name = "URL|FILE")]
     goal: Option<OsString>,
-    #[command(flatten)]
-    job: JobArgs,
-    #[command(flatten)]
-    lint: LintFlags,
-    #[command(flatten)]
-    change: ChangeFlags,
     /// Check the hosts of this running lab
     #[arg(long, value_name = "NAME")]
     lab: Option<String>,
-    #[command(flatten)]
-    hosts: HostArgs,
-    #[command(flatten)]
-    ssh: SshArgs,
     /// Also show what is fine
     #[arg(long)]
     all: bool,
     /// Output format
     #[arg(long, default_value = "text")]
     format: FileFormat,
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    lint: LintFlags,
+    #[command(flatten)]
+    change: ChangeFlags,
+    #[command(flatten, next_help_heading = "Hosts over ssh")]
+    hosts: HostArgs,
+    #[command(flatten, next_help_heading = "Hosts over ssh")]
+    ssh: SshArgs,
 }
 
 /// What the host is for.
@@ -106,10 +106,10 @@ struct LintFlags {
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["goal", "role", "rate", "connections", "fix", "undo", "print", "lab"])]
     lint: Vec<PathBuf>,
     /// Syntax of the files [default: by their names and texts]
-    #[arg(long, requires = "lint", value_parser = KINDS)]
+    #[arg(long, value_parser = KINDS)]
     kind: Option<FileKind>,
     /// Kernel that the files are for: 5.10 [default: this host's]
-    #[arg(long, value_name = "VERSION", requires = "lint", value_parser = KernelVersion::parse)]
+    #[arg(long, value_name = "VERSION", value_parser = KernelVersion::parse)]
     kernel: Option<KernelVersion>,
 }
 
@@ -121,7 +121,7 @@ struct ChangeFlags {
     #[arg(long, conflicts_with_all = ["undo", "print", "lab"])]
     fix: bool,
     /// Consent to all changes
-    #[arg(short, long, requires = "fix")]
+    #[arg(short, long)]
     yes: bool,
     /// Restore everything that --fix changed
     #[arg(long, conflicts_with_all = ["goal", "role", "rate", "connections", "print", "lab"])]
@@ -188,6 +188,13 @@ impl DoctorFlags {
     pub(super) fn resolve(self) -> Result<DoctorArgs, UserError> {
         let Self { goal, job, lint, change, lab, hosts, ssh, all, format } = self;
         let root = change.root;
+        if change.yes && !change.fix {
+            return Err(UserError::usage("conflict", "--yes has no effect without --fix", "add --fix"));
+        }
+        if lint.lint.is_empty() && (lint.kind.is_some() || lint.kernel.is_some()) {
+            let message = "--kind and --kernel have no effect without --lint";
+            return Err(UserError::usage("conflict", message, "--lint FILE"));
+        }
         if change.undo {
             return Ok(DoctorArgs { command: DoctorCommand::Undo, all, format, root });
         }

@@ -39,7 +39,7 @@ impl Journal {
     /// Reads a journal.
     ///
     /// # Errors
-    /// Why the text is none, in a few words.
+    /// Why the text is none, in a phrase.
     pub fn parse(text: &str) -> Result<Self, String> {
         let journal: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if journal.schema != SCHEMA {

@@ -1,7 +1,8 @@
 //! Rules on processes, threads and limits.
 
 use super::HaproxyLine;
-use super::lint::Facts;
+use super::facts::Facts;
+use crate::finding::found;
 use crate::{Judgement, Verdict};
 use wavetank_units::quantity::format_grouped;
 
@@ -9,10 +10,6 @@ use wavetank_units::quantity::format_grouped;
 const FILES: u64 = 1_048_576;
 /// Threads of one group.
 const GROUP_THREADS: u64 = 64;
-
-fn found(verdict: Verdict, sentence: impl Into<String>, hint: impl Into<String>) -> Option<Judgement> {
-    Some(Judgement::new(verdict, sentence, hint))
-}
 
 /// Judges one line; `None` if no rule is about it.
 pub(super) fn judge(line: &HaproxyLine, facts: &Facts<'_>) -> Option<Judgement> {
@@ -33,24 +30,7 @@ pub(super) fn judge(line: &HaproxyLine, facts: &Facts<'_>) -> Option<Judgement> 
             "write cpu-map auto:1/1-N 0-M, or nothing: from 3.2 on cpu-policy does it",
         ),
         ("cpu-map", _) => found(Verdict::Keep, "it binds threads to CPUs; leave CPUs to interrupts", ""),
-        ("nbthread", count) => {
-            let count: u64 = count.parse().ok()?;
-            if count > GROUP_THREADS && !facts.has_thread_groups {
-                let sentence = format!("a group has at most 64 threads, and {count} need more groups");
-                return found(
-                    Verdict::Capped,
-                    sentence,
-                    format!("write thread-groups {}", count.div_ceil(64)),
-                );
-            }
-            match facts.context.cpus.filter(|cpus| count > *cpus) {
-                Some(cpus) => {
-                    let sentence = format!("{count} threads share {cpus} CPUs");
-                    found(Verdict::TooLarge, sentence, "remove the line: the default is one for each CPU")
-                }
-                None => found(Verdict::Keep, "the default is one for each CPU", ""),
-            }
-        }
+        ("nbthread", count) => nbthread(count, facts),
         ("maxconn", count) if line.section == "global" => maxconn(count, facts),
         ("maxconn", count) => {
             let count: u64 = count.parse().ok()?;
@@ -106,4 +86,19 @@ fn maxconn(count: &str, facts: &Facts<'_>) -> Option<Judgement> {
         return found(Verdict::Capped, sentence, hint);
     }
     found(Verdict::Keep, "1.1 × connections is right; each takes two files", "")
+}
+
+fn nbthread(count: &str, facts: &Facts<'_>) -> Option<Judgement> {
+    let count: u64 = count.parse().ok()?;
+    if count > GROUP_THREADS && !facts.has_thread_groups {
+        let sentence = format!("a group has at most 64 threads, and {count} need more groups");
+        return found(Verdict::Capped, sentence, format!("write thread-groups {}", count.div_ceil(64)));
+    }
+    match facts.context.cpus.filter(|cpus| count > *cpus) {
+        Some(cpus) => {
+            let sentence = format!("{count} threads share {cpus} CPUs");
+            found(Verdict::TooLarge, sentence, "remove the line: the default is one for each CPU")
+        }
+        None => found(Verdict::Keep, "the default is one for each CPU", ""),
+    }
 }

@@ -1,21 +1,10 @@
-//! Judges a configuration of HAProxy.
+//! Judges a configuration of `HAProxy`.
 
+use super::facts::Facts;
 use super::{HaproxyLine, global_rules, proxy_rules};
 use crate::{Finding, Judgement, LintContext, Place, Verdict};
 
 const SOURCE: &str = "HAProxy: doc/configuration.txt and CHANGELOG";
-
-/// What rules know about the whole configuration.
-pub(super) struct Facts<'a> {
-    pub(super) context: &'a LintContext,
-    /// `maxconn` of the global section.
-    pub(super) maxconn: Option<u64>,
-    /// `fd-hard-limit`.
-    pub(super) fd_hard_limit: Option<u64>,
-    pub(super) has_thread_groups: bool,
-    /// Whether successful sessions are not logged.
-    pub(super) logs_errors_only: bool,
-}
 
 /// Judges all lines.
 pub(crate) fn lint(lines: &[HaproxyLine], context: &LintContext) -> Vec<Finding> {

@@ -1,5 +1,6 @@
-//! Configuration of HAProxy.
+//! Configuration of `HAProxy`.
 
+mod facts;
 mod global_rules;
 mod lint;
 mod parse;

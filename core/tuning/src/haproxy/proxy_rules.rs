@@ -1,13 +1,10 @@
 //! Rules on frontends, backends and their defaults.
 
 use super::HaproxyLine;
-use super::lint::Facts;
+use super::facts::Facts;
 use super::time::milliseconds;
+use crate::finding::found;
 use crate::{Judgement, Verdict};
-
-fn found(verdict: Verdict, sentence: impl Into<String>, hint: impl Into<String>) -> Option<Judgement> {
-    Some(Judgement::new(verdict, sentence, hint))
-}
 
 /// Judges one line; `None` if no rule is about it.
 pub(super) fn judge(line: &HaproxyLine, facts: &Facts<'_>) -> Option<Judgement> {

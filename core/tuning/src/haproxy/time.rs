@@ -1,4 +1,4 @@
-//! Times of HAProxy: milliseconds unless a unit follows.
+//! Times of `HAProxy`: milliseconds unless a unit follows.
 
 /// Reads a time in milliseconds, and whether it has a unit. `None` if it is none.
 pub(super) fn milliseconds(text: &str) -> Option<(f64, bool)> {

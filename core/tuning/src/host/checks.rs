@@ -1,7 +1,7 @@
 //! [`check_host`]: everything about a host that matters, worst first.
 
 use super::{HostState, Job, Row, job_checks, machine_checks, network_checks, setting_checks};
-use crate::{Severity, Snapshot};
+use crate::Snapshot;
 
 /// Checks a host as it is now, and for `job`. Rows are in the order of their severity.
 pub fn check_host(snapshot: &Snapshot, job: &Job) -> Vec<Row> {
@@ -17,9 +17,4 @@ pub fn check_host(snapshot: &Snapshot, job: &Job) -> Vec<Row> {
     rows.extend(machine_checks::rows(&host, job));
     rows.sort_by_key(|row| row.severity);
     rows
-}
-
-/// Returns the severity of something that matters for a job, and may not matter otherwise.
-pub(super) fn for_job(job: &Job) -> Severity {
-    if job.is_known() { Severity::Warning } else { Severity::Note }
 }

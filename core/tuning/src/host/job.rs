@@ -2,6 +2,8 @@
 
 use wavetank_plan::size::{Role, Sizing, Tuning};
 
+use crate::Severity;
+
 /// What a host is to do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Job {
@@ -15,6 +17,11 @@ impl Job {
     /// Whether anything is known about the purpose of the host.
     pub const fn is_known(&self) -> bool {
         self.role.is_some() || self.sizing.is_some()
+    }
+
+    /// Returns the severity of something that matters for a job, and may not matter otherwise.
+    pub(super) const fn severity(&self) -> Severity {
+        if self.is_known() { Severity::Warning } else { Severity::Note }
     }
 
     /// Returns the limits that the load needs on hosts of the role.

@@ -3,7 +3,6 @@
 use wavetank_plan::size::Tuning;
 use wavetank_units::quantity::format_grouped;
 
-use super::checks::for_job;
 use super::row::Fix;
 use super::{HostState, Job, Row};
 use crate::Severity;
@@ -46,6 +45,11 @@ fn sized(tuning: &Tuning, host: &HostState<'_>) -> Option<Row> {
     let now = host.snapshot.setting(tuning.name)?;
     // Without a tracked connection no rule of the firewall tracks any.
     if tuning.name.ends_with("nf_conntrack_max") && host.tracked().is_none() {
+        return None;
+    }
+    // With SYN cookies the kernel ignores it.
+    let has_cookies = host.snapshot.setting("net.ipv4.tcp_syncookies").is_some_and(|value| value != "0");
+    if tuning.name == "net.ipv4.tcp_max_syn_backlog" && has_cookies {
         return None;
     }
     let numbers = |text: &str| -> Vec<u64> { text.split(' ').filter_map(|word| word.parse().ok()).collect() };
@@ -170,7 +174,7 @@ fn profile(host: &HostState<'_>, job: &Job) -> Vec<Row> {
         let now = host.snapshot.setting(wish.key)?;
         let numbers: Vec<u64> = now.split(' ').filter_map(|word| word.parse().ok()).collect();
         let wanted = (!(wish.is_met)(&numbers)).then_some(wish.value)?;
-        Some(Row::setting(for_job(job), wish.key, &now, wanted, wish.why).from(PROFILE))
+        Some(Row::setting(job.severity(), wish.key, &now, wanted, wish.why).from(PROFILE))
     };
     ANY_ROLE.iter().chain(connecting).chain(serving).filter_map(row).collect()
 }

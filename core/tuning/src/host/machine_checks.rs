@@ -2,7 +2,6 @@
 
 use wavetank_units::quantity::{format_grouped, show_size};
 
-use super::checks::for_job;
 use super::row::Fix;
 use super::{HostState, Job, Row};
 use crate::{Severity, Snapshot};
@@ -10,9 +9,9 @@ use crate::{Severity, Snapshot};
 /// Clock sources that are read without a system call.
 const FAST_CLOCKS: [&str; 6] =
     ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase", "tod"];
-/// The capability CAP_SYS_RESOURCE, as a bit.
+/// The capability `CAP_SYS_RESOURCE`, as a bit.
 const SYS_RESOURCE: u64 = 1 << 24;
-/// The capability CAP_NET_ADMIN, as a bit.
+/// The capability `CAP_NET_ADMIN`, as a bit.
 const NET_ADMIN: u64 = 1 << 12;
 
 /// Checks the machine.
@@ -47,7 +46,7 @@ fn governor(snapshot: &Snapshot, job: &Job) -> Option<Row> {
     let first = *slow.first()?;
     let now = format!("{first} on {} CPUs", slow.len());
     let why = "CPUs that change their frequency make short tests slower and unequal";
-    let row = Row::new(for_job(job), "CPU governor", now, "performance", why);
+    let row = Row::new(job.severity(), "CPU governor", now, "performance", why);
     Some(
         Row { fix: Some(Fix::Governor("performance".to_owned())), ..row }
             .from("Linux: admin-guide/pm/cpufreq.rst"),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use wavetank_units::quantity::format_grouped;
 
-use super::checks::for_job;
 use super::{HostState, Job, Row};
 use crate::{Severity, Snapshot};
 
@@ -29,7 +28,7 @@ fn tracking(host: &HostState<'_>, job: &Job) -> Option<Row> {
         return Some(Row::new(Severity::Error, "connection tracking", now, "notrack", why));
     }
     let why = "every packet passes it, and each connection takes 320 B; the ports under test need none";
-    Some(Row::new(for_job(job), "connection tracking", now, "notrack", why))
+    Some(Row::new(job.severity(), "connection tracking", now, "notrack", why))
 }
 
 fn firewall(snapshot: &Snapshot) -> Option<Row> {
@@ -103,7 +102,7 @@ fn queues(host: &HostState<'_>, job: &Job) -> Vec<Row> {
     let row = |(card, (count, _)): (&str, (u64, bool))| {
         let why = "one CPU handles all its packets; one queue for each physical core is best, else RPS";
         let wanted = format!("{cpus} queues, or RPS");
-        Row::new(for_job(job), format!("{card} queues"), count.to_string(), wanted, why)
+        Row::new(job.severity(), format!("{card} queues"), count.to_string(), wanted, why)
             .from("Linux: networking/scaling.rst")
     };
     let narrow = |(card, (count, steers)): &(&str, (u64, bool))| {
@@ -139,6 +138,6 @@ fn interrupts(snapshot: &Snapshot, job: &Job) -> Option<Row> {
     is_alone.then(|| {
         let why = "the other CPUs cannot help with packets; irqbalance or smp_affinity spreads them";
         let now = format!("CPU {cpu} has {} %", most.saturating_mul(100) / total.max(1));
-        Row::new(for_job(job), "interrupts of network cards", now, "spread", why)
+        Row::new(job.severity(), "interrupts of network cards", now, "spread", why)
     })
 }

@@ -1,7 +1,8 @@
 //! Rules on directives of workers, connections, files and logs.
 
-use super::lint::Facts;
+use super::facts::Facts;
 use super::{Directive, value};
+use crate::finding::found;
 use crate::{Judgement, Verdict};
 use wavetank_units::quantity::{format_grouped, show_size};
 
@@ -9,12 +10,9 @@ use wavetank_units::quantity::{format_grouped, show_size};
 const CONNECTION_BYTES: u64 = 425;
 const NR_OPEN: u64 = 1_048_576;
 
+#[expect(clippy::unnecessary_wraps, reason = "arms of a match have one type")]
 fn keep(sentence: &str) -> Option<Judgement> {
     Some(Judgement::new(Verdict::Keep, sentence, ""))
-}
-
-fn found(verdict: Verdict, sentence: impl Into<String>, hint: impl Into<String>) -> Option<Judgement> {
-    Some(Judgement::new(verdict, sentence, hint))
 }
 
 /// Judges one directive; `None` if no rule is about it.

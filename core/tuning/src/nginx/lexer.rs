@@ -102,7 +102,6 @@ impl<'t> Lexer<'t> {
         let mut text = String::new();
         while let Some(&letter) = self.letters.peek() {
             match letter {
-                ';' | '}' => break,
                 '{' if text.ends_with('$') => {
                     while let Some(letter) = self.bump() {
                         text.push(letter);
@@ -112,7 +111,7 @@ impl<'t> Lexer<'t> {
                     }
                     continue;
                 }
-                '{' => break,
+                ';' | '{' | '}' => break,
                 '\\' => {
                     text.extend(self.bump());
                     text.extend(self.bump());

@@ -1,28 +1,10 @@
 //! Judges a configuration of nginx.
 
+use super::facts::{Facts, SOURCE};
 use super::names::{OF_DATA, OF_EVENTS, OF_MAIN, is_known, known};
-use super::{Directive, http_rules, proxy_rules, value};
+use super::{Directive, http_rules, proxy_rules};
 use crate::typo::typo_of;
 use crate::{Finding, Judgement, LintContext, Place, Verdict};
-
-pub(super) const SOURCE: &str = "nginx.org: documentation and CHANGES";
-
-/// What rules know about the whole configuration.
-pub(super) struct Facts<'a> {
-    pub(super) context: &'a LintContext,
-    /// Workers, if their number is in the file or equals that of the CPUs.
-    pub(super) workers: Option<u64>,
-    pub(super) worker_connections: Option<u64>,
-    pub(super) rlimit_nofile: Option<u64>,
-    /// `max=` of `open_file_cache`.
-    pub(super) cached_files: Option<u64>,
-    /// Whether any `listen` has `reuseport`.
-    pub(super) has_reuseport: bool,
-    /// Whether a module with `echo` is loaded.
-    pub(super) has_echo: bool,
-    /// Whether `proxy_http_version 1.1` is set anywhere.
-    pub(super) has_http11: bool,
-}
 
 /// Judges all directives.
 pub(crate) fn lint(directives: &[Directive], context: &LintContext) -> Vec<Finding> {
@@ -47,44 +29,6 @@ pub(crate) fn listen_ports(directives: &[Directive]) -> Vec<(u16, Place)> {
         ports.extend(listen_ports(directive.children()));
     }
     ports
-}
-
-impl<'a> Facts<'a> {
-    fn of(directives: &[Directive], context: &'a LintContext) -> Self {
-        let mut facts = Self {
-            context,
-            workers: None,
-            worker_connections: None,
-            rlimit_nofile: None,
-            cached_files: None,
-            has_reuseport: false,
-            has_echo: false,
-            has_http11: false,
-        };
-        facts.add(directives);
-        facts
-    }
-
-    fn add(&mut self, directives: &[Directive]) {
-        for directive in directives {
-            let first = directive.arg(0);
-            match directive.name.as_str() {
-                "worker_processes" if first == "auto" => self.workers = self.context.cpus,
-                "worker_processes" => self.workers = value::number(first),
-                "worker_connections" => self.worker_connections = value::number(first),
-                "worker_rlimit_nofile" => self.rlimit_nofile = value::number(first),
-                "open_file_cache" => {
-                    let most = directive.args.iter().find_map(|own| own.text.strip_prefix("max="));
-                    self.cached_files = most.and_then(value::number);
-                }
-                "listen" => self.has_reuseport |= directive.args.iter().any(|own| own.text == "reuseport"),
-                "load_module" => self.has_echo |= first.contains("echo"),
-                "proxy_http_version" => self.has_http11 |= first == "1.1",
-                _ => {}
-            }
-            self.add(directive.children());
-        }
-    }
 }
 
 fn visit(directives: &[Directive], context: &str, facts: &Facts<'_>, findings: &mut Vec<Finding>) {
@@ -117,17 +61,25 @@ fn unended(directive: &Directive) -> Option<Judgement> {
     Some(Judgement::new(Verdict::Syntax, sentence, "end the line with `;` and run nginx -t"))
 }
 
+/// Frequent directives that belong into `http {}`.
+const OF_HTTP: [&str; 8] = [
+    "sendfile",
+    "tcp_nopush",
+    "keepalive_timeout",
+    "keepalive_requests",
+    "send_timeout",
+    "access_log",
+    "gzip",
+    "server",
+];
+
 fn misplaced(directive: &Directive, context: &str) -> Option<Judgement> {
     let name = directive.name.as_str();
     let (block, is_wrong) = if OF_EVENTS.contains(&name) {
         ("inside events {}", context != "events")
     } else if OF_MAIN.contains(&name) {
         ("at the top level", context != "main")
-    } else if name.starts_with("open_file_cache") || name == "sendfile" || name == "tcp_nopush" {
-        ("inside http {}", context == "main")
-    } else if ["keepalive_timeout", "keepalive_requests", "send_timeout", "access_log", "gzip", "server"]
-        .contains(&name)
-    {
+    } else if name.starts_with("open_file_cache") || OF_HTTP.contains(&name) {
         ("inside http {}", context == "main")
     } else {
         return None;

@@ -1,6 +1,7 @@
 //! Configuration of nginx.
 
 mod directive;
+mod facts;
 mod http_rules;
 mod lexer;
 mod lint;

@@ -42,8 +42,7 @@ impl Parser<'_> {
 
     fn fill(&mut self, stack: &mut Vec<(Option<Directive>, Vec<Directive>)>) -> Result<(), LexError> {
         let mut open: Option<Directive> = None;
-        loop {
-            let Some(Placed { token, line, column }) = self.lexer.next()? else { break };
+        while let Some(Placed { token, line, column }) = self.lexer.next()? {
             let error = |sentence: &str| Err(LexError { line, column, sentence: sentence.to_owned() });
             match (token, open.as_mut()) {
                 (Token::Term { text, quoted }, Some(directive)) => {

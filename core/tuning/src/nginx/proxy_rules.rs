@@ -1,15 +1,12 @@
 //! Rules on proxying and upstreams.
 
-use super::lint::{Facts, SOURCE};
+use super::facts::{Facts, SOURCE};
 use super::{Directive, value};
+use crate::finding::found;
 use crate::{Finding, Judgement, Verdict};
 
 /// The first version that keeps connections to upstreams by default.
 const KEEPS: (u16, u16) = (1, 30);
-
-fn found(verdict: Verdict, sentence: impl Into<String>, hint: impl Into<String>) -> Option<Judgement> {
-    Some(Judgement::new(verdict, sentence, hint))
-}
 
 /// Judges one directive; `None` if no rule is about it.
 pub(super) fn judge(directive: &Directive, facts: &Facts<'_>) -> Option<Judgement> {

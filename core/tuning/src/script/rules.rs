@@ -1,14 +1,11 @@
 //! Rules on single commands.
 
+use crate::finding::found;
 use crate::{Judgement, LintContext, Verdict};
 
 const NR_OPEN: u64 = 1_048_576;
 /// Packages and services that distributions no longer have.
 const GONE: [&str; 5] = ["piranha-gui", "piranha", "pulse", "arptables_jf", "piranha-passwd"];
-
-fn found(verdict: Verdict, sentence: impl Into<String>, hint: &str) -> Option<Judgement> {
-    Some(Judgement::new(verdict, sentence, hint))
-}
 
 /// Judges one command; `None` if no rule is about it.
 pub(super) fn judge(

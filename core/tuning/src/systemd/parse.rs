@@ -28,7 +28,7 @@ pub fn parse_unit(file: &str, text: &str) -> (Vec<UnitLine>, Vec<Finding>) {
         let (own, ends_open) = line.strip_suffix('\\').map_or((line, false), |own| (own.trim_end(), true));
         if std::mem::replace(&mut continues, ends_open) {
             if let Some(last) = lines.last_mut() {
-                last.value = format!("{} {own}", last.value).trim().to_owned();
+                format!("{} {own}", last.value).trim().clone_into(&mut last.value);
             }
             continue;
         }

@@ -1,4 +1,4 @@
-//! Configurations of HAProxy.
+//! Configurations of `HAProxy`.
 
 use wavetank_tuning::FileKind::Haproxy;
 use wavetank_tuning::LintContext;

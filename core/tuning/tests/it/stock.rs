@@ -7,16 +7,13 @@ use wavetank_tuning::{FileKind, LintContext, LintFile, Severity, lint_files};
 #[track_caller]
 fn check_installed(path: &str, kind: FileKind) {
     let Ok(text) = std::fs::read_to_string(path) else { return };
-    let uncommented: String = text
-        .lines()
-        .map(|line| match line.strip_prefix('#') {
-            Some(rest) if kind == FileKind::Sysctl && rest.contains('=') && !rest.starts_with([' ', '#']) => {
-                rest
-            }
-            _ => line,
-        })
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let setting = |line: &str| -> Option<String> {
+        let rest = line.strip_prefix('#').filter(|_| kind == FileKind::Sysctl)?;
+        (rest.contains('=') && !rest.starts_with([' ', '#'])).then(|| rest.to_owned())
+    };
+    let uncommented: Vec<String> =
+        text.lines().map(|line| setting(line).unwrap_or_else(|| line.to_owned())).collect();
+    let uncommented = uncommented.join("\n");
     for text in [text, uncommented] {
         let file = LintFile { name: path.to_owned(), text, kind };
         let found = lint_files(&[file], &LintContext::default(), &|_, _| Vec::new());

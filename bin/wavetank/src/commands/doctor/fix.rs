@@ -93,9 +93,12 @@ fn result(applied: &[AppliedChange]) -> String {
     }
     let values = applied.iter().filter(|change| !change.requested.is_empty()).count();
     let files = applied.len() - values;
+    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let _ = writeln!(
         text,
-        "changed {values} values and {files} files, all read back; wavetank doctor --undo restores them"
+        "changed {} and {}, all read back; wavetank doctor --undo restores them",
+        plural(values, "value"),
+        plural(files, "file")
     );
     text
 }
