@@ -112,7 +112,7 @@ impl FrameServer {
 impl Drop for FrameServer {
     fn drop(&mut self) {
         self.counts.stops.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts. If that fails, the thread is left to the end of the process.
+        // Wakes the thread that accepts. If that fails, the process ends it.
         if TcpStream::connect(self.address).is_ok()
             && let Some(accepting) = self.accepting.take()
         {

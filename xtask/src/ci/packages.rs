@@ -30,7 +30,8 @@ const NEEDED: [(&str, &str); 29] = [
     ("iperf3", "iperf3"),             // the peer of `wavetank net`
     ("keepalived", "keepalived"),     // judges what a lab makes for IPVS
     ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
-    ("nginx", "nginx-light"),         // the foreign server of the benches and tests
+    ("nginx", "nginx-light"),
+    ("nghttpd", "nghttp2-server"),         // the foreign server of the benches and tests
     ("nats-server", "nats-server"),   // the broker between a controller and its agents
     ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
     ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS

@@ -108,7 +108,7 @@ impl ServeTlsArgs {
                     self.tls_ciphers.as_deref().unwrap_or_default(),
                     ("--tls-versions", versions),
                 )?,
-                // A client that offers nothing of this learns in the handshake that it is not served.
+                // A client that offers nothing of this learns that in the handshake.
                 alpn: ["h2", "http/1.1", "http/1.0"].map(str::to_owned).to_vec(),
                 tickets: !self.tls_no_tickets,
                 client_ca_pem: ca.map(|file| file.bytes),

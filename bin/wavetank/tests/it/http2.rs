@@ -152,8 +152,8 @@ fn bad_frames_end_the_connection() {
     check_bad(|_| frame(6, 0, 0, b"12345678").repeat(10_001), "protocol", false);
 }
 
-/// A server may refuse a stream, or close the connection before it handles a request. The request is
-/// sent again, and nothing fails.
+/// A server may refuse a stream, or close the connection before it handles a request. The request
+/// is sent again, and nothing fails.
 #[test]
 fn untouched_requests_are_sent_again() {
     for engine in ENGINES {

@@ -89,9 +89,8 @@ impl Agent {
                 Ok(())
             }
             // There is nothing left to do.
-            (Command::Release(_), AgentState::Sealed)
-            | (Command::Drain, AgentState::Draining | AgentState::Sealed)
-            | (Command::Stop, AgentState::Sealed) => Ok(()),
+            (Command::Drain, AgentState::Draining | AgentState::Sealed)
+            | (Command::Stop | Command::Release(_), AgentState::Sealed) => Ok(()),
             (
                 Command::Change { at, .. } | Command::Rebalance { at, .. },
                 AgentState::Draining | AgentState::Sealed,

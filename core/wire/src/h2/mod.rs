@@ -9,7 +9,7 @@
 //! | subject | choice |
 //! |---|---|
 //! | windows for responses | 1 GiB for each stream and for the connection |
-//! | header fields sent | inserted into the table when first sent, unless their values keep changing |
+//! | header fields sent | inserted into the table when first sent, unless values keep changing |
 //! | table for fields received | 4,096 bytes, the default |
 //! | push | disabled; a push ends the connection |
 //! | priorities | ignored, and never sent |

@@ -197,7 +197,11 @@ impl RendezvousTable {
     /// Releases the users if all of them are there.
     pub(crate) fn release_if_complete(&self, spot: u32, company: Quorum, now: Nanos) {
         let here = &self.spots[spot as usize];
-        while !self.is_shared {
+        // In a fleet the controller decides.
+        if self.is_shared {
+            return;
+        }
+        loop {
             let seen = here.state.load(Ordering::SeqCst);
             let (round, present) = halves(seen);
             if present == 0 || u64::from(present) < here.wanted(company.of) {

@@ -28,8 +28,8 @@ const STREAM_ID_MAX: u32 = (1 << 31) - 1;
 
 /// Receives what is read. `T` identifies a request; see [`Client::request`].
 pub trait ClientSink<T> {
-    /// A header block of the response, or of an interim response before it, arrived. Returns whether
-    /// the fields of the response are wanted.
+    /// A header block of the response, or of an interim response before it, arrived. Returns
+    /// whether the fields of the response are wanted.
     fn began(&mut self, tag: &mut T) -> bool;
 
     /// The head of the response, if its fields are wanted.

@@ -14,7 +14,7 @@ const NAMES_MAX: usize = 32;
 /// Encodes the header blocks of one connection, in order.
 ///
 /// A field is inserted into the table when it is first sent, and named by its index from then on. A
-/// name with a value that keeps changing is no longer inserted, so that it does not evict the others.
+/// name with a value that keeps changing is no longer inserted, so that it does not evict others.
 #[derive(Debug)]
 pub(crate) struct Encoder {
     table: DynamicTable,

@@ -91,8 +91,8 @@ struct Stream {
     response: Option<ResponseBody>,
 }
 
-/// Whether a connection that begins with `bytes` uses HTTP/2: with the preface, or with at least the
-/// four bytes of it that no other method begins with.
+/// Whether a connection that begins with `bytes` uses HTTP/2: with the preface, or with at least
+/// the four bytes of it that no other method begins with.
 pub fn begins_http2(bytes: &[u8]) -> bool {
     let common = bytes.len().min(PREFACE.len());
     common >= 4 && bytes[..common] == PREFACE[..common]

@@ -118,7 +118,7 @@ fn requests_and_responses_arrive_unchanged() {
         assert_eq!(responses.bodies[&1].len(), up.len());
         assert_eq!(responses.bodies[&0].len(), requests.texts[&1].len() + 300_000);
         assert_eq!(responses.fields[&0], b"HTTP/2 200\r\nx-length: 1\r\n\r\n");
-        // Neither the pieces nor what was sent before changes anything.
+        // Pieces and earlier responses change nothing.
         for _ in 0..3 {
             client.request(2, texts[2], true).unwrap();
             let (again, _) = exchange(&mut client, &mut server, piece);
