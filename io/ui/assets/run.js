@@ -211,15 +211,17 @@ export class LiveRun {
     document.removeEventListener('visibilitychange', this.onVisible);
     showProblem(this.parts.problem, null);
     this.controls.element.hidden = true;
-    const { verdict } = this.state;
-    const box = el('div');
-    if (verdict) {
-      box.append(el('p', { class: verdict.status === 'pass' ? 'notice' : 'problem', role: 'status' }, `${verdict.status.toUpperCase()}: ${verdict.headline}`));
-      announce(`The run is over: ${verdict.status}. ${verdict.headline}`);
-    } else {
-      box.append(el('p', { class: 'problem', role: 'status' }, 'The run has ended. Its last state did not arrive here; the report has the result.'));
-    }
     const isStored = await request(`/api/runs/${encodeURIComponent(this.id)}`).then((reply) => reply.stored, () => null);
+    // The last state may not have arrived here, e.g. on a busy host. The archive has the verdict.
+    const status = this.state.verdict?.status ?? isStored?.verdict;
+    const headline = this.state.verdict?.headline ?? 'the report says why';
+    const box = el('div');
+    if (status) {
+      box.append(el('p', { class: status === 'pass' ? 'notice' : 'problem', role: 'status' }, `${status.toUpperCase()}: ${headline}`));
+      announce(`The run is over: ${status}. ${headline}`);
+    } else {
+      box.append(el('p', { class: 'problem', role: 'status' }, 'The run has ended without a result here; the report shows its sealed seconds.'));
+    }
     box.append(isStored
       ? el('p', {}, el('a', { class: 'button', href: `/runs/${encodeURIComponent(isStored.folder)}/report` }, 'Open the report'), ' ', el('a', { href: `#/run/${encodeURIComponent(isStored.folder)}` }, 'Result and downloads'))
       : el('p', { class: 'soft' }, 'The run has no archive in the runs directory of this page, so there is no report here.'));

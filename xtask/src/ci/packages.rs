@@ -31,22 +31,22 @@ const NEEDED: [(&str, &str); 30] = [
     ("keepalived", "keepalived"),     // judges what a lab makes for IPVS
     ("musl-gcc", "musl-tools"),       // the C inside some crates, for static binaries
     ("nginx", "nginx-light"),
-    ("nghttpd", "nghttp2-server"),         // the foreign server of the benches and tests
-    ("nats-server", "nats-server"),   // the broker between a controller and its agents
-    ("nft", "nftables"),              // direct routing, NAT and lost packets in labs
-    ("openssl", "openssl"),           // certificates, and a foreign peer on both sides of TLS
-    ("prometheus", "prometheus"),     // takes the metrics of a run
-    ("ps", "procps"),                 // looking at processes in tests
-    ("python3", "python3"),           // scripted servers of the cases from the field
-    ("qemu-aarch64", "qemu-user"),    // runs the other architecture's binary
-    ("ssh", "openssh-client"),        // enters a host of a lab
-    ("sshd", "openssh-server"),       // lets it in
-    ("strace", "strace"),             // counting system calls on the load path
-    ("tcpdump", "tcpdump"),           // nothing is sent before a refusal
-    ("tinyproxy", "tinyproxy-bin"),   // a foreign proxy
-    ("tsung", "tsung"),               // a peer of the benches
-    ("valgrind", "valgrind"),         // counts instructions of the load path
-    ("wrk", "wrk"),                   // the peer of the benches
+    ("nghttpd", "nghttp2-server"),  // the foreign server of the benches and tests
+    ("nats-server", "nats-server"), // the broker between a controller and its agents
+    ("nft", "nftables"),            // direct routing, NAT and lost packets in labs
+    ("openssl", "openssl"),         // certificates, and a foreign peer on both sides of TLS
+    ("prometheus", "prometheus"),   // takes the metrics of a run
+    ("ps", "procps"),               // looking at processes in tests
+    ("python3", "python3"),         // scripted servers of the cases from the field
+    ("qemu-aarch64", "qemu-user"),  // runs the other architecture's binary
+    ("ssh", "openssh-client"),      // enters a host of a lab
+    ("sshd", "openssh-server"),     // lets it in
+    ("strace", "strace"),           // counting system calls on the load path
+    ("tcpdump", "tcpdump"),         // nothing is sent before a refusal
+    ("tinyproxy", "tinyproxy-bin"), // a foreign proxy
+    ("tsung", "tsung"),             // a peer of the benches
+    ("valgrind", "valgrind"),       // counts instructions of the load path
+    ("wrk", "wrk"),                 // the peer of the benches
 ];
 
 /// What Debian's packages ask before they start a daemon.

@@ -119,11 +119,12 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
 
 /// Commands that people look for and this version lacks, with the nearest thing there is.
 const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
-    (&["watch", "ui", "live", "dashboard"], "wavetank attach shows a running run"),
+    (&["watch", "live", "dashboard"], "wavetank attach shows a running run, and wavetank ui a page of it"),
     (&["pause", "resume"], "wavetank set changes the load of a running run, and wavetank stop ends it"),
     (&["worker", "controller", "master"], "wavetank fleet up starts agents on load hosts"),
-    (&["doctor", "lint", "tune", "observe"], "wavetank plan shows what this host lacks for a load"),
-    (&["net", "iperf"], "docs/limitations.md lists what is not supported"),
+    (&["lint", "tune"], "wavetank doctor judges files and hosts, and changes them with --fix"),
+    (&["observe"], "wavetank fleet top shows what hosts do"),
+    (&["iperf", "netperf"], "wavetank net measures the network between hosts"),
     (&["import", "convert", "record"], "docs/experiments.md has the loads of other tools as experiments"),
 ];
 

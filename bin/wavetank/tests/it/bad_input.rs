@@ -358,7 +358,7 @@ fn tls_that_cannot_be_spoken() {
         (["--tls", "1.1"], "1.2 or 1.3"),
         (["--tls-groups", "X448"], "X25519"),
         (["--tls-ciphers", "RC4-MD5"], "TLS_AES_128_GCM_SHA256"),
-        (["--alpn", "h2"], "later version"),
+        (["--alpn", "h2"], "--http 2 offers h2"),
         (["--sni", "127.0.0.1"], "address"),
     ] {
         check(&[&url, words[0], words[1]], USAGE, &[mention]);

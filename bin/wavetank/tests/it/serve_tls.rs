@@ -59,7 +59,7 @@ fn curl_trusts_the_certificate_that_is_written() {
     let format = "%{http_code} %{size_download} %{http_version} %{ssl_verify_result}";
     let check = |words: &[&str], url: &str, expected: &str| {
         let out = place.file("body");
-        let said = curl(&[&["--cacert", &ca, "-o", &out, "-w", format, url], words].concat());
+        let said = curl(&[&["--http1.1", "--cacert", &ca, "-o", &out, "-w", format, url], words].concat());
         assert_eq!(said, expected, "{url} {words:?}");
     };
     check(&[], &format!("{url}/bytes/5000000"), "200 5000000 1.1 0");
@@ -144,7 +144,8 @@ fn a_certificate_can_be_given_and_asked_for() {
     let (_serve, url) = serve(&["--tls-cert", &cert, "--tls-key", &key, "--tls-client-ca", &client_cert]);
     let said = curl(&["--cacert", &cert, "--cert", &client_cert, "--key", &client_key, &url]);
     assert_eq!(said, "Wavetank OK\n");
-    let without = Program::foreign("curl").expect("found").args(["-sS", "--cacert", &cert, &url]).run();
+    let words = ["-sS", "--http1.1", "--cacert", &cert, &url];
+    let without = Program::foreign("curl").expect("found").args(words).run();
     assert!(without.stdout.is_empty() && without.stderr.contains("certificate required"), "{without}");
     // One file with both is accepted.
     let both = [&cert, &key].map(|name| std::fs::read_to_string(name).expect("just written")).concat();

@@ -34,7 +34,10 @@ impl<D: Driver> Connections<D> {
         loop {
             let entry = &mut self.seats[seat as usize];
             if !entry.has_room(self.pipeline) {
-                return self.unlist_full(seat);
+                if self.http2 {
+                    self.unlist_full(seat);
+                }
+                return;
             }
             let Some(pool) = &mut self.pool else { return };
             let (target, phase) = (entry.target, entry.phase);

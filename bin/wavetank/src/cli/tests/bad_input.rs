@@ -311,7 +311,7 @@ fn numbers_that_contradict_each_other() {
             "raise",
         ),
         ("localhost --http 2 --streams 2k", "overflow", Usage, "--streams", "up to 1024"),
-        ("localhost --http 2 --streams 0", "zero", Usage, "--streams", "at least 1"),
+        ("localhost --http 2 --streams 0", "zero", Usage, "--streams", "more than zero"),
         ("localhost -r 1/s --max-open 5 -c 6", "conflict", Usage, "never used up", "raise --max-open"),
         ("localhost -r 1/s --open-rate 5/s", "conflict", Usage, "--open-rate", "-c opens a pool"),
         ("localhost --body a --body-file b", "conflict", Usage, "--body-file", "one of the two"),

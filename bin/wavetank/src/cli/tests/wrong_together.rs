@@ -19,8 +19,8 @@ fn all_wrong_options_are_reported_together() {
         ("size --spare x --hosts y", &["--spare `x`", "--hosts `y`"]),
         ("runs prune --older-than 30", &["--older-than `30`"]),
         (
-            "localhost -c ten -r 5 --timeout 1 --http 2",
-            &["-c `ten`", "-r `5`", "--timeout `1`", "--http `2`"],
+            "localhost -c ten -r 5 --timeout 1 --http 3",
+            &["-c `ten`", "-r `5`", "--timeout `1`", "--http `3`"],
         ),
         ("localhost -H nocolon --basic me: --threshold p99", &["no colon", "no comparison"]),
         ("localhost --format yaml --out x.pdf", &["--format", "--out x.pdf"]),
@@ -63,7 +63,7 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --http3", "option_unknown", Usage, "HTTP/3 is not supported", "limitations"),
         ("watch", "command_unknown", Usage, "`watch` is not supported in this version", "wavetank attach"),
         ("pause 7f3a", "command_unknown", Usage, "`pause` is not supported in this version", "wavetank stop"),
-        ("doctor", "command_unknown", Usage, "`doctor` is not supported in this version", "plan"),
+        ("tune", "command_unknown", Usage, "`tune` is not supported in this version", "wavetank doctor"),
     ]);
 }
 
