@@ -42,7 +42,6 @@ impl<D: Driver> Connections<D> {
 
     /// Handles a TLS handshake that did not agree on HTTP/2.
     #[cold]
-    #[inline(never)]
     pub(super) fn http2_refused(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         self.seats[seat as usize].state = ConnState::Greeting;
         self.cancel_dial(seat, &failure::HTTP2_REFUSED, self.plan.http.close, at, rec);
@@ -50,7 +49,6 @@ impl<D: Driver> Connections<D> {
 
     /// Handles the end of a connection before the server's settings arrived.
     #[cold]
-    #[inline(never)]
     pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = match how {
             CloseReason::Eof | CloseReason::Truncated => failure::GREETING_CLOSED,
@@ -71,7 +69,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Puts a request into the buffer of an open connection.
-    #[inline(never)]
     pub(super) fn dispatch_stream(&mut self, seat: u32, flight: QueuedRequest, at: Nanos) {
         let Self { seats, requests, letters, .. } = self;
         let Some(talk) = &mut seats[seat as usize].talk else { return };
@@ -136,7 +133,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Marks the requests of the last send on `link` as not sent after all.
-    #[inline(never)]
     pub(super) fn take_back_streams(&mut self, seat: u32, link: ConnId) {
         self.leaving.retain(|leaving| leaving.link != link);
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
@@ -151,7 +147,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Handles bytes of an HTTP/2 connection.
-    #[inline(never)]
     pub(super) fn streams_received(
         &mut self,
         seat: u32,
@@ -222,7 +217,6 @@ impl<D: Driver> Connections<D> {
 
     /// Fails the requests of one connection that have timed out. The connection goes on, unless
     /// nothing arrived on it while the request waited: such a connection gets no further requests.
-    #[inline(never)]
     pub(super) fn expire_streams(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
         let Machine::Http2(client) = &mut talk.machine else { return };
@@ -243,7 +237,6 @@ impl<D: Driver> Connections<D> {
 
     /// Fails the requests in flight on a connection that has ended with `failure`. `served`: it had
     /// answered a request.
-    #[inline(never)]
     pub(super) fn break_streams(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
         let limits = self.talks.limits();
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
@@ -261,7 +254,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Sends on the next connection to the target that has room. Returns whether there is one.
-    #[inline(never)]
     pub(super) fn submit_stream(&mut self, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) -> bool {
         loop {
             let Some(pool) = &mut self.pool else { return false };
@@ -279,7 +271,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Removes a connection without room from those that take requests.
-    #[inline(never)]
     pub(super) fn unlist_full(&mut self, seat: u32) {
         if let Some(pool) = &mut self.pool
             && self.http2
