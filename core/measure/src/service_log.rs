@@ -161,7 +161,9 @@ fn time_of_day(line: &str) -> Option<&str> {
                 _ => byte.is_ascii_digit(),
             })
     };
-    let starts = line.char_indices().map(|(at, _)| at).take(80);
+    // The two last digits of a year are not an hour.
+    let follows_digit = |at: usize| at > 0 && line.as_bytes()[at - 1].is_ascii_digit();
+    let starts = line.char_indices().map(|(at, _)| at).take(80).filter(|at| !follows_digit(*at));
     starts.filter_map(|at| line.get(at..at + 8)).find(|text| is_time(text))
 }
 

@@ -88,8 +88,11 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
         Load::Pause => vec!["pause".to_owned()],
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
-        let kind = if plan.http.version == HttpVersion::Http2 { "streams" } else { "pipelined requests" };
-        parts.push(format!("{} {kind} on each", plan.http.pipeline));
+        let number = plan.http.pipeline;
+        parts.push(match plan.http.version {
+            HttpVersion::Http2 => format!("{number} streams on each"),
+            _ => format!("{number} pipelined requests on each"),
+        });
     }
     parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));
     parts.extend(phase.requests_max.map(requests_at_most));

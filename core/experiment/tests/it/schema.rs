@@ -63,7 +63,7 @@ fn every_key_is_read() {
     let read = reading("everything.yaml", text.as_bytes(), &[]);
     assert!(read.experiment.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
     // `target` and top-level `steps` replace `targets` and `scenarios`; both are names further
-    // inside.
+    // inside. `streams` needs HTTP/2, which has no `pipeline`.
     let (known, missing) = keys_unused(&schema(), text);
-    assert!(known > 100 && missing.is_empty(), "{known} keys, of which missing: {missing:?}");
+    assert!(known > 100 && missing == ["streams"], "{known} keys, of which missing: {missing:?}");
 }
