@@ -245,7 +245,8 @@ impl<D: Driver> Exchanges<D> {
     }
 
     /// Handles an event other than a response.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
+    #[inline(always)]
     fn take_in(&mut self, outcome: ConnectionOutcome, rec: &mut Recorder) -> Option<CompletedRequest> {
         match outcome {
             ConnectionOutcome::Sent(exchange, at) => {
@@ -269,7 +270,8 @@ impl<D: Driver> Exchanges<D> {
         }
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
+    #[inline(always)]
     fn answered(
         &mut self,
         exchange: Id,
