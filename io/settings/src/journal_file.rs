@@ -58,7 +58,7 @@ impl JournalFile {
         write_file(&self.path, &journal.to_text()).map_err(|error| SettingsError::journal(&self.path, error))
     }
 
-    /// Removes the journal, as everything was taken back.
+    /// Removes the journal, as everything was restored.
     pub(crate) fn remove(&self) -> Result<(), SettingsError> {
         fs::remove_file(&self.path)
             .and_then(|()| sync_folder(&self.path))

@@ -9,7 +9,7 @@ use wavetank_tuning::JournalEntry;
 use crate::write::{below, normalised, read_text, sync_folder, write_file, write_value};
 use crate::{JournalFile, SettingsError};
 
-/// One change that was taken back.
+/// One change that was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoneChange {
     /// The path.
@@ -18,7 +18,7 @@ pub struct UndoneChange {
     pub restored: String,
     /// What another program had written since; empty if none had.
     pub changed_since: String,
-    /// Why it could not be taken back; empty if it was.
+    /// Why it could not be restored; empty if it was.
     pub failure: String,
 }
 

@@ -61,7 +61,7 @@ fn request(args: SizeArgs) -> Result<Option<(SizingRequest, SizeOptions)>, UserE
             None => return Ok(None),
         },
         Some(LoadSource::Url(url)) => of_url(url, true, &options, &wishes)?,
-        None => of_url(&nobody(&options), false, &options, &wishes)?,
+        None => of_url(&unnamed_target(&options), false, &options, &wishes)?,
     };
     wishes.sources = wishes.sources.or(asked.sources);
     Ok(Some((asked, wishes)))
@@ -142,7 +142,7 @@ fn of_url(
 }
 
 /// Returns the URL used if none is given.
-fn nobody(options: &RunOptions) -> TargetUrl {
+fn unnamed_target(options: &RunOptions) -> TargetUrl {
     let tls = options.tls.version.is_some();
     TargetUrl { host: NOBODY.to_string(), port: if tls { 443 } else { 80 }, path: "/".to_owned(), tls }
 }

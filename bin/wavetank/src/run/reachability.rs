@@ -9,6 +9,8 @@ use std::time::Duration;
 use wavetank_plan::{Plan, SourcesPlan};
 use wavetank_units::{address_text, unix_path};
 
+use super::write_error::os_error_text;
+
 /// Longest time for all connections. An agent that says nothing for 3 s would count as lost.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(2);
 /// Most addresses of one target that are tried, as in a probe.
@@ -35,7 +37,7 @@ pub(super) fn find_unreachable(plan: &Plan) -> Vec<String> {
             .collect();
         let failure = |(address, thread): (SocketAddr, thread::ScopedJoinHandle<'_, _>)| {
             let result: std::io::Result<TcpStream> = thread.join().ok()?;
-            result.err().map(|error| (address, cause(&error)))
+            result.err().map(|error| (address, os_error_text(&error).to_lowercase()))
         };
         tries.into_iter().filter_map(failure).collect()
     });
@@ -49,10 +51,4 @@ pub(super) fn find_unreachable(plan: &Plan) -> Vec<String> {
     let line =
         |reasons| format!("cannot connect to {reasons} (check routes and firewalls, or use --no-probe)");
     plan.targets.iter().filter_map(unreachable).map(line).collect::<BTreeSet<_>>().into_iter().collect()
-}
-
-/// Returns an error without the number that the standard library adds.
-fn cause(error: &std::io::Error) -> String {
-    let text = error.to_string().to_lowercase();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }

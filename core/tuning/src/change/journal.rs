@@ -1,4 +1,4 @@
-//! [`Journal`]: what a fix changes, written before it does, so that everything can be taken back.
+//! [`Journal`]: what a fix changes, written before it does, so that everything can be restored.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +61,7 @@ impl Journal {
         }
     }
 
-    /// Returns the entries in the order in which they are taken back.
+    /// Returns the entries in the order in which they are restored.
     pub fn undo_order(&self) -> impl Iterator<Item = &JournalEntry> {
         self.entries.iter().rev()
     }

@@ -35,20 +35,20 @@ fn check(test: &str, (lab, config): (&str, &str), load: &str, expected: Option<(
     place.file("my.conf", config);
     let load = format!("wavetank: 1\nname: bottleneck\ntarget: http://lb1:8080\n{load}\n");
     let exit = i32::from(expected.is_some_and(|(code, ..)| code != "one_server_only"));
-    let Some((told, record)) = place.run_on_time(&load, exit) else { return };
+    let Some((outcome, record)) = place.run_on_time(&load, exit) else { return };
     // How late the generator was depends on the machine.
     let own = ["late", "lag", "stalled", "dropped", "starved", "steal"];
     let findings = record["findings"].as_array().cloned().unwrap_or_default();
     let first = findings.iter().find(|one| !own.iter().any(|code| one["code"] == *code));
     let Some((code, blame, host)) = expected else {
-        assert_eq!(first, None, "{told}");
+        assert_eq!(first, None, "{outcome}");
         return;
     };
-    let first = first.unwrap_or_else(|| panic!("no finding: {told}"));
-    assert_eq!((&first["code"], &first["blame"]), (&code.into(), &blame.into()), "{told}");
+    let first = first.unwrap_or_else(|| panic!("no finding: {outcome}"));
+    assert_eq!((&first["code"], &first["blame"]), (&code.into(), &blame.into()), "{outcome}");
     assert!(first["message"].as_str().is_some_and(|text| text.contains(host)), "{first}");
     if exit == 1 {
-        assert_eq!(record["verdict"]["blame"], blame, "{told}");
+        assert_eq!(record["verdict"]["blame"], blame, "{outcome}");
     }
 }
 
