@@ -16,8 +16,15 @@ const FOLDER: &str = "var/lib/wavetank/doctor";
 #[derive(Debug)]
 pub struct JournalFile {
     path: PathBuf,
-    /// Its lock ends with this process.
-    _lock: File,
+    /// Locked by flock(2) until it is dropped.
+    lock: File,
+}
+
+impl Drop for JournalFile {
+    fn drop(&mut self) {
+        // A child started meanwhile by another thread shares the lock until it calls exec.
+        let _ = flock(&self.lock, FlockOperation::Unlock);
+    }
 }
 
 impl JournalFile {
@@ -37,7 +44,7 @@ impl JournalFile {
         fs::create_dir_all(&folder).map_err(failed)?;
         let lock = File::create(folder.join("lock")).map_err(failed)?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { path, _lock: lock }),
+            Ok(()) => Ok(Self { path, lock }),
             Err(rustix::io::Errno::WOULDBLOCK) => Err(SettingsError::Busy),
             Err(errno) => Err(SettingsError::journal(&path, errno)),
         }
