@@ -5,19 +5,15 @@
 //! fixed. `core/experiment` lowers a file to the same. This crate does not use sockets, files, the
 //! clock or the environment. It fails only on bad input, and then with a [`UserError`].
 
-pub mod calibration;
 mod condition;
 mod connect_to;
 pub mod constants;
+mod delay_in_path;
 mod dns_refresh;
 mod event_plan;
-mod file_budget;
-mod footprint;
-pub mod forecast;
+pub mod feasibility;
 pub mod guard;
 mod host;
-mod host_fit;
-mod host_limits;
 pub mod journey;
 mod load;
 mod load_change;
@@ -33,10 +29,7 @@ mod proxy;
 pub mod redact;
 pub mod resolve;
 mod scenario;
-mod server_capacity;
 pub mod shape;
-mod shortfall;
-pub mod size;
 mod socket_facts;
 mod sources;
 mod stage;
@@ -55,14 +48,16 @@ pub use condition::{
     matches_host,
 };
 pub use connect_to::ConnectTo;
+pub use delay_in_path::delay_in_path;
 pub use dns_refresh::{DnsRefreshPlan, RefreshedName};
 pub use event_plan::PlannedEvent;
-pub use file_budget::{FileBudget, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX, SocketLayout};
-pub use footprint::{ConnectionEnd, MemoryModel, plannable_bytes};
+pub use feasibility::{
+    AutomaticChoices, ConnectionEnd, FileBudget, HostLimits, MemoryModel, RINGS_PER_THREAD_MAX,
+    SOCKETS_PER_RING_MAX, SPREAD, ServerCapacity, SocketLayout, adapt_to_host, lacking_for_share,
+    plannable_bytes,
+};
 pub use guard::Guard;
 pub use host::{HostFacts, LoadOrigin};
-pub use host_fit::{AutomaticChoices, adapt_to_host, lacking_for_share};
-pub use host_limits::HostLimits;
 pub use journey::{
     Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, JsonType,
     OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template, TemplatePart, Test,
@@ -82,7 +77,6 @@ pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use resolve::{Resolved, resolve};
 pub use scenario::{ConnectionOwner, HooksPlan, RequestPlan, Scenario, SharedPlan, Step};
-pub use server_capacity::{SPREAD, ServerCapacity};
 pub use shape::{PopulationCurve, RateCurve};
 pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;

@@ -13,7 +13,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use serde_json::json;
 use wavetank_driver::{Signals, TlsProblem, TlsServer};
 use wavetank_observe::process_usage;
-use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{EngineChoice, FileTables, TlsServerOptions};
 use wavetank_target::{ServeOptions, Server, start};
 use wavetank_units::{ExitCode, UserError};

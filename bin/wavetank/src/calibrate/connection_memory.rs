@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use wavetank_capacity::calibration::{CalibrationSchedule, median};
 use wavetank_experiment::{LowerContext, ParseInput, lower, read};
 use wavetank_observe::{slab_bytes, written_bytes};
-use wavetank_plan::calibration::{CalibrationSchedule, median};
 use wavetank_plan::{
     ConnectionEnd, EngineChoice, FileBudget, FileTables, MemoryModel, RunOptions, SourcesPlan,
     plannable_bytes,

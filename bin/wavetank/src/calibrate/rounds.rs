@@ -1,6 +1,6 @@
 //! [`RoundStats`]: what the rounds of one figure come to.
 
-use wavetank_plan::calibration::{RoundValues, median};
+use wavetank_capacity::calibration::{RoundValues, median};
 use wavetank_record::{LagDoc, Number, RunRecord, ThroughputDoc};
 
 /// One figure, round by round.

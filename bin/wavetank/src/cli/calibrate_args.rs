@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_plan::calibration::CalibrationSchedule;
+use wavetank_capacity::calibration::CalibrationSchedule;
 use wavetank_plan::{EngineChoice, TargetUrl};
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{AllowTarget, Nanos, UserError};

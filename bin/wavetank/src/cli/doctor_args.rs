@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
+use wavetank_capacity::size::{Role, SizeOptions};
 use wavetank_plan::RunOptions;
-use wavetank_plan::size::{Role, SizeOptions};
 use wavetank_tuning::{FileKind, KernelVersion, PrintFormat};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 use wavetank_units::{Nanos, Rate, UserError};

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use wavetank_plan::size::{BYTES_MAX, Balancing, PortsOption, Role, RoleCapacity, SizeOptions};
+use wavetank_capacity::size::{BYTES_MAX, Balancing, PortsOption, Role, RoleCapacity, SizeOptions};
 use wavetank_plan::{RunOptions, TlsVersions, parse_sources};
 use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration_positive, parse_link, parse_rate_positive, parse_size,

@@ -1,9 +1,9 @@
 //! `wavetank calibrate`: measures how much load this host can generate.
 
+use wavetank_capacity::calibration::{CalibrationSchedule, CpuAssignment};
 use wavetank_driver::Signals;
 use wavetank_observe::core_of;
-use wavetank_plan::calibration::{CalibrationSchedule, CpuAssignment};
-use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{Close, RunOptions, TargetUrl, TlsOptions, TlsResume};
 use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use wavetank_capacity::forecast::risks;
 use wavetank_metrics::OpenOutputs;
 use wavetank_plan::resolve::{check_conflicts, connect_addresses};
 use wavetank_plan::{RunOptions, TargetUrl, resolve};
@@ -100,6 +101,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     }
     let mut talk = Console::new(output.quiet).with_views(output.plain);
     let mut remarks = resolved.remarks;
+    remarks.extend(risks(&resolved.plan, &host.facts));
     remarks.extend(plan_overload(&resolved.plan, &host.facts));
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);

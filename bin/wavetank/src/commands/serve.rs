@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
-use wavetank_plan::resolve::choose_engine;
+use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{EngineChoice, FileTables, ServerCapacity, SocketLayout};
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 use wavetank_units::quantity::format_grouped;

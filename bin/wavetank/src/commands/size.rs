@@ -2,11 +2,11 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::size::{
+use wavetank_capacity::size::{
     ANSWER_BYTES, CloseSide, HostInventory, LoadDemand, LoadOptions, PlanBytes, SERVICE, Setting,
     SizeOptions, Sizing, TransactionProfile,
 };
+use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::{Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, resolve};
 use wavetank_report::{SizingInput, size_doc, size_text};
 use wavetank_units::{ExitCode, SourceRange, UserError};

@@ -2,7 +2,8 @@
 
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::constants::MAX_OPEN;
-use wavetank_plan::resolve::{self, HostCapacity, ThreadLayout};
+use wavetank_plan::feasibility::{HostCapacity, ThreadLayout};
+use wavetank_plan::resolve;
 use wavetank_plan::{
     ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Phase as PlanPhase, PopulationCurve, Scenario,
     ScenarioMix,

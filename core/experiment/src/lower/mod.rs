@@ -25,8 +25,9 @@ mod template;
 mod trace;
 mod wording;
 
+use wavetank_capacity::forecast::risks;
 use wavetank_plan::{
-    HooksPlan, HttpPlan, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, forecast, resolve,
+    HooksPlan, HttpPlan, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, feasibility, resolve,
 };
 use wavetank_units::{Nanos, UserError};
 
@@ -79,9 +80,9 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
         dns: targets.renewal(),
         ..http::http(experiment, &scenarios)
     };
-    let engine = resolve::choose_engine(input.engine, &input.host.sockets)?;
+    let engine = feasibility::choose_engine(input.engine, &input.host.sockets)?;
     let addresses = http.proxy.as_ref().map_or_else(|| targets.addresses(), |proxy| proxy.addresses.clone());
-    let room = resolve::HostCapacity::new(
+    let room = feasibility::HostCapacity::new(
         input.host,
         &input.sources.ranges,
         &addresses,
@@ -131,8 +132,8 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
     resolve::check_http2(&plan)?;
-    let lacking = forecast::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
-    remarks.extend(forecast::risks(&plan, input.host));
+    let lacking = feasibility::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
+    remarks.extend(risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })
 }
 

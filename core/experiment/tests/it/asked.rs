@@ -4,8 +4,8 @@ use crate::support;
 
 use support::example_text;
 use support::plans::plan_of;
-use wavetank_plan::calibration::RateDemand;
-use wavetank_plan::forecast::Forecast;
+use wavetank_capacity::calibration::RateDemand;
+use wavetank_capacity::forecast::Forecast;
 
 /// Requests, new connections and handshakes each second at the highest; `None`: answers decide.
 #[track_caller]

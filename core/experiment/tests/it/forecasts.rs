@@ -5,8 +5,8 @@ use crate::support;
 
 use support::example_text;
 use support::plans::plan_of;
+use wavetank_capacity::forecast::{CapReached, Forecast};
 use wavetank_plan::Plan;
-use wavetank_plan::forecast::{CapReached, Forecast};
 use wavetank_units::Nanos;
 
 /// A file of one target with these lines.

@@ -8,8 +8,8 @@ use std::net::{IpAddr, SocketAddr};
 use support::packages::check_sent;
 use support::plans::host;
 use support::reading;
+use wavetank_capacity::forecast::{Forecast, HoldForecast};
 use wavetank_experiment::{LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::forecast::{Forecast, HoldForecast};
 use wavetank_plan::{
     EngineChoice, FileTables, HostFacts, HostLimits, SocketSupport, SourcesPlan, TargetUrl, Unsupported,
 };

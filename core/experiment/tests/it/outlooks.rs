@@ -5,7 +5,7 @@ use crate::support;
 
 use support::example_text;
 use support::plans::{host, plan_of};
-use wavetank_plan::forecast::{ConditionForecast, Forecast, needs, notes};
+use wavetank_capacity::forecast::{ConditionForecast, Forecast, needs, notes};
 use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, plannable_bytes};
 use wavetank_units::Ports;
 

@@ -4,7 +4,7 @@
 use wavetank_units::Nanos;
 
 use super::Action;
-use crate::forecast::delay_in_path;
+use crate::delay_in_path;
 use crate::{Extract, Scenario, Step};
 
 /// Planned duration of a response if its path names none. It is much longer than expected, so that

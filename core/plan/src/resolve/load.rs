@@ -4,9 +4,8 @@
 use wavetank_units::quantity::{format_grouped, show_request_rate};
 use wavetank_units::{Nanos, Rate, UserError};
 
-use super::capacity::Capacity;
-use super::host_capacity::HostCapacity;
 use crate::constants::{CONNECTIONS, DURATION, MAX_OPEN};
+use crate::feasibility::HostCapacity;
 use crate::{
     Arrivals, FileTables, Load, MaxOpenLimit, Phase, PopulationCurve, RateCurve, RunOptions, ScenarioMix,
 };
@@ -34,12 +33,11 @@ pub(super) fn load_plan(
     timeout: Nanos,
     room: &HostCapacity<'_>,
 ) -> Result<LoadPlan, UserError> {
-    let capacity = room.capacity;
     let mut main = match options.rate {
-        Some(rate) => open_phase(options, rate, timeout, capacity)?,
+        Some(rate) => open_phase(options, rate, timeout, room)?,
         None => closed_phase(options)?,
     };
-    check_threads(options, capacity.files.holding(main.connections).threads, main.connections)?;
+    check_threads(options, room.threads_for_files(main.connections), main.connections)?;
     let held = room.held(main.connections);
     main.requests_max = if options.once { Some(1) } else { options.requests };
     let line = line(options, &main);
@@ -150,18 +148,18 @@ fn open_phase(
     options: &RunOptions,
     rate: Rate,
     timeout: Nanos,
-    capacity: Capacity,
+    room: &HostCapacity<'_>,
 ) -> Result<Phase, UserError> {
     let length = length(options);
     let rate = RateCurve::constant(rate, length);
     let natural = most_open(&rate, timeout).clamp(1, MAX_OPEN);
     // With a pool of the user's size only memory bounds what may wait for it.
     let lowered = match options.connections {
-        Some(_) => Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..capacity }.clamp_to_host(natural),
-        None => capacity.clamp_to_host(natural),
+        Some(_) => room.clamp_to_memory(natural),
+        None => room.clamp_to_host(natural),
     };
     let (max_open, max_open_by) = options.max_open.map_or(lowered, |own| (own, MaxOpenLimit::Plan));
-    let fitting = capacity.clamp_to_host(max_open).0;
+    let fitting = room.clamp_to_host(max_open).0;
     let connections = options.connections.unwrap_or(fitting);
     if connections == 0 || max_open == 0 {
         return Err(UserError::refused(

@@ -5,10 +5,7 @@
 //! so that an experiment file can supply the same parts. All defaults are defined here and nowhere
 //! else.
 
-mod capacity;
 mod conflicts;
-mod engine;
-mod host_capacity;
 mod load;
 mod notes;
 mod request;
@@ -20,18 +17,14 @@ use std::net::SocketAddr;
 use wavetank_units::{Rate, UserError, unix_path};
 
 use crate::constants::{CONNECT_TIMEOUT, DRAIN_MIN, LATE_TOLERANCE, OPEN_RATE_PER_S, TIMEOUT};
-use crate::forecast;
+use crate::feasibility::{self, HostCapacity, choose_engine};
 use crate::{
     Close, ConnectionOwner, DnsRefreshPlan, EngineChoice, Guard, HooksPlan, HostFacts, HttpPlan, HttpVersion,
     IpFamily, Load, Plan, RefreshedName, RunOptions, Scenario, SharedPlan, StatusSet, Step, Target,
     TargetUrl, Unsupported, sources, thresholds,
 };
 
-pub use capacity::ConnectionDemand;
-pub(crate) use capacity::no_memory;
 pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2};
-pub use engine::{Engine, choose as choose_engine};
-pub use host_capacity::{HostCapacity, ThreadLayout};
 pub use load::most_open;
 pub use notes::{dns_option_unused, port_search_note};
 pub use request::{USER_AGENT, check_header, check_method, user_and_password};
@@ -75,7 +68,7 @@ pub fn resolve(
     let request = request::request_plan(options, url)?;
     let http = http_plan(options, url, &way)?;
     let tls = tls::tls_plan(&options.tls, url, http.version)?;
-    let engine = engine::choose(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
+    let engine = choose_engine(options.engine.unwrap_or(EngineChoice::Auto), &host.sockets)?;
     let tls_on = tls.is_some();
     let (ranges, ways) = (&options.sources.ranges, way.clone());
     let room = HostCapacity::new(host, ranges, &ways, engine.choice, options.threads, tls_on)?;
@@ -120,8 +113,7 @@ pub fn resolve(
     conflicts::check_http2(&plan)?;
     thresholds::check_conditions(&plan, host.is_lab())?;
     notes::plan_warnings(&plan, host, &mut notes);
-    UserError::combine(forecast::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
-    notes.extend(forecast::risks(&plan, host));
+    UserError::combine(feasibility::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
     Ok(Resolved {
         load: load.line,
         remarks: notes,

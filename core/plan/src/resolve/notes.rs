@@ -3,8 +3,9 @@
 use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
 
-use crate::forecast::delay_in_path;
-use crate::{Condition, DnsPolicy, HostFacts, HttpPlan, Load, Op, Plan, RequestCounter, Subject};
+use crate::{
+    Condition, DnsPolicy, HostFacts, HttpPlan, Load, Op, Plan, RequestCounter, Subject, delay_in_path,
+};
 
 /// Adds one line for each thing that looks unintended.
 pub(super) fn plan_warnings(plan: &Plan, host: &HostFacts, remarks: &mut Vec<String>) {

@@ -10,5 +10,4 @@ mod resolve;
 mod serving;
 mod shape;
 mod shares;
-mod size;
 mod tls;

@@ -1,7 +1,7 @@
 //! [`AmountDoc`]: a number of which only bounds may be known.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::forecast::BoundedEstimate;
+use wavetank_capacity::forecast::BoundedEstimate;
 
 /// A predicted whole number: at least, on average, at most. Known numbers have the same value in
 /// all three.

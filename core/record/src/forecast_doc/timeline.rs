@@ -1,7 +1,7 @@
 //! [`TimelineDoc`]: the load over time, column by column.
 
 use serde::{Deserialize, Serialize};
-use wavetank_plan::forecast::Timeline;
+use wavetank_capacity::forecast::Timeline;
 
 use crate::Number;
 
@@ -26,7 +26,7 @@ impl From<&Timeline> for TimelineDoc {
     fn from(timeline: &Timeline) -> Self {
         let points = &timeline.points;
         let arrive = points.iter().any(|point| point.sessions_per_s > 0.0);
-        let of = |wanted: fn(&wavetank_plan::forecast::TimelinePoint) -> u64| {
+        let of = |wanted: fn(&wavetank_capacity::forecast::TimelinePoint) -> u64| {
             let all: Vec<u64> = points.iter().map(wanted).collect();
             if all.iter().any(|count| *count > 0) { all } else { Vec::new() }
         };

@@ -5,7 +5,7 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use support::golden;
-use wavetank_plan::forecast::BoundedEstimate;
+use wavetank_capacity::forecast::BoundedEstimate;
 use wavetank_record::{
     AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
     LackDoc, NeedDoc, Number, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc,

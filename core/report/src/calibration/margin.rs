@@ -1,8 +1,8 @@
 //! [`calibration_margin`]: compares the load that a plan asks for with the calibrated limits of the
 //! host.
 
-use wavetank_plan::calibration::{HostRates, RateDemand};
-use wavetank_plan::forecast::Forecast;
+use wavetank_capacity::calibration::{HostRates, RateDemand};
+use wavetank_capacity::forecast::Forecast;
 use wavetank_plan::{HostFacts, Plan};
 use wavetank_record::{
     CalibrationDoc, CalibrationMarginDoc, CalibrationsDoc, Number, PerSecondDoc, engine_name,

@@ -1,6 +1,6 @@
 //! Thresholds, and what is already known against them.
 
-use wavetank_plan::forecast::{ConditionForecast, Forecast};
+use wavetank_capacity::forecast::{ConditionForecast, Forecast};
 use wavetank_plan::{Plan, implicit_thresholds};
 use wavetank_record::OutlookDoc;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_plan::forecast::{
+use wavetank_capacity::forecast::{
     BoundedEstimate, CapReached, Forecast, HoldForecast, ResourceNeed, needs, notes,
 };
 use wavetank_plan::{Arrivals, ConnectionOwner, HostFacts, Load, Phase, Plan};
@@ -76,7 +76,7 @@ pub fn forecast_doc(planned: &ForecastInput<'_>) -> ForecastDoc {
 
 fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
     let number = |value: f64| Number((value * 1e3).round() / 1e3);
-    let one = |(phase, own): (&Phase, &wavetank_plan::forecast::PhaseForecast)| PhaseForecastDoc {
+    let one = |(phase, own): (&Phase, &wavetank_capacity::forecast::PhaseForecast)| PhaseForecastDoc {
         name: phase.name.clone(),
         warmup: phase.warmup,
         kind: kind(&phase.load).to_owned(),
@@ -167,7 +167,7 @@ fn scenarios(planned: &ForecastInput<'_>, forecast: &Forecast) -> Vec<ScenarioFo
     let bytes = |scenario: u16, step: usize| *planned.request_bytes.get(usize::from(scenario))?.get(step)?;
     let one = |(at, (scenario, own)): (
         u16,
-        (&wavetank_plan::Scenario, &wavetank_plan::forecast::SessionForecast),
+        (&wavetank_plan::Scenario, &wavetank_capacity::forecast::SessionForecast),
     )| {
         let judged = || forecast.judged(plan).filter(move |(phase, _)| phase.mix.contains(at));
         let sessions = judged().fold(BoundedEstimate::ZERO, |sum, (_, phase)| {

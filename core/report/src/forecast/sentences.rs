@@ -1,7 +1,7 @@
 //! The answer of `wavetank plan` in sentences.
 
+use wavetank_capacity::forecast::{Forecast, SessionForecast};
 use wavetank_plan::Plan;
-use wavetank_plan::forecast::{Forecast, SessionForecast};
 use wavetank_record::{AmountDoc, ForecastDoc, PhaseForecastDoc};
 use wavetank_units::quantity::{format_grouped, show_request_rate};
 

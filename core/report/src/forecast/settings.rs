@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use wavetank_capacity::forecast::Forecast;
 use wavetank_plan::constants::MAX_OPEN;
-use wavetank_plan::forecast::Forecast;
 use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Phase, Plan};
 use wavetank_record::{SettingDoc, engine_name};
 use wavetank_units::Nanos;

@@ -1,6 +1,6 @@
 //! [`size_doc`]: the `wavetank.size/1` object of a load.
 
-use wavetank_plan::size::{
+use wavetank_capacity::size::{
     ComparisonColumn, HostInventory, Limit, Setting, Sizing, SizingResult, TierSizing, Tuning, columns,
 };
 use wavetank_record::{

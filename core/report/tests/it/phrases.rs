@@ -84,9 +84,9 @@ const STORES: [&str; 10] = [
 /// Files that store sentences made elsewhere, or sentences that are in no record.
 const ONLY_PASS_ON: [&str; 17] = [
     "core/report/src/compose.rs",
-    "core/plan/src/size/plan_demand.rs",
-    "core/plan/src/size/demand.rs",
-    "core/plan/src/forecast/notes.rs",
+    "core/capacity/src/size/plan_demand.rs",
+    "core/capacity/src/size/demand.rs",
+    "core/capacity/src/forecast/notes.rs",
     "core/experiment/src/overrides/mod.rs",
     "core/record/src/verdict.rs",
     "core/record/src/event_line.rs",

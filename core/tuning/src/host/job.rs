@@ -1,6 +1,6 @@
 //! [`Job`]: what a host is to do.
 
-use wavetank_plan::size::{Role, Sizing, Tuning};
+use wavetank_capacity::size::{Role, Sizing, Tuning};
 
 use crate::Severity;
 

@@ -1,6 +1,6 @@
 //! Limits that a role or a load needs.
 
-use wavetank_plan::size::Tuning;
+use wavetank_capacity::size::Tuning;
 use wavetank_units::quantity::format_grouped;
 
 use super::row::Fix;
@@ -79,7 +79,7 @@ fn open_files(tuning: &Tuning, host: &HostState<'_>) -> Option<Row> {
     // A load raises its soft limit by itself; a server's soft limit is what it has.
     let has = |limit: &super::FileLimit| if limit.process.is_empty() { limit.hard } else { limit.soft };
     let servers: Vec<_> = limits.iter().filter(|limit| !limit.process.is_empty()).collect();
-    let judged = if tuning.role == wavetank_plan::size::Role::Load || servers.is_empty() {
+    let judged = if tuning.role == wavetank_capacity::size::Role::Load || servers.is_empty() {
         limits.iter().find(|limit| limit.process.is_empty())?
     } else {
         servers.into_iter().min_by_key(|limit| limit.soft)?
@@ -169,7 +169,7 @@ fn profile(host: &HostState<'_>, job: &Job) -> Vec<Row> {
         return Vec::new();
     }
     let connecting = CONNECTING.iter().filter(|_| job.connects());
-    let serving = SERVING.iter().filter(|_| job.role == Some(wavetank_plan::size::Role::Server));
+    let serving = SERVING.iter().filter(|_| job.role == Some(wavetank_capacity::size::Role::Server));
     let row = |wish: &Wish| {
         let now = host.snapshot.setting(wish.key)?;
         let numbers: Vec<u64> = now.split(' ').filter_map(|word| word.parse().ok()).collect();

@@ -1,6 +1,6 @@
 //! Checks of hosts, from snapshots.
 
-use wavetank_plan::size::{
+use wavetank_capacity::size::{
     Balancing, CloseSide, HostInventory, LoadDemand, LoadOptions, Role, SizeOptions, Sizing,
     TransactionProfile,
 };

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use wavetank_capacity::size::{Balancing, Role};
 use wavetank_lab::{LabStatus, LabsFolder};
-use wavetank_plan::size::{Balancing, Role};
 use wavetank_settings::{kernel_keys, read_snapshot, read_snapshot_of_process};
 use wavetank_tuning::{
     ChangePlan, DropIns, Finding, HostState, Job, LintContext, LintFile, Row, SYSCTL_DROP_IN, Snapshot,

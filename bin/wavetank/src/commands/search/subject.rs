@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use wavetank_capacity::forecast::risks;
 use wavetank_driver::TlsClient;
 use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, lower};
 use wavetank_journey::data::Table;
@@ -115,6 +116,8 @@ impl SearchSubject<'_> {
         check_allowed(&resolved, &options, url, &args.command)?;
         check_sources(host, &resolved.plan)?;
         let tls = tls_client(&resolved.plan)?;
+        let mut remarks = resolved.remarks;
+        remarks.extend(risks(&resolved.plan, &host.facts));
         let plan = Arc::new(resolved.plan);
         let asked = options.probe != Some(false) && !host.facts.is_fleet();
         let probes = asked && is_safe(&plan.scenarios[0].steps[0].request.method);
@@ -126,7 +129,7 @@ impl SearchSubject<'_> {
             tables: Vec::new(),
             truth: None,
             probe: probes.then(|| Arc::clone(&plan)),
-            remarks: resolved.remarks,
+            remarks,
             plan,
         })
     }
