@@ -75,14 +75,14 @@ pub(crate) fn painted(session: &mut Session, page: &Path) -> Result<Option<Paint
         .stderr(Stdio::piped())
         .spawn()
         .context("chromium")?;
-    let told = told(&mut browser);
+    let told = paint_times(&mut browser);
     browser.kill().context("kill")?;
     browser.wait().context("wait")?;
     told.map(Some)
 }
 
 /// Returns the instants that the page prints on the browser's console.
-fn told(browser: &mut Child) -> Result<Painted> {
+fn paint_times(browser: &mut Child) -> Result<Painted> {
     let stderr = browser.stderr.take().context("stderr is piped")?;
     let (say, hear) = mpsc::sync_channel(1);
     // The thread ends with the browser, since that closes the pipe.

@@ -57,20 +57,20 @@ pub(crate) fn run(session: &mut Session, arguments: &JourneyArguments, locust: O
         let (most, seconds) = (ARRIVALS * u64::from(session.size.seconds()), session.size.seconds());
         let idle = tsung::party(session, &server, 1, ARRIVALS)?;
         let peer = tsung::party(session, &server, most, ARRIVALS)?;
-        beside(session, &server, [ours, peer], &idle, (Goal::Work(5.0), seconds * 4))?;
+        run_rounds(session, &server, [ours, peer], &idle, (Goal::Work(5.0), seconds * 4))?;
     }
     if let Some(program) = locust {
         let ours = ours(session, arguments.engine, &server, "user")?;
         let seconds = session.size.seconds() + 2;
         let idle = locust::party(session, program, &server, (1, 1))?;
         let peer = locust::party(session, program, &server, (USERS, seconds))?;
-        beside(session, &server, [ours, peer], &idle, (Goal::Work(20.0), seconds))?;
+        run_rounds(session, &server, [ours, peer], &idle, (Goal::Work(20.0), seconds))?;
     }
     Ok(())
 }
 
 /// Runs all rounds of us and one peer.
-fn beside(
+fn run_rounds(
     session: &mut Session,
     server: &Server,
     [ours, mut peer]: [JourneyContestant; 2],

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told_by_their_exit() {
+    fn refusals_are_reported_by_their_exit() {
         let text = r#"{"schema":"wavetank.error/1","message":"there is no option `--tls`"}"#;
         assert_eq!(refusal(Some(2), text).as_deref(), Some("there is no option `--tls`"));
         assert_eq!(refusal(Some(1), text), None);

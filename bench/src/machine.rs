@@ -8,7 +8,7 @@ use crate::cpus;
 const LOAD_MAX: f64 = 0.5;
 
 /// Prints CPU, kernel, load average and the CPUs in use. Warns if other programs are running.
-pub(crate) fn tell(cpus: cpus::Pair, rounds: usize, counts_cycles: bool) {
+pub(crate) fn print_facts(cpus: cpus::Pair, rounds: usize, counts_cycles: bool) {
     let load = load_average();
     println!(
         "{}, Linux {}, load average {}; generator on CPU {}, target on CPU {}, {} rounds, {}",

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     #[cfg(target_endian = "little")]
-    fn sockets_are_told_by_their_network() {
+    fn sockets_are_counted_by_their_network() {
         let text = "  sl  local_address rem_address   st tx_queue rx_queue\n\
                     \x20  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
                     \x20  1: 0100007F:1F90 0700017F:8000 06 00000000:00000000\n\
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn lingering_sockets_tell_who_closed() {
+    fn lingering_sockets_report_who_closed() {
         let text = "  sl  local_address rem_address   st tx_queue rx_queue\n\
                     \x20  0: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n\
                     \x20  1: 0100007F:1F90 0100007F:8000 06 00000000:00000000\n\

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn lag_that_was_not_told_shows_at_the_target() {
+    fn unreported_lag_shows_at_the_target() {
         assert!(stamps_agree(180.0, 40.0));
         assert!(!stamps_agree(5_000.0, 40.0));
     }

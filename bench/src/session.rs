@@ -42,7 +42,7 @@ impl Session {
         let folder = tempfile::tempdir().context("cannot create a temporary directory")?;
         let perf = cycles::are_counted();
         let session = Self { wavetank, cpus, size, folder, perf, scores: Vec::new(), skipped: Vec::new() };
-        machine::tell(session.cpus, session.size.rounds(), session.perf);
+        machine::print_facts(session.cpus, session.size.rounds(), session.perf);
         Ok(Some(session))
     }
 

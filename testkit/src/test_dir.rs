@@ -1,7 +1,10 @@
 //! [`TestDir`]: a folder of one test, gone with it; copies of folders, and free ports.
 
 use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tempfile::TempDir;
@@ -70,18 +73,27 @@ impl Default for TestDir {
 }
 
 /// Returns a port of 127.0.0.1 on which no process listened a moment ago. It is below the range of
-/// ephemeral ports, so no process gets it by chance, and this process returns it only once. Tests
-/// that run in parallel start programs that take a while to listen.
+/// ephemeral ports, so no process gets it by chance. No process of tests gets it a second time while
+/// this one runs: tests that run in parallel start programs that take a while to listen.
 pub fn free_port() -> u16 {
     const LOWEST: u16 = 10_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);
+    /// Abstract socket names, each of which one process can have.
+    static RESERVED: Mutex<Vec<UnixListener>> = Mutex::new(Vec::new());
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let end = range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768);
     let ports = u32::from(u16::saturating_sub(end, LOWEST).max(1));
     let first = std::process::id().wrapping_mul(61);
+    let reserve = |port: u16| {
+        let name = SocketAddr::from_abstract_name(format!("wavetank-test-port-{port}")).ok()?;
+        let name = UnixListener::bind_addr(&name).ok()?;
+        TcpListener::bind(("127.0.0.1", port)).ok()?;
+        RESERVED.lock().expect("no thread panics with it").push(name);
+        Some(port)
+    };
     (0..ports)
         .map(|_| LOWEST + (first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % ports) as u16)
-        .find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok())
+        .find_map(reserve)
         .expect("loopback has a free port")
 }
 

@@ -67,7 +67,7 @@ impl Studio {
     fn report(&self) -> Result<PathBuf> {
         let page = self.folder.join("report.html");
         let words = "--name catalogue -r 350/s --arrivals poisson -d 30s --warmup 3s --threads 1";
-        let doc = self.told("run", words, &["p99 < 50ms", "failed < 0.1%"], &page)?;
+        let doc = self.json_output("run", words, &["p99 < 50ms", "failed < 0.1%"], &page)?;
         println!(
             "report.png: {}, {:.0}/s done, p99 {:.1} ms",
             doc["verdict"]["status"],
@@ -83,7 +83,7 @@ impl Studio {
         let page = self.folder.join("knee.html");
         for seed in 1..=SEARCHES_MAX {
             let words = format!("-d 2s --warmup 500ms --settle 300ms --threads 1 --from 100/s --seed {seed}");
-            let doc = self.told("search", &words, &["p95 < 24ms"], &page)?;
+            let doc = self.json_output("search", &words, &["p95 < 24ms"], &page)?;
             println!("knee.png: {}", doc["answer"]["headline"]);
             let end = |name: &str| doc["answer"][name].as_f64();
             if end("low").zip(end("high")).is_some_and(|(low, high)| low <= STATED && STATED <= high) {
@@ -95,7 +95,7 @@ impl Studio {
     }
 
     /// Returns the JSON output of `wavetank`, which also writes `page`.
-    fn told(&self, verb: &str, words: &str, thresholds: &[&str], page: &Path) -> Result<Value> {
+    fn json_output(&self, verb: &str, words: &str, thresholds: &[&str], page: &Path) -> Result<Value> {
         let mut command = Command::new(&self.wavetank);
         command.arg(verb).arg(format!("{}{TIER}", self.url)).args(words.split(' '));
         command.args(thresholds.iter().flat_map(|threshold| ["--threshold", threshold]));

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_that_does_not_exist_is_told_of_in_one_line() {
+    fn a_target_that_does_not_exist_is_reported_in_one_line() {
         let error =
             ensure(&crate::root(), "pdp11-dec-unix").expect_err("there is no such target").to_string();
         assert!(error.contains("pdp11-dec-unix") && !error.contains('\n'), "{error}");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn coming_staying_and_going_are_told_apart() {
+    fn coming_staying_and_going_are_distinguished() {
         let counts = [
             (0, 0, 0),
             (0, 0, 0),

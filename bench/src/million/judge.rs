@@ -39,9 +39,9 @@ pub(super) struct Judge<'a> {
 impl Judge<'_> {
     /// Prints the observations, then scores each number. If the connections were never all open,
     /// that is the only score, since the machine may be too slow. Fails if no connection was open.
-    pub(super) fn tell(&mut self) -> Result<()> {
+    pub(super) fn print_scores(&mut self) -> Result<()> {
         let course = ConnectionTimeline::from_samples(&self.watched.looks, self.planned());
-        self.told(&course);
+        self.print_observations(&course);
         ensure!(course.most > 0, "no connection was open; the run reports {}", self.watched.said.verdict);
         let Some(kept) = course.kept else {
             self.score(
@@ -67,7 +67,7 @@ impl Judge<'_> {
     }
 
     /// Prints the observations that have no target.
-    fn told(&self, course: &ConnectionTimeline) {
+    fn print_observations(&self, course: &ConnectionTimeline) {
         let Watched { said, left, .. } = self.watched;
         println!("run says   {}", said.verdict);
         for finding in &said.findings {

@@ -134,5 +134,5 @@ fn play(session: &mut Session, scene: &Scene) -> Result<()> {
         watch::until_gone(namespace)?;
         watched
     })?;
-    Judge { session, scene, watched: &watched }.tell()
+    Judge { session, scene, watched: &watched }.print_scores()
 }

@@ -78,7 +78,7 @@ impl Ratio {
     /// Returns the chance of a ratio at least this far from 1 if the sides do not differ; `None` if
     /// the runs cannot show it.
     pub fn p_value(&self) -> Option<f64> {
-        self.tells().then(|| two_sided(self.log / self.error, self.freedom))
+        self.is_informative().then(|| two_sided(self.log / self.error, self.freedom))
     }
 
     /// Returns the chance of a ratio at least this far beyond `limit` if the true ratio is not:
@@ -88,16 +88,17 @@ impl Ratio {
     pub fn p_value_beyond(&self, limit: f64) -> Option<f64> {
         let sign = if limit >= 1.0 { 1.0 } else { -1.0 };
         let beyond = sign * (self.log - libm::log(limit));
-        self.tells().then(|| if beyond > 0.0 { two_sided(beyond / self.error, self.freedom) } else { 1.0 })
+        self.is_informative()
+            .then(|| if beyond > 0.0 { two_sided(beyond / self.error, self.freedom) } else { 1.0 })
     }
 
     /// Returns the smallest difference, as a share of A, that would have been shown four times in
     /// five at level `p`; `None` if the runs cannot show any.
     pub fn minimum_detectable_effect(&self, p: f64) -> Option<f64> {
-        self.tells().then(|| libm::exp(sum_of_quantiles(p, self.freedom) * self.error) - 1.0)
+        self.is_informative().then(|| libm::exp(sum_of_quantiles(p, self.freedom) * self.error) - 1.0)
     }
 
-    fn tells(&self) -> bool {
+    fn is_informative(&self) -> bool {
         matches!(self.basis, IntervalSource::Runs | IntervalSource::OtherSide) && self.error > 0.0
     }
 }

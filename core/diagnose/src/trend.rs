@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trend_tells_where_it_began_and_ended() {
+    fn a_trend_has_its_start_and_end() {
         fn check(value: impl Fn(f64) -> f64, seconds: u32, expected: Option<(f64, f64)>) {
             let values: Vec<_> = (0..seconds).map(f64::from).map(|at| (at, value(at))).collect();
             let trend = Trend::fit(&values).map(|trend| (trend.from.round(), trend.to.round()));

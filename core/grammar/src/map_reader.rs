@@ -40,7 +40,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         let keys = Self { what, entries, known, taken: Vec::new(), place: node.place };
         for entry in entries {
             match keys.known(&entry.key) {
-                None => keys.tell_unknown(reader, entry),
+                None => keys.report_unknown(reader, entry),
                 Some(key) if entry.value.is_null() && !key.kind.is_nullable() => {
                     let message = format!("`{}` has no value", entry.key);
                     let hint = format!("{} Or leave it out", key.about);
@@ -56,7 +56,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         self.known.iter().copied().find(|key| key.name == name)
     }
 
-    fn tell_unknown(&self, reader: &mut impl TreeReader, entry: &Entry) {
+    fn report_unknown(&self, reader: &mut impl TreeReader, entry: &Entry) {
         let (word, what) = (entry.key.as_str(), &self.what);
         if reader.advice_is_wasted() {
             reader.fail::<()>("key_unknown", entry.place, String::new(), String::new());

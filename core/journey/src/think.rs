@@ -185,7 +185,7 @@ mod tests {
 
     /// These bits must never change: an old run can be repeated from its seed on any platform.
     #[test]
-    fn a_word_stands_for_the_same_length_for_ever() {
+    fn a_word_always_means_the_same_length() {
         let word = 0x0123_4567_89ab_cdef;
         let draw = |think: Think| super::sample(think, word).0;
         assert_eq!(draw(Think::Exponential { mean: S(2) }), 10_832_200_804);

@@ -136,7 +136,7 @@ impl ImpactTracker {
 
     /// The impact of each event, in the order in which they were carried out.
     pub(crate) fn all(&self) -> Vec<Impact> {
-        self.watches.iter().map(Watch::told).collect()
+        self.watches.iter().map(Watch::impact).collect()
     }
 
     fn demand(&self, interval: &Interval, seen: &ClientWindow, spans: &PhaseWindows) -> Demand {
@@ -241,7 +241,7 @@ impl Watch {
         worse
     }
 
-    fn told(&self) -> Impact {
+    fn impact(&self) -> Impact {
         let mut impact = self.impact.clone();
         let seen = impact.during.time.after(impact.after.time) > Nanos::ZERO;
         impact.recovery = match (self.last_bad, impact.until) {

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_weight_is_so_many_points() {
+    fn each_weight_has_its_number_of_points() {
         let mix = ScenarioMix::new(vec![(4, 3), (1, 1), (2, 2)]).expect("a mix");
         let at: Vec<u16> = (0..mix.total()).map(|point| mix.pick(point)).collect();
         assert_eq!(at, [4, 4, 4, 1, 2, 2]);

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_name_stands_once() {
+    fn each_name_appears_once() {
         let check = |names: &[&str], told: Option<&str>| {
             assert_eq!(explain_command(names.iter().copied()).as_deref(), told);
         };

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_told_as_it_was_asked_for() {
+    fn a_step_is_shown_as_requested() {
         let setup = Setup { step: 0.29, ..Setup::new(Granularity::Rate, 100.0, 1e6) };
         let message = setup.check().unwrap_err().message;
         assert!(message.starts_with("--step 29% is not"), "{message}");

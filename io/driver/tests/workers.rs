@@ -168,7 +168,7 @@ fn each_of_many_processes_holds_its_own() {
 }
 
 #[test]
-fn what_a_start_tells_arrives() {
+fn the_result_of_a_start_arrives() {
     let _turn = turn();
     for files in tables() {
         let fails = |start: StartReporter<(), &'static str>| start.failed("no port");

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lost_thread_held_is_told_once_and_after_it_was_held() {
+    fn what_a_lost_thread_held_is_reported_once_and_after_it_was_held() {
         let mut collector = Collector::new(2);
         for second in 0..3 {
             collector.sealed(sealed(0, second));

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_lines_are_kept_than_anybody_reads() {
+    fn kept_lines_are_limited_to_those_read() {
         let mut logs = Logs { lines: Vec::new(), untold: 0, secrets: Vec::new() };
         (0..LINES_MAX + 7).for_each(|_| logs.add(Key::default(), Nanos::ZERO, "again"));
         let (lines, untold) = logs.take();

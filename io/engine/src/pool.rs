@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_less_time_is_told_in_his_own_time() {
+    fn a_reader_with_less_time_is_notified_in_time() {
         let (mut pool, mut slab) = (Pool::new(1, 1, 1), Slab::new());
         let waits = [50, 20, 30].map(|deadline| flight(&mut slab, 0, deadline * 1_000_000));
         let timers = waits.map(|flight| pool.wait(flight).map(|at| at.0 / 1_000_000));

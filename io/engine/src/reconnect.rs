@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_what_the_plan_opens_little_is_opened_again() {
+    fn few_connections_are_reopened_next_to_planned_ones() {
         let rate = Rate::per_second(1_000);
         let mut all = ReconnectQueue {
             users: Timers::new(),

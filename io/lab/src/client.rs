@@ -149,7 +149,7 @@ mod tests {
 
     /// Asks a keeper that answers only after the caller was notified of the wait.
     #[test]
-    fn who_waits_for_long_is_told_so_once() {
+    fn a_long_wait_is_reported_once() {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let (waits, told) = std::sync::mpsc::sync_channel(1);
         let keeper = std::thread::spawn(move || {

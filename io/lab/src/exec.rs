@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_end_by_a_signal_is_told_by_its_number() {
+    fn an_end_by_a_signal_is_reported_with_its_number() {
         let check = |raw: i32, told: u8| assert_eq!(code(ExitStatus::from_raw(raw)), told, "{raw}");
         check(0, 0);
         check(7 << 8, 7);

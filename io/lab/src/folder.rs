@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_too_long_for_a_socket_is_told() {
+    fn a_path_that_is_too_long_for_a_socket_is_reported() {
         let of = |letters: usize| LabsFolder { path: PathBuf::from(format!("/{}", "x".repeat(letters))) };
         let check = |letters: usize, fits: bool| {
             let lab = of(letters).lab("shop").expect("a name");
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_somebody_elses_is_no_lab() {
+    fn a_foreign_folder_is_no_lab() {
         check_place(&[], true);
         check_place(&["lock"], true);
         check_place(&["lock", "order.json", "keeper.log"], true);

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn of_lines_that_came_together_the_second_is_told_of() {
+    fn of_lines_that_came_together_the_second_is_reported() {
         let (ours, mut theirs) = UnixStream::pair().expect("sockets can be made");
         let mut line = JsonSocket::new(ours);
         theirs.write_all(b"1\n2\n").expect("room for a few bytes");

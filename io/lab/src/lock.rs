@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn another_lab_beside_it_stays() {
+    fn another_lab_is_not_touched() {
         let (_root, folder) = place();
         let beside = folder.with_file_name("other");
         let lock = Lock::take(&folder, true).expect("can be made").expect("no process holds it");

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_since_is_told_wherever_it_came_to_stand() {
+    fn new_lines_are_found_wherever_they_were_written() {
         let lab = Lab::new();
         lab.write("web.log", "one\n");
         lab.write("db.log", "");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_log_the_end_is_told_and_said_to_be_that() {
+    fn only_the_end_of_a_long_log_is_shown_and_marked() {
         let lab = Lab::new();
         let lines: Vec<String> = (0..300_000).map(|number| format!("line {number}\n")).collect();
         lab.write("web.log", &lines.concat());

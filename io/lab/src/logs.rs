@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn what_is_not_there_is_reported() {
         check("lb1", Some("nginx"), Err("lab_service"));
         check("lb2", None, Err("lab_host"));
     }

@@ -51,10 +51,10 @@ impl LabStatus {
     /// Reads the status of the lab in `folder`.
     pub fn read(folder: &LabFolder) -> Result<Self, UserError> {
         let state = LabState::read(folder.path())?;
-        let mut stands = state.as_ref().map_or("dead", stands);
+        let mut stands = state.as_ref().map_or("dead", state_text);
         // A lab that is starting has no specification yet.
         let order = folder.order().ok();
-        let told = match (stands == "up").then(|| told(folder)) {
+        let told = match (stands == "up").then(|| keeper_answer(folder)) {
             // The status of the other labs must still be reported.
             Some(Err(error)) if error.code == "lab_silent" => {
                 stands = "silent";
@@ -105,7 +105,7 @@ impl LabStatus {
 }
 
 /// Returns the keeper's answer, if it arrives in time.
-fn told(folder: &LabFolder) -> Result<Value, UserError> {
+fn keeper_answer(folder: &LabFolder) -> Result<Value, UserError> {
     let mut client = Client::connect(folder)?;
     client.set_read_timeout(KEEPER_MAX)?;
     client.request(&json!({ "ask": "status" }))
@@ -120,7 +120,7 @@ pub fn versioned(service: &str, version: &str) -> String {
     }
 }
 
-fn stands(state: &LabState) -> &'static str {
+fn state_text(state: &LabState) -> &'static str {
     match state.phase {
         _ if state.keeper.marked(&state.mark).is_none() => "dead",
         Phase::Rising => "rising",
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn no_name_is_told_twice() {
+    fn no_name_is_reported_twice() {
         check("nginx", "nginx 1.22.1", "nginx 1.22.1");
         check("haproxy", "HAProxy 2.6.12-1+deb12u4", "haproxy 2.6.12-1+deb12u4");
         check("web", "nginx 1.22.1", "web nginx 1.22.1");

@@ -109,7 +109,7 @@ pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<(LabState, Vec<String>)
     // noticed.
     drop(command);
     let mut line = JsonSocket::new(ours);
-    let answer = line.send(&message).and_then(|()| told(&mut line, signals));
+    let answer = line.send(&message).and_then(|()| final_answer(&mut line, signals));
     if let Ok(Some(answer)) = answer {
         let whole = response::read(answer);
         if whole.is_err() {
@@ -148,7 +148,7 @@ fn message(order: &LabSpec) -> Result<serde_json::Value, UserError> {
 }
 
 /// Returns the keeper's final answer. A signal meanwhile makes the keeper undo what it has done.
-fn told(line: &mut JsonSocket, signals: Signals) -> std::io::Result<Option<serde_json::Value>> {
+fn final_answer(line: &mut JsonSocket, signals: Signals) -> std::io::Result<Option<serde_json::Value>> {
     // A signal just before the wait does not interrupt it.
     line.patience(Some(LOOK_UP))?;
     loop {

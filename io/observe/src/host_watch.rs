@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn single_cpus_are_told_where_it_is_known_whose_they_are() {
+    fn single_cpus_are_named_where_their_owner_is_known() {
         let check = |cpus: &[u32], cpus_alone, expected: usize| {
             let allowance = HostQuota { cpus: cpus.to_vec(), cpus_alone, ..HostQuota::default() };
             // As with version 2 of control groups, single CPUs are not counted.

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_cpu_is_told_from_several() {
+    fn one_cpu_is_distinguished_from_several() {
         let check = |list: &str, expected| {
             let status =
                 format!("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t{list}\nMems_allowed:\t1\n");

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_somebody_listens_on_is_left_out() {
+    fn a_port_in_use_is_left_out() {
         for place in ["0.0.0.0:0", "127.0.0.3:0"] {
             let listener = TcpListener::bind(place).expect("a free port");
             let port = listener.local_addr().expect("it is bound").port();

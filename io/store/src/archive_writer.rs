@@ -147,7 +147,7 @@ impl ArchiveWriter {
         self.gap = outcome.is_err();
         self.seq += 1;
         let synced = self.sync_when_due(now);
-        self.tell_once(outcome.and(synced))
+        self.report_once(outcome.and(synced))
     }
 
     /// Adds the line of an agent's interval at `now`, byte by byte and without its newline. Also
@@ -158,7 +158,7 @@ impl ArchiveWriter {
     pub fn agent_interval(&mut self, now: Nanos, agent: &str, line: &str) -> Option<StoreProblem> {
         let outcome = self.agents.append(agent, line);
         let synced = self.sync_when_due(now);
-        self.tell_once(outcome.and(synced))
+        self.report_once(outcome.and(synced))
     }
 
     /// SHA-256 over the written lines of an agent in order, each with its newline, in hexadecimal.
@@ -179,25 +179,25 @@ impl ArchiveWriter {
     /// Adds a record of a fleet's controller, and waits until it is on the disk.
     pub fn fleet_record(&mut self, line: String) -> Option<StoreProblem> {
         let outcome = self.fleet.append(line).and_then(|()| self.fleet.sync());
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Adds an event.
     pub fn event(&mut self, event: &EventLine) -> Option<StoreProblem> {
         let outcome = self.events.append(event.encode());
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Adds an example request.
     pub fn sample(&mut self, sample: &SampleLine) -> Option<StoreProblem> {
         let outcome = self.samples.append(sample.encode());
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Adds a sample of the host that owns the run clock.
     pub fn host(&mut self, sample: &HostSample) -> Option<StoreProblem> {
         let outcome = append_host(&self.dir, &mut self.host, sample);
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Adds a sample of another host on this machine, a host of a lab, by its name.
@@ -209,19 +209,19 @@ impl ArchiveWriter {
             self.others.len() - 1
         });
         let outcome = append_host(&self.dir, &mut self.others[at].1, sample);
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Adds a count reported by the target.
     pub fn truth(&mut self, sample: TargetSample) -> Option<StoreProblem> {
         let outcome = self.truth.append(TargetLine(sample).encode());
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Appends `text` to the stored log of a service on a host of a lab.
     pub fn service_log(&mut self, host: &str, name: &str, text: &str) -> Option<StoreProblem> {
         let outcome = append_log(&self.dir, host, name, text);
-        self.tell_once(outcome)
+        self.report_once(outcome)
     }
 
     /// Writes `run.json`, which marks the run as finished, and returns the archive's folder. The
@@ -258,7 +258,7 @@ impl ArchiveWriter {
         self.samples.sync()
     }
 
-    fn tell_once(&mut self, outcome: Result<(), StoreProblem>) -> Option<StoreProblem> {
+    fn report_once(&mut self, outcome: Result<(), StoreProblem>) -> Option<StoreProblem> {
         let problem = outcome.err()?;
         (!std::mem::replace(&mut self.told, true)).then_some(problem)
     }

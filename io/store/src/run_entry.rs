@@ -53,7 +53,7 @@ impl RunEntry {
         let written = written.and_then(|metadata| metadata.modified()).unwrap_or(UNIX_EPOCH);
         Some(Self {
             id: named.and_then(|_| folder.rsplit('-').next()).unwrap_or_default().to_owned(),
-            stamp: named.map_or_else(|| told_stamp(path, written), str::to_owned),
+            stamp: named.map_or_else(|| stamp_without_name(path, written), str::to_owned),
             linked: fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()),
             path: path.to_owned(),
             folder,
@@ -89,7 +89,7 @@ pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
 
 /// Like [`timestamp`] for a folder without one in its name: the stored start, or else the time of
 /// writing.
-fn told_stamp(path: &Path, written: SystemTime) -> String {
+fn stamp_without_name(path: &Path, written: SystemTime) -> String {
     let told = environment(path).map(|environment| environment.started_at.replace(['-', ':'], ""));
     let by_plan = || {
         let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -65,7 +65,7 @@ impl RunsDir {
             let path = entry.map_err(|error| self.unreadable(&error))?.path();
             match RunEntry::new(&path).filter(|_| path.is_dir()) {
                 Some(run) if !is_removed(&run.folder) => listing.runs.push(run),
-                _ => listing.beside.push(beside(&path)),
+                _ => listing.beside.push(classify_foreign(&path)),
             }
         }
         listing.runs.sort_by(|a, b| a.order().cmp(&b.order()));
@@ -103,7 +103,7 @@ impl RunsDir {
 }
 
 /// Classifies `path`, which is not an archive.
-fn beside(path: &Path) -> ForeignEntryDoc {
+fn classify_foreign(path: &Path) -> ForeignEntryDoc {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let kind = if path.is_dir() {
         if is_removed(&name) {

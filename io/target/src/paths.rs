@@ -35,10 +35,10 @@ impl PathCache {
         {
             return (*route, Some(*slot));
         }
-        self.find_anew(target, counts)
+        self.find_again(target, counts)
     }
 
-    fn find_anew(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
+    fn find_again(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         let path = path(target);
         let route = match TierKind::from_path(path) {
             Some(kind) => self.pools.tier(kind, query(target)).map_or_else(Route::Malformed, Route::Tier),

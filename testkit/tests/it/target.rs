@@ -48,7 +48,7 @@ fn a_constant_delay_is_exact() {
 }
 
 #[test]
-fn a_freeze_ends_for_all_at_once() {
+fn a_freeze_ends_for_all_simultaneously() {
     retry_timing(|| {
         let target = Target::start(Script::freeze(ms(1), ms(50), ms(200)));
         let mut clients: Vec<Client> = (0..8).map(|_| Client::connect(target.address())).collect();

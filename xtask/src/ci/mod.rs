@@ -11,6 +11,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 
 use test_run::Tally;
 use wavetank_bench::stopwatch::Stopwatch;
@@ -69,10 +71,19 @@ struct Ci<'a> {
     /// Where tests say what they skipped.
     skips: PathBuf,
     watch: Stopwatch,
-    done: Vec<(&'static str, Duration)>,
+    done: Vec<StepTime>,
     /// What was left out, with the reason.
     skipped: Vec<String>,
     tally: Tally,
+}
+
+/// How long a step took.
+struct StepTime {
+    name: &'static str,
+    wall: Duration,
+    /// CPU time of the step's processes. In contrast to `wall` it depends little on what else the
+    /// machine does.
+    cpu: Duration,
 }
 
 impl Ci<'_> {
@@ -117,10 +128,11 @@ impl Ci<'_> {
 
     fn step(&mut self, name: &'static str, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         println!("\n== {name}");
-        let watch = Stopwatch::start();
+        let (watch, cpu) = (Stopwatch::start(), cpu_of_children());
         let outcome = work(self);
         let took = watch.elapsed();
-        self.done.push((name, took));
+        let cpu = cpu_of_children().saturating_sub(cpu);
+        self.done.push(StepTime { name, wall: took, cpu });
         match outcome {
             Ok(()) => {
                 println!("== {name}: ok, {:.1} s", took.as_secs_f64());
@@ -143,11 +155,17 @@ impl Ci<'_> {
 
     fn cargo_command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.args(arguments).current_dir(self.root).env(SKIPS_VARIABLE, &self.skips);
+        command.args(arguments).current_dir(self.root);
+        self.set_environment(&mut command);
+        command
+    }
+
+    /// Sets what tests look for in their environment.
+    fn set_environment(&self, command: &mut Command) {
+        command.env(SKIPS_VARIABLE, &self.skips);
         if self.long {
             command.env(LONG_VARIABLE, "1");
         }
-        command
     }
 
     /// What tests appended to the list of skips, each line once.
@@ -163,8 +181,9 @@ impl Ci<'_> {
     /// Where the time went and what did not run.
     fn summary(&self) {
         println!("\n== summary, {:.0} s in all", self.watch.elapsed().as_secs_f64());
-        for (name, took) in &self.done {
-            println!("{:>9.1} s  {name}", took.as_secs_f64());
+        println!("       wall         CPU");
+        for StepTime { name, wall, cpu } in &self.done {
+            println!("{:>9.1} s {:>9.1} s  {name}", wall.as_secs_f64(), cpu.as_secs_f64());
         }
         let tests = self.skipped_tests();
         for line in self.skipped.iter().chain(&tests) {
@@ -176,4 +195,11 @@ impl Ci<'_> {
             println!("tests: {passed} passed, {failed} failed, {} skipped", tests.len());
         }
     }
+}
+
+/// CPU time of all child processes that have ended, and of theirs.
+fn cpu_of_children() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the kernel counts for every process");
+    let times = [usage.user_time(), usage.system_time()];
+    times.iter().map(|time| Duration::from_micros(time.num_microseconds().unsigned_abs())).sum()
 }

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn clang_is_told_the_architecture() {
+    fn clang_receives_the_architecture() {
         let clang = compiler(Arch::Aarch64, false, |name| name == "clang").expect("there");
         assert_eq!(clang, Compiler { program: "clang", flags: "--target=aarch64-linux-gnu" });
     }

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn one_text_stands_once_under_all_names() {
+    fn one_text_appears_once_under_all_names() {
         let crates = ["b 1 (MIT)", "a 1 (MIT)"]
             .map(|title| Terms { title: title.to_owned(), texts: vec!["terms".to_owned()] });
         let page = render(crates.into());

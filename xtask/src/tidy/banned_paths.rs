@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sleeps() {
+    fn sleeping_is_banned() {
         check_at("io/link/tests/x.rs", "fn f() { std::thread::sleep(d); }", &["sleep"]);
         check_at("io/link/tests/x.rs", "use std::thread; fn f() { thread::sleep(d) }", &["sleep"]);
         check_at("io/link/src/x.rs", "async fn f() { tokio::time::sleep(d).await }", &["sleep"]);

@@ -15,6 +15,7 @@ mod golden;
 mod graph;
 mod lengths;
 mod modules;
+mod names;
 mod prose;
 mod source;
 
@@ -28,7 +29,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     let mut goldens = golden::Texts::new();
     let mut imports = modules::Imports::default();
     let mut counts = prose::Counts::default();
-    let mut language = Vec::new();
+    let (mut language, mut names) = (Vec::new(), Vec::new());
     let files = tracked_files(root)?;
     for path in &files {
         let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
@@ -46,6 +47,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
             let source = Source::parse(path, &text)?;
             findings.extend(banned_paths::check(&source));
             findings.extend(lengths::check(&source));
+            names.extend(names::check(&source));
             imports.add(&source);
         }
     }
@@ -55,6 +57,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
         std::fs::read_to_string(root.join(prose::COUNTS_FILE)).context(prose::COUNTS_FILE)?;
     findings.extend(prose::check_remaining(language, &recorded_counts)?);
     findings.extend(prose::check_counts(&counts, &recorded_counts)?);
+    findings.extend(names::check_remaining(names, &recorded_counts)?);
     let crates = graph::crates(&metadata(root)?)?;
     findings.extend(graph::check(&crates));
     let map = std::fs::read_to_string(root.join(document_rules::ARCHITECTURE)).unwrap_or_default();

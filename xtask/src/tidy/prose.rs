@@ -185,7 +185,7 @@ pub(crate) fn check_counts(counts: &Counts, recorded: &str) -> Result<Vec<Findin
 }
 
 /// Reads lines `NUMBER TERM` and `NUMBER FOLDER`; `#` starts a comment.
-fn parse_counts(text: &str) -> Result<BTreeMap<&str, usize>> {
+pub(crate) fn parse_counts(text: &str) -> Result<BTreeMap<&str, usize>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .map(|line| {

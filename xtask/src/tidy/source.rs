@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_macros_are_told_apart_also_inside_macros() {
+    fn calls_and_macros_are_distinguished_also_inside_macros() {
         let text = "fn f() { println!(\"{}\", a::b(1)); channel::<Vec<u8>>(); vec![c::d()]; if x != y {} }";
         check(
             text,

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_are_told_apart_or_asked_for() {
+    fn unclear_sides_are_rejected() {
         let check = |runs: &[&str], with: &[&str], a: &[&str], b: &[&str]| {
             assert_eq!(sides(&words(runs), &words(with)), Ok((words(a), words(b))), "{runs:?} {with:?}");
         };

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_means_is_refused() {
+    fn meaningless_options_are_refused() {
         assert_eq!(limit("10%"), Ok(0.1));
         let refused = |word: &str| limit(word).map_err(|error| (error.code, error.hint)).unwrap_err();
         let expected = |code, hint: &str| (code, hint.to_owned());

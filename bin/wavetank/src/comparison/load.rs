@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_is_told_by_its_cpus_and_what_is_left_of_memory() {
+    fn a_machine_is_described_by_cpus_and_free_memory() {
         let of = |cores: &[(u64, u64)], mem_available_bytes| HostSample {
             cores: cores.to_vec(),
             mem_available_bytes,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_of_a_lab_is_told_by_what_it_may_use() {
+    fn a_lab_host_is_described_by_its_limits() {
         // Half a CPU of which it used all in ten seconds, though no CPU is counted by itself.
         let of = |cpu_user_ns, mem_used_bytes| HostSample {
             cpus_milli: 500,

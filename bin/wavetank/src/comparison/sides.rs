@@ -34,7 +34,7 @@ pub(crate) fn compare_sides(
     check_distinct(&all)?;
     let mut warnings = warnings(a, b)?;
     let (steps, apart) = common_steps(&all.iter().map(|run| &run.plan).collect::<Vec<_>>());
-    warnings.extend(apart_told(&apart));
+    warnings.extend(uncompared_note(&apart));
     let rows = rows([a, b], wishes, steps)?;
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
     let told = CompareContext {
@@ -47,7 +47,7 @@ pub(crate) fn compare_sides(
     };
     let mut doc = compare_doc(&rows, told);
     advise(&mut doc);
-    doc.notes.extend(steps_told(&all));
+    doc.notes.extend(steps_note(&all));
     Ok(doc)
 }
 
@@ -124,7 +124,7 @@ fn by_sides(said: &str) -> String {
 }
 
 /// Returns a note if runs have more steps than are compared individually.
-fn steps_told(all: &[&LoadedRun]) -> Option<String> {
+fn steps_note(all: &[&LoadedRun]) -> Option<String> {
     let steps =
         |run: &&LoadedRun| -> usize { run.plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum() };
     let most = all.iter().map(steps).max()?;
@@ -235,7 +235,7 @@ pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
 }
 
 /// Returns a note that the steps with these names are not compared individually.
-fn apart_told(names: &[String]) -> Option<String> {
+fn uncompared_note(names: &[String]) -> Option<String> {
     let more = names.len().saturating_sub(STEPS_TOLD);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let some = names.iter().take(STEPS_TOLD).map(|name| sanitize(name)).collect::<Vec<_>>().join(", ");

@@ -100,7 +100,7 @@ mod tests {
     const DAY: i64 = S_PER_DAY;
 
     #[test]
-    fn where_now_stands_is_told() {
+    fn the_current_position_is_reported() {
         for (from, until, now, expected) in [
             (0, 10 * DAY, 3 * DAY, "7 days left"),
             (0, 10 * DAY, 10 * DAY - 5, "0 days left"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_told() {
+    fn what_is_no_certificate_is_reported() {
         assert!(certificate_lines(b"\x30\x03abc", 0)[0].contains("cannot be read"));
         assert_eq!(address(&[127, 0, 0, 1]), "127.0.0.1");
         assert_eq!((address(&[0; 16]), address(&[1])), ("::".to_owned(), "(no address)".to_owned()));

@@ -66,7 +66,7 @@ pub(crate) fn run_load(
     let cancelled = || signals.received() > 0;
     let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
     let before = alone.before(&mut |happened| logged(talk, happened));
-    bounds.before = told(plan, &before);
+    bounds.before = hook_result(plan, &before);
     let ending = match before.early {
         Some(EarlyEnd::Cancelled) => Some(RunEnd::Signal),
         Some(EarlyEnd::Run) if before.failure.is_none() => {
@@ -95,7 +95,7 @@ pub(crate) fn run_load(
     if loaded && plan.around.after.is_some() {
         let counts = counted(plan, conducted.ledger.totals(), &before.counts);
         let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
-        bounds.after = told(plan, &after);
+        bounds.after = hook_result(plan, &after);
         said(talk, "after", &bounds.after);
         let done = self::done(AROUND_DONE[1], plan, &bounds.after);
         store(&mut conducted.archive, Some(&done), talk);
@@ -139,7 +139,7 @@ fn counted(plan: &Plan, totals: &Totals, before: &[u64]) -> Vec<u64> {
     all
 }
 
-fn told(plan: &Plan, walked: &WalkResult) -> HookResult {
+fn hook_result(plan: &Plan, walked: &WalkResult) -> HookResult {
     let redaction = Redaction::new(plan);
     let checks = walked.checks.iter().map(|check| HookCheck {
         step: check.step.clone(),

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hurt_clients_most_is_told_first() {
+    fn what_hurt_clients_most_is_reported_first() {
         let impact = |what: &str, from_s: f64, hurt_s: f64| ImpactDoc {
             event: 0,
             host: "app1".to_owned(),

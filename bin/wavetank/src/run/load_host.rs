@@ -116,7 +116,7 @@ impl LoadHost {
                     load.threads.broadcast(Command::Start(zero));
                 }
             }
-            AgentAction::Change { at, change } => self.tell(Command::Change(at, change.into())),
+            AgentAction::Change { at, change } => self.broadcast(Command::Change(at, change.into())),
             AgentAction::Drain => self.drain(),
             AgentAction::Stop => self.finish(),
             AgentAction::Release(release) => self.release(release),
@@ -143,7 +143,7 @@ impl LoadHost {
     fn hear_of_names(&mut self) {
         let Some((ways, news)) = self.renewing.as_mut().and_then(DnsRefresher::poll) else { return };
         if let Some(ways) = ways {
-            self.tell(Command::UpdateAddresses(ways));
+            self.broadcast(Command::UpdateAddresses(ways));
         }
         if !news.is_empty() {
             self.report_event(AgentEvent::Names(news));
@@ -268,7 +268,7 @@ impl LoadHost {
         self.reports.push(LoadReport::Event(event));
     }
 
-    fn tell(&self, command: Command) {
+    fn broadcast(&self, command: Command) {
         if let Some(load) = &self.load {
             load.threads.broadcast(command);
         }

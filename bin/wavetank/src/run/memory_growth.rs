@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_connections_tell_nothing() {
+    fn few_connections_show_nothing() {
         assert_eq!(shared_out(1 << 20, 999), None);
         assert_eq!(shared_out(0, 5_000), None);
         let memory = shared_out(20_000_000, 1_000).expect("enough of them");

@@ -54,7 +54,7 @@ impl OpenFile {
         mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(beside) = self.beside() else {
+        let Some(beside) = self.sibling() else {
             self.empty = false;
             self.make_empty()?;
             return through(&self.file, write);
@@ -67,7 +67,7 @@ impl OpenFile {
 
     /// Creates a file in the same folder with the same permissions. `None` if that is impossible,
     /// or if replacing this file would change more than its content.
-    fn beside(&self) -> Option<TempSibling> {
+    fn sibling(&self) -> Option<TempSibling> {
         let path = fs::canonicalize(&self.path).ok()?;
         let known = self.file.metadata().ok()?;
         if !known.is_file() || has_other_names(&known) {

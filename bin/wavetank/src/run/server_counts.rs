@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_was_started_again_is_told_of() {
+    fn a_service_that_was_started_again_is_reported() {
         let of = |all: &[(&str, u64)]| {
             let one = |&(host, starts): &(&str, u64)| {
                 let count = Count {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_service_is_told_of_once() {
+    fn a_full_service_is_reported_once() {
         let of = |peak| {
             let count = Count { fullest: Some((peak, 9)), ..Count::default() };
             ServerCounts(BTreeMap::from([(("lb1".to_owned(), "haproxy".to_owned()), count)]))

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_under_a_name_is_hidden() {
+    fn values_of_secret_names_are_hidden() {
         let secrets = SecretScrubber::from_names(&["Password".to_owned()]);
         let check = |text: &str, expected: &str| {
             let mut hidden = text.to_owned();

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_told_by_their_first_values() {
+    fn lists_are_reported_by_their_first_values() {
         let check = |values: &[&str], count: usize, expected: &str| {
             let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
             assert_eq!(values_text(&values, count), expected);

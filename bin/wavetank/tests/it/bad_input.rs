@@ -213,7 +213,7 @@ fn urls_that_are_none() {
 }
 
 #[test]
-fn names_nobody_knows() {
+fn unknown_names() {
     // `.invalid` never resolves (RFC 6761).
     check(&["http://no-such-host.invalid/"], USAGE, &["no-such-host.invalid"]);
 }

@@ -31,7 +31,7 @@ fn alone(outcome: &Outcome, file: &str) -> Value {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told_before_anything_is_sent() {
+fn what_cannot_be_compared_is_reported_before_anything_is_sent() {
     let (trial, target) = (trial(), target());
     let closed = stored(&trial, &target, &CLOSED);
     let open = stored(&trial, &target, &["-r", "50/s", "-d", "200ms", "--no-probe"]);
@@ -110,7 +110,7 @@ fn none_failed_before_and_none_now_is_no_regression() {
 }
 
 #[test]
-fn what_has_no_place_in_a_file_is_told_beside_what_stdout_has() {
+fn unwritable_parts_are_reported_next_to_stdout() {
     let (trial, target) = (trial(), target());
     let full = trial.place().file("full.json");
     std::os::unix::fs::symlink("/dev/full", &full).expect("the folder is writable");

@@ -139,7 +139,7 @@ fn left(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_is_stored_and_cannot_be_read_is_told() {
+fn what_is_stored_and_cannot_be_read_is_reported() {
     let state = State::new();
     let missing = state.run("calibrate --show", 2);
     assert!(missing.stderr.starts_with("error: this host is not calibrated"), "{missing}");
@@ -157,7 +157,7 @@ fn what_is_stored_and_cannot_be_read_is_told() {
 }
 
 #[test]
-fn senseless_words_are_told_at_once() {
+fn senseless_words_are_reported_immediately() {
     let check = |words: &str, exit: i32, code: &str| {
         let outcome = State::new().run(&format!("calibrate {words} --format json"), exit);
         let error: Value = serde_json::from_str(&outcome.stdout).expect("one object");

@@ -128,7 +128,7 @@ fn a_step_that_moved_is_compared_with_no_other() {
 }
 
 #[test]
-fn what_several_runs_differ_by_is_told_once() {
+fn what_several_runs_differ_by_is_reported_once() {
     let trial = trial();
     let a = runs(&trial, 3, 2);
     let target = Target::start(Script::constant(Duration::from_millis(3)));
@@ -233,7 +233,7 @@ fn names_and_labels_choose_runs() {
 
 /// A file that ends early between two lines looks like a shorter run.
 #[test]
-fn intervals_that_are_missing_are_told() {
+fn intervals_that_are_missing_are_reported() {
     let trial = trial();
     let target = Target::start(Script::constant(Duration::from_millis(3)));
     let url = target.url("/");

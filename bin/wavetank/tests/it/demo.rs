@@ -24,8 +24,8 @@ fn the_demo_shows_what_a_closed_view_hides() {
 }
 
 #[test]
-fn without_a_network_the_demo_says_so_at_once() {
-    if !NetNs::available("without_a_network_the_demo_says_so_at_once") {
+fn without_a_network_the_demo_says_so_immediately() {
+    if !NetNs::available("without_a_network_the_demo_says_so_immediately") {
         return;
     }
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));

@@ -68,7 +68,7 @@ fn rehearsed(name: &str, verify: impl Fn(&RunResult, &Value) -> Result<(), Timin
         let reset = "POST /truth/reset HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n";
         assert_eq!(Client::connect(serve.address()).send(reset).receive().status, 204);
         let outcome = rehearse(&trial, name, &format!("http://{}", serve.address()));
-        assert!(outcome.took < Duration::from_secs(40), "well under a minute: {outcome}");
+        expect_time(outcome.took < Duration::from_secs(40), || format!("well under a minute: {outcome}"))?;
         let result = outcome.result();
         let doubted = outcome.exit == Some(3) && result.text("verdict.blame") == "generator";
         expect_time(!doubted, || format!("the run calls itself invalid\n{outcome}"))?;

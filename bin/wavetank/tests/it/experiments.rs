@@ -49,7 +49,7 @@ fn refused(text: &str, words: &[&str], mentions: &[&str]) {
 
 /// A load that no host could run is a mistake of the file, which is known without a run.
 #[test]
-fn a_file_of_too_many_series_is_told_before_it_runs() {
+fn a_file_of_too_many_series_is_reported_before_it_runs() {
     let text = |phases: usize, steps: usize| {
         let steps: Vec<_> = (0..steps).map(|number| format!("{{get: /{number}}}")).collect();
         let phases: Vec<_> =
@@ -135,7 +135,7 @@ fn the_schema_is_json_that_names_the_grammar() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_places() {
+fn mistakes_are_reported_with_their_places() {
     let file = |phases: &str| {
         format!(
             "wavetank: 1\nname: x\ntarget: http://127.0.0.1:1\nsteps:\n  - get: /\nphases:\n  - {phases}\n"
@@ -214,7 +214,7 @@ fn secrets_come_from_files_or_the_environment() {
 /// `plan` shows the effect of the same arguments in `run`, and rejects the same ones. So does
 /// `check`.
 #[test]
-fn options_beside_the_file_are_those_of_run() {
+fn options_next_to_the_file_are_those_of_run() {
     let place = TestDir::new();
     let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\n");
     let words = ["plan", &bare, "--format", "json", "-c", "7", "-d", "3s", "--timeout", "7s", "--seed", "9"];

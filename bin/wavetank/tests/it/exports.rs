@@ -38,7 +38,7 @@ fn sum(csv: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn every_format_tells_of_the_same_run() {
+fn every_format_shows_the_same_run() {
     let place = trial();
     let file = |suffix: &str| place.place().file(&format!("out.{suffix}"));
     let suffixes = ["csv", "md", "hgrm", "hlog", "json", "xml", "txt"];
@@ -191,7 +191,7 @@ fn what_was_there_stays_until_there_is_a_result() {
 
 /// An output file must not keep the result of an earlier run, whichever argument was wrong.
 #[test]
-fn files_of_an_older_result_tell_the_error() {
+fn files_of_an_older_result_contain_the_error() {
     let trial = trial();
     for (line, code) in [
         ("run 127.0.0.1:1 --baseline nope", "run_unknown"),

@@ -22,8 +22,8 @@ phases: [{name: background, rate: 20/s, for: 1s}]
 ";
 
 #[test]
-fn users_of_all_hosts_go_at_once() {
-    with_hosts("users_of_all_hosts_go_at_once", 3, |hosts| {
+fn users_of_all_hosts_go_simultaneously() {
+    with_hosts("users_of_all_hosts_go_simultaneously", 3, |hosts| {
         let target = target(Script::constant(std::time::Duration::from_millis(1)));
         let text = FILE.replace("TARGET", target.url("").trim_end_matches('/'));
         let text = text.replace("scenarios:\n", "scenarios:\n  crowd: {weight: 1, steps: [{get: /}]}\n");

@@ -163,7 +163,7 @@ fn a_target_is_not_asked_against_the_users_word() {
 }
 
 #[test]
-fn progress_tells_what_is_held() {
+fn progress_shows_held_connections() {
     let trial = trial();
     let serve = Serve::start(&trial.program(), &[]);
     let silent = hold(&serve.url(""), 50, 10, "1s").replace("steps: [{get: /}, {think: 1s}]", "steps: []");

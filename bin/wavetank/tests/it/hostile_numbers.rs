@@ -9,7 +9,7 @@ use std::time::Duration;
 use wavetank_testkit::{Outcome, RunHarness, Script, Target, copy_folder, is_long};
 
 /// Number of archives to make and read, and in the long form.
-const ROUNDS: u64 = 20;
+const ROUNDS: u64 = 10;
 const ROUNDS_LONG: u64 = 200;
 /// Most numbers to replace in one archive.
 const CHANGES_MAX: u64 = 4;
@@ -149,7 +149,7 @@ fn check(outcome: &Outcome, what: &str) {
 }
 
 #[test]
-fn archives_of_any_numbers_are_told_or_refused() {
+fn archives_of_any_numbers_are_reported_or_refused() {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let whole = archive(&trial);
     let target = Target::start(Script::constant(Duration::ZERO));

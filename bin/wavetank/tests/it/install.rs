@@ -60,7 +60,7 @@ fn a_folder_that_is_not_there_is_one_clear_line() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_without_talk_of_runs() {
+fn a_disk_that_is_full_is_reported_without_talk_of_runs() {
     let Some(shell) = Program::foreign("sh") else { return skip("a full disk", "no sh") };
     let program = wavetank(&["completions", "bash"]);
     let line = format!("'{}' completions bash >/dev/full", program.arguments()[0]);

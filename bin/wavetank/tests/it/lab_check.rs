@@ -21,7 +21,7 @@ fn program() -> Program {
 }
 
 #[test]
-fn a_lab_is_told_with_its_addresses() {
+fn a_lab_is_reported_with_its_addresses() {
     let place = TestDir::new();
     let (lab, _) = (place.write("shop.yaml", LAB), place.write("app.conf", "hello\n"));
     let told = program().args(["lab", "check", &lab]).run();
@@ -44,7 +44,7 @@ fn a_lab_is_told_with_its_addresses() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn mistakes_are_reported_with_their_place() {
     let place = TestDir::new();
     let wrong = LAB.replace("app[1-2]:80", "app[1-3]:80").replace("sources: 3", "sources: many");
     let lab = place.write("shop.yaml", &wrong);
@@ -60,7 +60,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn limits_that_do_not_hold_for_load_threads_are_told() {
+fn limits_that_do_not_hold_for_load_threads_are_reported() {
     let place = TestDir::new();
     let limited = LAB.replace("sources: 3", "sources: 3, limits: {cpus: \"0\", memory: 64MiB}");
     let (lab, _) = (place.write("shop.yaml", &limited), place.write("app.conf", "hello\n"));
@@ -107,7 +107,7 @@ fn the_schema_of_labs_is_printed() {
 /// files.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_tells_what_is_wrong_as_its_result_was_wanted() {
+fn a_run_reports_errors_in_its_output_format() {
     let place = TestDir::new();
     let lab = place.write("shop.yaml", LAB.replace("app[1-2]:80", "app[1-3]:80"));
     place.write("app.conf", "hello\n");

@@ -8,7 +8,7 @@ use crate::ways;
 use std::sync::{Mutex, PoisonError};
 
 use wavetank_testkit::{Program, RunHarness, Serve, skip};
-use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
+use ways::{Way, agree, can, engine_reported, masked, plan_reports, truth};
 
 const CONNECTIONS: u64 = 30_000;
 /// The kernel memory of both ends is 8 to 10 kB per connection. The rest is for other programs.
@@ -54,8 +54,8 @@ fn check(test: &str, way: Way) {
     assert_eq!(result.count("connections.peak"), count, "{result}");
     assert_eq!(result.text("generator.engine"), way.engine, "{result}");
     agree(&result, &before, &truth(&serve));
-    engine_told(&outcome.stderr, way);
-    plan_tells(&trial, way);
+    engine_reported(&outcome.stderr, way);
+    plan_reports(&trial, way);
     println!(
         "{test}: {count} connections, {done} requests, {} threads, {} MB, {:?}",
         result.count("generator.threads"),

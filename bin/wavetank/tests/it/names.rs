@@ -92,8 +92,8 @@ fn check_stays(test: &str, next: &str, kind: &str, told: &str) {
 }
 
 #[test]
-fn where_nobody_may_go_nobody_goes() {
-    let test = "where_nobody_may_go_nobody_goes";
+fn a_forbidden_target_receives_nothing() {
+    let test = "a_forbidden_target_receives_nothing";
     check_stays(test, "192.0.2.1 web.test\n", "names_refused", "not used: web.test (192.0.2.1)");
 }
 

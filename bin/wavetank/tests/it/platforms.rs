@@ -6,7 +6,7 @@ use crate::ways;
 use std::time::Duration;
 
 use wavetank_testkit::{Program, RunHarness, Running, Script, Serve, Signal, Target, skip};
-use ways::{Way, agree, can, engine_told, masked, plan_tells, truth};
+use ways::{Way, agree, can, engine_reported, masked, plan_reports, truth};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -41,12 +41,12 @@ fn every_way_counts_what_the_target_counts() {
         for words in ["-c 20 -n 4000", "-r 2000/s -d 1s", "-c 8 -n 400 --no-keepalive --source 127.0.0.1-9"] {
             let before = truth(&serve);
             let outcome = masked(trial.load(&serve.url("/"), words.split_whitespace()), way).run();
-            engine_told(&outcome.stderr, way);
+            engine_reported(&outcome.stderr, way);
             let result = outcome.result();
             assert_eq!(result.text("generator.engine"), way.engine, "{way:?}: {result}");
             agree(&result, &before, &truth(&serve));
         }
-        engine_told(&serve.running().stderr(), way);
+        engine_reported(&serve.running().stderr(), way);
     }
 }
 
@@ -74,7 +74,7 @@ fn more_connections_than_files_of_one_table() {
         let threads = if way.engine == "uring" { 2 } else { 3 };
         assert!(result.count("generator.threads") <= threads, "{way:?}: {result}");
         assert_eq!(outcome.stderr.contains("table of files of its own"), way.engine == "epoll", "{outcome}");
-        plan_tells(&trial, way);
+        plan_reports(&trial, way);
     }
 }
 
@@ -190,8 +190,8 @@ fn an_interrupt_of_the_whole_group_is_one() {
 }
 
 #[test]
-fn a_lost_worker_process_is_told_and_ends_the_run() {
-    if !tools("a_lost_worker_process_is_told_and_ends_the_run") {
+fn a_lost_worker_process_is_reported_and_ends_the_run() {
+    if !tools("a_lost_worker_process_is_reported_and_ends_the_run") {
         return;
     }
     let (trial, target) = (trial(), Target::start(Script::constant(SECOND / 2)));

@@ -118,7 +118,7 @@ fn a_rehearsal_says_that_it_is_one() {
 }
 
 #[test]
-fn what_cannot_be_run_is_told_before_anything_is_sent() {
+fn what_cannot_be_run_is_reported_before_anything_is_sent() {
     let with = |more: &str| {
         format!("wavetank: 1\ntarget: TARGET\nsteps: [{{get: /}}]\nphases: [{{users: 2, for: 1s}}]\n{more}")
     };

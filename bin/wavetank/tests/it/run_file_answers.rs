@@ -54,7 +54,7 @@ fn a_login_is_redirected_and_its_cookie_kept() {
 }
 
 #[test]
-fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
+fn a_redirect_to_an_unnamed_host_is_reported_with_a_hint() {
     let target = target(|_| answer_with(302, &[("Location", "http://127.0.0.1:9/x")], b""));
     let text = "wavetank: 1\ntarget: TARGET\nhttp: {follow: 2}\nsteps: [{get: /}]\n\
                 phases: [{users: 1, sessions: 3 each, for: 5s}]\n";
@@ -72,7 +72,7 @@ fn a_redirect_to_where_nobody_named_is_told_with_its_cure() {
 }
 
 #[test]
-fn a_time_that_was_too_long_is_told_with_its_unit() {
+fn an_exceeded_time_is_reported_with_its_unit() {
     let target = Target::start(Script::constant(Duration::from_millis(30)));
     let text = format!(
         "wavetank: 1\ntarget: {}\nsteps: [{{get: /, check: [time < 1ms]}}]\n\

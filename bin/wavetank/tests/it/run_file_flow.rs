@@ -51,7 +51,7 @@ thresholds:
 ";
 
 #[test]
-fn everybody_who_can_come_goes_at_once() {
+fn all_users_that_can_arrive_go_simultaneously() {
     for threads in ["--threads 1", "--threads 2"] {
         let (trial, target) = (trial(), target());
         let rows: Vec<String> = (0..30).map(|row| format!("{{user: \"{row}\"}}")).collect();

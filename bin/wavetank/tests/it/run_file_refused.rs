@@ -37,7 +37,7 @@ fn refused(text: &str, words: &[&str], prefix: &[&str], codes: &[&str], mention:
 }
 
 #[test]
-fn a_public_target_is_refused_wherever_it_stands() {
+fn a_public_target_is_refused_wherever_it_is() {
     let target = Target::start(Script::constant(Duration::ZERO));
     let file = |rest: &str| format!("wavetank: 1\n{rest}\nphases: [{{users: 1, for: 1s}}]\n");
     let here = target.url("/");

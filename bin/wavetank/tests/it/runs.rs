@@ -75,7 +75,7 @@ fn a_list_has_what_was_asked_for() {
 }
 
 #[test]
-fn an_empty_directory_and_none_are_told() {
+fn an_empty_directory_and_none_are_reported() {
     let trial = trial();
     // The default directory does not exist before the first run. A named directory that does not
     // exist is a mistake.
@@ -150,7 +150,7 @@ fn pruning_asks_first() {
 
 /// A run in progress is listed and reported as such, and is neither removed nor packed.
 #[test]
-fn a_run_under_way_is_left_alone() {
+fn a_run_in_progress_is_left_alone() {
     let (trial, target) = (trial(), Target::start(Script::constant(Duration::ZERO)));
     let running = trial.load(&target.url("/"), ["-r", "100/s", "-d", "60s", "--quiet"]).start();
     let sealed = || {

@@ -289,7 +289,7 @@ fn runs_without_a_record() {
 
 /// A missing file must not look like 0 CPUs or a kernel without a name.
 #[test]
-fn machines_that_nobody_knows_are_told_and_not_compared() {
+fn unknown_machines_are_reported_and_not_compared() {
     let whole = whole();
     let compared = |damage: &dyn Fn(&Path)| {
         let folder = whole.trial.place().path().join("damaged");

@@ -79,7 +79,7 @@ fn copies_take_no_name_from_a_run() {
 }
 
 #[test]
-fn a_run_and_a_search_are_told_together() {
+fn a_run_and_a_search_are_reported_together() {
     let (trial, target, run) = with_run();
     let runs = run.parent().expect("a folder").to_owned();
     let name = run.file_name().expect("a name").to_string_lossy().into_owned();

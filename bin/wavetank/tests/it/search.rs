@@ -150,14 +150,14 @@ fn users_and_files_are_searched() {
 }
 
 #[test]
-fn a_signal_ends_the_level_and_tells_the_bracket() {
+fn a_signal_ends_the_level_and_reports_the_bracket() {
     let place = TestDir::new();
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --format json --no-probe --threads 1";
     let running = search(&place, &target.url("/"), words).start();
     target.wait_for("load", Duration::from_mins(1), |truth| truth.requests >= 20);
     running.signal(Signal::INT);
-    let outcome = running.wait(Duration::from_mins(1));
+    let outcome = running.wait(Duration::from_mins(3));
     let doc = check(&outcome, 130, "signal");
     let folder = folder(&place);
     let kept = std::fs::read_to_string(format!("{folder}/search.json")).expect("nothing is lost");
@@ -167,7 +167,7 @@ fn a_signal_ends_the_level_and_tells_the_bracket() {
 /// If `search.json` cannot be written, the reason is reported, and the folder is not called an
 /// archive of the answer.
 #[test]
-fn an_answer_that_cannot_be_kept_is_told() {
+fn an_answer_that_cannot_be_kept_is_reported() {
     let place = TestDir::new();
     let target = Target::start(Script::constant(Duration::from_millis(2)));
     let words = "--threshold p50<900ms -d 60s --from 50/s --no-probe --threads 1";
@@ -177,7 +177,7 @@ fn an_answer_that_cannot_be_kept_is_told() {
     // The file cannot be created, as on a full disk.
     std::fs::create_dir(format!("{folder}/search.json.partial")).expect("the folder is writable");
     running.signal(Signal::INT);
-    let outcome = running.wait(Duration::from_mins(1));
+    let outcome = running.wait(Duration::from_mins(3));
     outcome.expect_exit(130);
     assert!(
         outcome.stdout.starts_with("interrupted by a signal: "),
@@ -199,7 +199,7 @@ fn a_target_that_dies_ends_the_search() {
     let running = search(&place, &target.url("/"), &words).start();
     target.wait_for("the first level", Duration::from_mins(1), |truth| truth.requests >= 60);
     drop(target);
-    let outcome = running.wait(Duration::from_mins(1));
+    let outcome = running.wait(Duration::from_mins(3));
     let doc = check(&outcome, 4, "target");
     let headline = doc["answer"]["headline"].as_str().expect("a text");
     assert!(headline.starts_with("no answer: the target stopped answering after "), "{headline}");
@@ -225,12 +225,12 @@ fn a_target_that_hangs_ends_the_search_soon() {
     let target = Target::start(Script::new(hangs));
     let words = format!("{SHORT} --threshold p50<900ms --from 50/s --format json --no-probe");
     let running = search(&place, &target.url("/"), &words).start();
-    let doc = check(&running.wait(Duration::from_mins(1)), 4, "target");
+    let doc = check(&running.wait(Duration::from_mins(3)), 4, "target");
     let runs = doc["runs"].as_array().expect("a list");
     let done: Vec<_> = runs.iter().map(|run| &run["requests"]["done"]).collect();
     assert_eq!(done, [25, 0, 0, 0], "the first level, twice the second, the first again: {doc}");
     assert_eq!(doc["answer"]["low"], 50, "the known part is reported: {doc}");
-    assert!(doc["took_s"].as_f64().is_some_and(|took| took < 45.0), "{doc}");
+    assert!(doc["took_s"].as_f64().is_some_and(|took| took < 120.0), "{doc}");
     // A run without events has no such file.
     let is_silent = |run: &Value| {
         let archive = run["archive"].as_str().expect("it was kept");
@@ -241,7 +241,7 @@ fn a_target_that_hangs_ends_the_search_soon() {
 }
 
 #[test]
-fn a_target_that_is_not_there_is_told_once() {
+fn a_target_that_is_not_there_is_reported_once() {
     let place = TestDir::new();
     let port = wavetank_testkit::free_port();
     let outcome = search(&place, &format!("127.0.0.1:{port}/"), "--threshold p99<9ms --format json").run();

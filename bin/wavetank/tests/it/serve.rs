@@ -186,7 +186,7 @@ fn a_request_in_pieces_is_one_request() {
 }
 
 #[test]
-fn nonsense_is_answered_and_hurts_nobody() {
+fn nonsense_is_answered_and_disturbs_no_client() {
     let serve = serve(&[]);
     let nonsense = [
         "what is this\r\n\r\n",
@@ -233,7 +233,7 @@ fn a_planted_freeze_begins_with_the_first_request() {
 }
 
 #[test]
-fn a_run_tells_when_a_frozen_target_gave_no_answer() {
+fn a_run_reports_when_a_frozen_target_gave_no_answer() {
     retry_timing(|| {
         // From 1.7 s to 3.2 s, which includes one whole second of the run.
         let serve = serve(&["--freeze", "1500ms", "--freeze-at", "1700ms"]);
@@ -313,8 +313,8 @@ fn more_connections_than_memory_holds_are_refused() {
 }
 
 #[test]
-fn a_limit_on_files_that_is_reached_is_told_once() {
-    const TEST: &str = "a_limit_on_files_that_is_reached_is_told_once";
+fn a_limit_on_files_that_is_reached_is_reported_once() {
+    const TEST: &str = "a_limit_on_files_that_is_reached_is_reported_once";
     if Program::foreign("prlimit").is_none() {
         return skip(TEST, "`prlimit` is not installed");
     }

@@ -47,7 +47,7 @@ fn a_moment_without_memory_costs_nothing_but_time() {
 
 /// One error, one hint, no stack trace.
 #[track_caller]
-fn check_told(outcome: &Outcome, exit: i32, word: &str) {
+fn check_reported(outcome: &Outcome, exit: i32, word: &str) {
     outcome.expect_exit(exit);
     assert!(!outcome.stderr.contains("panicked"), "{outcome}");
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
@@ -61,7 +61,7 @@ fn a_run_without_memory_ends_and_says_why() {
     let load = trial.load(&serve.url("/"), LOAD);
     let Some(load) = failing("a_run_without_memory_ends_and_says_why", &trial, load, "30+") else { return };
     let outcome = load.run();
-    check_told(&outcome, 4, "lost");
+    check_reported(&outcome, 4, "lost");
     let result = outcome.result();
     assert!(result.count("requests.done") < 400, "{result}");
 }
@@ -76,7 +76,7 @@ fn a_server_without_memory_ends_and_says_why() {
     let load = trial.load(&serve.url("/"), ["-c", "4", "-n", "4000", "--timeout", "2s", "--no-probe"]);
     load.run();
     let outcome = serve.into_running().wait(std::time::Duration::from_mins(1));
-    check_told(&outcome, 5, "the server cannot go on");
+    check_reported(&outcome, 5, "the server cannot go on");
     assert_eq!(outcome.stderr.lines().filter(|line| line.starts_with("error:")).count(), 1, "{outcome}");
     assert_eq!(outcome.stderr.lines().filter(|line| line.starts_with("hint:")).count(), 1, "{outcome}");
 }

@@ -111,7 +111,7 @@ fn the_text_is_whole_and_narrow() {
 }
 
 #[test]
-fn wrong_words_are_told_in_one_line() {
+fn wrong_words_are_reported_in_one_line() {
     for (line, mention) in [
         ("", "no option sets the load"),
         ("--hold 5s", "no option sets how much"),
@@ -141,7 +141,7 @@ fn wrong_words_are_told_in_one_line() {
 
 /// `size` reports mistakes in a file as `check` does.
 #[test]
-fn mistakes_in_a_file_are_told_with_their_places() {
+fn mistakes_in_a_file_are_reported_with_their_places() {
     let place = TestDir::new();
     let file = place.write("x.yaml", "wavetank: 1\ntarget: http://127.0.0.1\nphases: [{hold: 5}]\n");
     let told = size(&file);

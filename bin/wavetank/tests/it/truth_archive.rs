@@ -57,8 +57,8 @@ fn out_files_take_their_format_from_the_suffix() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_the_load_goes_on() {
-    let name = "a_full_disk_is_told_and_the_load_goes_on";
+fn a_full_disk_is_reported_and_the_load_goes_on() {
+    let name = "a_full_disk_is_reported_and_the_load_goes_on";
     if !NetNs::available(name) {
         return;
     }

@@ -238,7 +238,7 @@ fn what_is_sent_is_what_was_asked_for() {
 }
 
 #[test]
-fn a_pipeline_keeps_so_many_under_way() {
+fn a_pipeline_keeps_its_number_of_requests_open() {
     let target = Target::start(Script::constant(ms(2)));
     retry_timing(|| {
         let result = trial().try_run(&target, "-c 2 --pipeline 8 -n 320 --no-probe", 0)?;

@@ -66,7 +66,7 @@ fn silence_ends_in_timeouts_that_stay_in_the_response_time() {
 }
 
 #[test]
-fn a_connection_nobody_accepts_is_a_request_timeout() {
+fn an_unaccepted_connection_is_a_request_timeout() {
     let target = Target::start(Script::constant(ms(0)).accepting(Accept::Never));
     let trial = trial();
     retry_timing(|| {
@@ -261,7 +261,7 @@ fn nothing_but_one_failure_stops_the_run_early() {
 }
 
 #[test]
-fn a_probe_without_answer_ends_it_at_once() {
+fn a_probe_without_answer_ends_it_immediately() {
     let target = Target::start(Script::constant(ms(0)).accepting(Accept::Refuse));
     let trial = trial();
     let outcome = trial.load(&target.url("/"), ["-d", "30s"]).run();

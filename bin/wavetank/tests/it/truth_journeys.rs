@@ -129,7 +129,7 @@ fn what_is_counted_is_what_the_target_did() {
 }
 
 #[test]
-fn what_broke_is_told_everywhere() {
+fn what_broke_is_reported_everywhere() {
     let trial = trial();
     let broken = ["check(new) = 0", "count(sold) >= 61", "skew(doors) < 1us", "failed < 10%"];
     let Some(result) = run(&trial, &broken, 1) else { return };
@@ -168,7 +168,7 @@ fn what_broke_is_told_everywhere() {
 }
 
 #[test]
-fn an_archive_alone_tells_the_same() {
+fn an_archive_alone_reports_the_same() {
     let trial = trial();
     let Some(result) = run(&trial, &HELD, 0) else { return };
     let folder = trial.place().runs("runs").pop().expect("an archive is kept");
@@ -232,7 +232,7 @@ fn the_record_is_as_its_page_says() {
 
 /// No sample contains a secret that the target sends back.
 #[test]
-fn a_secret_that_comes_back_is_told_nowhere() {
+fn a_secret_that_comes_back_is_reported_nowhere() {
     let trial = trial();
     let target =
         Target::start(Script::new(|_| vec![ScriptAction::Send(answer(200, b"you said PLANTED-SECRET-17"))]));

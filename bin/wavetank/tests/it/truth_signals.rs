@@ -62,7 +62,7 @@ fn an_open_run_drains_too() {
 }
 
 #[test]
-fn the_second_signal_stops_at_once_and_still_reports() {
+fn the_second_signal_stops_immediately_and_still_reports() {
     let target = Target::start(Script::silence());
     let trial = trial();
     let running = under_load(&trial, &target, "-c 6 -d 60s --no-probe", 6);

@@ -92,10 +92,10 @@ fn every_free_port_is_used_and_no_other() {
 }
 
 #[test]
-fn where_no_tuple_is_left_requests_are_dropped_and_that_is_told() {
+fn where_no_tuple_is_left_requests_are_dropped_and_that_is_reported() {
     let run = "\"$0\" run http://127.0.0.1:40010/ --source 127.0.0.1 -r 100/s -d 3s --no-probe --no-keepalive \
                --format json";
-    inside("where_no_tuple_is_left_requests_are_dropped_and_that_is_told", run, 3, |outcome| {
+    inside("where_no_tuple_is_left_requests_are_dropped_and_that_is_reported", run, 3, |outcome| {
         let result = outcome.result();
         let (done, dropped) = (result.count("requests.done"), result.count("dropped_by.no_source_address"));
         assert_eq!(done + dropped, 300, "{result}");

@@ -13,7 +13,7 @@ fn ms(n: u64) -> Duration {
 }
 
 #[test]
-fn a_broken_threshold_is_exit_1_and_told() {
+fn a_broken_threshold_is_exit_1_and_reported() {
     let target = Target::start(Script::constant(Duration::from_millis(20)));
     let held = trial().run(&target, "-c 2 -n 40 --threshold p50<200ms", 0);
     let of_user =

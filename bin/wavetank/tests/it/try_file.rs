@@ -158,7 +158,7 @@ fn redirects_are_followed_and_codings_taken_off() {
 }
 
 #[test]
-fn what_goes_wrong_is_told_as_what_it_is() {
+fn failures_have_their_own_class() {
     let check = |script: Script, steps: &str, requests: u64, words: &[&str]| {
         let target = Target::start(script);
         let told = tried(&file(&target.url(""), steps), &["--timeout", "2s"]);

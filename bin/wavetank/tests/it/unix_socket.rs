@@ -52,7 +52,7 @@ fn a_unix_socket_in_a_file() {
 }
 
 #[test]
-fn no_socket_is_told_with_its_path() {
+fn no_socket_is_reported_with_its_path() {
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let socket = trial.place().path().join("none.sock").display().to_string();
     let outcome = trial.load(&format!("unix:{socket}"), ["-n", "3", "-c", "1"]).run();

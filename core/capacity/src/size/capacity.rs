@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_connections_are_told_apart() {
+    fn rates_and_connections_are_distinguished() {
         check("balancer=270k/s", Some(270_000), None);
         check("server=500k", None, Some(500_000));
         check("server=140k/s,500k", Some(140_000), Some(500_000));

@@ -96,11 +96,11 @@ impl LoadDemand {
         demand.held = holds;
         demand.opening = PerSecond::from_f64(rounded(peak.opening)).max(opens);
         demand.length = forecast.load_end.map(|end| end - forecast.timeline.from);
-        demand.tell(&scope.why_requests(), unknown);
+        demand.note(&scope.why_requests(), unknown);
         Ok(demand)
     }
 
-    fn tell(&mut self, why: &str, unknown: bool) {
+    fn note(&mut self, why: &str, unknown: bool) {
         let one = |what, value, formula: &str| SizingResult {
             role: None,
             what,

@@ -84,7 +84,7 @@ fn runs_that_hardly_differ_raise_few_false_alarms() {
 }
 
 #[test]
-fn a_single_run_beside_five_raises_few_false_alarms() {
+fn a_single_run_against_five_raises_few_false_alarms() {
     println!("{}", check(Chance::Normal, (5, 1)));
 }
 

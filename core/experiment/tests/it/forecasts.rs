@@ -32,7 +32,7 @@ fn check(name: &str, sessions: &[Option<u64>], load_end: Option<i64>, end: Optio
 }
 
 #[test]
-fn every_example_comes_to_what_it_says() {
+fn every_example_has_the_documented_result() {
     let tsung =
         check("tsung-static.yaml", &[Some(4_800), Some(4_800), Some(5_400)], Some(3_000), Some(3_000));
     assert_eq!(tsung.sessions.mean, Some(15_000.0));

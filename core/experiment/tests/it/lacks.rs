@@ -102,7 +102,7 @@ fn a_million_at_both_ends_fit_where_they_were_seen_to_fit() {
 }
 
 #[test]
-fn all_that_is_lacking_is_told_at_once() {
+fn all_missing_parts_are_reported_together() {
     let poor = HostFacts {
         memory_available_bytes: 4 << 30,
         sockets: SocketSupport { files_left: Some(1_000_000), ..able().sockets },
@@ -191,7 +191,7 @@ fn rings_are_locked_only_by_those_without_the_right() {
 }
 
 #[test]
-fn what_is_tight_is_told_and_stops_nobody() {
+fn tight_limits_are_reported_and_stop_no_run() {
     let noted = |text: &str, limits: HostLimits, words: &str| {
         let LoweredPlan { lacking, remarks, .. } = on(text, &limited(limits));
         assert!(lacking.is_empty(), "{lacking:?}");

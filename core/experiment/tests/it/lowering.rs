@@ -144,7 +144,7 @@ fn the_million_opens_keeps_and_closes() {
 }
 
 #[test]
-fn own_phases_run_beside_the_mix() {
+fn own_phases_run_in_parallel_with_the_mix() {
     let text = example_text("flash-sale.yaml");
     let LoweredPlan { plan, .. } = lowered("flash-sale.yaml", &text, &host(), None).expect("a plan");
     let starts: Vec<(&str, i64)> =
@@ -158,7 +158,7 @@ fn own_phases_run_beside_the_mix() {
 }
 
 #[test]
-fn requests_a_second_are_so_many_sessions_fewer() {
+fn request_rates_are_converted_to_sessions() {
     let made = plan(
         "steps:\n  - repeat: 4\n    steps: [{get: /}]\n  - get: /end\nphases:\n  - {rate: 1k requests/s, for: 10s}\n",
     );

@@ -58,7 +58,7 @@ fn there_are_enough_of_them() {
 }
 
 #[test]
-fn several_are_told_at_once() {
+fn several_are_reported_together() {
     let (text, codes) = answer("several");
     assert_eq!(codes.len(), 5, "{text}");
     assert!(text.ends_with("5 errors\n"), "{text}");

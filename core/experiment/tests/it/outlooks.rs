@@ -41,7 +41,7 @@ const HELD: &str = "steps: [{get: /}, {think: 10s}]\nphases: [{name: open, hold:
 const FIVE: &str = "steps: [{repeat: 5, steps: [{get: /, name: one}]}]\nphases: [{rate: 100/s, for: 20s}]";
 
 #[test]
-fn the_second_mistake_is_told() {
+fn the_second_mistake_is_reported() {
     // A rate copied from one host of twenty.
     let text = example_text("lb-million-by-rate.yaml").replace("rate: 10k/s", "rate: 500/s");
     let (kind, words) = told(&text);
@@ -110,7 +110,7 @@ fn percentiles_need_samples() {
 }
 
 #[test]
-fn hosts_and_windows_that_nobody_sees() {
+fn hosts_and_windows_without_samples() {
     check(OPEN, "cpu(lb1) < 96%", "undecided", &["lb1 is not sampled", "--scale"]);
     check(OPEN, "failed < 1% in a for 120s", "undecided", &["never fills"]);
     check(OPEN, "failed < 1% for 120s", "open", &[]);

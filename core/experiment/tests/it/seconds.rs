@@ -344,7 +344,7 @@ fn a_trace_is_followed_to_the_instant() {
 }
 
 #[test]
-fn warm_up_is_before_the_beginning_and_own_phases_run_beside() {
+fn warm_up_precedes_the_start_and_own_phases_run_in_parallel() {
     let once = Rehearsal { scale: 1, speed: 1 };
     for rehearsal in [once, Rehearsal { scale: 3, speed: 2 }] {
         check_file(

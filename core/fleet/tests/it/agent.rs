@@ -203,7 +203,7 @@ fn an_end_while_preparing_leaves_no_command_unanswered() {
 }
 
 #[test]
-fn a_command_whose_predecessor_is_missing_waits_for_it() {
+fn a_command_waits_for_its_missing_predecessor() {
     let mut desk = Desk::in_state(AgentState::Running);
     assert_eq!(desk.order(ControllerPayload::Command { seq: 4, command: Command::Stop }), []);
     assert_eq!(desk.order(ControllerPayload::Command { seq: 3, command: change(9_000) }).len(), 2);

@@ -104,7 +104,7 @@ fn what_a_session_sets_itself_is_its_own() {
 }
 
 #[test]
-fn one_operation_at_a_time_comes_to_the_same_end() {
+fn one_operation_at_a_time_has_the_same_result() {
     let mut long = scenario();
     long.journey = vec![Action::Repeat(3, vec![Action::Set(0, "x".into())]), Action::Request(0)];
     let journey = Journey::new(&long, &plan()).expect("a good journey");
@@ -125,7 +125,7 @@ fn one_operation_at_a_time_comes_to_the_same_end() {
 }
 
 #[test]
-fn whoever_watches_is_told_everything() {
+fn a_watcher_receives_every_event() {
     let of = |subject: &str, number: f64| Check {
         text: subject.to_owned(),
         subject: CheckSubject::Answer(subject.to_owned()),

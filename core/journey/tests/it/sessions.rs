@@ -332,7 +332,7 @@ fn times_are_compared_in_their_unit() {
 }
 
 #[test]
-fn groups_and_logs_are_told() {
+fn groups_and_logs_are_reported() {
     let mut walker = Walker::new(&scenario(vec![
         Action::Group(0, vec![A, Action::Log("in it".into())]),
         Action::Log(hole(Expr::Session, Escape::Plain)),

@@ -192,7 +192,7 @@ fn room_is_bounded_however_far_and_manifold() {
 }
 
 #[test]
-fn what_only_a_checkpoint_tells_is_in_the_totals_and_in_no_column() {
+fn checkpoint_data_is_in_totals_and_in_no_column() {
     let plan = with_warmup(plan(10), 2);
     let warmup = Second::at(-1).phase(0).done(30, 50).seal();
     let second = |at: i64| {

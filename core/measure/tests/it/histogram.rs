@@ -39,7 +39,7 @@ fn buckets_are_those_of_hdrhistogram_at_every_edge() {
 }
 
 #[test]
-fn values_above_the_top_are_clipped_but_exact_beside() {
+fn values_above_the_top_are_clipped_but_the_maximum_is_exact() {
     let histogram = of(&[5, Histogram::HIGHEST, Histogram::HIGHEST + 1, u64::MAX]);
     assert_eq!(histogram.clipped(), 2);
     assert_eq!(histogram.max(), u64::MAX);

@@ -85,7 +85,7 @@ fn what_flows_is_judged_by_its_mean_over_the_span() {
 }
 
 #[test]
-fn where_nobody_counts_single_cpus_the_condition_says_so() {
+fn a_condition_on_uncounted_cpus_says_so() {
     let bare = |(name, sample)| (name, HostSample { cores: Vec::new(), ..sample });
     let seen: Vec<_> = busy("lb1", &[1_000; 10]).into_iter().map(bare).collect();
     for text in ["hottest_core(lb1) < 90%", "hottest_core(lb1) < 90% for 2s"] {

@@ -76,7 +76,7 @@ fn failing(at: i64, bad: std::ops::Range<i64>) -> Second {
 }
 
 #[test]
-fn what_nobody_sees_hurts_nobody() {
+fn unseen_events_have_no_impact() {
     let impact = check(10_000, Some(15_000), well, 0, Recovery::Unhurt);
     assert_eq!((impact.before.time, impact.before.counters.done), (Nanos::from_secs(10), 1_000));
     assert_eq!((impact.during.time, impact.after.time), (Nanos::from_secs(5), Nanos::from_secs(3)));
@@ -163,7 +163,7 @@ fn before_the_load_there_is_nothing_to_compare_with() {
 }
 
 #[test]
-fn what_came_to_nothing_is_not_told() {
+fn empty_results_are_not_reported() {
     let mut book = Ledger::new(&with_events(plan(LENGTH)));
     book.event_began(0, Nanos::from_secs(1));
     book.event_began(1, Nanos::from_secs(2));

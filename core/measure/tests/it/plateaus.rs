@@ -103,7 +103,7 @@ fn the_second_in_which_a_plateau_was_cut_is_not_one_of_its() {
 }
 
 #[test]
-fn seconds_tell_of_requests_too() {
+fn seconds_have_requests_too() {
     let busy = second(2, [0, 0, 0, 0, 200]).phase(1).done(99, 2).answered(0, 1).done(1, 9).open(7);
     let totals = totals(&holding(200, 4), [second(0, [200, 0, 0, 0, 200]), busy]);
     let (_, plateau) = totals.held.plateaus().next().expect("a plateau");

@@ -246,7 +246,7 @@ fn only_the_judged_load_without_a_gap_counts() {
 }
 
 #[test]
-fn who_answers_all_at_once_does_not_stand_still() {
+fn a_target_that_answers_in_bursts_is_not_stalled() {
     // A hundred users in step, answered every five seconds.
     let second = |at: i64| {
         let mut second = waiting(at, 0, 100);

@@ -62,7 +62,7 @@ fn warmup_is_apart_from_everything_judged() {
 
 /// Bytes are counted per second, so a second with judged load and warm-up counts completely.
 #[test]
-fn traffic_beside_a_warmup_is_that_of_the_load() {
+fn traffic_during_a_warmup_is_that_of_the_load() {
     let mut plan = plan(2);
     plan.phases = vec![phase("warm", 0, 1), phase("main", 0, 2)];
     plan.phases[0].warmup = true;

@@ -47,7 +47,7 @@ fn a_lag_at_the_tolerance_is_not_late() {
 }
 
 #[test]
-fn reasons_of_the_generator_are_told_from_those_of_the_target() {
+fn reasons_of_the_generator_are_distinguished_from_those_of_the_target() {
     fn check(make: fn(Second) -> Second, dropped: u64, failed: u64) {
         let facts = facts(&plan(20), seconds(20, 7, make));
         assert_eq!(facts.generator_dropped, share(dropped, 2000));

@@ -98,7 +98,7 @@ impl FileBudget {
     }
 
     /// Files that are not rings, where io\_uring's sockets are in rings.
-    const fn beside_rings(self) -> u64 {
+    const fn outside_rings(self) -> u64 {
         RINGS_RESERVE + WAKERS_PER_THREAD * self.threads as u64
     }
 
@@ -107,7 +107,7 @@ impl FileBudget {
     /// have files (`io_uring_register(2)`, `IORING_REGISTER_FILES`). Connections are spread evenly
     /// over threads, so one ring of each thread may be partly empty.
     fn in_rings(self) -> u64 {
-        let (threads, rings) = (u64::from(self.threads), self.table_max.saturating_sub(self.beside_rings()));
+        let (threads, rings) = (u64::from(self.threads), self.table_max.saturating_sub(self.outside_rings()));
         if rings < threads {
             return 0;
         }
@@ -185,7 +185,7 @@ impl FileBudget {
         }
         if self.tableless {
             let rings = self.rings(connections);
-            let needed = self.beside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
+            let needed = self.outside_rings().saturating_add(rings.max(2 * u64::from(self.threads)));
             // If no more rings are possible, each must hold more sockets.
             let needed = needed.max(connections.div_ceil(self.rings_max().max(1)).saturating_add(1));
             return refused(self.too_few(asked, needed), self.raise_to(needed));

@@ -123,7 +123,7 @@ fn phases_and_windows() {
 }
 
 #[test]
-fn wrong_ones_say_what_was_meant() {
+fn wrong_ones_suggest_the_intended_one() {
     let table: &[(&str, &str, &str, &str)] = &[
         ("", "condition_empty", "empty", "p99 < 250ms"),
         ("!= 500", "condition_subject", "no subject", "a condition starts with its subject"),

@@ -80,7 +80,7 @@ fn tables_and_threads_follow_the_connections() {
 }
 
 #[test]
-fn more_threads_are_told_with_the_reason() {
+fn more_threads_are_reported_with_the_reason() {
     let resolved = on(connections(100_000), &host(false, PerThread)).expect("a plan");
     assert!(resolved.remarks.iter().any(|remark| remark.starts_with("6 load threads")), "{resolved:?}");
     let resolved = on(connections(30_000), &host(false, PerThread)).expect("a plan");

@@ -371,7 +371,7 @@ fn what_looks_unintended_is_remarked() {
 }
 
 #[test]
-fn the_kernels_search_for_ports_is_told_ahead() {
+fn the_kernels_search_for_ports_is_predicted() {
     let told =
         |options: RunOptions| on(&options, &host()).remarks.iter().any(|line| line.contains("--source auto"));
     let many = |connections| RunOptions { connections: Some(connections), ..options() };

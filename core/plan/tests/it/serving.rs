@@ -48,7 +48,7 @@ fn check_refused(host: &HostFacts, engine: EngineChoice, lacks: &[(&str, &str)])
 }
 
 #[test]
-fn all_that_a_host_lacks_is_told_with_what_mends_it() {
+fn all_that_a_host_lacks_is_reported_with_what_mends_it() {
     let few_files =
         HostFacts { sockets: SocketSupport { files_left: Some(500_000), ..host().sockets }, ..host() };
     check_refused(&few_files, EngineChoice::Uring, &[("no_files", "fs.file-max")]);
@@ -83,7 +83,7 @@ fn as_many_as_are_said_to_fit_do() {
 }
 
 #[test]
-fn what_is_tight_is_noted_and_refuses_nobody() {
+fn tight_limits_are_noted_and_refuse_no_run() {
     let tight = limits(|limits| {
         limits.backlog_max = Some(4_096);
         limits.tcp_pages = Some([287_901, 383_869, 575_802]);

@@ -176,7 +176,7 @@ fn contradictions_are_refused() {
 }
 
 #[test]
-fn files_that_are_of_no_use_are_told() {
+fn files_that_are_of_no_use_are_reported() {
     let cut = &CERT[..40];
     let garbled = "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n";
     for (text, said) in [

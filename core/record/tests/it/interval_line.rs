@@ -97,7 +97,7 @@ fn a_bucket_takes_little_more_than_a_character() {
 
 /// Service times are stored as differences from the response times, unless that is longer.
 #[test]
-fn service_times_are_told_beside_response_times() {
+fn service_times_are_shown_next_to_response_times() {
     fn check_service(of: impl Fn(u64, u64) -> (u64, u64), at_most: usize) {
         let (mut interval, mut random) = (Interval::default(), Random(5));
         let step = interval.step_mut(wavetank_plan::Key::default());

@@ -121,7 +121,7 @@ fn the_hash_is_that_of_the_text() {
 }
 
 #[test]
-fn long_and_binary_bodies_are_told_by_size_and_hash() {
+fn long_and_binary_bodies_are_shown_by_size_and_hash() {
     for body in [vec![0_u8; 12], vec![b'x'; 5_000], vec![0xff, 0xfe], b"bell\x07".to_vec()] {
         let mut plan = plan();
         let bytes = body.len();

@@ -75,7 +75,7 @@ fn journey() -> Plan {
 }
 
 #[test]
-fn a_journey_is_told_in_words() {
+fn a_journey_is_shown_as_text() {
     let text = PlanDoc::new(&journey()).to_yaml();
     for words in [
         "group cart",

@@ -110,7 +110,7 @@ fn what_a_pack_begins_with_is_as_described() {
 /// A percentile that dropped requests would have affected is a lower bound; a list would present it
 /// as the measured time.
 #[test]
-fn times_that_are_not_known_are_not_told() {
+fn times_that_are_not_known_are_not_reported() {
     let check = |unknown: &[&str], p50: Option<f64>, p99: Option<f64>| {
         let mut record = RunRecord::default();
         let unknown = unknown.iter().map(|name| (*name).to_owned()).collect();

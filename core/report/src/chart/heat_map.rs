@@ -300,7 +300,7 @@ mod tests {
 
     /// Zeros have no place on a logarithmic axis, and are drawn at its lower end.
     #[test]
-    fn times_of_nothing_are_told_as_at_most_the_lowest_name() {
+    fn times_of_nothing_are_reported_as_at_most_the_lowest_name() {
         let of = |least: u64| {
             let mut values = Histogram::default();
             for value in [least, 5_000, 1_000_000] {
@@ -349,7 +349,7 @@ mod tests {
 
     /// The times of dropped requests would be above all answered ones.
     #[test]
-    fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
+    fn percentiles_that_dropped_requests_leave_unknown_are_not_reported() {
         let mut values = Histogram::default();
         values.record_n(5_000_000, 1_000);
         let svg = |dropped: u64| {
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn shades_are_told_once_each_and_what_is_sure_is_solid() {
+    fn shades_are_reported_once_each_and_what_is_sure_is_solid() {
         let mut few = Histogram::default();
         few.record_n(5_000_000, 6);
         let svg = draw(&[few]);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markers_are_evenly_apart_and_beside_those_of_others() {
+    fn markers_are_evenly_apart_and_next_to_those_of_others() {
         let of = |number| places(number, 2).map(|place| (place * 1e3_f64).round()).collect::<Vec<_>>();
         assert_eq!(of(0), [50.0, 250.0, 450.0, 650.0, 850.0]);
         assert_eq!(of(1), [150.0, 350.0, 550.0, 750.0, 950.0]);

@@ -69,7 +69,7 @@ impl<'a> SpectrumCurve<'a> {
     }
 
     /// Whether percentile `q` (0 to 100) is known.
-    fn tells(&self, q: f64) -> bool {
+    fn is_known(&self, q: f64) -> bool {
         is_percentile_known(self.known, q)
     }
 
@@ -244,7 +244,7 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
     let words = figure.labels();
     let mut told: Vec<String> = TOLD
         .into_iter()
-        .filter(|(_, q)| !curve.values.is_uncertain(*q) && curve.tells(*q))
+        .filter(|(_, q)| !curve.values.is_uncertain(*q) && curve.is_known(*q))
         .filter_map(|(name, q)| Some(format!("{name} {}", time(curve.values.percentile(q)?))))
         .collect();
     if curve.values.is_empty() {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fewer_than_ten_values_tell_is_faint() {
+    fn percentiles_of_fewer_than_ten_values_are_faint() {
         let mut values = Histogram::default();
         for n in 1..=1_000 {
             values.record(n * 100_000);
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_told_of_what_is_unknown() {
+    fn unknown_values_are_not_shown() {
         let mut values = Histogram::default();
         (1..=100_000_u64).for_each(|n| values.record(n * 1_000));
         let frame = Frame::new("spectrum", "Percentiles", &ChartStrings::EN);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_tell_what_the_histogram_tells() {
+    fn ranks_agree_with_the_histogram() {
         let mut values = Histogram::default();
         (1..=12_345_u64).for_each(|n| values.record(n * n));
         let ranks = Ranks::of(&values);
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_with_their_digits() {
+    fn shares_are_shown_with_their_digits() {
         assert_eq!(nine_text(5), "99.999 %");
         assert_eq!(share_text(3.0), "99.90 %");
         assert_eq!(share_text(0.301), "50 %");

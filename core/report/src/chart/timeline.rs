@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn no_band_beside_another_loses_its_name() {
+    fn no_band_next_to_another_loses_its_name() {
         let mut axis = Timeline::new(Nanos::from_secs(-2), Nanos::from_secs(92));
         let band = |from, label: &str| Shade {
             from: Nanos::from_secs(from),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_tell_what_seconds_would_hide() {
+    fn ranges_show_what_seconds_would_hide() {
         let axis = Timeline::new(Nanos(-2_060_000_000), Nanos::from_secs(90));
         let check = |from: f64, until: f64, told: &str| {
             assert_eq!(axis.span(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), told);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_follow_and_stand_beside_each_other() {
+    fn phases_follow_each_other_and_overlap() {
         let all = [phase("open", 0.0, 10.0), phase("keep", 10.0, 40.0), phase("other", 5.0, 25.0)];
         check(
             &all,

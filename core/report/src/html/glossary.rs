@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_sentences_is_meant_only_as_a_name() {
+    fn a_word_of_sentences_counts_only_as_a_name() {
         let terms = ["Open", "Open loop", "Wait", "计划", "等待"].map(str::to_owned);
         let check = |name: &str, markup: &str, is: bool| {
             assert_eq!(is_name(name, &terms, &text_of(markup)), is, "{name} in {markup}");

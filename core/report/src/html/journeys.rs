@@ -25,7 +25,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         @if !record.counts.is_empty() { h3 { (own.counts) } (counts(sheet)) }
         @if !record.rendezvous.is_empty() { h3 { (own.rendezvous) } (rendezvous(sheet)) }
         @for (title, around) in [(own.before, &record.before), (own.after, &record.after)] {
-            @if let Some(around) = around { (told(sheet, title, around)) }
+            @if let Some(around) = around { (hook_section(sheet, title, around)) }
         }
     };
     Section::new("sessions", words.titles.journeys, words.leads.journeys, body)
@@ -160,7 +160,7 @@ fn rendezvous(sheet: &PageContext) -> Markup {
     table.render(sheet)
 }
 
-fn told(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {
+fn hook_section(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {
     html! {
         @if !around.checks.is_empty() || !around.faults.is_empty() {
             h3 { (title) }

@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_many_levels_are_told() {
+    fn few_of_many_levels_are_reported() {
         let many = [(200.0, 3), (250.0, 2), (300.0, 1), (350.0, 2), (400.0, 1), (500.0, 0)];
         let many = many.map(|(level, passed)| (level, passed, true));
         check(200.0, &many, &[250.0, 300.0, 350.0], 5, false);

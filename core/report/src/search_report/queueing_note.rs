@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_matters_is_told() {
+    fn a_queue_that_matters_is_reported() {
         check(Some(490.0), Some(500.0), Some("500/s passed, but 2 % of it"));
         check(Some(499.9), Some(500.0), None);
         check(Some(500.0), Some(500.0), None);

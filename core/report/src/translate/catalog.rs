@@ -56,10 +56,10 @@ pub(crate) fn translate(sentence: &str) -> Vec<Piece> {
     if sentence.len() > SENTENCE_BYTES_MAX {
         return vec![Piece::Stored(sentence.to_owned())];
     }
-    told(sentence, 0)
+    pieces_of(sentence, 0)
 }
 
-fn told(sentence: &str, depth: u32) -> Vec<Piece> {
+fn pieces_of(sentence: &str, depth: u32) -> Vec<Piece> {
     if is_value(sentence) {
         return vec![Piece::Own(sentence.to_owned())];
     }
@@ -68,7 +68,7 @@ fn told(sentence: &str, depth: u32) -> Vec<Piece> {
     }
     // Evidence is a row of facts, each for itself.
     if sentence.contains(" · ") {
-        let facts: Vec<_> = sentence.split(" · ").map(|fact| told(fact, depth + 1)).collect();
+        let facts: Vec<_> = sentence.split(" · ").map(|fact| pieces_of(fact, depth + 1)).collect();
         return joined(facts, " · ");
     }
     let mut partly = None;
@@ -95,7 +95,7 @@ fn filled(
             PatternPart::Text(text) => add(&mut pieces, Piece::Own((*text).to_owned())),
             PatternPart::Hole(name, _) => match found.iter().find(|(own, ..)| own == name) {
                 Some((_, PlaceholderKind::Phrase, value)) => {
-                    add_all(&mut pieces, told(value, depth + 1));
+                    add_all(&mut pieces, pieces_of(value, depth + 1));
                 }
                 Some((_, PlaceholderKind::List, value)) => {
                     add(&mut pieces, Piece::Own(value.replace(PARTS.0, LISTED)));
@@ -121,13 +121,13 @@ fn split(sentence: &str, (joint, chinese): (&str, &str), depth: u32) -> Option<V
     if !sentence.contains(joint) {
         return None;
     }
-    let parts: Vec<_> = sentence.split(joint).map(|part| told(part, depth + 1)).collect();
+    let parts: Vec<_> = sentence.split(joint).map(|part| pieces_of(part, depth + 1)).collect();
     parts.iter().all(|part| whole(part)).then(|| joined(parts, chinese))
 }
 
 fn named(sentence: &str, depth: u32) -> Option<Vec<Piece>> {
     let (name, rest) = sentence.split_once(": ").filter(|(name, _)| !name.contains(PARTS.0))?;
-    let rest = told(rest, depth + 1);
+    let rest = pieces_of(rest, depth + 1);
     let mut pieces = vec![Piece::Own(format!("{name}："))];
     whole(&rest).then(|| {
         add_all(&mut pieces, rest);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_told_with_their_numbers() {
+    fn sentences_are_reported_with_their_numbers() {
         check("", "");
         check("stopped by hand", "被手动停止");
         check("`p99 < 50ms` broke: 312 ms at 7 s", "`p99 < 50ms` 未满足：实测 312 ms，出现在 7 s");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_of_earlier_archives_are_told_too() {
+    fn sentences_of_earlier_archives_are_reported_too() {
         check(
             "the generator was late: 1.2 % of the requests wanted in the worst 10.0 s were taken up more than 1.00 ms after \
              their instant",
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_are_told_part_by_part() {
+    fn loads_are_reported_part_by_part() {
         check("50 connections, 10 s, closed loop", "50 个连接，10 s，闭环");
         check(
             "350/s at random (poisson), 30 s, open loop, after 3 s of warm-up",
@@ -258,7 +258,7 @@ mod tests {
 
     /// The first pattern is used, so a later duplicate would never be.
     #[test]
-    fn no_sentence_stands_twice() {
+    fn no_sentence_appears_twice() {
         let mut seen = std::collections::HashSet::new();
         for (english, _) in WORDS.into_iter().flat_map(pairs) {
             assert!(seen.insert(shape(english)), "twice: {english}");

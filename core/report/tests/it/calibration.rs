@@ -124,7 +124,7 @@ fn check(doc: &CalibrationMarginDoc, state: &str, why: &str) {
 }
 
 #[test]
-fn every_state_is_told() {
+fn every_state_is_reported() {
     let plan = here(8_000);
     let known = |known| calibration_margin((&plan, &host()), known, VERSION, NOW_S);
     check(&known(CalibrationLookup::Nothing), "none", "this host is not calibrated");

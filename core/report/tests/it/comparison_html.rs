@@ -32,7 +32,7 @@ fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
 }
 
 #[test]
-fn percentiles_that_dropped_requests_leave_unknown_are_not_told() {
+fn percentiles_that_dropped_requests_leave_unknown_are_not_reported() {
     let side = |dropped: u64| {
         let mut course = TimeSeries::default();
         (1..=100_000_u64).for_each(|n| course.response.record(n * 1_000));
@@ -228,7 +228,7 @@ fn names_and_commands_stay_whole() {
 }
 
 #[test]
-fn every_answer_is_told_in_both_languages() {
+fn every_answer_has_both_languages() {
     let (en, zh) = (Language::English, Language::Chinese);
     check(
         CompareAnswer::Difference,

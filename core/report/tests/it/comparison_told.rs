@@ -42,7 +42,7 @@ fn the_chart_of_ratios_explains_itself() {
 /// If there are more values than fit, those with a shown difference are among the listed ones, and
 /// the others are counted.
 #[test]
-fn what_is_shown_is_told_before_rows_are_left_out() {
+fn the_selection_is_reported_before_rows_are_left_out() {
     let mut doc = doc(CompareAnswer::Regression);
     doc.next = vec!["run more".to_owned()];
     let first = doc.metrics[0].clone();
@@ -142,7 +142,7 @@ fn ends_of_intervals_never_read_as_none() {
 /// The text on an undecided comparison names the reason: values that were asked for, or values
 /// without a ratio.
 #[test]
-fn what_stands_against_an_answer_is_told() {
+fn objections_to_an_answer_are_reported() {
     let check = |of: &dyn Fn(&mut CompareDoc), en: [&str; 2], zh: [&str; 2]| {
         let mut doc = doc(CompareAnswer::Undecided);
         doc.max_regression = None;

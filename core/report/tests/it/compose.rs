@@ -163,11 +163,16 @@ fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
 }
 
 fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunRecord {
-    composed_beside(load, seconds, diagnosis, &[])
+    composed_with_memory(load, seconds, diagnosis, &[])
 }
 
 /// The same with the memory found by samples of this host.
-fn composed_beside(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, found: &[u64]) -> RunRecord {
+fn composed_with_memory(
+    load: &Load,
+    seconds: &[Interval],
+    diagnosis: &Diagnosis,
+    found: &[u64],
+) -> RunRecord {
     let plan = plan(load);
     let mut ledger = Ledger::new(&plan);
     for &rss_bytes in found {
@@ -319,7 +324,7 @@ fn scopes_and_judgements_are_carried_over() {
 }
 
 #[test]
-fn the_load_is_told_in_words() {
+fn the_load_is_shown_as_text() {
     for (load, defaults, model, text) in [
         (closed(), true, "closed", "50 connections, 4 s, closed loop, after 2 s of warm-up"),
         (
@@ -336,7 +341,7 @@ fn the_load_is_told_in_words() {
 
 /// The think time, and the response time, determine how often each user sends.
 #[test]
-fn what_users_think_is_told_where_the_load_waits_for_them() {
+fn think_time_is_shown_where_the_load_waits_for_it() {
     let check = |load: &Load, thoughts: &[Think], shown: &str| {
         let mut plan = plan(load);
         plan.scenarios[0].journey.extend(thoughts.iter().copied().map(Action::Think));
@@ -351,7 +356,7 @@ fn what_users_think_is_told_where_the_load_waits_for_them() {
 
 /// A rate of sessions must not be read as a rate of requests.
 #[test]
-fn sessions_of_several_requests_are_told_as_sessions() {
+fn sessions_of_several_requests_are_shown_as_sessions() {
     let check = |journey: &[Action], text: &str| {
         let mut plan = plan(&open());
         plan.scenarios[0].journey = journey.to_vec();
@@ -367,7 +372,7 @@ fn sessions_of_several_requests_are_told_as_sessions() {
 }
 
 #[test]
-fn several_phases_are_told_by_their_names() {
+fn several_phases_are_shown_with_their_names() {
     let mut plan = plan(&closed());
     let last = plan.phases.last().expect("the measured phase").clone();
     plan.phases.push(Phase { name: "again".to_owned(), ..last });
@@ -390,7 +395,7 @@ fn advice_follows_a_pass_only() {
 #[test]
 fn no_sample_found_more_memory_than_the_most() {
     let check = |found: &[u64], expected: u64| {
-        let record = composed_beside(&open(), &[second(0, 1)], &diagnosis(), found);
+        let record = composed_with_memory(&open(), &[second(0, 1)], &diagnosis(), found);
         assert_eq!(record.generator.peak_rss_bytes, expected, "{found:?}");
     };
     check(&[], 9_000_000);

@@ -90,7 +90,7 @@ fn word(text: &str) -> Option<&str> {
 
 /// Returns every code that the sources can show, and the places with a code that this test cannot
 /// determine.
-fn told() -> (BTreeMap<String, String>, Vec<String>) {
+fn reported() -> (BTreeMap<String, String>, Vec<String>) {
     let (mut codes, mut strange) = (BTreeMap::new(), Vec::new());
     for (path, text) in of_the_program() {
         let names = ["UserError", "Diagnostic", "Finding", "DataNote", "Reader"];
@@ -148,7 +148,7 @@ fn of(group: CodeGroup) -> BTreeSet<&'static str> {
 
 #[test]
 fn every_code_is_explained_and_nothing_else() {
-    let (told, strange) = told();
+    let (told, strange) = reported();
     assert!(strange.is_empty(), "made in a way that this test does not know: {strange:#?}");
     assert!(told.len() > 200, "the search found only {}", told.len());
     let explained: BTreeSet<&str> = SEARCHED.into_iter().flat_map(of).collect();

@@ -132,7 +132,7 @@ fn every_width_has_every_part() {
 }
 
 #[test]
-fn strange_plans_are_told_too() {
+fn strange_plans_are_reported_too() {
     // An empty plan, a plan that never ends, and more than can be shown.
     check(&ForecastDoc::default(), 80, &[]);
     let mut endless = doc();

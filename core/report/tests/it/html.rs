@@ -219,7 +219,7 @@ fn headings_come_in_order_and_names_are_used_once() {
 }
 
 #[test]
-fn what_speaks_against_the_blame_is_told_last() {
+fn what_speaks_against_the_blame_is_reported_last() {
     let mut record = failed();
     let decisive = finding("slow", Blame::Target, "the target was slow", "", "");
     let aside = finding("behind", Blame::Generator, "a load thread could not keep up", "", "");
@@ -284,7 +284,7 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
 /// A run without an end was not checked at its end. An empty list of findings would look as if all
 /// was well.
 #[test]
-fn a_run_without_an_end_is_not_told_as_clean() {
+fn a_run_without_an_end_is_not_reported_as_clean() {
     let check = |reason: &str, cut_off: bool| {
         let mut record = open();
         record.findings.clear();
@@ -299,7 +299,7 @@ fn a_run_without_an_end_is_not_told_as_clean() {
 }
 
 #[test]
-fn a_rate_of_a_phase_is_explained_where_it_is_not_what_stands_beside_it() {
+fn a_phase_rate_that_differs_from_the_plan_is_explained() {
     let check = |rate: f64, told: bool| {
         let mut phase = PhaseDoc { duration_s: Number(5.0), ..PhaseDoc::default() };
         (phase.requests.done, phase.rate.done_per_s) = (480, Number(rate));

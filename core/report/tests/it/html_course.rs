@@ -167,7 +167,7 @@ fn requests_begin_with_the_warmup() {
 /// The judged half of such a second counts requests only. A chart of connections would show a drop
 /// to zero.
 #[test]
-fn a_warmup_beside_judged_load_is_drawn_once() {
+fn a_warmup_during_judged_load_is_drawn_once() {
     let mut plan = with_warmup(plan(5), 1);
     plan.phases[0].start = Nanos::ZERO;
     let mut maker = TimeSeriesBuilder::new(&plan, COLUMNS_MAX);
@@ -227,7 +227,7 @@ fn a_drain_of_some_milliseconds_draws_no_fall() {
 /// Values that are counted in an unexpected place, or are not drawn, are explained next to the
 /// chart.
 #[test]
-fn what_charts_leave_out_is_told() {
+fn what_charts_leave_out_is_reported() {
     let shown = |change: &dyn Fn(&mut RunRecord, &mut Interval, i64)| {
         let (plan, mut record) = (plan(10), open());
         record.connections.peak = 50;
@@ -292,7 +292,7 @@ fn an_hour_of_twenty_steps_stays_small() {
 /// Parallel phases do not add up to the run's length, and a warm-up in parallel to the load
 /// precedes none of it.
 #[test]
-fn what_runs_beside_each_other_is_told_so() {
+fn parallel_phases_are_reported_as_parallel() {
     let mut plan = plan(10);
     plan.phases = vec![phase("warm", 0, 2), phase("pay", 0, 10), phase("peak", 4, 6)];
     plan.phases[0].warmup = true;
@@ -307,7 +307,7 @@ fn what_runs_beside_each_other_is_told_so() {
 
 /// The planned rate is drawn with the rate done, but not if a warm-up runs in parallel.
 #[test]
-fn the_plan_of_a_warmup_beside_the_load_is_not_drawn() {
+fn the_plan_of_a_warmup_during_the_load_is_not_drawn() {
     let mut plan = plan(10);
     plan.phases = vec![phase("warm", 0, 2), phase("main", 0, 10)];
     plan.phases[0].warmup = true;

@@ -49,7 +49,7 @@ fn the_first_page_claims_what_was_asked() {
 }
 
 #[test]
-fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
+fn failures_next_to_the_response_time_are_reported_where_they_are_not_few() {
     let check = |count: u64, shown: bool| {
         let mut record = open();
         record.failed_us = times(count, [900.0, 2_000_000.0, 3_400_000.0, 3_500_000.0, 3_600_000.0]);
@@ -63,7 +63,7 @@ fn failures_beside_the_response_time_are_told_where_they_are_not_few() {
 }
 
 #[test]
-fn answers_after_the_load_are_told_beside_the_rate() {
+fn answers_after_the_load_are_reported_next_to_the_rate() {
     let check = |model: &str, done_per_s: f64, expected: &str| {
         let mut record = open();
         record.load.model = model.to_owned();
@@ -88,7 +88,7 @@ fn answers_after_the_load_are_told_beside_the_rate() {
 }
 
 #[test]
-fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
+fn what_a_broken_condition_found_is_reported_as_far_as_it_is_known() {
     let check = |expr: &str, ok: Option<bool>, found: &str| {
         let mut record = invalid();
         record.thresholds = vec![Threshold { value: None, ..asked(expr, ok, 0.0, "us") }];
@@ -108,7 +108,7 @@ fn what_a_broken_condition_found_is_told_as_far_as_it_is_known() {
 }
 
 #[test]
-fn what_was_found_in_a_run_that_passed_is_told_even_so() {
+fn what_was_found_in_a_run_that_passed_is_reported_even_so() {
     let first_page = |record: &RunRecord| {
         let page = page(record, Language::English);
         page.split("<nav").next().expect("it begins").to_owned()
@@ -170,7 +170,7 @@ fn a_broken_condition_is_never_left_out_for_one_that_held() {
 /// Failed extractions have the same code. Readers must not take the failed checks for the reason of
 /// all of them.
 #[test]
-fn what_no_failed_check_explains_is_told_beside_them() {
+fn unexplained_failures_are_reported_next_to_failed_checks() {
     let check = |failed_by: &[u64], in_all: u64, examples: bool, shown: &str| {
         let mut record = failed();
         let one = |&failed: &u64| CheckDoc {
@@ -204,7 +204,7 @@ fn what_no_failed_check_explains_is_told_beside_them() {
 }
 
 #[test]
-fn checks_that_failed_are_named_beside_the_finding_of_them() {
+fn failed_checks_are_named_next_to_their_finding() {
     let check = |code: &str, failed_by: &[u64], shown: &[&str]| {
         let one = |(number, &failed): (usize, &u64)| CheckDoc {
             name: format!("time < {number}ms"),

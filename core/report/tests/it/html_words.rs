@@ -32,7 +32,7 @@ fn a_word_has_its_own_name_in_the_glossary() {
 /// The page says that some sentences are not translated if it has such sentences. Names do not
 /// count.
 #[test]
-fn what_stands_as_stored_is_told_where_it_is_there() {
+fn stored_text_is_shown_where_it_exists() {
     let check = |evidence: &str, printed: bool| {
         let mut record = failed();
         record.findings = vec![finding("status", Blame::Target, "", evidence, "")];
@@ -48,7 +48,7 @@ fn what_stands_as_stored_is_told_where_it_is_there() {
 /// The page counts the thresholds that were set and the implicit ones that passed. The table has
 /// the same number of rows.
 #[test]
-fn implicit_conditions_are_told_beside_those_that_were_set() {
+fn implicit_conditions_are_reported_next_to_those_that_were_set() {
     let mut record = open();
     record.verdict.headline.clear();
     record.thresholds = vec![
@@ -73,7 +73,7 @@ fn implicit_conditions_are_told_beside_those_that_were_set() {
 /// The reason of a failed request is shown with the failure. Our text is in the page's language;
 /// text from outside is unchanged.
 #[test]
-fn what_failures_say_is_told_in_the_pages_language() {
+fn what_failures_say_is_reported_in_the_pages_language() {
     let check = |class: &str, detail: &str, language, printed: &str| {
         let mut record = failed();
         let sample =

@@ -81,7 +81,7 @@ fn record() -> RunRecord {
 }
 
 #[test]
-fn the_record_tells_what_was_done_and_seen() {
+fn the_record_has_actions_and_observations() {
     let record = record();
     let outcomes: Vec<_> = record.impacts.iter().map(|impact| (impact.outcome, impact.recovery)).collect();
     assert_eq!(
@@ -107,7 +107,7 @@ fn the_record_tells_what_was_done_and_seen() {
 }
 
 #[test]
-fn text_and_markdown_tell_it() {
+fn text_and_markdown_show_it() {
     let told = RunRecord { impacts: record().impacts, ..open() };
     golden("impacts.txt", &text(&told));
     golden("impacts.md", &markdown(&told));

@@ -95,7 +95,7 @@ fn dropping() -> impl Iterator<Item = Second> {
 }
 
 #[test]
-fn sessions_that_never_began_are_told_with_their_reasons() {
+fn sessions_that_never_began_are_reported_with_their_reasons() {
     let by = |reasons: &[(&str, u64)]| reasons.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
     let record = composed_of(false, dropping());
     assert_eq!(record.sessions_dropped_by, by(&[("max_open", 300), ("no_files", 50)]));
@@ -207,7 +207,7 @@ fn shown() -> RunRecord {
 }
 
 #[test]
-fn a_journey_is_told_in_a_hundred_columns() {
+fn a_journey_is_reported_in_a_hundred_columns() {
     let printed = text(&shown());
     support::golden("journey.txt", &printed);
     assert!(printed.lines().all(|line| line.chars().count() <= 100 && line == line.trim_end()), "{printed}");

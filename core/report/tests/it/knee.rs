@@ -133,7 +133,7 @@ fn levels_have_their_unit() {
 }
 
 #[test]
-fn every_format_tells_it_and_nothing_in_it_is_more_than_text() {
+fn every_format_shows_it_as_plain_text() {
     let doc = doc("found", [Some(2_450.0), Some(2_480.0), Some(2_510.0)]);
     let text = knee_text(&doc);
     assert!(text.starts_with(&doc.answer.headline), "{text}");
@@ -217,7 +217,7 @@ fn a_chinese_page_answers_in_chinese() {
 /// An interrupted run says nothing about its level, and does not count as invalidated by the
 /// generator.
 #[test]
-fn levels_tell_how_many_runs_count() {
+fn levels_show_how_many_runs_count() {
     let check = |runs: u32, passed: u32, generator: u32, held: &str| {
         let mut doc = doc("found", [Some(2_450.0), Some(2_480.0), Some(2_510.0)]);
         doc.curve.truncate(1);

@@ -64,7 +64,7 @@ fn noisy() -> SearchDoc {
 
 /// The text on a level says what its runs showed; estimates are called estimates.
 #[test]
-fn what_held_is_told_apart_from_what_is_estimated() {
+fn measured_and_estimated_limits_are_distinguished() {
     let doc = noisy();
     let headline = "knee estimated at 499.6/s (490 to 507.7, 95 %) for p95 < 24ms: 2 of 2 runs passed at 500.4/s, 0 of 4 from 504/s up";
     assert_eq!(doc.answer.headline, headline);
@@ -161,7 +161,7 @@ fn a_bound_is_not_called_a_knee() {
 
 /// Runs are also judged by implicit thresholds, and readers of the page must see which.
 #[test]
-fn conditions_that_nobody_set_are_told() {
+fn implicit_conditions_are_reported() {
     let mut doc = noisy();
     let added = |expr: &str| Threshold { expr: expr.to_owned(), implicit: true, ..Threshold::default() };
     for run in &mut doc.runs {
@@ -176,7 +176,7 @@ fn conditions_that_nobody_set_are_told() {
 /// The chart has the threshold as a limit. Levels near the knee are in a chart of their own, each
 /// level in one chart only.
 #[test]
-fn the_chart_has_the_limit_and_tells_levels_apart() {
+fn the_chart_has_the_limit_and_distinguishes_levels() {
     let page = knee_html(&noisy(), Language::English);
     assert_eq!(page.matches("<line class=\"limit\"").count(), 2, "{page}");
     assert!(page.contains("</svg>p95 &lt; 24ms</li>"), "{page}");

@@ -28,8 +28,8 @@ const MAKERS: [&str; 46] = [
     "bin/wavetank/src/commands/search/verdict.rs",
     "bin/wavetank/src/comparison/load.rs: fn read(",
     "bin/wavetank/src/comparison/sides.rs: fn warnings(",
-    "bin/wavetank/src/comparison/sides.rs: fn steps_told(",
-    "bin/wavetank/src/comparison/sides.rs: fn apart_told(",
+    "bin/wavetank/src/comparison/sides.rs: fn steps_note(",
+    "bin/wavetank/src/comparison/sides.rs: fn uncompared_note(",
     "bin/wavetank/src/comparison/sides.rs: fn doubts(",
     "bin/wavetank/src/comparison/sides.rs: fn advise(",
     "bin/wavetank/src/run/hooks.rs",
@@ -285,7 +285,7 @@ fn texts(source: &str) -> Vec<String> {
                 let lines: Vec<_> = text.split('\n').collect();
                 let joined =
                     lines.iter().enumerate().map(|(at, line)| if at == 0 { line } else { line.trim_start() });
-                if !is_told(before) {
+                if !is_translated(before) {
                     texts.push(joined.collect());
                 }
             }
@@ -297,7 +297,7 @@ fn texts(source: &str) -> Vec<String> {
 
 /// Whether the statement that ends with `before` only prints or sends its text, so that it is not
 /// stored.
-fn is_told(before: &str) -> bool {
+fn is_translated(before: &str) -> bool {
     let begin = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
     TOLD.iter().any(|told| before[begin..].contains(told))
 }
@@ -338,7 +338,7 @@ fn is_chinese(sentence: &str) -> bool {
 }
 
 #[test]
-fn what_the_sources_make_is_told_in_chinese() {
+fn sentences_of_the_source_have_chinese_phrases() {
     assert!(!is_chinese("a sentence that no source makes"), "nothing is marked as English");
     let mut seen = Vec::new();
     let mut without = Vec::new();
@@ -365,7 +365,7 @@ fn what_the_sources_make_is_told_in_chinese() {
 }
 
 #[test]
-fn whole_sentences_are_told_in_chinese() {
+fn whole_sentences_are_translated() {
     let without: Vec<_> = WHOLE.iter().filter(|sentence| !is_chinese(sentence)).collect();
     assert!(without.is_empty(), "{without:#?}");
 }
@@ -393,7 +393,7 @@ fn who_stores_sentences_is_known() {
 
 /// Names and responses come from outside: the value of a placeholder is always plain text.
 #[test]
-fn what_stands_in_a_hole_is_only_text() {
+fn a_placeholder_contains_only_text() {
     let page = page("<b>x</b>: status 500 · `<script>` broke: <img src=x>");
     assert!(page.contains("：状态码 500") && !page.contains("<b>x") && !page.contains("<img"), "{page}");
     assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");

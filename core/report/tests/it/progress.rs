@@ -49,7 +49,7 @@ fn a_second_is_one_line() {
 }
 
 #[test]
-fn a_run_with_holds_tells_what_is_held() {
+fn a_run_with_holds_shows_held_connections() {
     let conns = ConnCounts { open: 699_000, opened: 25_000, ..ConnCounts::default() };
     let silent = Interval { steps: Vec::new(), conns, ..interval(27, 1) };
     check_held(&silent, Some((700_000, 0)), "28 s  held 699,000 of 700,000  opened 25,000/s  lost 0");

@@ -38,7 +38,7 @@ fn each_outcome_has_its_text() {
 }
 
 #[test]
-fn phases_and_steps_are_told_apart() {
+fn phases_and_steps_are_distinguished() {
     let requests =
         Requests { offered: 60_000, sent: 60_000, done: 59_000, failed: 1_000, ..Requests::default() };
     let response_us = times(59_000, [1_000.0, 2_000.0, 3_000.0, 4_000.0, 5_000.0]);
@@ -74,7 +74,7 @@ fn phases_and_steps_are_told_apart() {
 /// The text on negotiated protocols comes from counts: a protocol alone if all connections agreed
 /// on it, otherwise with its share.
 #[test]
-fn handshakes_are_told_by_what_they_agreed_on() {
+fn handshakes_are_reported_by_what_they_agreed_on() {
     let counts = |named: &[(&str, u64)]| named.iter().map(|&(name, n)| (name.to_owned(), n)).collect();
     let record = RunRecord {
         connect_us: times(50, [88.0, 120.0, 180.0, 180.0, 180.0]),
@@ -183,7 +183,7 @@ fn damaged_records_never_panic() {
 /// `50 connections` was requested. Without a remark, readers would take it for the number that was
 /// open.
 #[test]
-fn connections_that_never_opened_are_told() {
+fn connections_that_never_opened_are_reported() {
     let mut record = closed();
     record.connections.opened = 44;
     record.connections.peak = 43;
@@ -207,7 +207,7 @@ fn nothing_sent_is_not_nothing_on_record() {
 /// Responses received in the drain are in no rate. `0 requests/s` next to a p50 would look like a
 /// contradiction.
 #[test]
-fn a_load_shorter_than_its_answers_is_told_in_counts() {
+fn a_load_shorter_than_its_answers_is_shown_in_counts() {
     for record in [closed(), open()] {
         let mut record = record;
         record.rate.done_per_s = Number(0.0);

@@ -143,7 +143,7 @@ fn the_plan_of_the_search_is_kept() {
 }
 
 #[test]
-fn the_time_that_it_takes_is_told_before() {
+fn the_time_that_it_takes_is_reported_before() {
     let setup = Setup::new(Granularity::Rate, 100.0, 1e6);
     let (fewest, most) = setup.runs_expected();
     let (soonest, longest) = setup.seconds_expected(&|_| 2.0);
@@ -179,7 +179,7 @@ fn no_knee_within_the_limits_is_a_lower_bound() {
 }
 
 #[test]
-fn levels_between_which_there_is_none_are_told_apart() {
+fn levels_between_which_there_is_none_are_distinguished() {
     // Four digits know no level between 2,000 and 2,001.
     let (answer, asked) = search(Setup::new(Granularity::Rate, 1_000.0, 2_001.0), 1, &plain(2_000.5));
     assert_eq!((answer.end, answer.high), (SearchEnd::Found, Some(2_001.0)), "{answer:?}");
@@ -283,7 +283,7 @@ fn levels_that_are_too_short_get_longer() {
 }
 
 #[test]
-fn what_is_stopped_tells_its_bracket() {
+fn a_stopped_search_reports_its_bracket() {
     let mut search = Search::new(Setup::new(Granularity::Rate, 100.0, 1e6));
     let target = plain(1_000.0);
     for _ in 0..7 {
@@ -298,7 +298,7 @@ fn what_is_stopped_tells_its_bracket() {
 }
 
 #[test]
-fn a_target_of_pure_chance_comes_to_an_end() {
+fn a_search_of_a_random_target_ends() {
     for seed in 0..100 {
         let (answer, asked) = search(Setup::new(Granularity::Rate, 100.0, 1e6), seed, &|_, chance| {
             [RunOutcome::Pass, RunOutcome::Fail, RunOutcome::Generator][(chance[2] * 3.0) as usize]

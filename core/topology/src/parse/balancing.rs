@@ -86,7 +86,7 @@ impl Reader<'_> {
 
     pub(super) fn ipvs(&mut self, node: &Node) -> Option<FileService> {
         let mut keys = self.open(node, MapName::Ipvs)?;
-        self.not_beside_config(&keys, &["check", "scheduler", "connections"]);
+        self.not_with_config(&keys, &["check", "scheduler", "connections"]);
         let common = self.common(&mut keys, MapName::Ipvs);
         let address = keys.require(self, "address").and_then(|node| self.address(node));
         let servers = self.servers_behind(&mut keys);

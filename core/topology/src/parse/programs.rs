@@ -65,7 +65,7 @@ impl Reader<'_> {
 
     pub(super) fn nginx(&mut self, node: &Node) -> Option<FileService> {
         let mut keys = self.open(node, MapName::Nginx)?;
-        self.not_beside_config(
+        self.not_with_config(
             &keys,
             &["pages", "servers", "keepalive", "sale", "workers", "tls", "connections"],
         );
@@ -165,7 +165,7 @@ impl Reader<'_> {
             "check",
             "stats",
         ];
-        self.not_beside_config(&keys, &shaping);
+        self.not_with_config(&keys, &shaping);
         let common = self.common(&mut keys, MapName::Haproxy);
         let modes = [("tcp", HaproxyMode::Tcp), ("http", HaproxyMode::Http)];
         let mode =

@@ -111,7 +111,7 @@ impl Reader<'_> {
     }
 
     /// Reports keys that shape a generated configuration when the user gives a configuration.
-    pub(super) fn not_beside_config(&mut self, keys: &Keys<'_>, shaping: &[&str]) {
+    pub(super) fn not_with_config(&mut self, keys: &Keys<'_>, shaping: &[&str]) {
         if !keys.has("config") {
             return;
         }

@@ -17,7 +17,7 @@ type Taken = BTreeMap<IpAddr, String>;
 
 /// Gives each interface its addresses.
 pub(super) fn assign(draft: &mut Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
-    tell_crowded(draft, plugs, out);
+    report_crowded(draft, plugs, out);
     if out.has_errors() {
         return;
     }
@@ -152,7 +152,7 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
 
 /// Reports too many addresses. The kernel's table of neighbours has 1,024 entries for all
 /// namespaces together.
-fn tell_crowded(draft: &Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
+fn report_crowded(draft: &Draft<'_>, plugs: &[UnassignedInterface], out: &mut Diagnostics) {
     for (index, network) in draft.networks.iter().enumerate() {
         let here =
             |plug: &&UnassignedInterface| draft.hosts[plug.host].interfaces[plug.interface].network == index;

@@ -27,18 +27,18 @@ fn services(host: &Host, out: &mut Diagnostics) {
         }
         for port in &service.listen {
             if let Some(other) = earlier.iter().find(|other| claims(other, *port) && !apart(other, service)) {
-                tell_port(*port, &format!("service `{}`", other.name), service, "listen", out);
+                report_port(*port, &format!("service `{}`", other.name), service, "listen", out);
             } else if *port == SSH_PORT && host.sshd {
-                tell_port(*port, "the host's SSH server", service, "listen", out);
+                report_port(*port, "the host's SSH server", service, "listen", out);
             }
         }
         if let ServiceKind::Haproxy(haproxy) = &service.kind
             && let Some(port) = haproxy.stats
         {
             if let Some(other) = earlier.iter().find(|other| claims(other, port)) {
-                tell_port(port, &format!("service `{}`", other.name), service, "stats", out);
+                report_port(port, &format!("service `{}`", other.name), service, "stats", out);
             } else if service.listen.contains(&port) {
-                tell_port(port, "its own `listen`", service, "stats", out);
+                report_port(port, "its own `listen`", service, "stats", out);
             }
         }
     }
@@ -65,7 +65,7 @@ fn apart(one: &Service, other: &Service) -> bool {
     address(one).zip(address(other)).is_some_and(|(one, other)| one != other)
 }
 
-fn tell_port(port: u16, owner: &str, service: &Service, key: &str, out: &mut Diagnostics) {
+fn report_port(port: u16, owner: &str, service: &Service, key: &str, out: &mut Diagnostics) {
     let message = format!("port {port} is already used by {owner}");
     let hint = "each port of a host belongs to one service; several processes of one share it: copies: 2";
     out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));

@@ -72,7 +72,7 @@ pub(super) fn apply(draft: &mut Draft<'_>, out: &mut Diagnostics) {
         }
         let origin = draft.origins[host];
         for (key, value) in &origin.sysctls {
-            tell_undone(&draft.hosts[host], &all, (&key.value, value, key.place), out);
+            report_undone(&draft.hosts[host], &all, (&key.value, value, key.place), out);
             let why = "set in the file".to_owned();
             let own = Sysctl { key: key.value.clone(), value: value.clone(), why, place: key.place };
             match all.iter_mut().find(|one| one.key == own.key) {
@@ -174,7 +174,12 @@ fn of_services(host: &Host) -> Wanted {
 }
 
 /// Warns about a setting in the file that breaks the purpose of the host.
-fn tell_undone(host: &Host, all: &[Sysctl], (key, value, place): (&str, &str, Span), out: &mut Diagnostics) {
+fn report_undone(
+    host: &Host,
+    all: &[Sysctl],
+    (key, value, place): (&str, &str, Span),
+    out: &mut Diagnostics,
+) {
     let silence = ["net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.all.arp_announce"];
     let needed = FORWARD.contains(&key) || silence.contains(&key);
     let own = all.iter().find(|one| needed && one.key == key && one.value != value);

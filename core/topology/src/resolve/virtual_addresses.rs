@@ -25,7 +25,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             let Some(at) = place_of(draft, host, &one.on.value, one.on.place, out) else { continue };
             let address = one.address.value;
             if let VirtualPlace::Answering(interface) = at {
-                tell_elsewhere(draft, host, interface, address, one.address.place, out);
+                report_elsewhere(draft, host, interface, address, one.address.place, out);
             }
             let new = VirtualAddress { address, at, name: one.name.clone(), place: one.address.place };
             add(draft, host, new, out);
@@ -36,7 +36,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             of_service(draft, host, index, out);
         }
     }
-    tell_answering_twice(draft, out);
+    report_answering_twice(draft, out);
 }
 
 /// Returns the place of an address: `lo`, or an interface on a network of the host.
@@ -62,7 +62,7 @@ fn place_of(
 
 /// Reports an answering address outside of the subnet of its network, because no host would send
 /// ARP requests for it there.
-fn tell_elsewhere(
+fn report_elsewhere(
     draft: &Draft<'_>,
     host: usize,
     interface: usize,
@@ -199,7 +199,7 @@ fn alike_behind(
 }
 
 /// Reports two hosts that answer for one address. Direct routing exists to avoid that.
-fn tell_answering_twice(draft: &Draft<'_>, out: &mut Diagnostics) {
+fn report_answering_twice(draft: &Draft<'_>, out: &mut Diagnostics) {
     let mut seen: Vec<(IpAddr, &str)> = Vec::new();
     for host in &draft.hosts {
         let answering = |one: &&VirtualAddress| matches!(one.at, VirtualPlace::Answering(_));

@@ -86,7 +86,7 @@ fn chains(text: &mut Ruleset<'_>, service: &Service, direct: &DirectRouting, bal
     text.static_rule("  }");
     steer(text, family, direct);
     opening(text, family, direct);
-    told(text, family, direct);
+    write_icmp_chain(text, family, direct);
     text.static_rule("  chain out {");
     text.static_rule("    # Sent from the balancer's own address: with the client's, the switch would assume that the client had moved here.");
     let set = format!("    ether saddr set {} ether daddr set meta mark map @servers", mac(interface.mac));
@@ -131,7 +131,7 @@ fn opening(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
 
 /// Writes the chain for ICMP messages about packets that a server has sent. They arrive at the
 /// balancer and are forwarded to that server.
-fn told(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
+fn write_icmp_chain(text: &mut Ruleset<'_>, family: Family, direct: &DirectRouting) {
     text.static_rule("  chain icmp_errors {");
     text.static_rule("    meta mark set 0");
     text.static_rule(&format!("    meta mark set {} map @{FLOWS}", family.icmp_error_key()));

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_there_is_an_empty_table() {
+    fn no_process_is_an_empty_table() {
         assert!(Maglev::new(&[], 65_537).lookup_table().is_empty());
         assert!(table(&[0, 0], 65_537).lookup_table().is_empty());
     }

@@ -202,7 +202,7 @@ fn ports_of_services_are_kept_from_connections_that_go_out() {
 }
 
 #[test]
-fn faults_are_told_by_host_service_and_interface() {
+fn faults_are_reported_by_host_service_and_interface() {
     let faults = "faults:
   - {when: 9s, host: lb1, drop: back, share: 2.5%}
   - {when: 2s, host: \"app[1-2]\", kill: serve, for: 5s}
@@ -254,7 +254,7 @@ fn a_lab_travels_whole() {
 }
 
 #[test]
-fn the_same_file_comes_to_the_same_lab() {
+fn the_same_file_gives_the_same_lab() {
     let text = include_str!("../golden/everything.yaml");
     assert_eq!(lab(text), lab(text));
 }

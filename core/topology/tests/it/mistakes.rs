@@ -27,7 +27,7 @@ fn each_is_answered_as_checked_in() {
 
 /// The file's name says the code that it is there for.
 #[test]
-fn each_is_told_by_its_code() {
+fn each_is_known_by_its_code() {
     for name in mistakes() {
         let (text, codes) = answer(&name);
         let code = name.split('-').next().unwrap_or_default();
@@ -51,7 +51,7 @@ fn every_code_of_a_lab_has_a_mistake() {
 }
 
 #[test]
-fn several_are_told_at_once() {
+fn several_are_reported_together() {
     let text = "wavetank_lab: 1\nname: Several\nnetworks: {a: 10.0.0.0/33}\nhosts:\n  h1: {role: loud, networks: [a], sysctl: {}}\n";
     let reading = reading("lab.yaml", text.as_bytes());
     let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|told| told.code).collect();

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_differ_are_told_differently() {
+    fn sizes_that_differ_are_shown_differently() {
         let check = |needed, has, expected: (&str, &str)| {
             let (one, other) = format_sizes_distinct(needed, has);
             assert_eq!((one.as_str(), other.as_str()), expected);

@@ -16,7 +16,7 @@ pub(super) fn ending(conn: ConnId) -> libc::epoll_event {
     libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 }
 }
 
-pub(super) fn tell_broken(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
+pub(super) fn broken_event(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
     entry.told = ReportedEnd::Broken;
     Event::Ended(conn, CloseReason::Broken(errno))
 }
@@ -29,5 +29,5 @@ pub(super) fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32)
     }
     let failed = events & libc::EPOLLERR != 0;
     let pending = || failed.then(|| socket::pending_error(&entry.fd).err()).flatten();
-    entry.send_error().or_else(pending).map(|errno| tell_broken(entry, conn, errno))
+    entry.send_error().or_else(pending).map(|errno| broken_event(entry, conn, errno))
 }

@@ -20,7 +20,7 @@ use crate::driver::{
 use crate::sockets::{ReportedEnd, Sockets};
 use crate::token::{Operation, Token};
 use crate::{Clock, Errno, Feature, Waker, send_buffer::SEND_BYTES_MAX, socket};
-use edges::{ending, news_behind_the_end, tell_broken, writable};
+use edges::{broken_event, ending, news_behind_the_end, writable};
 use wait::Timer;
 
 /// Events fetched by one wait.
@@ -352,7 +352,7 @@ impl Epoll {
             // Whatever is left to be heard of it: it broke under a send.
             (_, Some(errno)) | (Err(errno), None) => {
                 self.at += 1;
-                Some(tell_broken(entry, conn, errno))
+                Some(broken_event(entry, conn, errno))
             }
             (Ok(Some(_)), None) => {
                 self.at += 1;

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_in_words() {
+    fn faults_are_shown_as_text() {
         check(CertificateError::UnknownIssuer, "issuer is unknown");
         check(CertificateError::Expired, "has expired");
         let name = CertificateError::NotValidForNameContext {

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generator_is_ready_before_anybody_connects() {
+    fn the_generator_is_ready_before_any_connection() {
         check(true, false);
         check(false, true);
         check(false, false);

@@ -123,7 +123,7 @@ impl Uring {
         let (ring, slot) = self.slots.place(conn.slot);
         let aside = Token::new(Operation::Aside, conn);
         for operation in CANCELLED {
-            if self.slots.is_under_way(conn, operation) {
+            if self.slots.is_in_progress(conn, operation) {
                 let entry = sqe::cancel(Token::new(operation, conn)).flags(Flags::SKIP_SUCCESS);
                 self.queue(ring, entry, aside);
                 self.ends_awaited = true;

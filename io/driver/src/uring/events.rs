@@ -18,8 +18,8 @@ impl Uring {
             self.at += 1;
             let token = Token(completion.token);
             let event = match token.operation() {
-                Some(Operation::Receive) => self.receive_told(token.conn(), completion),
-                Some(operation) => self.told(token, operation, completion),
+                Some(Operation::Receive) => self.receive_completed(token.conn(), completion),
+                Some(operation) => self.completed(token, operation, completion),
                 None => unreachable!("only tokens made here are queued"),
             };
             if event.is_some() {
@@ -50,7 +50,7 @@ impl Uring {
     }
 
     #[inline]
-    fn receive_told(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
+    fn receive_completed(&mut self, conn: ConnId, completion: Completion) -> Option<Event> {
         let Completion { result, flags, .. } = completion;
         if let Some(buffer) = buffer(flags) {
             // The next call returns it, whether the receive is reported or not.
@@ -75,7 +75,7 @@ impl Uring {
         }
     }
 
-    fn told(&mut self, token: Token, operation: Operation, completion: Completion) -> Option<Event> {
+    fn completed(&mut self, token: Token, operation: Operation, completion: Completion) -> Option<Event> {
         let (conn, result) = (token.conn(), completion.result);
         match operation {
             Operation::Accept => self.on_accept(conn, result),

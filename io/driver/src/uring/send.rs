@@ -182,13 +182,13 @@ impl Uring {
         for at in from..self.ready.len() {
             let token = Token(self.ready[at].token);
             if let Some(Operation::Send | Operation::Piece | Operation::Writable) = token.operation() {
-                self.sending_told(at, token);
+                self.send_completed(at, token);
             }
         }
     }
 
     #[cold]
-    fn sending_told(&mut self, at: usize, token: Token) {
+    fn send_completed(&mut self, at: usize, token: Token) {
         let (conn, result) = (token.conn(), self.ready[at].result);
         let operation = token.operation();
         let handled = match operation {
@@ -196,7 +196,7 @@ impl Uring {
             Some(Operation::Piece) if self.is_awaited(conn, result) => {
                 self.slots.done(conn, Operation::Piece)
             }
-            Some(Operation::Piece) => match self.piece_told(conn, result) {
+            Some(Operation::Piece) => match self.piece_completed(conn, result) {
                 Progress::Flushed => {
                     self.ready[at].token = Token::new(Operation::Flushed, conn).0;
                     return;
@@ -270,7 +270,7 @@ impl Uring {
     }
 
     /// Handles a piece that was taken, perhaps in part, or that failed.
-    fn piece_told(&mut self, conn: ConnId, result: i32) -> Progress {
+    fn piece_completed(&mut self, conn: ConnId, result: i32) -> Progress {
         let wanted = self.slots.done(conn, Operation::Piece);
         let taken = if result == -libc::EAGAIN { 0 } else { result };
         let Ok(taken) = usize::try_from(taken) else {

@@ -52,8 +52,8 @@ fn no_crash(crash: Crash) {
 }
 
 #[test]
-fn a_thread_is_where_it_was_sent_and_nobody_else() {
-    let Some((network, name)) = elsewhere("a_thread_is_where_it_was_sent_and_nobody_else") else { return };
+fn a_moved_thread_is_the_only_one_moved() {
+    let Some((network, name)) = elsewhere("a_moved_thread_is_the_only_one_moved") else { return };
     let before = here();
     assert_ne!(before, name);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -51,7 +51,7 @@ fn the_last_to_come_lets_all_go() {
 }
 
 #[test]
-fn nobody_waits_for_those_who_have_left() {
+fn no_user_waits_for_users_that_left() {
     let places = places(3, Nanos::ZERO);
     let spot = places.point_index(0, Some(0), true);
     let (first, _) = places.arrive(spot, EVERYBODY, at(1));
@@ -72,7 +72,7 @@ fn nobody_waits_for_those_who_have_left() {
 }
 
 #[test]
-fn whoever_goes_away_alone_does_not_count() {
+fn a_user_that_leaves_alone_does_not_count() {
     let places = places(9, Nanos::ZERO);
     let spot = places.point_index(0, None, false);
     let (first, _) = places.arrive(spot, number(2), at(1));
@@ -146,7 +146,7 @@ fn check(threads: u64, users: u64, rounds: u64, leaving: u64) {
 }
 
 #[test]
-fn threads_meet_without_anybody_being_left_behind() {
+fn threads_meet_without_leaving_a_user_behind() {
     check(1, 10, 100, 0);
     check(2, 5, 300, 0);
     check(3, 20, 30, 1);

@@ -143,7 +143,7 @@ fn what_is_too_long_to_look_into_is_so_for_him_too() {
 }
 
 #[test]
-fn everything_on_the_way_is_told() {
+fn everything_on_the_way_is_reported() {
     for engine in engines() {
         let target = Target::start(shop());
         let mut login = get("/login");
@@ -263,7 +263,7 @@ fn check_failing(script: &Script, steps: &[Step], expected: (u64, u64, u64), cla
 }
 
 #[test]
-fn failures_are_told_as_what_they_are() {
+fn failures_are_reported_as_what_they_are() {
     let hello = [get("/")];
     check_failing(
         &shop().accepting(Accept::Refuse),
@@ -349,7 +349,7 @@ fn a_journey_without_end_is_ended() {
 }
 
 #[test]
-fn whoever_is_cancelled_stops() {
+fn a_cancelled_user_stops() {
     let target = Target::start(Script::silence());
     let plan = plan(&target, scenario(vec![get("/"), get("/")]), EngineChoice::Epoll);
     let means = LoadConfig::plain(&plan).expect("compiles");

@@ -175,7 +175,7 @@ fn check_lost(engine: EngineChoice) {
 }
 
 #[test]
-fn whoever_is_dismissed_in_a_request_does_not_think_after_it() {
+fn a_user_dismissed_in_a_request_does_not_think_after_it() {
     let target = Target::start(Script::constant(Duration::from_millis(400)));
     let loads = [PopulationCurve::constant(10, Some(ms(200))), ramp(10, 0, 100)];
     let mut plan = plan(target.address(), loads.map(hold).map(for_its_time).into());
@@ -242,7 +242,7 @@ fn counted_sessions_end_a_phase() {
 }
 
 #[test]
-fn held_connections_may_have_so_many_sessions_each() {
+fn held_connections_may_have_a_number_of_sessions_each() {
     engines().into_iter().for_each(check_each);
 }
 

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_is_told_by_its_end() {
+    fn a_command_is_known_by_its_end() {
         assert_eq!(shell("app1", "exit 0"), Ok(()));
         assert_eq!(shell("app1", "sleep 1 & echo fine"), Ok(()));
         let check = |command: &str, told: &str| {

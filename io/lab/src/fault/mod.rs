@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_nothing_takes_back_is_not_under_way() {
+    fn a_command_without_a_revert_is_not_in_progress() {
         let (mut faults, mut services) = faults();
         assert!(
             !lasts(&deed(None))

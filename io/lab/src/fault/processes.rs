@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_family_is_told_by_parents() {
+    fn a_process_family_is_known_by_parents() {
         let all = [(1, 0), (7, 1), (8, 7), (9, 8), (12, 1), (13, 12), (20, 99)];
         let check = |roots: &[u32], family: &[u32]| {
             let pids: Vec<u32> = descending(roots, &all).into_iter().map(|(pid, _)| pid).collect();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_is_told_whatever_the_name() {
+    fn the_state_is_reported_whatever_the_name() {
         let check = |text: &str, told: Option<(u8, u32)>| assert_eq!(read_stat(text), told, "{text}");
         check("17 (nginx: worker) S 7 7 7 0 -1", Some((b'S', 7)));
         check("17 (a) b) Z 1 7", Some((b'Z', 1)));

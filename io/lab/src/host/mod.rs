@@ -51,7 +51,7 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
             let services = Services::new(&order.lab, index, &folder.host_folder(name), &order.file);
             let faults = Faults::new(&order.lab, index);
             let mut host = Host { order, index, services, faults, keeper };
-            host.tell(&Ok(Value::Null));
+            host.report(&Ok(Value::Null));
             host.live()
         }
         Err(error) => {
@@ -103,7 +103,7 @@ impl Host {
                 match self.keeper.receive() {
                     Ok(Some(message)) => {
                         let result = self.carry_out(&message);
-                        self.tell(&result);
+                        self.report(&result);
                     }
                     // The keeper is gone. All processes of the host end with this one.
                     Ok(None) | Err(_) => return Ok(()),
@@ -112,7 +112,7 @@ impl Host {
         }
     }
 
-    fn tell(&mut self, result: &Result<Value, UserError>) {
+    fn report(&mut self, result: &Result<Value, UserError>) {
         // The next read notices if the keeper is gone.
         let _ = self.keeper.send(&response::from_result(result));
     }

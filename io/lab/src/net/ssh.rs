@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_locked_root_is_unlocked_and_nobody_else() {
+    fn only_a_locked_root_is_unlocked() {
         check("root:!locked:1:2:::\nann:!:1:\n", Some("root:*:1:2:::\nann:!:1:\n"));
         check("root:!\n", Some("root:*\n"));
         check("root:*:1:2:::\nann:!:1:\n", None);

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_failed_is_told_with_the_programs_own_words() {
+    fn a_failed_line_is_reported_with_the_programs_message() {
         let second = Some("addr add 10.0.0.1/24 dev eth7");
         check("Cannot find device \"eth7\"\nCommand failed -:2\n", second, "Cannot find device \"eth7\"");
         check("/dev/stdin:2:1-4: Error: syntax error", second, "/dev/stdin:2:1-4: Error: syntax error");
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_told_with_its_package() {
+    fn a_program_that_is_not_there_is_reported_with_its_package() {
         let absent = Tool { name: "no-such-program-of-wavetank", package: "no-package" };
         let error = absent.required("does nothing").expect_err("there is no such program");
         assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));

@@ -93,7 +93,10 @@ pub(crate) fn host_batch(lab: &Lab, host: &Host, mark: &str) -> String {
         // the neighbour's, comparing all bits of this one. An address that is not preferred is only
         // used if a program binds it.
         let (prefix, rest) = if address.is_ipv4() { (32, "") } else { (128, " preferred_lft 0") };
-        line(&mut batch, format_args!("addr add {address}/{prefix} dev {device}{}{rest}", at_once(address)));
+        line(
+            &mut batch,
+            format_args!("addr add {address}/{prefix} dev {device}{}{rest}", no_dad_option(address)),
+        );
     }
     for (to, via) in neighbour_routes::routes(lab, host) {
         line(&mut batch, format_args!("route add {to} via {via}"));
@@ -119,7 +122,7 @@ fn addresses(batch: &mut String, interface: &Interface) {
         all.reverse();
     }
     for (address, prefix) in all {
-        line(batch, format_args!("addr add {address}/{prefix} dev {name}{}", at_once(*address)));
+        line(batch, format_args!("addr add {address}/{prefix} dev {name}{}", no_dad_option(*address)));
     }
 }
 
@@ -155,7 +158,7 @@ fn hardware_address(interface: &Interface) -> String {
 
 /// Skips duplicate address detection, during which an IPv6 address is unusable for a second. There
 /// are no duplicates.
-const fn at_once(address: IpAddr) -> &'static str {
+const fn no_dad_option(address: IpAddr) -> &'static str {
     if address.is_ipv4() { "" } else { " nodad" }
 }
 

@@ -92,7 +92,7 @@ impl Director<'_> {
                 outcomes.extend(checks[index].handle_ready().map(|outcome| (index, outcome)));
             }
             self.judge(&outcomes)?;
-            match told(signals) {
+            match wakeup(signals) {
                 Wakeup::Nothing => {}
                 Wakeup::ReadWeights => {
                     if self.read_weights() {
@@ -179,7 +179,7 @@ fn wait(signals: &SignalFd, checks: &[HealthCheck<'_>], now: Nanos) -> Result<Ve
 }
 
 /// Returns the action for the received signals; an end has priority.
-fn told(signals: &SignalFd) -> Wakeup {
+fn wakeup(signals: &SignalFd) -> Wakeup {
     let mut told = Wakeup::Nothing;
     while let Ok(Some(signal)) = signals.read_signal() {
         if signal.ssi_signo == Signal::SIGHUP as u32 {

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_statistics_is_told() {
+    fn what_is_no_statistics_is_reported() {
         for said in ["", "Unknown command.", NAMES, "# a,b\n1,2"] {
             assert_eq!(generated().add(said), None, "{said}");
         }

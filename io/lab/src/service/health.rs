@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens_where_nobody_listens() {
+    fn a_free_port_has_no_listener() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
         let port = listener.local_addr().expect("it is bound").port();
         assert!(all_listen(&[port]) && all_listen(&[]));

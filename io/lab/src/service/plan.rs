@@ -92,7 +92,7 @@ impl Planner<'_> {
     fn nginx(&self, service: &Service, work: &Nginx) -> Result<ServicePlan, UserError> {
         let binary = Program::NGINX.find(&work.own)?;
         let means = means_inside(nginx_modules(work, &binary)?);
-        let rendered = nginx(self.host, service, work, &means).map_err(|error| self.told(&error))?;
+        let rendered = nginx(self.host, service, work, &means).map_err(|error| self.user_error(&error))?;
         if let Some(own) = &work.own.config {
             return self.own_nginx(service, own, &binary, rendered);
         }
@@ -189,7 +189,7 @@ impl Planner<'_> {
         let (mut launches, mut first) = (Vec::new(), None);
         for (copy, folder) in (0_u32..).zip(self.folders(service)?) {
             let rendered =
-                haproxy(self.host, service, work, copy, &means).map_err(|error| self.told(&error))?;
+                haproxy(self.host, service, work, copy, &means).map_err(|error| self.user_error(&error))?;
             write(&folder.join(HAPROXY_CONFIG), rendered.text.as_bytes())?;
             if let Some(own) = &work.own.config {
                 own_haproxy::prepare(&folder, own, self.is_host)
@@ -274,7 +274,7 @@ impl Planner<'_> {
         Ok(folders)
     }
 
-    fn told(&self, error: &wavetank_grammar::Diagnostic) -> UserError {
+    fn user_error(&self, error: &wavetank_grammar::Diagnostic) -> UserError {
         file_error::from_diagnostic(self.file, error)
     }
 }

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_program_is_told_with_its_package() {
+    fn a_missing_program_is_reported_with_its_package() {
         let absent = Program { name: "no-such-program-of-wavetank", package: "no-package", version: "-v" };
         let error = absent.find(&CustomProgram::default()).expect_err("it is not there");
         assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn one_client_too_many_is_told_so() {
+    fn one_client_too_many_is_refused_with_a_reason() {
         let (clients, _) = lab(0, LONG);
         let mut talking: Vec<JsonSocket> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
         let told = join(&clients).receive().expect("readable").expect("before the end");

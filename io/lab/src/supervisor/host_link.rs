@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_nobody_could_tell_is_told_by_who_talks_next() {
+    fn an_unreported_end_is_reported_by_the_next_message() {
         let (link, mut host) = host();
         let talk = link.talk();
         for id in [7, 7, 8] {

@@ -10,7 +10,7 @@ use wavetank_testkit::Stamp;
 use crate::support::{output, receiver, request, respond, snapshot};
 
 /// More than the end of a run may wait for outputs.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Ends the outputs, which takes no longer than the limit, and returns their only loss.
 #[track_caller]

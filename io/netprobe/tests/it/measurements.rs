@@ -61,8 +61,8 @@ fn datagrams_arrive_and_the_mtu_is_that_of_the_loopback() {
     assert_eq!(measured, expected);
     for udp in doc.udp.iter().filter(|udp| udp.mode == "rate") {
         // 5 Mbit/s for 0.2 s in datagrams of 1,400 bytes are 89. A sender that did not run for a
-        // while sends less.
-        assert!((10..=100).contains(&udp.sent), "{udp:?}");
+        // while sends less; one that did not run for all of it sends one.
+        assert!((1..=100).contains(&udp.sent), "{udp:?}");
         assert!(udp.received > 0 && udp.received <= udp.sent, "{udp:?}");
     }
     assert!(doc.udp.iter().all(|udp| udp.duplicates == 0), "{:?}", doc.udp);

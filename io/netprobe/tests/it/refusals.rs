@@ -86,7 +86,7 @@ fn nothing_is_sent_to_a_client_without_a_proof() {
         [&b"GET / HTTP/1.1\r\n\r\n                                      "[..], &[0xff; 48], &b"WTN1"[..]]
     {
         let mut stream = TcpStream::connect(server.address()).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a socket");
         stream.write_all(request).expect("it reads");
         let _ = stream.shutdown(std::net::Shutdown::Write);
         // A reset is as good as an end.
@@ -128,14 +128,15 @@ impl Session {
 
 #[test]
 fn datagrams_go_only_to_the_address_of_the_client() {
+    const NO_ANSWER: Duration = Duration::from_millis(150);
     let (server, token) = server(1);
     let mut session = Session::new(server.address(), &token);
     let request = json!({"udp": {"test": 1, "direction": "reverse", "bytes": 64, "bits_per_s": 1_000_000, "millis": 200}});
     let port = session.exchange(&request)["udp_port"].as_u64().expect("a port") as u16;
     let header = DataHeader { kind: DataKind::Datagram, session: session.number, test: 1, stream: 0 };
     let target = SocketAddr::from(([127, 0, 0, 1], port));
-    let is_answered = |socket: &UdpSocket, datagram: &[u8]| {
-        socket.set_read_timeout(Some(Duration::from_millis(150))).expect("a socket");
+    let is_answered = |socket: &UdpSocket, datagram: &[u8], wait: Duration| {
+        socket.set_read_timeout(Some(wait)).expect("a socket");
         socket.send_to(datagram, target).expect("it is bound");
         socket.recv_from(&mut [0; 128]).is_ok()
     };
@@ -144,9 +145,9 @@ fn datagrams_go_only_to_the_address_of_the_client() {
     let other = UdpSocket::bind("127.0.0.2:0").expect("the loopback has it");
     let sealed = header.encode(&session.key);
     let foreign = header.encode(&Token::from_random([1; 16]).session_key("00", "00"));
-    assert!(!is_answered(&other, &sealed), "it has the seal, but is not the client");
-    assert!(!is_answered(&own, &foreign), "it has another seal");
-    assert!(is_answered(&own, &sealed));
+    assert!(!is_answered(&other, &sealed, NO_ANSWER), "it has the seal, but is not the client");
+    assert!(!is_answered(&own, &foreign, NO_ANSWER), "it has another seal");
+    assert!(is_answered(&own, &sealed, Duration::from_mins(1)));
     server.end();
 }
 
@@ -157,7 +158,7 @@ fn data_connections_need_a_test_that_expects_them() {
     let is_echoed = |session: &Session, test: u32, stream: u32| {
         let header = DataHeader { kind: DataKind::Echo, session: session.number, test, stream };
         let mut data = TcpStream::connect(server.address()).expect("it listens");
-        data.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        data.set_read_timeout(Some(Duration::from_mins(1))).expect("a socket");
         let _ =
             data.write_all(&[header.encode(&session.key).as_slice(), &[0, 0, 0, 1, 0, 0, 0, 1, 77]].concat());
         let mut answer = [0];

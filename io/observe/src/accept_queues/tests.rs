@@ -72,7 +72,7 @@ fn connections_are_listed_with_their_destination() {
 }
 
 #[test]
-fn the_kernel_tells_the_longest_queue() {
+fn the_kernel_reports_the_longest_queue() {
     let mut queues = AcceptQueues::for_pid(std::process::id());
     for address in ["127.0.0.1:0", "[::1]:0"] {
         let Ok(listener) = TcpListener::bind(address) else { continue };
@@ -108,7 +108,7 @@ fn sockets_of_other_hosts_cost_nothing() {
     let host = sleeper.args(["--net", "sleep", "60"]).start();
     let network = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/net")).ok();
     let away = || network(&host.id().to_string()).filter(|link| Some(link) != network("self").as_ref());
-    poll_until(Duration::from_secs(10), away).expect("it went to a network of its own");
+    poll_until(Duration::from_mins(1), away).expect("it went to a network of its own");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = listener.local_addr().expect("it is bound");
     // If files run out, there are as many sockets as possible.

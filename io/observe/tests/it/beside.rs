@@ -23,7 +23,7 @@ fn sockets_are_read_by_name() {
 }
 
 #[test]
-fn cores_are_told_apart() {
+fn cores_are_distinguished() {
     let text = "cpu  30 0 6 100 4 0 2 8 0 0\ncpu0 10 1 2 50 3 0 1 4 9 0\ncpu1 20 0 4 50 1 0 1 4 0 0\nintr 5 1\ncpufreq 1 2\n";
     assert_eq!(parse::cores(text), [(14, 71), (25, 80)]);
     assert!(parse::cores("cpu0 1 2 3\n").is_empty());
@@ -98,7 +98,7 @@ fn told(open: u64, at: i64, error: i64) -> PollResult {
 }
 
 #[test]
-fn a_target_that_tells_is_asked_on_one_connection() {
+fn a_target_that_reports_is_asked_on_one_connection() {
     // Asked at 0 and answered at 100, then 200 and 300. The run's zero is 1,000 on the kernel's
     // clock.
     check(vec![count(5, 1_040), count(6, 1_250)], &[told(5, 40, 0), told(6, 250, 0)], 1);

@@ -88,7 +88,7 @@ fn each_controller_has_its_own_mount_in_the_older_version() {
 }
 
 #[test]
-fn limits_beside_files_are_read() {
+fn limits_next_to_files_are_read() {
     assert_eq!(parse::files_max_of_host("1024\t0\t9000\n"), Some(9_000));
     assert_eq!(parse::files_max_of_host("1024 0"), None);
     let status = "VmLck:\t      64 kB\nCapEff:\t0000000000004000\n";

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_from_a_folder_that_is_not_there() {
+    fn a_full_disk_is_distinguished_from_a_folder_that_is_not_there() {
         let hint = |kind: io::ErrorKind| Failure::Writing(kind.into()).user_error(Path::new("x.wtrun")).hint;
         assert!(hint(io::ErrorKind::StorageFull).starts_with("free some space there"));
         assert!(hint(io::ErrorKind::NotFound).starts_with("name a file in a folder that exists"));

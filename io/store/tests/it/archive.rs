@@ -5,7 +5,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{interval, meta, plan, record, sum, under_way};
+use support::{in_progress, interval, meta, plan, record, sum};
 use wavetank_record::{EventLine, PlanDoc, SampleLine, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, open};
 use wavetank_units::Nanos;
@@ -29,7 +29,7 @@ fn files(dir: &Path) -> Vec<String> {
 fn a_finished_run_has_all_its_files() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = temp.path().join("deep/runs");
-    let mut writer = under_way(&runs, 3);
+    let mut writer = in_progress(&runs, 3);
     let dir = writer.dir().to_owned();
     assert_eq!(dir, runs.join("20261121T190000Z-localhost-8080-7f3a21"));
     let event = EventLine { kind: "phase_started".to_owned(), ..EventLine::default() };
@@ -52,7 +52,7 @@ fn a_finished_run_has_all_its_files() {
 #[test]
 fn logs_of_services_stay_in_the_archive_whatever_their_names() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(&temp.path().join("runs"), 1);
+    let mut writer = in_progress(&temp.path().join("runs"), 1);
     for (host, name) in
         [("lb1", "haproxy.2"), ("lb1", "HAProxy.2"), ("../../lb1", "/etc/x"), ("..", ".."), ("", "\n")]
     {
@@ -81,7 +81,7 @@ fn logs_of_services_stay_in_the_archive_whatever_their_names() {
 #[test]
 fn the_same_folder_is_not_used_twice() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let _first = under_way(temp.path(), 0);
+    let _first = in_progress(temp.path(), 0);
     let problem =
         ArchiveWriter::create(&RunsDir::new(temp.path()), &meta()).err().expect("it is there already");
     assert_eq!(problem.source.kind(), std::io::ErrorKind::AlreadyExists);
@@ -91,7 +91,7 @@ fn the_same_folder_is_not_used_twice() {
 #[test]
 fn checkpoints_come_each_minute_and_add_up() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let writer = under_way(temp.path(), 130);
+    let writer = in_progress(temp.path(), 130);
     let path = writer.dir().join("intervals/local.jsonl");
     let text = fs::read_to_string(&path).expect("the intervals are there");
     let checkpoints: Vec<_> =
@@ -165,9 +165,9 @@ fn runs_are_found_again() {
 }
 
 #[test]
-fn a_damaged_record_is_told() {
+fn a_damaged_record_is_reported() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 1).finish(&record()).expect("the folder is writable");
+    let dir = in_progress(temp.path(), 1).finish(&record()).expect("the folder is writable");
     fs::write(dir.join("run.json"), "{\"schema\":").expect("the folder is writable");
     let error = open(&dir).expect_err("half a record is none");
     assert_eq!(error.code, "archive_damaged");
@@ -183,7 +183,7 @@ fn a_damaged_record_is_told() {
 #[test]
 fn time_may_jump() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 0);
+    let mut writer = in_progress(temp.path(), 0);
     for now in [0, 4, 5, 5, 3, 1_000_000, i64::MAX / 1_000_000_000] {
         assert!(writer.interval(Nanos::from_secs(now), &interval(1)).is_none());
     }

@@ -53,7 +53,7 @@ fn the_oldest_go() {
 }
 
 #[test]
-fn a_damaged_file_is_told_and_replaced() {
+fn a_damaged_file_is_reported_and_replaced() {
     let dir = tempfile::tempdir().expect("a folder");
     let file = CalibrationFile::new(dir.path().join("calibration.json"));
     let long = vec![b' '; (4 << 20) + 1];

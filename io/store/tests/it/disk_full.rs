@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use support::{interval, meta, plan, record, sum, under_way};
+use support::{in_progress, interval, meta, plan, record, sum};
 use wavetank_record::EventLine;
 use wavetank_store::{ArchiveWriter, RunsDir, StoreProblem, open};
 use wavetank_testkit::netns::NetNs;
@@ -23,9 +23,9 @@ fn write(writer: &mut ArchiveWriter, from: u64, to: u64) -> Vec<StoreProblem> {
 
 /// `/dev/full` rejects every write, even from root.
 #[test]
-fn a_full_disk_is_told_once() {
+fn a_full_disk_is_reported_once() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 0);
+    let mut writer = in_progress(temp.path(), 0);
     symlink("/dev/full", writer.dir().join("intervals/local.jsonl")).expect("the folder is writable");
     let problems = write(&mut writer, 0, 20);
     let [problem] = problems.as_slice() else { panic!("{problems:?}") };
@@ -74,7 +74,7 @@ fn on_a_tiny_disk(disk: &Path) {
     let left = fs::read_dir(disk.join("none")).expect("that folder needs no room").count();
     assert_eq!(left, 0, "a run that keeps no archive is not the latest one");
     fs::write(&ballast, vec![0; 24 << 10]).expect("that much fits");
-    let mut writer = under_way(disk, 3);
+    let mut writer = in_progress(disk, 3);
     let problems = write(&mut writer, 3, 60);
     let [problem] = problems.as_slice() else {
         panic!("{} problems reported, not 1: {problems:?}", problems.len())
@@ -97,7 +97,7 @@ fn on_a_tiny_disk(disk: &Path) {
 }
 
 #[test]
-fn an_unwritable_place_is_told_before_the_load() {
+fn an_unwritable_place_is_reported_before_the_load() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let file = temp.path().join("file");
     fs::write(&file, "").expect("the folder is writable");
@@ -112,9 +112,9 @@ fn an_unwritable_place_is_told_before_the_load() {
 
 /// The folder vanishes during the run: this is reported once, and again at the end.
 #[test]
-fn a_vanished_folder_is_told() {
+fn a_vanished_folder_is_reported() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 0);
+    let mut writer = in_progress(temp.path(), 0);
     fs::remove_dir_all(writer.dir()).expect("the folder is there");
     assert_eq!(write(&mut writer, 0, 3).len(), 1);
     assert!(writer.event(&EventLine::default()).is_none(), "the problem was reported before");

@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use support::{interval, meta, plan, record, under_way};
+use support::{in_progress, interval, meta, plan, record};
 use wavetank_measure::{FleetMerger, Interval, ThreadStats};
 use wavetank_plan::{Condition, Plan};
 use wavetank_record::{
@@ -119,7 +119,7 @@ fn merged(parts: &[Vec<Interval>], lost: Option<(usize, u64)>) -> Vec<Interval> 
 
 /// The archive of one agent that has `intervals`.
 fn together(dir: &Path, intervals: &[Interval]) -> ArchiveWriter {
-    let mut writer = under_way(dir, 0);
+    let mut writer = in_progress(dir, 0);
     for interval in intervals {
         assert!(writer.interval(interval.end(), interval).is_none());
     }

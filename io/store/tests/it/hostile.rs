@@ -5,7 +5,7 @@ use crate::support;
 use std::fs;
 use std::ops::ControlFlow;
 
-use support::{interval, plan, under_way};
+use support::{in_progress, interval, plan};
 use wavetank_measure::{Interval, ThreadStats};
 use wavetank_record::IntervalLine;
 use wavetank_store::{OpenedRun, open};
@@ -16,7 +16,7 @@ const LINES: u64 = 600;
 /// An archive of [`LINES`] lines changed by `spoil`, numbered consecutively, or each in a separate
 /// epoch.
 fn archive(dir: &std::path::Path, epochs: bool, spoil: impl Fn(&mut IntervalLine)) -> OpenedRun {
-    let path = under_way(dir, 0).dir().to_owned();
+    let path = in_progress(dir, 0).dir().to_owned();
     let lines = (0..LINES).map(|number| {
         let epoch = if epochs { number + 1 } else { 1 };
         let seq = if epochs { 0 } else { number };

@@ -5,7 +5,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 
-use support::{plan, sum, under_way};
+use support::{in_progress, plan, sum};
 use wavetank_record::{EventLine, HostLine, PHASE_ENDED, TargetLine};
 use wavetank_store::{ReadReport, open};
 use wavetank_units::Nanos;
@@ -24,7 +24,7 @@ fn check(dir: &Path, file: &str, cuts: impl IntoIterator<Item = usize>, expected
 #[test]
 fn every_byte_of_the_last_intervals_may_be_the_last() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let writer = under_way(temp.path(), 3);
+    let writer = in_progress(temp.path(), 3);
     let dir = writer.dir().to_owned();
     let bytes = fs::read(dir.join("intervals/local.jsonl")).expect("the intervals are there");
     let ends: Vec<_> = (0..bytes.len()).filter(|&at| bytes[at] == b'\n').map(|at| at + 1).collect();
@@ -42,9 +42,9 @@ fn every_byte_of_the_last_intervals_may_be_the_last() {
 }
 
 #[test]
-fn a_plan_cut_short_is_told() {
+fn a_plan_cut_short_is_reported() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 0).dir().to_owned();
+    let dir = in_progress(temp.path(), 0).dir().to_owned();
     let length = fs::read(dir.join("plan.yaml")).expect("the plan is there").len();
     assert_eq!(open(&dir).expect("it opens").plan(), Ok(plan()));
     // The last constants are printed for people only. Everything needed for a verdict comes before
@@ -58,7 +58,7 @@ fn a_plan_cut_short_is_told() {
 #[test]
 fn events_and_the_environment_may_be_cut_anywhere() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 0);
+    let mut writer = in_progress(temp.path(), 0);
     for at_ns in 0..3 {
         let event = EventLine { at_ns, kind: "something_happened".to_owned(), ..EventLine::default() };
         assert!(writer.event(&event).is_none());
@@ -79,7 +79,7 @@ fn events_and_the_environment_may_be_cut_anywhere() {
 #[test]
 fn a_record_without_its_final_name_does_not_finish_the_run() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 1).dir().to_owned();
+    let dir = in_progress(temp.path(), 1).dir().to_owned();
     fs::write(dir.join("run.json.partial"), support::record().to_json()).expect("the folder is writable");
     assert!(open(&dir).expect("it opens").record.is_none());
 }
@@ -88,7 +88,7 @@ fn a_record_without_its_final_name_does_not_finish_the_run() {
 #[test]
 fn the_end_of_a_counted_phase_is_known_from_its_event() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 5);
+    let mut writer = in_progress(temp.path(), 5);
     let mut counted = plan();
     counted.phases[0].length = None;
     let event = EventLine {
@@ -105,9 +105,9 @@ fn the_end_of_a_counted_phase_is_known_from_its_event() {
 }
 
 #[test]
-fn damaged_lines_in_the_middle_are_told_and_cost_only_themselves() {
+fn damaged_lines_in_the_middle_are_reported_and_cost_only_themselves() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 5).dir().to_owned();
+    let dir = in_progress(temp.path(), 5).dir().to_owned();
     let path = dir.join("intervals/local.jsonl");
     let text = fs::read_to_string(&path).expect("the intervals are there");
     let mut lines: Vec<_> = text.lines().collect();
@@ -123,9 +123,9 @@ fn damaged_lines_in_the_middle_are_told_and_cost_only_themselves() {
 
 /// Host samples: each good line is entered, each damaged one is counted.
 #[test]
-fn lines_about_host_and_target_that_cannot_be_read_are_told() {
+fn lines_about_host_and_target_that_cannot_be_read_are_reported() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 5).dir().to_owned();
+    let dir = in_progress(temp.path(), 5).dir().to_owned();
     let host = HostLine::default().encode();
     let target = TargetLine::default().encode();
     let other_version = |line: &str| line.replace("\"v\":1", "\"v\":9");

@@ -6,7 +6,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 
-use support::{plan, sum, under_way};
+use support::{in_progress, plan, sum};
 use wavetank_measure::{Ledger, Selection};
 use wavetank_plan::{Condition, Plan};
 use wavetank_store::{ReadReport, open};
@@ -51,7 +51,7 @@ fn both_ways_come_to_the_same() {
     // Before the first checkpoint, at it, next to it, and beyond the second.
     for seconds in [1, 60, 61, 62, 90, 121, 122, 123, 150] {
         let temp = tempfile::tempdir().expect("a folder for the test");
-        let dir = under_way(temp.path(), seconds).dir().to_owned();
+        let dir = in_progress(temp.path(), seconds).dir().to_owned();
         let (quick, quick_report) = read(&dir, &judged(&ASKED, false));
         let (slow, slow_report) = read(&dir, &judged(&ASKED, true));
         assert_eq!(quick_report, slow_report, "{seconds} s");
@@ -65,7 +65,7 @@ fn both_ways_come_to_the_same() {
 #[test]
 fn times_of_seconds_are_read_where_they_matter() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let dir = under_way(temp.path(), 130).dir().to_owned();
+    let dir = in_progress(temp.path(), 130).dir().to_owned();
     spoil_times(&dir);
     let check = |plan: &Plan, damaged: u64| {
         let (ledger, report) = read(&dir, plan);
@@ -85,10 +85,10 @@ fn times_of_seconds_are_read_where_they_matter() {
 
 /// All other damage is reported by the full read.
 #[test]
-fn gaps_are_told_as_ever() {
+fn gaps_are_reported() {
     let check = |change: &dyn Fn(Vec<&str>) -> Vec<&str>, expected: ReadReport| {
         let temp = tempfile::tempdir().expect("a folder for the test");
-        let dir = under_way(temp.path(), 130).dir().to_owned();
+        let dir = in_progress(temp.path(), 130).dir().to_owned();
         let path = dir.join("intervals/local.jsonl");
         let text = fs::read_to_string(&path).expect("the intervals are there");
         fs::write(&path, change(text.lines().collect()).join("\n") + "\n").expect("the folder is writable");

@@ -4,7 +4,7 @@ use crate::support;
 
 use std::fs;
 
-use support::{plan, sum, under_way};
+use support::{in_progress, plan, sum};
 use wavetank_measure::{Downsampled, HostSample, Selection, TargetSample, TimeSeries};
 use wavetank_store::{ReadReport, open};
 use wavetank_units::Nanos;
@@ -14,7 +14,7 @@ const SECONDS: u64 = 130;
 /// The time series of an archive of [`SECONDS`] with lines changed by `change`.
 fn course(change: impl FnOnce(Vec<String>) -> String) -> (TimeSeries, ReadReport) {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let writer = under_way(temp.path(), SECONDS);
+    let writer = in_progress(temp.path(), SECONDS);
     let path = writer.dir().join("intervals/local.jsonl");
     let text = fs::read_to_string(&path).expect("the intervals are there");
     fs::write(&path, change(text.lines().map(|line| format!("{line}\n")).collect())).expect("it is writable");
@@ -31,7 +31,7 @@ fn check_whole(course: &TimeSeries) {
 }
 
 #[test]
-fn an_archive_tells_the_same_course_as_its_totals() {
+fn an_archive_has_the_same_course_as_its_totals() {
     let (course, report) = course(|lines| lines.concat());
     check_whole(&course);
     assert_eq!((report.intervals, report.missing, report.damaged), (SECONDS, 0, 0));
@@ -76,7 +76,7 @@ fn torn_and_damaged_lines_leave_gaps() {
 #[test]
 fn samples_of_hosts_and_target_come_in_order_and_are_bounded() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let mut writer = under_way(temp.path(), 1);
+    let mut writer = in_progress(temp.path(), 1);
     for second in 0..3_000 {
         let at = Nanos::from_secs(second);
         let host = HostSample { at, tcp_inuse: 5, cores: vec![(1, 2)], ..HostSample::default() };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
-use support::{plan, record, sum, under_way};
+use support::{in_progress, plan, record, sum};
 use tempfile::TempDir;
 use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
 use wavetank_store::{RunsDir, inspect, open, pack};
@@ -18,7 +18,7 @@ const FOLDER: &str = "20261121T190000Z-localhost-8080-7f3a21";
 
 fn packed(finished: bool) -> (TempDir, PathBuf, PathBuf) {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let writer = under_way(&temp.path().join("runs"), 3);
+    let writer = in_progress(&temp.path().join("runs"), 3);
     let dir = writer.dir().to_owned();
     if finished {
         writer.finish(&record()).expect("the folder is writable");
@@ -75,7 +75,7 @@ fn the_temporary_folder_is_private_and_goes_with_the_last_copy() {
 #[test]
 fn what_is_being_written_or_foreign_is_not_packed() {
     let temp = tempfile::tempdir().expect("a folder for the test");
-    let writer = under_way(temp.path(), 1);
+    let writer = in_progress(temp.path(), 1);
     let out = temp.path().join("x.wtrun");
     assert_eq!(pack(writer.dir(), &out, "0.1.0").expect_err("it grows").code, "run_written");
     let dir = writer.finish(&record()).expect("the folder is writable");
@@ -225,7 +225,7 @@ fn a_bomb_does_not_go_off() {
 }
 
 #[test]
-fn what_is_no_pack_or_half_of_one_is_told() {
+fn what_is_no_pack_or_half_of_one_is_reported() {
     let (temp, _, out) = packed(true);
     let whole = fs::read(&out).expect("it is there");
     let place = temp.path().join("cut.wtrun");

@@ -6,7 +6,7 @@ use crate::support;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use support::{meta, record, under_way};
+use support::{in_progress, meta, record};
 use wavetank_record::{ForeignEntryKind, RunState, WallTime};
 use wavetank_store::{ArchiveWriter, Listing, RunMeta, RunsDir, SearchFolder, inspect, open, summarize};
 
@@ -73,7 +73,7 @@ fn a_directory_that_may_not_be_read_is_an_error() {
 }
 
 #[test]
-fn what_is_no_archive_is_told_and_in_nobodys_way() {
+fn a_foreign_folder_is_reported_and_disturbs_nothing() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
     make(&runs, 0, "a", "aa11");
@@ -172,7 +172,7 @@ fn a_whole_name_calls_its_own_alone() {
 }
 
 #[test]
-fn a_search_without_an_answer_is_told_with_its_runs() {
+fn a_search_without_an_answer_is_reported_with_its_runs() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
     let made = SearchFolder::create(&runs, WallTime(1_795_287_600_000_000_000), "knee", "ee01");
@@ -249,7 +249,7 @@ fn hostile_names_are_listed_and_steer_nothing() {
 }
 
 #[test]
-fn every_state_of_an_archive_is_told() {
+fn every_state_of_an_archive_is_reported() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
     let check = |change: &dyn Fn(&Path), state: RunState, problem: &str| {
@@ -318,14 +318,14 @@ fn a_run_that_is_being_written_is_known() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
     let state = || summarize(&list(&runs).runs[0]).state;
-    let writer = under_way(temp.path(), 2);
+    let writer = in_progress(temp.path(), 2);
     assert_eq!(state(), RunState::Running);
     // Several processes may check at the same time.
     assert_eq!(state(), RunState::Running);
     drop(writer);
     assert_eq!(state(), RunState::Unfinished);
     fs::remove_dir_all(&list(&runs).runs[0].path).expect("the folder is writable");
-    under_way(temp.path(), 2).finish(&record()).expect("the folder is writable");
+    in_progress(temp.path(), 2).finish(&record()).expect("the folder is writable");
     assert_eq!(state(), RunState::Finished);
 }
 

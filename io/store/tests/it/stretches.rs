@@ -6,7 +6,7 @@ use crate::support;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use support::{interval, plan, record, sum, under_way};
+use support::{in_progress, interval, plan, record, sum};
 use wavetank_measure::{Histogram, Interval, Selection, Totals};
 use wavetank_store::open;
 use wavetank_units::Nanos;
@@ -15,7 +15,7 @@ const SECONDS: u64 = 130;
 
 /// An archive of [`SECONDS`] without the intervals `lost`. Its checkpoints are kept.
 fn archive(dir: &Path, lost: &[u64]) -> wavetank_store::OpenedRun {
-    let folder = under_way(dir, SECONDS).finish(&record()).expect("the folder is writable");
+    let folder = in_progress(dir, SECONDS).finish(&record()).expect("the folder is writable");
     let path = folder.join("intervals/local.jsonl");
     let text = std::fs::read_to_string(&path).expect("it was written");
     let is_lost = |line: &&str| {
@@ -64,7 +64,7 @@ fn check(lost: &[u64], told: &[(i64, i64)]) {
 }
 
 #[test]
-fn what_a_checkpoint_stands_for_is_told_as_one_stretch() {
+fn a_checkpoint_is_shown_as_one_range() {
     check(&[], &[]);
     check(&[31], &[(31, 32)]);
     check(&[0], &[(0, 1)]);
@@ -75,7 +75,7 @@ fn what_a_checkpoint_stands_for_is_told_as_one_stretch() {
 }
 
 #[test]
-fn who_has_had_enough_is_told_no_more() {
+fn a_closed_reader_receives_nothing_more() {
     let dir = tempfile::tempdir().expect("a folder");
     let mut told = 0;
     let opened = archive(dir.path(), &[3]);

@@ -116,7 +116,7 @@ mod tests {
     /// Compares with a direct simulation of a queue with several servers: each request takes the
     /// first free server.
     #[test]
-    fn is_the_queue_of_whoever_is_free_first() {
+    fn is_the_queue_of_the_first_free_worker() {
         let pool = pool(7, 1_000, 1_000_000);
         let mut free = [0_i64; 7];
         let mut now = 0;

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_ask_at_once_find_one() {
+    fn threads_that_ask_simultaneously_find_one() {
         let pools = Pools::default();
         let stated = DeclaredCapacity { workers: 1, work: Nanos(1), queue: 1 };
         let found: Vec<_> = std::thread::scope(|scope| {

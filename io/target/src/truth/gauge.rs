@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_most_and_the_fewest() {
+    fn shows_the_most_and_the_fewest() {
         check("", 0, 0);
         check("+++", 3, 0);
         check("+++--", 3, 0);

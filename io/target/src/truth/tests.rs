@@ -108,7 +108,7 @@ fn json_is_as_documented() {
 }
 
 #[test]
-fn a_connection_s_end_is_told_apart() {
+fn ends_of_a_connection_are_distinguished() {
     let counts = connected(9, 9);
     for (how, times) in [(CloseKind::Finished, 1), (CloseKind::Broken, 2), (CloseKind::Closed, 3)] {
         (0..times).for_each(|_| counts.closed(how));

@@ -42,7 +42,7 @@ fn credentials_lose_their_line_end() {
 }
 
 #[test]
-fn wrong_files_are_told() {
+fn wrong_files_are_reported() {
     let wrong = with_file("binary", b"A: \xff\xfe\n", "localhost -H @FILE", error);
     assert!(wrong.message.contains("UTF-8"), "{wrong}");
     let wrong = with_file("no-colon", b"A: 1\ntoken-of-mine\n", "localhost -H @FILE", error);

@@ -98,7 +98,7 @@ fn every_command_has_a_page_with_all_its_options() {
 }
 
 #[test]
-fn what_the_program_says_to_itself_is_offered_to_nobody() {
+fn internal_commands_are_not_offered() {
     for word in ["as-target", "as_target"] {
         for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
             assert!(!completions(shell).contains(word), "{shell}: {word}");

@@ -52,7 +52,7 @@ fn files_are_read_and_named() {
 }
 
 #[test]
-fn nonsense_is_told() {
+fn nonsense_is_reported() {
     for (line, code, said, cure) in [
         ("localhost --insecure", "conflict", "--insecure", "https://localhost/"),
         ("localhost:80 --tls 1.3", "conflict", "--tls means nothing", "https://localhost/"),

@@ -30,7 +30,7 @@ impl<'l> LogFollower<'l> {
     /// `speaker`, no heading is printed.
     pub(super) fn show(&mut self, speaker: &mut Option<&'l str>, to: &mut impl Write) -> Result<()> {
         self.show_rest(speaker, to)?;
-        if self.begins_anew()? {
+        if self.is_restarted()? {
             // Lines may have been added to the old file between the two checks.
             self.show_rest(speaker, to)?;
             self.end(speaker, to)?;
@@ -69,7 +69,7 @@ impl<'l> LogFollower<'l> {
 
     /// Whether the log was emptied, or continues in a new file of the same name because this one is
     /// full.
-    fn begins_anew(&mut self) -> Result<bool> {
+    fn is_restarted(&mut self) -> Result<bool> {
         // The directory of a removed lab is gone, but the open file can still be read to its end.
         let Ok(named) = metadata(&self.log.path) else { return Ok(false) };
         let own = self.file.get_ref().metadata()?;
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn who_speaks_is_told_where_it_changes() {
+    fn speakers_are_named_where_they_change() {
         let folder = Folder(tempfile::tempdir().expect("temporary folders can be made"));
         folder.add("a\nb\n");
         let log = LogFile { name: "web".to_owned(), path: folder.path() };

@@ -26,7 +26,7 @@ pub(super) fn run(
 ) -> Result<u8, UserError> {
     let loaded = LabFile::read(file)?;
     let Some(mut lab) = loaded.lab.clone() else {
-        return told_as_wanted(&loaded, args.output.format(), &args.output.out);
+        return report_mistakes(&loaded, args.output.format(), &args.output.out);
     };
     loaded.print_diagnostics();
     if let Some(name) = name {
@@ -78,7 +78,7 @@ fn hosts(count: usize) -> String {
 }
 
 /// Reports the errors in the topology file in the output formats and files of the run. Exit 2.
-fn told_as_wanted(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
+fn report_mistakes(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> Result<u8, UserError> {
     let first = loaded.diagnostics.first_error(&loaded.name).expect("without a lab there is an error");
     output::deliver_error(&first, out);
     match format {

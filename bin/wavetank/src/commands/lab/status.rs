@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_answer_is_told() {
+    fn a_silent_host_is_reported() {
         let silent = HostStatus { silent: true, ..host("lb1", "balancer", 1, &[]) };
         check(
             &lab("up", vec![silent]),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_has_gone_is_told() {
+    fn a_host_that_has_gone_is_reported() {
         let gone = HostStatus { pid: None, ..host("lb1", "balancer", 1, &[]) };
         check(
             &lab("up", vec![gone]),

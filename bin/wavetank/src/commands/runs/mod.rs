@@ -116,7 +116,7 @@ fn default_out(folder: &Path) -> PathBuf {
 fn prune(runs: &RunsDir, args: &PruneArgs) -> Result<u8, UserError> {
     let now = now::now();
     let pruning = runs.prunable(args.selection(), now)?;
-    output::print(&told(&pruning))?;
+    output::print(&prune_text(&pruning))?;
     if pruning.going.is_empty() && pruning.searches.is_empty() && pruning.leftovers.is_empty() {
         output::print("nothing to remove\n")?;
         return Ok(ExitCode::Pass as u8);
@@ -146,7 +146,7 @@ fn prune(runs: &RunsDir, args: &PruneArgs) -> Result<u8, UserError> {
 }
 
 /// Describes the runs to remove, and selected ones that stay.
-fn told(pruning: &PrunePlan) -> String {
+fn prune_text(pruning: &PrunePlan) -> String {
     let mut text = String::new();
     if !pruning.going.is_empty() {
         text += &(run_lines(&pruning.going, terminal_width()).join("\n") + "\n\n");

@@ -121,7 +121,8 @@ impl SearchContext<'_> {
         };
         let above = answer.knee.unwrap_or(0.0);
         let all = self.runs.iter().filter(|run| run.result == wanted && run.level.0 >= above);
-        telling(all.collect()).map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
+        most_significant(all.collect())
+            .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
     }
 
     /// Adds a finished run.
@@ -160,7 +161,7 @@ impl SearchContext<'_> {
 
 /// Returns the failed run that shows best what the limit is. Of the runs within 5 % of the lowest
 /// level, this is one with the most frequent blame.
-fn telling(mut runs: Vec<&SearchRunDoc>) -> Option<&SearchRunDoc> {
+fn most_significant(mut runs: Vec<&SearchRunDoc>) -> Option<&SearchRunDoc> {
     // `max_by_key` returns the last of equals, so the highest levels come first.
     runs.sort_by(|a, b| b.level.0.total_cmp(&a.level.0));
     let nearest = runs.last()?.level.0;
@@ -209,7 +210,7 @@ mod tests {
     const PAGE: &str = include_str!("../../../../../docs/search.md");
 
     #[test]
-    fn every_end_has_the_exit_code_that_the_page_tells() {
+    fn every_end_has_the_documented_exit_code() {
         let told = |code: &str, end: SearchEnd| {
             let mut rows = PAGE.lines().filter(|line| line.starts_with(&format!("| {code} |")));
             rows.any(|row| row.contains(&format!("`{}`", end.name())))
@@ -250,7 +251,7 @@ mod tests {
         assert_eq!(answer, expected);
     }
     #[test]
-    fn what_broke_is_told_of_the_lowest_level() {
+    fn the_lowest_failed_level_names_its_condition() {
         let check = |runs: &[(f64, Blame)], told: Option<(f64, Blame)>| {
             let run = |&(level, blame): &(f64, Blame)| SearchRunDoc {
                 level: Number(level),
@@ -258,7 +259,7 @@ mod tests {
                 ..SearchRunDoc::default()
             };
             let runs: Vec<_> = runs.iter().map(run).collect();
-            let found = telling(runs.iter().collect());
+            let found = most_significant(runs.iter().collect());
             assert_eq!(found.map(|run| (run.level.0, run.blame)), told, "{runs:?}");
         };
         let (target, network) = (Blame::Target, Blame::Network);

@@ -30,7 +30,7 @@ impl RunController<'_> {
             deeds.end();
         }
         let news = deeds.turn(now);
-        self.tell_deeds(news, now);
+        self.report_event_updates(news, now);
     }
 
     /// The load is over: every event is reverted.
@@ -41,7 +41,7 @@ impl RunController<'_> {
         let mut news = deeds.turn(begun);
         loop {
             let now = self.clock.now();
-            self.tell_deeds(std::mem::take(&mut news), now);
+            self.report_event_updates(std::mem::take(&mut news), now);
             let hurried = self.signals.received() > 1;
             if deeds.is_over() || hurried || now > begun.after(TAKING_BACK_MAX) {
                 return;
@@ -50,7 +50,7 @@ impl RunController<'_> {
         }
     }
 
-    fn tell_deeds(&mut self, news: Vec<EventUpdate>, now: Nanos) {
+    fn report_event_updates(&mut self, news: Vec<EventUpdate>, now: Nanos) {
         for one in news {
             let (event, at, kind, text) = match one {
                 EventUpdate::Begun { event, at } => {

@@ -88,7 +88,7 @@ fn where_the_answer_chooses_its_first_address_alone_counts() {
 }
 
 #[test]
-fn a_failing_look_up_changes_nothing_and_is_told_once_and_counted() {
+fn a_failing_look_up_changes_nothing_and_is_reported_once_and_counted() {
     let answers = [
         ("", "", "connections continue to the previous addresses of `web`"),
         ("", "", ""),
@@ -101,7 +101,7 @@ fn a_failing_look_up_changes_nothing_and_is_told_once_and_counted() {
 }
 
 #[test]
-fn what_the_guard_does_not_admit_is_not_used_and_told_once() {
+fn what_the_guard_rejects_is_unused_and_reported_once() {
     let answers = [
         ("192.0.2.1 127.0.0.3", "127.0.0.3", "not used: web (192.0.2.1)"),
         ("192.0.2.1 127.0.0.3", "", ""),
@@ -116,7 +116,7 @@ fn what_the_guard_does_not_admit_is_not_used_and_told_once() {
 }
 
 #[test]
-fn a_run_goes_to_so_many_new_addresses_and_no_further() {
+fn a_run_uses_a_limited_number_of_new_addresses() {
     let mut names = names("127.0.0.2", false);
     let mut moves = 0;
     for number in 0..KNOWN_MAX + 10 {

@@ -136,7 +136,7 @@ fn what_is_not_reached_is_not_done() {
 }
 
 #[test]
-fn what_fails_is_told_and_not_taken_back() {
+fn what_fails_is_reported_and_not_reverted() {
     let heard = ["0 begun 1.00 s", "0 failed 1.00 s: it is broken"];
     check(&[event(1, "broken", Some(1))], &[1, 2, 3], &["broken app1"], &heard);
     let heard = ["0 begun 1.00 s", "0 done 1.00 s", "0 stuck 2.00 s: it is stuck"];

@@ -69,14 +69,14 @@ fn own(test: &str, config: &str) -> Option<Place> {
 
 /// Checks that all of `parts` were reported.
 #[track_caller]
-fn told(by: &Outcome, parts: &[&str]) {
+fn reported(by: &Outcome, parts: &[&str]) {
     for part in parts {
         assert!(by.stderr.contains(part), "no `{part}`: {by}");
     }
 }
 
 #[test]
-fn what_this_machine_lacks_is_told_at_once() {
+fn all_missing_features_are_reported_together() {
     let Some(place) = Place::new("lacks", LACKING) else { return };
     let parts = [
         "lab.yaml:9:",
@@ -86,7 +86,7 @@ fn what_this_machine_lacks_is_told_at_once() {
         "[lab_program]",
     ];
     let check = place.lab(&["check", "lab.yaml"]).run();
-    told(check.expect_exit(0), &parts);
+    reported(check.expect_exit(0), &parts);
     assert!(check.stderr.contains("this machine: ") && check.stdout.contains("  app  server"), "{check}");
     let json = place.lab(&["check", "lab.yaml", "--format", "json"]).run();
     let answer = json.expect_exit(0).json();
@@ -94,7 +94,7 @@ fn what_this_machine_lacks_is_told_at_once() {
     let codes: Vec<_> =
         answer["lacking"].as_array().expect("a list").iter().map(|one| &one["code"]).collect();
     assert_eq!(codes, ["lab_setting", "lab_program"], "{json}");
-    told(place.lab(&["up", "lab.yaml"]).run().expect_exit(5), &parts);
+    reported(place.lab(&["up", "lab.yaml"]).run().expect_exit(5), &parts);
     place.nothing_left("lab check");
 }
 
@@ -106,7 +106,7 @@ fn where_nothing_can_be_tried_the_file_is_judged() {
     let setpriv = setpriv.arguments()[0].clone();
     let powerless = |words: &[&str]| place.lab(words).under([&setpriv, "--bounding-set=-sys_admin"]).run();
     let check = powerless(&["check", "lab.yaml"]);
-    told(check.expect_exit(0), &["note: only the file was checked: ", "root"]);
+    reported(check.expect_exit(0), &["note: only the file was checked: ", "root"]);
     assert_eq!(check.stderr.lines().count(), 1, "{check}");
     assert!(check.stdout.contains("1 network, 3 hosts"), "{check}");
     let answer = powerless(&["check", "lab.yaml", "--format", "json"]).json();
@@ -136,15 +136,15 @@ fn what_programs_do_not_accept_is_known_before_anything_is_made() {
         let Some(place) = own(&format!("wrong{number}"), &RIGHT.replace(right, written)) else { return };
         let parts =
             ["lab.yaml:14:", "`nginx` on web does not accept its configuration", said, "[lab_config]"];
-        told(place.lab(&["check", "lab.yaml"]).run().expect_exit(2), &parts);
+        reported(place.lab(&["check", "lab.yaml"]).run().expect_exit(2), &parts);
         let up = place.lab(&["up", "lab.yaml"]).environment(CRASH.0, CRASH.1).run();
-        told(up.expect_exit(2), &parts);
+        reported(up.expect_exit(2), &parts);
         place.nothing_left("a lab that was refused");
     }
 }
 
 #[test]
-fn all_configurations_that_are_wrong_are_told() {
+fn all_configurations_that_are_wrong_are_reported() {
     let two = "\
 networks:
   front: 10.91.0.0/24
@@ -153,14 +153,14 @@ hosts:
   two: {networks: [front], services: [{haproxy: {listen: 80, config: two.cfg}}]}
 ";
     if Program::foreign("haproxy").is_none() {
-        return skip("all_configurations_that_are_wrong_are_told", "haproxy is not installed");
+        return skip("all_configurations_that_are_wrong_are_reported", "haproxy is not installed");
     }
     let Some(place) = Place::new("all", two) else { return };
     place.file("one.cfg", "global\n  maxcon 7\n");
     place.file("two.cfg", "global\n  nbtread 7\n");
     let check = place.lab(&["check", "lab.yaml"]).run();
     let parts = ["`haproxy` on one", "`second` on one", "`haproxy` on two", "'maxcon'", "(two.cfg:2)"];
-    told(check.expect_exit(2), &parts);
+    reported(check.expect_exit(2), &parts);
     place.nothing_left("lab check");
 }
 
@@ -174,6 +174,6 @@ fn a_configuration_that_names_the_labs_own_folder_is_tried_inside() {
     place.file("my.conf", &text);
     assert_eq!(place.lab(&["check", "lab.yaml"]).run().expect_exit(0).stderr, "");
     let up = place.lab(&["up", "lab.yaml"]).run();
-    told(up.expect_exit(2), &["lab.yaml:14:", "(my.conf:10)", "[lab_config]"]);
+    reported(up.expect_exit(2), &["lab.yaml:14:", "(my.conf:10)", "[lab_config]"]);
     place.nothing_left("a lab that was refused");
 }

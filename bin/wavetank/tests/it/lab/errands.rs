@@ -50,7 +50,7 @@ fn what_the_asker_is_sent_the_command_is_sent() {
 }
 
 #[test]
-fn nobody_is_left_behind_by_an_asker_that_is_killed() {
+fn a_killed_client_leaves_no_process_behind() {
     let Some(place) = Place::new("left", HOSTS) else { return };
     place.up();
     let exec = begun(&place, ":", "exec sleep 4711");
@@ -64,7 +64,7 @@ fn nobody_is_left_behind_by_an_asker_that_is_killed() {
 }
 
 #[test]
-fn an_asker_that_stands_still_does_not_keep_the_lab() {
+fn a_hanging_client_does_not_keep_the_lab() {
     let Some(place) = Place::new("still", HOSTS) else { return };
     place.up();
     let exec = begun(&place, ":", "exec sleep 1000");
@@ -76,7 +76,7 @@ fn an_asker_that_stands_still_does_not_keep_the_lab() {
 }
 
 #[test]
-fn a_script_without_a_terminal_is_not_hung_up_for_somebody_who_stands_still() {
+fn a_hanging_client_does_not_block_a_script() {
     let Some(place) = Place::new("hangup", HOSTS) else { return };
     let asked = place.lab(&["exec", "app", "--", "true"]);
     // The lab, the stopped process and the calling process are in one session.
@@ -100,7 +100,7 @@ fn much_goes_in_and_out_as_it_is() {
 }
 
 #[test]
-fn an_errand_that_is_killed_keeps_nobody_waiting() {
+fn a_killed_command_blocks_no_other() {
     let Some(place) = Place::new("errand", HOSTS) else { return };
     place.up();
     let told = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();

@@ -8,7 +8,7 @@ use serde_json::Value;
 use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{JitterProbe, Program, Running, Signal, skip};
 
-use crate::lab::felt::{comes_to, comes_to_say};
+use crate::lab::felt::{reaches, reaches_text};
 use crate::lab::place::Place;
 
 /// A server that is killed in every run for a second and a half.
@@ -109,18 +109,18 @@ fn whatever_ends_the_run_they_are_taken_back() {
     for signal in [Signal::INT, Signal::KILL] {
         let run = start(&place, &lasting);
         // The kill comes first and ends by itself.
-        comes_to(&place, "000", "while it is killed");
-        comes_to(&place, "200", "after it was killed");
-        comes_to(&place, "000", "while it is paused");
-        comes_to_say(now, "two", "after both commands");
+        reaches(&place, "000", "while it is killed");
+        reaches(&place, "200", "after it was killed");
+        reaches(&place, "000", "while it is paused");
+        reaches_text(now, "two", "after both commands");
         run.signal(signal);
         let ended = run.wait(Duration::from_mins(1));
         if signal == Signal::INT {
             let impacts = &ended.expect_exit(130).json()["impacts"];
             assert_eq!(impacts[3]["outcome"], "undone", "{impacts}");
         }
-        comes_to_say(now, "none", "after the run");
-        comes_to(&place, "200", "after the run");
+        reaches_text(now, "none", "after the run");
+        reaches(&place, "200", "after the run");
     }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
@@ -149,7 +149,7 @@ fn nothing_is_started_again_for_the_end_of_a_killed_run() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_before_anything_is_sent() {
+fn what_cannot_be_done_is_reported_before_anything_is_sent() {
     let Some(place) = Place::new("events-bad", LAB) else { return };
     place.up();
     for (event, told) in [
@@ -165,7 +165,7 @@ fn what_cannot_be_done_is_told_before_anything_is_sent() {
 }
 
 #[test]
-fn what_this_machine_cannot_do_is_told_before_the_lab_is_made() {
+fn what_this_machine_cannot_do_is_reported_before_the_lab_is_made() {
     let Some(place) = Place::new("events-lack", LAB) else { return };
     place.file("load.yaml", &experiment(1, "  - {when: 1s, host: app1, run: fault drop 5%}\n"));
     let run = place.lab(&["run", "lab.yaml", "load.yaml", "--runs-dir", "runs", "--quiet"]);

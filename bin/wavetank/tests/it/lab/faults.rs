@@ -6,7 +6,7 @@ use std::time::Duration;
 use wavetank_testkit::clock::poll_until;
 use wavetank_testkit::{Outcome, Signal, skip};
 
-use crate::lab::felt::{comes_to, status};
+use crate::lab::felt::{reaches, status};
 use crate::lab::place::Place;
 use crate::lab::routing::PATIENCE;
 
@@ -44,12 +44,12 @@ fn number(begun: &Outcome) -> String {
 /// responds again.
 #[track_caller]
 fn check(place: &Place, words: &str, told: &str) {
-    comes_to(place, "200", &format!("before {words}"));
+    reaches(place, "200", &format!("before {words}"));
     let begun = fault(place, words);
     assert!(begun.stdout.starts_with(&format!("app1: {told}, until")), "{begun}");
-    comes_to(place, "000", words);
+    reaches(place, "000", words);
     fault(place, &format!("undo {}", number(&begun)));
-    comes_to(place, "200", &format!("after {words}"));
+    reaches(place, "200", &format!("after {words}"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn each_is_felt_and_taken_back() {
     assert!(seconds >= 0.1, "the slowest of eight took {seconds} s");
     fault(&place, &format!("undo {}", number(&begun)));
     assert_eq!(place.said("app1", "grep -h ') T ' /proc/[0-9]*/stat || true"), "", "no process is stopped");
-    comes_to(&place, "200", "after slow");
+    reaches(&place, "200", "after slow");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
@@ -86,13 +86,13 @@ fn each_is_felt_and_taken_back() {
 /// first and the second.
 #[track_caller]
 fn overlap(place: &Place, (first, second): (&str, &str)) {
-    comes_to(place, "200", &format!("before {first} and {second}"));
+    reaches(place, "200", &format!("before {first} and {second}"));
     let numbers = [first, second].map(|words| number(&fault(place, words)));
-    comes_to(place, "000", &format!("{first} and {second}"));
+    reaches(place, "000", &format!("{first} and {second}"));
     fault(place, &format!("undo {}", numbers[0]));
     assert_eq!(status(place), "000", "{second} without {first}");
     fault(place, &format!("undo {}", numbers[1]));
-    comes_to(place, "200", &format!("after {first} and {second}"));
+    reaches(place, "200", &format!("after {first} and {second}"));
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn one_that_ends_does_not_end_another() {
     let paused = number(&fault(&place, "pause"));
     let killed = number(&fault(&place, "kill"));
     fault(&place, &format!("undo {killed}"));
-    comes_to(&place, "000", "it is still paused");
+    reaches(&place, "000", "it is still paused");
     fault(&place, &format!("undo {paused}"));
-    comes_to(&place, "200", "after all");
+    reaches(&place, "200", "after all");
 
     let limits = "grep -h '^Max open files' /proc/[0-9]*/limits | awk '{print $4}' | grep -x -e 66 -e 77 | sort -u | paste -sd ' '";
     let numbers = ["files 66", "files 77"].map(|words| number(&fault(&place, words)));
@@ -130,13 +130,13 @@ fn what_lasts_for_a_time_ends_by_itself_or_with_its_command() {
     place.up();
     let whole = place.lab(&["fault", "app1", "pause", "--for", "300ms"]).run();
     assert!(whole.expect_exit(0).stdout.ends_with("app1: pause serve is reverted\n"), "{whole}");
-    comes_to(&place, "200", "after its time");
+    reaches(&place, "200", "after its time");
     for signal in [Signal::INT, Signal::KILL] {
         let command = place.lab(&["fault", "app1", "kill", "--for", "10m"]).start();
-        comes_to(&place, "000", "while it lasts");
+        reaches(&place, "000", "while it lasts");
         command.signal(signal);
         command.wait(Duration::from_mins(1));
-        comes_to(&place, "200", "after its command");
+        reaches(&place, "200", "after its command");
     }
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
@@ -150,17 +150,17 @@ fn one_that_came_up_too_late_can_be_ended_again() {
     let command = format!("command: {{run: '{run}', listen: 8080, health: {{within: 4s}}}}");
     let Some(place) = Place::new("faults-late", &HOSTS.replace(SERVE, &command)) else { return };
     place.up();
-    comes_to(&place, "200", "before it is killed");
+    reaches(&place, "200", "before it is killed");
     let killed = number(&fault(&place, "kill"));
     place.said("app1", "mkfifo /run/gate");
     let late = place.lab(&["fault", "app1", "undo", &killed]).run();
     assert!(late.expect_exit(5).stderr.contains("[lab_health]"), "{late}");
     place.said("app1", "echo go > /run/gate; rm /run/gate");
-    comes_to(&place, "200", "when it has come up");
+    reaches(&place, "200", "when it has come up");
     let killed = number(&fault(&place, "kill"));
-    comes_to(&place, "000", "killed again");
+    reaches(&place, "000", "killed again");
     fault(&place, &format!("undo {killed}"));
-    comes_to(&place, "200", "after all");
+    reaches(&place, "200", "after all");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
@@ -168,7 +168,7 @@ fn one_that_came_up_too_late_can_be_ended_again() {
 /// The host's own process may open fewer files than the service has processes, so it cannot hold
 /// all of them.
 #[test]
-fn a_service_stands_still_as_a_whole_or_not_at_all() {
+fn a_service_is_paused_as_a_whole_or_not_at_all() {
     let crowd = "command: {run: 'for i in $(seq 200); do sleep 600 & done; wait'}";
     let hosts = HOSTS.replace(SERVE, crowd);
     let Some(place) = Place::new("faults-half", &hosts) else { return };
@@ -223,7 +223,7 @@ fn files_that_would_not_be_felt_are_not_limited() {
 }
 
 #[test]
-fn what_cannot_be_is_told() {
+fn what_cannot_be_is_reported() {
     let Some(place) = Place::new("faults-bad", HOSTS) else { return };
     place.up();
     let check = |words: &[&str], exit: i32, told: &str| {

@@ -16,13 +16,13 @@ pub(crate) fn status(place: &Place) -> String {
 
 /// Panics unless the server responds with this status in time.
 #[track_caller]
-pub(crate) fn comes_to(place: &Place, wanted: &str, when: &str) {
-    comes_to_say(|| status(place), wanted, when);
+pub(crate) fn reaches(place: &Place, wanted: &str, when: &str) {
+    reaches_text(|| status(place), wanted, when);
 }
 
 /// Panics unless `ask` returns this text in time.
 #[track_caller]
-pub(crate) fn comes_to_say(ask: impl Fn() -> String, wanted: &str, when: &str) {
+pub(crate) fn reaches_text(ask: impl Fn() -> String, wanted: &str, when: &str) {
     let began = Stamp::now();
     loop {
         let now = ask();

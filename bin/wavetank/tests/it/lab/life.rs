@@ -66,7 +66,7 @@ fn a_command_has_its_input_output_folder_and_exit_code() {
 }
 
 #[test]
-fn status_tells_what_there_is() {
+fn status_lists_what_exists() {
     let Some(place) = Place::new("status", HOSTS) else { return };
     let none = place.lab(&["status"]).run();
     assert!(none.expect_exit(0).stdout.starts_with("there is no lab"), "{none}");
@@ -106,10 +106,13 @@ fn kill(pid: &str) {
 }
 
 #[test]
-fn who_may_not_is_told_before_anything_is_made() {
+fn missing_privileges_are_reported_before_anything_is_created() {
     let Some(place) = Place::new("root", HOSTS) else { return };
     let Some(setpriv) = Program::foreign("setpriv") else {
-        return skip("lab::life::who_may_not_is_told_before_anything_is_made", "`setpriv` is not installed");
+        return skip(
+            "lab::life::missing_privileges_are_reported_before_anything_is_created",
+            "`setpriv` is not installed",
+        );
     };
     let setpriv = setpriv.arguments()[0].clone();
     for verb in [&["up", "lab.yaml"][..], &["up", "lab.yaml", "--lab", "other"]] {
@@ -122,7 +125,7 @@ fn who_may_not_is_told_before_anything_is_made() {
 }
 
 #[test]
-fn a_folder_of_somebody_else_is_left_alone() {
+fn a_folder_of_another_user_is_left_alone() {
     let Some(place) = Place::new("folder", HOSTS) else { return };
     let theirs = place.labs().join("theirs");
     std::fs::create_dir_all(theirs.join("thesis")).expect("can be made");
@@ -152,14 +155,14 @@ fn check_texts(name: &str, text: &str) {
 }
 
 #[test]
-fn what_is_too_much_for_a_lab_is_told_at_once() {
+fn excessive_lab_limits_are_reported_together() {
     check_texts("texts", &"x".repeat(2 << 20));
     // Newlines take twice the space when they are transferred.
     check_texts("lines", &"\n".repeat(1 << 20));
 }
 
 #[test]
-fn a_host_that_stands_still_holds_up_no_other() {
+fn a_host_that_hangs_holds_up_no_other() {
     let Some(place) = Place::new("still", HOSTS) else { return };
     place.up();
     let status = || place.lab(&["status", "--format", "json"]).run().expect_exit(0).json()["labs"][0].clone();
@@ -188,7 +191,7 @@ fn a_host_that_stands_still_holds_up_no_other() {
 }
 
 #[test]
-fn who_asks_a_host_that_stands_still_does_not_wait_for_ever() {
+fn a_request_to_a_hanging_host_does_not_wait_forever() {
     let hosts = HOSTS.replace(
         "app: {role: server, networks: [front]}",
         "app:\n    role: server\n    networks: [front]\n    services: [{command: {run: sleep 1000, health: {within: 1s}}}]",

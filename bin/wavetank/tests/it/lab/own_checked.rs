@@ -11,7 +11,7 @@ use crate::lab::place::Place;
 const PULSE: std::time::Duration = std::time::Duration::from_millis(5);
 
 #[test]
-fn why_a_program_does_not_start_is_told_with_its_line() {
+fn why_a_program_does_not_start_is_reported_with_its_line() {
     let test = "own-bind";
     let Some(place) = place(test, "haproxy", "{haproxy: {listen: 8080, config: my.cfg}}") else { return };
     place.file("my.cfg", &front("", "10.91.7.7:8080"));
@@ -24,7 +24,7 @@ fn why_a_program_does_not_start_is_told_with_its_line() {
 }
 
 #[test]
-fn a_maxconn_beyond_the_hosts_files_is_told_with_the_largest() {
+fn a_maxconn_beyond_the_hosts_files_is_reported_with_the_largest() {
     let test = "own-maxconn";
     let limited = "{haproxy: {listen: 8080, config: my.cfg}}]\n    limits: {open_files: 2000}\n    sysctls: {}\n    routes: [";
     let Some(place) = place(test, "haproxy", limited) else { return };

@@ -194,7 +194,7 @@ fn every_source_address_of_every_load_host_is_used() {
 }
 
 #[test]
-fn what_the_lab_does_not_have_is_told_before_anything_is_sent() {
+fn what_the_lab_does_not_have_is_reported_before_anything_is_sent() {
     let Some(place) = Place::new("unknown", LAB) else { return };
     let (told, record) = place.run(&EXPERIMENT.replace("cpu(app)", "cpu(ap)"), &[]);
     told.expect_exit(2);
@@ -327,7 +327,7 @@ fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
 }
 
 #[test]
-fn what_is_wrong_with_the_run_is_told_before_the_lab_is_made() {
+fn what_is_wrong_with_the_run_is_reported_before_the_lab_is_made() {
     let Some(place) = Place::new("ahead", LAB) else { return };
     // If a keeper were started in spite of the error, it would crash there, and the message would
     // be another.
@@ -354,7 +354,7 @@ fn what_is_wrong_with_the_run_is_told_before_the_lab_is_made() {
 }
 
 #[test]
-fn a_lab_nobody_can_run_in_is_not_made_for_a_run() {
+fn a_lab_without_room_for_a_run_is_not_created() {
     let Some(place) = Place::new("loadless", &LAB.replace("role: load", "role: server")) else { return };
     let (told, _) = place.run(EXPERIMENT, &[]);
     assert!(
@@ -365,7 +365,7 @@ fn a_lab_nobody_can_run_in_is_not_made_for_a_run() {
 }
 
 #[test]
-fn of_held_connections_the_servers_of_a_lab_tell_their_own_count() {
+fn lab_servers_report_their_count_of_held_connections() {
     let Some(place) = Place::new("held", LAB) else { return };
     let text = "wavetank: 1\nname: held\ntarget: http://app:8080\nsteps: [{get: /}, {think: 1s}]\nphases:\n  \
                 - {name: open, hold: 0 to 60, at: 60/s}\n  - {name: keep, hold: 60, for: 3s}\n  \

@@ -3,7 +3,7 @@
 use crate::lab::place::{HOSTS, Place};
 
 #[test]
-fn labs_of_one_file_live_beside_each_other() {
+fn labs_of_one_file_live_in_parallel() {
     let Some(place) = Place::new("two", HOSTS) else { return };
     let (one, other) = (place.name.clone(), format!("{}-b", place.name));
     place.up();

@@ -50,7 +50,7 @@ fn check(script: &Script, class: &str, detail: &str, hint: &str) {
 }
 
 #[test]
-fn a_refused_tunnel_is_told_in_the_proxys_words() {
+fn a_refused_tunnel_is_reported_with_the_proxys_reason() {
     let detail = "the proxy answered CONNECT with 407 Proxy Authentication Required";
     check(
         &Script::new(|_| vec![ScriptAction::Send(answer(407, b"who?"))]),
@@ -74,7 +74,7 @@ fn a_proxy_that_hangs_runs_into_the_connect_timeout() {
 }
 
 #[test]
-fn a_proxy_that_closes_is_told() {
+fn a_proxy_that_closes_is_reported() {
     let detail = "the proxy closed the connection instead of answering CONNECT";
     check(&Script::new(|_| vec![ScriptAction::Close]), "closed_early", detail, "own log");
     let cut = b"HTTP/1.1 200 Connec".to_vec();
@@ -87,7 +87,7 @@ fn a_proxy_that_closes_is_told() {
 }
 
 #[test]
-fn a_proxy_that_resets_is_told() {
+fn a_proxy_that_resets_is_reported() {
     check(&Script::reset(), "reset", "the connection broke before the proxy answered CONNECT", "own log");
 }
 

@@ -62,8 +62,8 @@ fn check(test: &str, nginx: &Nginx, scheme: &str) {
 }
 
 #[test]
-fn nginx_is_told_of_our_own_sockets() {
-    let test = "nginx_is_told_of_our_own_sockets";
+fn nginx_receives_the_addresses_of_our_sockets() {
+    let test = "nginx_receives_the_addresses_of_our_sockets";
     let server = "listen LISTEN proxy_protocol; location / { return 200 \"ok\"; }";
     let Some(nginx) = Nginx::start(test, TestDir::new(), LOG, server) else { return };
     check(test, &nginx, "http");
@@ -99,8 +99,8 @@ fn haproxy_takes_both_versions_of_both_families() {
 /// A server that misses the header, or receives an unexpected one, closes or responds with 400.
 /// Nothing hangs.
 #[test]
-fn a_header_that_is_not_expected_is_told() {
-    let test = "a_header_that_is_not_expected_is_told";
+fn a_header_that_is_not_expected_is_reported() {
+    let test = "a_header_that_is_not_expected_is_reported";
     let server = "listen LISTEN; location / { return 200 \"ok\"; }";
     let Some(nginx) = Nginx::start(test, TestDir::new(), LOG, server) else { return };
     let url = format!("http://{}/", nginx.address());

@@ -34,8 +34,8 @@ fn kept_connections_shake_hands_once() {
 }
 
 #[test]
-fn new_connections_resume_as_told() {
-    let Some(server) = Server::start("new_connections_resume_as_told", "good", "") else { return };
+fn new_connections_resume_as_configured() {
+    let Some(server) = Server::start("new_connections_resume_as_configured", "good", "") else { return };
     for version in ["1.2", "1.3"] {
         for (resume, full) in [("never", 60), ("user", 3), ("shared", 3)] {
             let words =
@@ -135,8 +135,8 @@ fn wait_covers_the_handshake() {
 
 /// A thousand idle connections and their memory.
 #[test]
-fn memory_of_a_connection_is_measured_and_told() {
-    let Some(server) = Server::start("memory_of_a_connection_is_measured_and_told", "good", "") else {
+fn memory_of_a_connection_is_measured_and_reported() {
+    let Some(server) = Server::start("memory_of_a_connection_is_measured_and_reported", "good", "") else {
         return;
     };
     // A slow machine needs more than the default time for a thousand handshakes.

@@ -45,8 +45,8 @@ fn a_probe_names_the_cure() {
 }
 
 #[test]
-fn nothing_in_common_is_told_with_what_to_leave_out() {
-    let test = "nothing_in_common_is_told_with_what_to_leave_out";
+fn nothing_in_common_is_reported_with_what_to_leave_out() {
+    let test = "nothing_in_common_is_reported_with_what_to_leave_out";
     let settings = "ssl_ecdh_curve prime256v1; ssl_ciphers ECDHE-ECDSA-AES128-GCM-SHA256;";
     let Some(server) = Server::start(test, "good", settings) else { return };
     check_probe(&server.load("-n 5 --tls-groups secp384r1").run(), "handshake_failure", "--tls-groups");
@@ -133,7 +133,7 @@ fn handshakes_cut_short_under_load() {
 /// A reset right after the accept may arrive before the connect is seen. The connection was
 /// accepted all the same.
 #[test]
-fn a_connection_that_is_reset_at_once_was_not_refused() {
+fn a_connection_that_is_reset_immediately_was_not_refused() {
     for (scheme, class) in [("https", "tls"), ("http", "reset")] {
         for engine in ["uring", "epoll"] {
             let target = Target::start(Script::constant(Duration::ZERO).greeting(vec![ScriptAction::Reset]));
@@ -142,7 +142,7 @@ fn a_connection_that_is_reset_at_once_was_not_refused() {
             let words = format!("-c 4 -n 400 {insecure} --no-probe --engine {engine}");
             let outcome = trial().load(&url, words.split_whitespace()).run();
             if outcome.exit == Some(5) {
-                skip("a_connection_that_is_reset_at_once_was_not_refused", engine);
+                skip("a_connection_that_is_reset_immediately_was_not_refused", engine);
                 continue;
             }
             let result = outcome.expect_exit(1).result();
@@ -154,8 +154,8 @@ fn a_connection_that_is_reset_at_once_was_not_refused() {
 
 /// A server that completes the handshake and then breaks TLS within its responses.
 #[test]
-fn what_breaks_after_the_handshake_is_told_so() {
-    let test = "what_breaks_after_the_handshake_is_told_so";
+fn failures_after_the_handshake_are_reported_as_such() {
+    let test = "failures_after_the_handshake_are_reported_as_such";
     let Some(server) = Server::start(test, "good", "") else { return };
     let behind = Garbling::before(server.port());
     let url = format!("https://shop.example:{}/", behind.port());

@@ -60,7 +60,7 @@ pub(crate) fn agree(result: &RunResult, before: &Value, after: &Value) {
 
 /// Checks that stderr of a run or a server reports the engine and, with a mask, the reason.
 #[track_caller]
-pub(crate) fn engine_told(stderr: &str, way: Way) {
+pub(crate) fn engine_reported(stderr: &str, way: Way) {
     let line = stderr.lines().find(|line| line.starts_with("engine "));
     let line = line.unwrap_or_else(|| panic!("no engine is reported: {stderr}"));
     let rest = line.trim_start_matches("engine").trim();
@@ -71,7 +71,7 @@ pub(crate) fn engine_told(stderr: &str, way: Way) {
 
 /// Checks that the archive of the only run has the way that was used.
 #[track_caller]
-pub(crate) fn plan_tells(trial: &RunHarness, way: Way) {
+pub(crate) fn plan_reports(trial: &RunHarness, way: Way) {
     let runs = trial.place().runs("runs");
     let [run] = runs.as_slice() else { panic!("one run: {runs:?}") };
     let plan = std::fs::read_to_string(run.join("plan.yaml")).expect("the archive has a plan");

@@ -49,7 +49,7 @@ fn advice_fits_the_load() {
 }
 
 #[test]
-fn lag_is_not_compared_with_a_response_that_nobody_gave() {
+fn lag_is_not_compared_with_a_missing_response() {
     let failing = alike(|second| {
         second.failed(100, ErrorClass::Status, 1).with(|interval| {
             interval.phase_mut(KEY.phase).lag = wavetank_measure::Histogram::default();
@@ -73,7 +73,7 @@ fn dropped_for_a_generator_reason_more_than_one_in_a_thousand() {
 }
 
 #[test]
-fn too_many_at_one_instant_are_told_to_spread() {
+fn too_many_at_one_instant_should_spread() {
     let hint = |dropped: u64, sent: u64| {
         let meeting = RendezvousRelease { of: 1_000, present: 1_000, sent, ..RendezvousRelease::default() };
         let second = Second::at(7).done(100, 5).dropped(dropped, DropReason::Behind).busy(100);

@@ -67,7 +67,7 @@ fn check(seconds: i64, seen: impl Fn(i64) -> Seen, expected: &[(&str, Blame, &st
 }
 
 #[test]
-fn what_stands_still_is_no_finding() {
+fn constant_values_are_no_finding() {
     check(120, |_| STILL, &[]);
 }
 
@@ -102,7 +102,7 @@ fn small_drifts_are_none() {
 }
 
 #[test]
-fn a_short_plateau_tells_nothing() {
+fn a_short_plateau_shows_nothing() {
     let rising = |at: i64| Seen { in_flight: 50 + 20 * at as u64, p99_ms: 10 + at as u64, ..STILL };
     check(29, rising, &[]);
     assert_eq!(drifts(30, rising).len(), 2);

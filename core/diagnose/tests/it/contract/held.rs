@@ -35,7 +35,7 @@ fn check(lost: u64, threshold: Option<&str>, expected: Option<(Blame, &str, &str
 }
 
 #[test]
-fn a_plateau_below_its_plan_is_told() {
+fn a_plateau_below_its_plan_is_reported() {
     let message = "only 500 of 1,000 connections were held in the lowest second of keep";
     let evidence = "in keep 500 were lost, 0 opened again, 0 not opened";
     check(50, None, Some((Blame::Target, message, evidence)));

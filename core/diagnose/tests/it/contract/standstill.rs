@@ -30,7 +30,7 @@ fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
 }
 
 #[test]
-fn a_standstill_is_told_with_what_is_known_of_it() {
+fn a_standstill_is_reported_with_what_is_known_of_it() {
     let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response, or the \
                    network delivered none";
     let evidence = "one such stretch · otherwise, on average, 111 ended each second";

@@ -158,7 +158,7 @@ fn nothing_done_and_all_failed_alike_is_blamed_by_errno() {
 
 /// One class has two kinds, which the handshake counts distinguish.
 #[test]
-fn tls_that_breaks_and_tls_that_never_came_to_be_are_told_apart() {
+fn broken_tls_and_failed_handshakes_are_distinguished() {
     let check = |class, complete: u64, failed: u64, text: &str, hint: &str| {
         let run = alike(|second| {
             second.failed(10, class, 60_000).with(|interval| {
@@ -312,7 +312,7 @@ fn circumstances_are_notes_and_change_nothing() {
 /// One turn of two seconds is too small a share of turns for a doubt, but it causes the longest
 /// times.
 #[test]
-fn a_generator_that_stood_still_is_told() {
+fn a_generator_that_stood_still_is_reported() {
     let turn =
         |ns| alike(move |second| second.done(100, 40).with(|interval| interval.threads[0].turn_ns_max = ns));
     assert!(turn(19_000_000).diagnosis().notes.is_empty(), "less than half of the longest time");

@@ -103,7 +103,7 @@ impl World {
     }
 
     pub(crate) fn kill_agent(&mut self, number: usize, back_after: Option<Nanos>) {
-        self.tell(|| format!("agent {number} dies"));
+        self.record_line(|| format!("agent {number} dies"));
         self.agents[number] = None;
         let now = self.clocks[number].at(self.now);
         self.hosts[number].die(now);

@@ -12,7 +12,7 @@ use crate::sim::world::{Fate, Message, World, name};
 
 impl World {
     pub(crate) fn on_fate(&mut self, fate: Fate) {
-        self.tell(|| format!("fate: {fate:?}"));
+        self.record_line(|| format!("fate: {fate:?}"));
         match fate {
             Fate::AgentDies(number) => self.kill_agent(number, None),
             Fate::AgentReturns(number) if self.agents[number].is_none() => self.start_agent(number),
@@ -33,7 +33,7 @@ impl World {
 
     pub(crate) fn kill_controller(&mut self) {
         if self.controller.take().is_some() {
-            self.tell(|| "the controller dies".to_owned());
+            self.record_line(|| "the controller dies".to_owned());
             self.controller_died = Some(self.now);
             self.disk.crash(&mut self.random);
         }
@@ -41,7 +41,7 @@ impl World {
 
     pub(crate) fn act(&mut self, act: Act) {
         let now = self.now;
-        self.tell(|| format!("the user: {act:?}"));
+        self.record_line(|| format!("the user: {act:?}"));
         let Some(controller) = &mut self.controller else { return };
         match act {
             Act::Drain => controller.drain(Nanos::from_secs(5), now),
@@ -106,7 +106,7 @@ impl World {
             .faults
             .iter()
             .position(|fault| matches!(fault, Fault::CrashAtRecord { number, .. } if *number == count));
-        self.tell(|| format!("record: {record:?}"));
+        self.record_line(|| format!("record: {record:?}"));
         let Some(place) = crash else { return self.disk.journal.push(record) };
         if let Fault::CrashAtRecord { durable, back, .. } = self.scenario.faults.remove(place) {
             if durable {
@@ -118,7 +118,7 @@ impl World {
     }
 
     fn on_archive(&mut self, outcome: &Outcome) {
-        self.tell(|| "the archive is completed".to_owned());
+        self.record_line(|| "the archive is completed".to_owned());
         let is_crash = |fault: &Fault| matches!(fault, Fault::CrashAtArchive { .. });
         let crash = self.scenario.faults.iter().position(is_crash);
         if let Some(Fault::CrashAtArchive { durable }) = crash.map(|place| self.scenario.faults.remove(place))
@@ -137,7 +137,7 @@ impl World {
     }
 
     fn on_notice(&mut self, notice: ControllerNotice) {
-        self.tell(|| format!("noticed: {notice:?}"));
+        self.record_line(|| format!("noticed: {notice:?}"));
         assert!(self.outcome.is_none(), "a notice after the last");
         match notice {
             ControllerNotice::Committed(_) => {
@@ -181,7 +181,7 @@ impl World {
             AgentAction::Denied(_) => {}
             AgentAction::DeleteSpool => self.delete_spool(number),
             action => {
-                self.tell(|| format!("agent {number} shall {action:?}"));
+                self.record_line(|| format!("agent {number} shall {action:?}"));
                 if let AgentAction::StartAt(_) = action {
                     assert!(self.all_were_prepared(), "a start before all are prepared");
                 }
@@ -193,7 +193,7 @@ impl World {
 
     /// P7: the archive is durable before a spool goes.
     fn delete_spool(&mut self, number: usize) {
-        self.tell(|| format!("agent {number} deletes its spool"));
+        self.record_line(|| format!("agent {number} deletes its spool"));
         let spool = &self.disks[number].spool;
         assert!(self.disk.is_durable(&name(number), spool), "deleted before it is durable");
         let crash = self.scenario.faults.iter().find_map(|fault| match *fault {

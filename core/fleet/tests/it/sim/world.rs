@@ -220,7 +220,7 @@ impl World {
         !has_owner && self.fates.is_empty() && self.zombies.is_empty() && self.agents.iter().all(at_rest)
     }
 
-    pub(crate) fn tell(&mut self, line: impl FnOnce() -> String) {
+    pub(crate) fn record_line(&mut self, line: impl FnOnce() -> String) {
         self.add_line(StoryLine::Text(line()));
     }
 

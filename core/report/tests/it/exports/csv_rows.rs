@@ -76,7 +76,7 @@ fn rows_add_up_to_the_run() {
 }
 
 #[test]
-fn a_row_tells_what_its_second_had() {
+fn a_row_has_the_values_of_its_second() {
     let table = Table::of(["GET /a", "GET /b"], false);
     let (row, second) = (&table.rows[2], &intervals()[2]);
     let cell = |name: &str| table.cell(row, name);
@@ -103,7 +103,7 @@ fn a_row_tells_what_its_second_had() {
 }
 
 #[test]
-fn names_cannot_break_out_or_be_reckoned() {
+fn names_cannot_break_out_or_be_computed() {
     let hostile = ["=cmd|'/C calc'!A0", "a\",\"b\r\n+1,@x\u{202e}\u{200b}"];
     let table = Table::of(hostile, true);
     let steps: Vec<_> = table.rows.iter().take(2).map(|row| table.cell(row, "step")).collect();
@@ -112,7 +112,7 @@ fn names_cannot_break_out_or_be_reckoned() {
 }
 
 #[test]
-fn whoever_goes_away_ends_it() {
+fn a_client_that_goes_away_ends_it() {
     /// Accepts this many bytes.
     struct Narrow(usize);
     impl std::io::Write for Narrow {

@@ -41,11 +41,11 @@ impl Random {
             let at = at.min(to);
             match self.below(6) {
                 0 => {
-                    let byte = self.telling_byte();
+                    let byte = self.distinct_byte();
                     bytes.splice(at..to.min(at + 1), [byte]);
                 }
                 1 => {
-                    let byte = self.telling_byte();
+                    let byte = self.distinct_byte();
                     bytes.insert(at, byte);
                 }
                 2 => drop(bytes.drain(at..to)),
@@ -64,7 +64,7 @@ impl Random {
         bytes
     }
 
-    fn telling_byte(&mut self) -> u8 {
+    fn distinct_byte(&mut self) -> u8 {
         const TELLING: &[u8] = b"\r\n\t\0 :;,=\"\\09afgHTP/1.\x7f\x80\xff+-";
         TELLING[self.below(TELLING.len())]
     }

@@ -166,7 +166,7 @@ impl Slots {
         })
     }
 
-    pub(super) fn is_under_way(&mut self, conn: ConnId, operation: Operation) -> bool {
+    pub(super) fn is_in_progress(&mut self, conn: ConnId, operation: Operation) -> bool {
         self.get(conn).is_some_and(|slot| slot.under_way.has(operation))
     }
 

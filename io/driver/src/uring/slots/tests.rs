@@ -269,7 +269,7 @@ impl World {
             }
             Step::Operate { which, operation } => {
                 let Some(conn) = self.nth_known(which).filter(|conn| self.known[conn].open) else { return };
-                if !self.slots.is_under_way(conn, operation) {
+                if !self.slots.is_in_progress(conn, operation) {
                     self.begin(conn, operation);
                 }
             }

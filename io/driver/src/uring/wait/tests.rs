@@ -45,7 +45,7 @@ fn flag(ring: RawFd) {
 /// A load thread once stalled for 100 s in one wait of 20 ms: one of 18 rings was flagged without
 /// any work.
 #[test]
-fn a_flag_that_means_nothing_holds_nobody_up() {
+fn a_flag_without_meaning_delays_no_client() {
     if Features::probe(Features::all()).missing(Feature::Uring).is_some() {
         return;
     }

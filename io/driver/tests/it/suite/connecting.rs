@@ -94,7 +94,7 @@ pub(crate) fn binds_the_source<D: Driver>() {
     assert_eq!(errno.symbol(), Some("EADDRNOTAVAIL"));
 }
 
-pub(crate) fn tells_both_ends<D: Driver>() {
+pub(crate) fn reports_both_ends<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let to = listener.local_addr().expect("it is bound");
@@ -124,7 +124,7 @@ pub(crate) fn tells_both_ends<D: Driver>() {
     bench.hear_nothing();
 }
 
-pub(crate) fn takes_a_tuple_again_and_speaks_at_once<D: Driver>() {
+pub(crate) fn takes_a_tuple_again_and_speaks_immediately<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let other = TcpListener::bind(any_port()).expect("a free port");

@@ -40,7 +40,7 @@ pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     assert_eq!(all, b"answer");
 }
 
-pub(crate) fn tells_the_end_once<D: Driver>() {
+pub(crate) fn reports_the_end_once<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, mut peer) = bench.connected();
     let all = pattern(32 << 20);
@@ -59,7 +59,7 @@ pub(crate) fn tells_the_end_once<D: Driver>() {
     }
 }
 
-pub(crate) fn tells_a_reset<D: Driver>() {
+pub(crate) fn reports_a_reset<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let (conn, peer) = bench.connected();
     bench.driver.send(conn, b"never read").expect("connected");
@@ -78,7 +78,7 @@ pub(crate) fn tells_a_reset<D: Driver>() {
 }
 
 /// The kernel may wake a receive once for both.
-pub(crate) fn tells_a_reset_behind_bytes<D: Driver>() {
+pub(crate) fn reports_a_reset_after_bytes<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let at = bench.listen();
     for round in 0..200 {

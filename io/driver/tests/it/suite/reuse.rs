@@ -137,7 +137,7 @@ impl<D: Driver> Crowd<D> {
     }
 }
 
-pub(crate) fn nobody_hears_of_another<D: Driver>() {
+pub(crate) fn no_user_hears_of_another<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let at = bench.listen();
     let (peers, open, seen, told) = Default::default();

@@ -79,7 +79,7 @@ pub(crate) fn refuses_a_dead_id<D: Driver>() {
     bench.hear_nothing();
 }
 
-pub(crate) fn tells_what_was_not_sent<D: Driver>() {
+pub(crate) fn reports_unsent_bytes<D: Driver>() {
     let mut bench = Bench::<D>::new();
     for round in 0..20 {
         let (conn, mut peer) = bench.connected();

@@ -51,7 +51,7 @@ pub(crate) fn echoes<D: Driver>() {
     check_echo::<D>(&trusting(), &chacha, "TLSv1.3", "TLS_CHACHA20_POLY1305_SHA256", "X25519");
 }
 
-pub(crate) fn the_protocol_agreed_on_is_told<D: Driver>() {
+pub(crate) fn the_negotiated_protocol_is_reported<D: Driver>() {
     let offer = TlsPlan { alpn: vec!["h2".to_owned(), "http/1.1".to_owned()], ..trusting() };
     let answer = TlsServerOptions { alpn: vec!["http/1.1".to_owned()], ..TlsServerOptions::default() };
     let mut bench = bench::<D>(Some(client(&offer)), Some(server(&answer)));

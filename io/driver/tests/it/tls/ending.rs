@@ -67,7 +67,7 @@ pub(crate) fn answers_after_the_end_of_the_peer<D: Driver>() {
     assert_eq!(all, b"answer");
 }
 
-pub(crate) fn tells_an_end_without_goodbye<D: Driver>() {
+pub(crate) fn reports_an_end_without_close_notify<D: Driver>() {
     let (mut bench, conn, mut peer) = connected::<D>();
     peer.write_all(b"cut sh").expect("connected");
     peer.sock.shutdown(Shutdown::Both).expect("connected");
@@ -77,7 +77,7 @@ pub(crate) fn tells_an_end_without_goodbye<D: Driver>() {
     bench.hear_nothing();
 }
 
-pub(crate) fn tells_a_reset<D: Driver>() {
+pub(crate) fn reports_a_reset<D: Driver>() {
     let (mut bench, conn, peer) = connected::<D>();
     bench.driver.send(conn, b"never read").expect("open");
     flush(&mut bench);
@@ -201,7 +201,7 @@ pub(crate) fn a_forged_signature_is_found_out<D: Driver>() {
 }
 
 /// Bytes intended for TLS are never sent unencrypted.
-pub(crate) fn refuses_a_name_nobody_gave<D: Driver>() {
+pub(crate) fn refuses_an_unnamed_host<D: Driver>() {
     let listener = TcpListener::bind(any_port()).expect("a free port");
     let to = listener.local_addr().expect("it is bound");
     let refused = |bench: &mut TlsBench<D>, name| {

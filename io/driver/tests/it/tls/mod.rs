@@ -16,13 +16,13 @@ macro_rules! tls_suite {
     ($driver:ty) => {
         tls_suite! { @each $driver,
             blocking: [begins_behind_words_in_the_clear],
-            crossed: [echoes, the_protocol_agreed_on_is_told, sessions_are_resumed_by_whom_they_belong_to,
+            crossed: [echoes, the_negotiated_protocol_is_reported, sessions_are_resumed_by_whom_they_belong_to,
                 what_is_sent_early_follows_the_handshake, certificates_are_judged],
             transfers: [much_in_both_directions, the_order_is_kept_while_pending, a_flood_lets_others_through,
                 a_long_send_lets_others_through],
-            ending: [half_closes, knows_the_end_that_came_with_bytes, answers_after_the_end_of_the_peer, tells_an_end_without_goodbye, tells_a_reset,
+            ending: [half_closes, knows_the_end_that_came_with_bytes, answers_after_the_end_of_the_peer, reports_an_end_without_close_notify, reports_a_reset,
                 hears_what_came_before_a_send_fails, says_goodbye_unless_it_resets, an_end_in_the_handshake_is_a_fault, nonsense_is_a_fault,
-                refuses_a_dead_id, refuses_a_name_nobody_gave, a_forged_signature_is_found_out],
+                refuses_a_dead_id, refuses_an_unnamed_host, a_forged_signature_is_found_out],
         }
     };
     (@each $driver:ty, $($room:ident: [$($test:ident),* $(,)?]),* $(,)?) => {

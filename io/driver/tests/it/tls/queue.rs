@@ -88,7 +88,7 @@ fn open(
 }
 
 #[test]
-fn who_sends_much_before_his_turn_is_seen_to_at_once() {
+fn early_data_is_handled_immediately() {
     let (mut driver, ends) = wired(Some(client(&trusting())), None);
     let conn = driver.connect(&dial_tls(any_port(), 0)).expect("nothing to fail");
     ends.borrow_mut().arrive(conn, &vec![b'x'; 100_000]);

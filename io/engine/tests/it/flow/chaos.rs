@@ -147,7 +147,7 @@ fn check(seed: u64) {
 }
 
 #[test]
-fn whatever_they_do_everybody_comes_to_an_end() {
+fn every_user_ends_whatever_it_does() {
     for seed in 0..12 {
         check(seed);
     }

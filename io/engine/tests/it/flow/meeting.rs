@@ -57,7 +57,7 @@ fn check_together(threads: u32, engine: EngineChoice) {
 }
 
 #[test]
-fn everybody_of_the_phase_goes_at_once_on_any_number_of_threads() {
+fn all_users_of_a_phase_go_simultaneously_on_any_number_of_threads() {
     for engine in engines() {
         for threads in [1, 2, 7] {
             check_together(threads, engine);
@@ -82,7 +82,7 @@ fn when_the_wait_is_over_those_present_go() {
 }
 
 #[test]
-fn nobody_waits_for_those_who_failed_before() {
+fn no_user_waits_for_users_that_failed_before() {
     let (address, seen) = server(|path| if path.ends_with("-3") { 500 } else { 200 });
     let mut doors = through_doors(None, Nanos::from_secs(20));
     doors.steps.push(get("/login", &[wavetank_plan::Expr::User]));
@@ -148,7 +148,7 @@ fn check_stop(mut journey: Vec<Action>, load: Load, left_open: bool, engine: Eng
 }
 
 #[test]
-fn nobody_who_thinks_or_waits_for_others_holds_up_a_stop() {
+fn thinking_and_waiting_users_do_not_delay_a_stop() {
     let long = Nanos::from_secs(60);
     let doors = Action::Rendezvous(Rendezvous { place: 0, wait: long, of: Some(99) });
     let think = Action::Think(wavetank_plan::Think::Fixed(long));

@@ -43,7 +43,7 @@ fn first_and_last_come_once_for_each_user() {
 }
 
 #[test]
-fn whoever_is_wanted_no_more_says_goodbye() {
+fn a_surplus_user_closes_its_connection() {
     let (address, seen) = server(ok);
     let mut working = working();
     // Users think when the target number drops, and when the phase is over.
@@ -79,7 +79,7 @@ fn an_arrival_is_a_user_of_its_own() {
 }
 
 #[test]
-fn a_user_whose_first_steps_failed_tries_them_again() {
+fn a_user_repeats_its_failed_first_steps() {
     let (address, seen) = server(|path| if path.starts_with("/first-1-") { 500 } else { 200 });
     let mut working = working();
     working.on_failure = OnFailure::EndSession;
@@ -148,7 +148,7 @@ fn check_cut(cut: Scenario) {
 }
 
 #[test]
-fn nobody_wakes_for_those_who_were_cut() {
+fn no_thread_wakes_for_users_that_were_cut() {
     let none_sent =
         |pause: Nanos| scenario(vec![get("/none", &[])], vec![Action::Think(Think::Fixed(pause))]);
     check_cut(none_sent(Nanos::SECOND));

@@ -70,7 +70,7 @@ fn check(loads: impl Fn() -> Vec<Load>, row: RowChoice, rows: u32) -> Vec<u32> {
 }
 
 #[test]
-fn unique_rows_are_used_once_by_whoever_starts() {
+fn unique_rows_are_used_once_by_the_user_that_starts() {
     // Two phases of arrivals, then users with three sessions each.
     let loads = || vec![arrivals(), arrivals(), users(5, 1_500, Some(3))];
     let all = check(loads, RowChoice::Unique, 1_000);

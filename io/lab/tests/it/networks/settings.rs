@@ -86,8 +86,8 @@ fn what_a_host_cannot_have_is_known_before_anything_is_there() {
 }
 
 #[test]
-fn all_that_is_missing_is_told_at_once() {
-    if !NetNs::available("all_that_is_missing_is_told_at_once") {
+fn all_missing_parts_are_reported_together() {
+    if !NetNs::available("all_missing_parts_are_reported_together") {
         return;
     }
     let host = with(with(plain(), "net.no.such", "1"), "net.core.nor_such", "1");

@@ -195,10 +195,10 @@ fn many_addresses_of_a_host_take_one_place_in_the_table_of_neighbours() {
 }
 
 #[test]
-fn ipv6_is_there_at_once() {
+fn ipv6_is_there_immediately() {
     let hosts = vec![host("load1", &[(0, &["fd00:9::1"])]), host("app1", &[(0, &["fd00:9::2"])])];
     let lab = lab(&[("front", "fd00:9::/64")], hosts);
-    let Some(hosts) = Hosts::of("ipv6_is_there_at_once", &lab) else { return };
+    let Some(hosts) = Hosts::of("ipv6_is_there_immediately", &lab) else { return };
     let answered = answering(&listen_at(&hosts, 1, "[fd00:9::2]:8080"), "six");
     let (address, said) = asked(&hosts, 0, "app1");
     assert_eq!((address.to_string().as_str(), said.as_str()), ("[fd00:9::2]:8080", "six"));

@@ -87,8 +87,8 @@ fn what_is_known_before_anything_starts() {
 }
 
 #[test]
-fn a_service_that_ends_well_at_its_start_is_told_to_stay() {
-    alone("a_service_that_ends_well_at_its_start_is_told_to_stay", &[], || {
+fn a_service_that_ends_at_its_start_should_stay() {
+    alone("a_service_that_ends_at_its_start_should_stay", &[], || {
         let check = |run: &str, hint: &str| {
             let hosts = format!(
                 "  a1: {{networks: [net], services: [{{command: {{run: '{run}', listen: 8099}}}}]}}\n"

@@ -32,8 +32,8 @@ fn order(place: SocketAddr, user: &str, cookie: &str, sku: &str) -> u16 {
 }
 
 #[test]
-fn nothing_is_oversold_and_nobody_buys_twice() {
-    const NAME: &str = "nothing_is_oversold_and_nobody_buys_twice";
+fn nothing_is_oversold_and_no_client_buys_twice() {
+    const NAME: &str = "nothing_is_oversold_and_no_client_buys_twice";
     alone(NAME, &["nginx"], || {
         if !std::path::Path::new("/usr/lib/nginx/modules/ngx_http_lua_module.so").exists() {
             wavetank_testkit::skip(NAME, "nginx has no Lua module");

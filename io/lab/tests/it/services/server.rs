@@ -59,8 +59,8 @@ fn a_killed_service_is_noticed_and_started_again() {
 }
 
 #[test]
-fn a_service_that_stands_still_is_down() {
-    alone("a_service_that_stands_still_is_down", &["nginx"], || {
+fn a_service_that_hangs_is_down() {
+    alone("a_service_that_hangs_is_down", &["nginx"], || {
         let mut stand = Stand::new(ONE);
         stand.start();
         for (signal, state) in [(Signal::STOP, ServiceState::Down), (Signal::CONT, ServiceState::Up)] {

@@ -138,7 +138,7 @@ pub(crate) fn meta() -> RunMeta {
 }
 
 /// An archive in progress in `dir`, with the first `seconds` in it.
-pub(crate) fn under_way(dir: &Path, seconds: u64) -> ArchiveWriter {
+pub(crate) fn in_progress(dir: &Path, seconds: u64) -> ArchiveWriter {
     let mut writer = ArchiveWriter::create(&RunsDir::new(dir), &meta()).expect("the folder is writable");
     for second in 0..seconds {
         let problem = writer.interval(Nanos::from_secs(second as i64 + 1), &interval(second));

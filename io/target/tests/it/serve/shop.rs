@@ -94,7 +94,7 @@ fn one_article_goes_to_one_user() {
 }
 
 #[test]
-fn nobody_buys_early_or_as_somebody_else() {
+fn no_client_buys_early_or_as_another_user() {
     let (_server, at) = serve(on(EngineChoice::Epoll, 1));
     let mut client = Client::connect(at);
     let begun = asked(&mut client, post("/admin/sale", "", "{\"stock\": \"1k\", \"opens_in\": \"1h\"}"));
@@ -122,7 +122,7 @@ fn nobody_buys_early_or_as_somebody_else() {
 }
 
 #[test]
-fn what_cannot_be_understood_is_told() {
+fn what_cannot_be_understood_is_reported() {
     let (server, at) = serve(on(EngineChoice::Epoll, 1));
     let mut client = Client::connect(at);
     for (path, body) in [

@@ -5,6 +5,7 @@ use std::thread;
 use wavetank_driver::Clock;
 use wavetank_plan::EngineChoice;
 use wavetank_target::ServeOptions;
+use wavetank_testkit::{expect_time, retry_timing};
 use wavetank_units::Nanos;
 
 use crate::serve::client::{Client, engines, get, serve};
@@ -39,7 +40,7 @@ fn each_does_work_of_its_kind() {
 }
 
 #[test]
-fn capacities_that_make_no_sense_are_told() {
+fn capacities_that_make_no_sense_are_reported() {
     let (_server, at) = serve(on(EngineChoice::Epoll, 1));
     let mut client = Client::connect(at);
     for query in ["workers=0&work=1ms", "workers=2", "work=x", "work=1ms&x=1"] {
@@ -73,22 +74,24 @@ fn a_full_queue_refuses() {
 fn a_stated_capacity_is_shared_by_all_threads() {
     const CLIENTS: usize = 16;
     for engine in engines() {
-        let (server, at) = serve(on(engine, 4));
-        let clock = Clock::starting_now();
-        thread::scope(|scope| {
-            for _ in 0..CLIENTS {
-                scope.spawn(|| {
-                    let mut client = Client::connect(at);
-                    for _ in 0..400 / CLIENTS {
-                        assert_eq!(client.get("/tier/transaction?workers=4&work=10ms").status, 200);
-                    }
-                });
-            }
+        retry_timing(|| {
+            let (server, at) = serve(on(engine, 4));
+            let clock = Clock::starting_now();
+            thread::scope(|scope| {
+                for _ in 0..CLIENTS {
+                    scope.spawn(|| {
+                        let mut client = Client::connect(at);
+                        for _ in 0..400 / CLIENTS {
+                            assert_eq!(client.get("/tier/transaction?workers=4&work=10ms").status, 200);
+                        }
+                    });
+                }
+            });
+            // Never faster than stated; slower only where this machine does not come to it.
+            let took = clock.now();
+            assert!(took >= Nanos::SECOND, "400 in {took}");
+            assert_eq!(server.truth().paths["/tier/transaction"], 400);
+            expect_time(took < Nanos::from_millis(2_500), || format!("400 in {took}"))
         });
-        // Never faster than stated; slower only where this machine does not come to it.
-        let took = clock.now();
-        assert!(took >= Nanos::SECOND, "400 in {took}");
-        assert!(took < Nanos::from_millis(2_500), "400 in {took}");
-        assert_eq!(server.truth().paths["/tier/transaction"], 400);
     }
 }

@@ -49,7 +49,7 @@ fn impatient_clients_leave_nothing_behind() {
 }
 
 #[test]
-fn nobody_is_answered_in_the_freeze() {
+fn no_client_is_answered_in_the_freeze() {
     let (at, length) = (Nanos::from_millis(100), Nanos::from_millis(250));
     let (server, to) =
         serve(ServeOptions { threads: Some(2), freeze: Some((at, length)), ..ServeOptions::default() });

@@ -113,7 +113,7 @@ fn until_standing(watcher: &mut Client, wanted: [u64; 5]) {
 }
 
 #[test]
-fn connections_are_told_for_an_instant() {
+fn connections_are_reported_for_an_instant() {
     for engine in engines() {
         let options = ServeOptions { threads: Some(3), engine, ..ServeOptions::default() };
         let (server, at) = serve(options);

@@ -1,12 +1,16 @@
-//! All tests of the workspace, with their closing lines added up.
+//! All tests of the workspace, several programs at a time, with their closing lines added up.
 
-use std::io::{BufRead as _, BufReader};
 use std::num::NonZero;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::Ci;
+use lanes::Finished;
+use program::{Ended, TestProgram};
+
+mod lanes;
+mod program;
 
 /// What the test runner said about all its programs together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +21,14 @@ pub(super) struct Tally {
 
 /// Sets how many tests of one program run at a time.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+/// Tests of one program that run at a time, for each CPU: most of them wait for programs and clocks.
+const THREADS_PER_CPU: usize = 2;
+/// Programs that run at a time.
+const LANES: usize = 2;
+/// The program with the most work, the end-to-end tests. It starts first.
+const LONGEST: &str = "tests/it/main.rs (wavetank)";
+/// How many programs the list of the slowest has.
+const SLOWEST: usize = 8;
 /// Share of the tests that may be skipped on a quiet machine.
 const SKIPPED_SHARE_MAX: f64 = 0.05;
 /// Share of the CPUs that other programs may use on a machine that is called quiet.
@@ -26,9 +38,9 @@ const QUIET_BUSY_MAX: f64 = 0.2;
 /// fails, because it shows less than it claims.
 pub(super) fn run(ci: &mut Ci<'_>) -> Result<()> {
     let is_quiet = busy_share().is_some_and(|share| share <= QUIET_BUSY_MAX);
-    let status = run_once(ci)?;
-    if !status.success() {
-        bail!("`cargo test` ended with {status}");
+    let failed = run_once(ci)?;
+    if !failed.is_empty() {
+        bail!("tests failed: {}", failed.join(", "));
     }
     if ci.tally.passed == 0 {
         bail!("no test ran");
@@ -46,7 +58,7 @@ pub(super) fn repeat(ci: &mut Ci<'_>, times: u32) -> Result<()> {
     for round in 1..=times {
         ci.tally = Tally::default();
         ci.step("test", |ci| {
-            failed_rounds += u32::from(!run_once(ci)?.success());
+            failed_rounds += u32::from(!run_once(ci)?.is_empty());
             Ok(())
         })?;
         let Tally { passed, failed } = ci.tally;
@@ -58,21 +70,61 @@ pub(super) fn repeat(ci: &mut Ci<'_>, times: u32) -> Result<()> {
     Ok(())
 }
 
-fn run_once(ci: &mut Ci<'_>) -> Result<ExitStatus> {
-    let mut command = ci.cargo_command(&["test", "--workspace", "--locked", "--no-fail-fast"]);
-    // Most tests wait for programs and clocks, so two for each CPU shorten the step.
+/// Runs every test once. Returns the names of the programs that failed.
+fn run_once(ci: &mut Ci<'_>) -> Result<Vec<String>> {
+    let programs = programs(ci)?;
+    let mut tally = ci.tally;
+    let (mut failed, mut times) = (Vec::new(), Vec::new());
+    let report = |Finished { program, ended, took }: Finished| {
+        println!("\n     Ran {}\n{}", program.name(), ended.output.trim_end());
+        ended.output.lines().for_each(|line| tally.add(line));
+        if !ended.status.success() {
+            println!("{} ended with {}", program.name(), ended.status);
+            failed.push(program.name());
+        }
+        times.push((took, program.name()));
+    };
+    lanes::run_all(programs, LANES, |program| run_program(ci, program), report)?;
+    ci.tally = tally;
+    times.sort_by(|a, b| b.cmp(a));
+    println!("\nslowest programs of tests:");
+    for (took, name) in times.iter().take(SLOWEST) {
+        println!("{:>9.1} s  {name}", took.as_secs_f64());
+    }
+    Ok(failed)
+}
+
+/// Builds all tests and returns their programs in the order in which they start.
+fn programs(ci: &Ci<'_>) -> Result<Vec<TestProgram>> {
+    let mut command = ci.cargo_command(&["test", "--workspace", "--locked", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
+    let output = command.output().context("cargo cannot be started")?;
+    if !output.status.success() {
+        bail!("the tests do not build: {}", output.status);
+    }
+    let messages = String::from_utf8(output.stdout).context("the messages of cargo")?;
+    let mut programs: Vec<_> = messages.lines().filter_map(TestProgram::from_message).collect();
+    ensure!(!programs.is_empty(), "cargo built no tests");
+    programs.push(TestProgram::documentation(ci.root));
+    programs.sort_by_key(|program| program.name() != LONGEST);
+    Ok(programs)
+}
+
+/// Runs one program. Its output is printed when it ends; a test that failed or takes long is
+/// printed immediately.
+fn run_program(ci: &Ci<'_>, program: &TestProgram) -> Result<Ended> {
+    let mut command = program.command();
+    ci.set_environment(&mut command);
     if std::env::var_os(THREADS_VARIABLE).is_none() {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        command.env(THREADS_VARIABLE, (2 * cpus).to_string());
+        command.env(THREADS_VARIABLE, (THREADS_PER_CPU * cpus).to_string());
     }
-    let mut child = command.stdout(Stdio::piped()).spawn().context("cargo cannot be started")?;
-    let output = child.stdout.take().expect("stdout is piped");
-    for line in BufReader::new(output).lines() {
-        let line = line.context("the output of the tests")?;
-        println!("{line}");
-        ci.tally.add(&line);
-    }
-    child.wait().context("cargo test")
+    println!("     Running {}", program.name());
+    program::run(command, |line| {
+        if line.ends_with(" ... FAILED") || line.ends_with("has been running for over 60 seconds") {
+            println!("{line}");
+        }
+    })
 }
 
 /// Returns the share of CPU time that programs used over one second, from `/proc/stat`; `None`

@@ -1,0 +1,94 @@
+//! Rule on names of functions: terms of the project's former dialect.
+//!
+//! Names that are left from earlier are counted over the whole tree, and the count may only fall:
+//! `xtask/prose-counts.txt` records it as `function-name`.
+
+use anyhow::Result;
+
+use super::finding::Finding;
+use super::prose::{COUNTS_FILE, parse_counts};
+use super::source::Source;
+
+/// Name of the count in the record.
+const COUNT: &str = "function-name";
+
+/// Terms that no name of a function should have, in the order of its parts, each with what to write
+/// instead.
+const BANNED: [(&str, &str); 20] = [
+    ("told", "reported, shown, listed, distinguished"),
+    ("tell", "report, show, list"),
+    ("tells", "reports, shows, lists"),
+    ("telling", "reporting, showing"),
+    ("stands", "is, appears, hangs"),
+    ("beside", "next_to, in_parallel"),
+    ("nobody", "no_client, no_user, none"),
+    ("somebody", "a_client, another_user"),
+    ("whoever", "a_client, the_user"),
+    ("anybody", "any_client, any_user"),
+    ("whose", "name the owner"),
+    ("comes_to", "reaches, has"),
+    ("came_of", "resulted_from"),
+    ("reckon", "compute, estimate"),
+    ("reckons", "computes, estimates"),
+    ("reckoned", "computed, estimated"),
+    ("so_many", "a_number_of"),
+    ("under_way", "in_progress, open"),
+    ("anew", "again"),
+    ("as_meant", "as_intended"),
+];
+
+/// Returns a breach for each function of `source` with a banned term in its name.
+pub(crate) fn check(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for function in &source.functions {
+        let bounded = format!("_{}_", function.name);
+        for (term, instead) in BANNED {
+            if bounded.contains(&format!("_{term}_")) {
+                let message = format!("`{}`: write {instead} instead of {term}", function.name);
+                findings.push(Finding::at("name", &source.path, function.line, message));
+            }
+        }
+    }
+    findings
+}
+
+/// Compares the breaches of the whole tree with the record: returns all of them if they are more,
+/// and a breach of the record if they are fewer.
+pub(crate) fn check_remaining(findings: Vec<Finding>, recorded: &str) -> Result<Vec<Finding>> {
+    let before = parse_counts(recorded)?.get(COUNT).copied().unwrap_or_default();
+    let now = findings.len();
+    if now < before {
+        let message = format!("{now} names have banned terms, {before} are recorded: lower the record");
+        return Ok(vec![Finding::at("name-count", COUNTS_FILE, 0, message)]);
+    }
+    Ok(if now > before { findings } else { Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn breaches(text: &str) -> Vec<Finding> {
+        check(&Source::parse("a/b.rs", text).expect("is Rust"))
+    }
+
+    #[test]
+    fn banned_terms_are_whole_parts_of_names() {
+        let lines = |text: &str| breaches(text).iter().map(|finding| finding.line).collect::<Vec<_>>();
+        assert_eq!(lines("fn a() {}\nfn it_is_told() {}\nfn it_tells() {}\n"), [2, 3]);
+        assert_eq!(lines("fn takes_so_many_bytes() { let it_told = 1; }\n"), [1]);
+        assert_eq!(lines("fn retold_untold_foretells() {}\nfn so_much() {}\n"), [0; 0]);
+    }
+
+    #[test]
+    fn the_count_may_only_fall() {
+        let left = |recorded: &str| {
+            let two = breaches("fn a_told() {}\nfn a_tell() {}\n");
+            check_remaining(two, recorded).expect("is a record").len()
+        };
+        assert_eq!(left("2 function-name"), 0);
+        assert_eq!(left("1 function-name"), 2);
+        assert_eq!(left("3 function-name"), 1);
+        assert_eq!(left(""), 2);
+    }
+}
