@@ -305,6 +305,10 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
         self.letters.stream_head(stream.request.exchange, stream.request.manner, head);
     }
 
+    fn trailers(&mut self, stream: &mut StreamRequest, lines: &[u8]) {
+        self.letters.stream_trailers(stream.request.exchange, lines);
+    }
+
     #[inline]
     fn body(&mut self, stream: &mut StreamRequest, bytes: &[u8]) {
         if stream.request.manner.keeps_answer() && !self.letters.is_empty() {

@@ -315,6 +315,12 @@ impl ResponseSink for Keep {
         self.inside = self.keeps.body || (self.keeps.page && is_page());
     }
 
+    fn trailers(&mut self, lines: &[u8]) {
+        let end = self.head.strip_suffix(b"\r\n").map_or(self.head.len(), <[u8]>::len);
+        self.head.truncate(end);
+        self.head.extend_from_slice(lines);
+    }
+
     fn body(&mut self, bytes: &[u8]) {
         let most = if self.inside { BODY_BYTES_MAX } else { BODY_SHOWN_BYTES };
         let room = most.saturating_sub(self.body.len());

@@ -17,6 +17,7 @@ pub(super) struct LastBlock {
     pub(super) changes: u64,
     pub(super) status: u16,
     pub(super) content_length: Option<u64>,
+    pub(super) grpc_status: Option<u16>,
 }
 
 /// A request without a body, and its header block. The same text has the same block as long as the

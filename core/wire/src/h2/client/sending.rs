@@ -3,6 +3,7 @@
 use super::super::error::ErrorCode;
 use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
 use super::super::request_text::{RequestText, without_chunks};
+use super::grpc::GrpcResponse;
 use super::memory::RememberedRequest;
 use super::stream::{Stream, UnsentBody};
 use super::{Client, Core, RECEIVE_WINDOW};
@@ -64,6 +65,7 @@ impl<T> Core<T> {
         self.open(tag, is_head);
         if !body.is_empty() {
             let at = self.streams.len() - 1;
+            self.streams[at].grpc = request.is_grpc().then(GrpcResponse::default);
             let sent = self.send_data(at, body);
             if sent < body.len() {
                 self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].into(), sent: 0 });

@@ -26,6 +26,11 @@ impl ClientSink<usize> for Transcript {
         self.events.push(' ');
     }
 
+    fn trailers(&mut self, tag: &mut usize, lines: &[u8]) {
+        let lines = lines.escape_ascii().to_string().replace("\\r\\n", ";");
+        write!(self.events, "{tag}+({}) ", lines.trim_end_matches(';')).unwrap();
+    }
+
     fn body(&mut self, tag: &mut usize, bytes: &[u8]) {
         assert!(!bytes.is_empty(), "an empty piece of a body");
         self.bodies[*tag].extend_from_slice(bytes);
@@ -150,7 +155,7 @@ fn interim_responses_trailers_and_padding() {
         .headers(1, &[(":status", "200")], false)
         .frame(kind::DATA, flag::PADDED, 1, b"\x03abc\0\0\0")
         .headers(1, &[("x-sum", "1")], true);
-    check(&script, 1, "0:200 0=200(abc)");
+    check(&script, 1, "0:200 0+(x-sum: 1) 0=200(abc)");
     let padded = [&[2, 0, 0, 0, 0, 0][..], &block(&[(":status", "204")]), &[0, 0]].concat();
     let flags = flag::PADDED | flag::PRIORITY | flag::END_HEADERS | flag::END_STREAM;
     check(&Script::new().frame(kind::HEADERS, flags, 1, &padded), 1, "0:204 0=204()");
