@@ -2,6 +2,8 @@
 
 mod frames;
 mod grpc;
+#[cfg(test)]
+mod grpc_tests;
 mod headers;
 mod memory;
 mod sending;

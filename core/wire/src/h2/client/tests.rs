@@ -8,8 +8,8 @@ use super::*;
 
 /// What a client reports, in a form that allows two readings to be compared.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Transcript {
-    events: String,
+pub(super) struct Transcript {
+    pub(super) events: String,
     bodies: [Vec<u8>; 4],
 }
 
@@ -53,27 +53,27 @@ const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: shop.test\r\nAccept: */*\r\n\r\n";
 
 /// Frames of a server.
 #[derive(Clone, Default)]
-struct Script(Vec<u8>);
+pub(super) struct Script(pub(super) Vec<u8>);
 
 impl Script {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut script = Self::default();
         frame::push_settings(&mut script.0, &[(setting::MAX_CONCURRENT_STREAMS, 100)]);
         script
     }
 
-    fn frame(mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
+    pub(super) fn frame(mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
         frame::push_header(&mut self.0, payload.len(), kind, flags, stream);
         self.0.extend_from_slice(payload);
         self
     }
 
-    fn headers(mut self, stream: u32, fields: &[(&str, &str)], end: bool) -> Self {
+    pub(super) fn headers(mut self, stream: u32, fields: &[(&str, &str)], end: bool) -> Self {
         frame::push_headers(&mut self.0, stream, &block(fields), end);
         self
     }
 
-    fn data(self, stream: u32, bytes: &[u8], end: bool) -> Self {
+    pub(super) fn data(self, stream: u32, bytes: &[u8], end: bool) -> Self {
         self.frame(kind::DATA, u8::from(end) * flag::END_STREAM, stream, bytes)
     }
 }
