@@ -212,6 +212,9 @@ impl<D: Driver> Connections<D> {
             let lost = talk.leaving && !is_parting;
             return self.end(seat, failure::AFTER_CLOSE, lost, at, rec);
         }
+        if is_parting {
+            return self.part_from_pool(seat, rec);
+        }
         self.free(seat, at, rec);
     }
 
