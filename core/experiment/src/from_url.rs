@@ -167,8 +167,11 @@ impl UrlReader<'_> {
 
     /// Returns the files that describe a gRPC call.
     fn descriptions(&mut self, request: &UrlRequest) -> Option<Grpc> {
-        let (proto, sets): (Vec<_>, Vec<_>) =
-            request.proto.iter().map(|file| here(file.clone())).partition(|file| file.value.ends_with(".proto"));
+        let (proto, sets): (Vec<_>, Vec<_>) = request
+            .proto
+            .iter()
+            .map(|file| here(file.clone()))
+            .partition(|file| file.value.ends_with(".proto"));
         if sets.len() > 1 || !(sets.is_empty() || proto.is_empty()) {
             let message = "--proto takes .proto files, or one set of descriptors";
             let hint = "leave the other files out; .proto files end in .proto";
@@ -205,7 +208,9 @@ impl UrlReader<'_> {
         match method {
             Some(method) if !method.is_empty() => Some(RequestHead::Grpc(here(method))),
             Some(_) => fail("the URL names no method", "grpc://localhost:50051/package.Service/Method"),
-            None => fail("the method of a gRPC call is the same for all users", "templates belong into --json"),
+            None => {
+                fail("the method of a gRPC call is the same for all users", "templates belong into --json")
+            }
         }
     }
 

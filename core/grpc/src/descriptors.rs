@@ -61,7 +61,8 @@ impl Descriptors {
     pub fn method(&self, name: &str) -> Result<Method, UserError> {
         let name = name.trim_start_matches('/');
         let (service, method) = name.rsplit_once('/').or_else(|| name.rsplit_once('.')).unwrap_or(("", name));
-        let full = |found: &MethodDescriptor| format!("{}/{}", found.parent_service().full_name(), found.name());
+        let full =
+            |found: &MethodDescriptor| format!("{}/{}", found.parent_service().full_name(), found.name());
         let all: Vec<MethodDescriptor> =
             self.pool.services().flat_map(|service| service.methods().collect::<Vec<_>>()).collect();
         let fits = |found: &&MethodDescriptor| {
@@ -136,6 +137,10 @@ impl FileResolver for Sources {
 fn invalid(error: &protox::Error) -> UserError {
     let message = format!("{error:?}").replace('\'', "`");
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let message = match error.file() {
+        Some(file) if !message.contains(file) => format!("{file}: {message}"),
+        _ => message,
+    };
     let hint = if error.is_file_not_found() {
         "name the folder that imports start from: grpc: {paths: [protos]}, or --proto-path DIR"
     } else {

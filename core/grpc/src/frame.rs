@@ -13,8 +13,11 @@ const PREFIX_BYTES: usize = 5;
 /// The most bytes of a message after decompression. Some kilobytes can decode to gigabytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
-/// Appends a frame. `write` appends its message.
-pub(crate) fn push<E>(
+/// Appends a frame. `write` appends its message. With `gzip` it is compressed.
+///
+/// # Errors
+/// That of `write`.
+pub fn push<E>(
     out: &mut Vec<u8>,
     gzip: bool,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
@@ -34,7 +37,10 @@ pub(crate) fn push<E>(
 }
 
 /// Calls `each` with the message of every frame of `body`, decompressed. Returns their number.
-pub(crate) fn read(
+///
+/// # Errors
+/// If the body has no whole frames, and those of `each`.
+pub fn read(
     mut body: &[u8],
     mut each: impl FnMut(&[u8]) -> Result<(), MessageError>,
 ) -> Result<usize, MessageError> {

@@ -15,6 +15,7 @@ mod method;
 mod timeout;
 
 pub use descriptors::Descriptors;
+pub use frame::{push as push_frame, read as read_frames};
 pub use message_error::MessageError;
 pub use method::{Method, RequestEncoding};
 pub use timeout::timeout_text;

@@ -65,8 +65,8 @@ pub use host_fit::{AutomaticChoices, adapt_to_host, lacking_for_share};
 pub use host_limits::HostLimits;
 pub use journey::{
     Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, DescriptorSet, Escape, Expr, Extract, GrpcPlan,
-    Hole, JsonType, OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template, TemplatePart, Test,
-    Think, ValueRef,
+    Hole, JsonType, OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template,
+    TemplatePart, Test, Think, ValueRef,
 };
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};

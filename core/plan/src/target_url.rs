@@ -252,7 +252,10 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     let lower = text.to_ascii_lowercase();
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
-        let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme_name(lower.starts_with("https:"), false));
+        let hint = format!(
+            "a scheme ends in two slashes: {}://{rest}",
+            scheme_name(lower.starts_with("https:"), false)
+        );
         return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
     }
     Ok(text)

@@ -96,7 +96,8 @@ pub(super) fn call(
         let hint = "name the .proto file: grpc: {proto: FILE}, or --proto FILE for a URL";
         return Err(Diagnostic::error("grpc_method", method.place, message, hint).into());
     };
-    let found = descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))?;
+    let found =
+        descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))?;
     let mut json = plan::Template::default();
     match &request.body {
         None => {}
@@ -140,8 +141,7 @@ pub(super) fn call(
     own.retain(|(name, _)| !headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)));
     headers.splice(0..0, own);
     let path = plan::Template::from(format!("/{}", found.full_name()));
-    let sent =
-        RequestPlan { method: "POST".to_owned(), path, headers, body: json, secret_headers };
+    let sent = RequestPlan { method: "POST".to_owned(), path, headers, body: json, secret_headers };
     Ok((sent, GrpcPlan { descriptors: 0, method: found.full_name(), gzip }))
 }
 
@@ -162,7 +162,8 @@ pub(super) fn wrong_scheme(is_call: bool, place: Span) -> LowerError {
 
 fn check_names(method: &Method, message: &Json, place: Span) -> Result<(), LowerError> {
     let check = method.check_names(message);
-    check.map_err(|UserError { code, message, hint, .. }| Diagnostic::error(code, place, message, hint).into())
+    check
+        .map_err(|UserError { code, message, hint, .. }| Diagnostic::error(code, place, message, hint).into())
 }
 
 /// Returns a value with the names of all fields; templates are null.

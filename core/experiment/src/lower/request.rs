@@ -6,9 +6,9 @@ use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
 
 use super::body::{self, BodyTemplate};
-use super::{LowerError, grpc};
 use super::scope::ScenarioScope;
 use super::target::Targets;
+use super::{LowerError, grpc};
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
 
 /// Lowers a request to a step of the plan. `number` is its index among the scenario's steps.
