@@ -32,6 +32,8 @@ pub struct FrameRequest {
     pub stream: u32,
     /// The number of its connection, from 0.
     pub connection: u64,
+    /// Whether the client has sent more after it already.
+    pub has_more: bool,
 }
 
 type Reply = dyn Fn(FrameRequest) -> FrameReply + Send + Sync;
@@ -143,7 +145,8 @@ fn serve(
             continue;
         }
         let number = counts.requests.fetch_add(1, Ordering::SeqCst);
-        match reply(FrameRequest { number, stream: u32::from_be_bytes(stream), connection }) {
+        let has_more = has_unread(&client)?;
+        match reply(FrameRequest { number, stream: u32::from_be_bytes(stream), connection, has_more }) {
             FrameReply::Send(bytes) => client.write_all(&bytes)?,
             FrameReply::SendAndClose(bytes) => {
                 client.write_all(&bytes)?;
@@ -155,4 +158,12 @@ fn serve(
             FrameReply::Close => return Ok(()),
         }
     }
+}
+
+/// Whether bytes have arrived that were not read.
+fn has_unread(client: &TcpStream) -> std::io::Result<bool> {
+    client.set_nonblocking(true)?;
+    let found = client.peek(&mut [0]);
+    client.set_nonblocking(false)?;
+    Ok(found.is_ok_and(|bytes| bytes > 0))
 }

@@ -9,7 +9,7 @@ use wavetank_units::UserError;
 
 use crate::input::override_with;
 use crate::model::{
-    Body, DataContent, DataFile, DataSource, Experiment, Http, Part, PartContent, Request, RequestHead,
+    Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Part, PartContent, Request, RequestHead,
     RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
 };
 use crate::parse::{Variables, normal_path};
@@ -33,6 +33,10 @@ pub struct UrlRequest {
     pub rows: Option<String>,
     /// Redirects to follow; `None`: none.
     pub follow: Option<u32>,
+    /// The `.proto` files of a gRPC call, or one file with a set of descriptors.
+    pub proto: Vec<String>,
+    /// Folders that their imports start from.
+    pub proto_paths: Vec<String>,
 }
 
 /// The body of a [`UrlRequest`].
@@ -118,6 +122,7 @@ struct UrlReader<'a> {
 impl UrlReader<'_> {
     fn experiment(&mut self, request: &UrlRequest) -> Option<Experiment> {
         let url = self.url(&request.url);
+        let grpc = self.descriptions(request);
         let method = request
             .method
             .clone()
@@ -129,11 +134,18 @@ impl UrlReader<'_> {
             None => Some(None),
         };
         let (target, url) = url?;
+        let grpc = grpc?;
+        self.check_scheme(&target, &grpc)?;
         // A request that changes nothing and is the same for all users is probed, as by a plain
         // run.
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
-        let probed = safe && url.as_fixed().is_some() && request.body.is_none();
-        let step = Request { body: body?, ..Request::plain(RequestHead::Http { method: here(method), url }) };
+        let probed = safe && !target.grpc && url.as_fixed().is_some() && request.body.is_none();
+        let head = if target.grpc {
+            self.call(request, &url)?
+        } else {
+            RequestHead::Http { method: here(method), url }
+        };
+        let step = Request { body: body?, ..Request::plain(head) };
         Some(Experiment {
             targets: vec![Target {
                 name: None,
@@ -142,6 +154,7 @@ impl UrlReader<'_> {
                 tls: None,
             }],
             http: Http { follow: request.follow, ..Http::default() },
+            grpc,
             data: request.rows.iter().map(|file| rows(file)).collect(),
             scenarios: vec![Scenario {
                 steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(step)) }],
@@ -150,6 +163,55 @@ impl UrlReader<'_> {
             probe: probed.then_some(true),
             ..Experiment::default()
         })
+    }
+
+    /// Returns the files that describe a gRPC call.
+    fn descriptions(&mut self, request: &UrlRequest) -> Option<Grpc> {
+        let (proto, sets): (Vec<_>, Vec<_>) = request
+            .proto
+            .iter()
+            .map(|file| here(file.clone()))
+            .partition(|file| file.value.ends_with(".proto"));
+        if sets.len() > 1 || !(sets.is_empty() || proto.is_empty()) {
+            let message = "--proto takes .proto files, or one set of descriptors";
+            let hint = "leave the other files out; .proto files end in .proto";
+            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            return None;
+        }
+        let descriptors = sets.into_iter().next();
+        Some(Grpc { proto, paths: request.proto_paths.clone(), descriptors, gzip: false })
+    }
+
+    /// Checks that the files of a call belong to a URL of gRPC.
+    fn check_scheme(&mut self, target: &TargetUrl, grpc: &Grpc) -> Option<()> {
+        let is_described = !grpc.proto.is_empty() || grpc.descriptors.is_some();
+        if is_described && !target.grpc {
+            let url = TargetUrl { grpc: true, ..target.clone() }.url();
+            let message = "--proto describes a gRPC service, and the URL is one of HTTP";
+            let hint = format!("{url}package.Service/Method");
+            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            return None;
+        }
+        Some(())
+    }
+
+    /// Returns the call that the path of a gRPC URL names.
+    fn call(&mut self, request: &UrlRequest, path: &Template) -> Option<RequestHead> {
+        let method = path.as_fixed().map(|path| path.trim_matches('/').to_owned());
+        let mut fail = |message: &str, hint: &str| {
+            self.out.push(Diagnostic::error("grpc_method", PLACE, message, hint));
+            None
+        };
+        if request.method.is_some() {
+            return fail("a gRPC call is always a POST, so -X has no effect", "leave -X out");
+        }
+        match method {
+            Some(method) if !method.is_empty() => Some(RequestHead::Grpc(here(method))),
+            Some(_) => fail("the URL names no method", "grpc://localhost:50051/package.Service/Method"),
+            None => {
+                fail("the method of a gRPC call is the same for all users", "templates belong into --json")
+            }
+        }
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {

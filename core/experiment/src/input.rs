@@ -73,6 +73,7 @@ pub(crate) fn override_with(
     vars: &Variables,
     out: &mut Diagnostics,
 ) -> Option<()> {
+    experiment.use_http2_for_grpc(input.options.http);
     let mut template = |text: &str| {
         let mut parser = vars.reader(input);
         parser.template_text(text, Span::default()).ok_or_else(|| parser.out.sorted()[0].clone())

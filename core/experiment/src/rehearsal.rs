@@ -159,6 +159,7 @@ impl Experiment {
             Some(target) => (target.urls, target.pick) = (urls, None),
             None => self.targets.push(Target { name: None, urls, pick: None, tls: None }),
         }
+        self.use_http2_for_grpc(None);
         Ok(())
     }
 

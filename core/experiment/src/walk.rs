@@ -85,6 +85,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
     match &request.head {
         RequestHead::Http { url, .. } => all.push(url),
         RequestHead::Raw(text) => all.push(text),
+        RequestHead::Grpc(_) => {}
     }
     request.query.iter().for_each(|(_, value)| templates_in_value(value, all));
     all.extend(request.headers.iter().map(|header| &header.value));

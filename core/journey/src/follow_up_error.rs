@@ -1,5 +1,7 @@
 //! [`FollowUpError`]: the reason why a request with several messages failed.
 
+use wavetank_grpc::MessageError;
+
 use crate::auth::ChallengeFault;
 use crate::content::ContentFault;
 
@@ -18,6 +20,8 @@ pub enum FollowUpError {
     UnknownCoding(String),
     /// The body does not match its content coding.
     Content(ContentFault),
+    /// The body is not what the called gRPC method returns.
+    Message(MessageError),
     /// An embedded resource returned this status.
     Resource(String, u16),
     /// This many redirects were followed, and the last answer redirects to this address.
@@ -47,6 +51,7 @@ impl FollowUpError {
             Self::Content(ContentFault::TooLarge) => {
                 "the decoded body is too long to be evaluated".to_owned()
             }
+            Self::Message(error) => error.to_string(),
             Self::Resource(address, status) => {
                 format!("the embedded resource {} returned status {status}", shown(address))
             }

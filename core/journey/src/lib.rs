@@ -37,7 +37,7 @@ pub mod xpath;
 #[doc(hidden)]
 pub mod fuzzing;
 
-pub use compiled::{CompiledCheck, CompiledStep, DEPTH_MAX, Program, RequestTemplate, Retain};
+pub use compiled::{CompiledCheck, CompiledStep, DEPTH_MAX, GrpcCodec, Program, RequestTemplate, Retain};
 pub use eval::{
     FollowUp, FollowUpKind, FollowUpSink, NextMessage, Observation, Rejection, RenderContext, RenderError,
     SessionAction, SessionEvent, is_html_media_type,

@@ -59,9 +59,9 @@ pub use feasibility::{
 pub use guard::Guard;
 pub use host::{HostFacts, LoadOrigin};
 pub use journey::{
-    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, Escape, Expr, Extract, Hole, JsonType,
-    OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template, TemplatePart, Test,
-    Think, ValueRef,
+    Action, AuthPlan, Check, CheckSubject, Choice, DataPlan, DescriptorSet, Escape, Expr, Extract, GrpcPlan,
+    Hole, JsonType, OnFailure, Operand, Quantity, Rendezvous, RowChoice, Table, TableBuilder, Template,
+    TemplatePart, Test, Think, ValueRef,
 };
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};

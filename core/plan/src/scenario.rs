@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
-use crate::{Action, AuthPlan, Check, DataPlan, Extract, OnFailure, StatusSet, Template};
+use crate::{
+    Action, AuthPlan, Check, DataPlan, DescriptorSet, Extract, GrpcPlan, OnFailure, StatusSet, Template,
+};
 
 /// The journey of a virtual user, once per session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +100,8 @@ pub struct Step {
     pub target: usize,
     /// The request to send.
     pub request: RequestPlan,
+    /// Set if the request is a gRPC call.
+    pub grpc: Option<GrpcPlan>,
     /// The credentials of the request.
     pub auth: Option<AuthPlan>,
     /// From *begun* to *complete*; `None`: as all others.
@@ -125,6 +129,7 @@ impl Step {
             name: name.into(),
             target,
             request,
+            grpc: None,
             auth: None,
             timeout: None,
             expect: None,
@@ -164,6 +169,8 @@ pub struct SharedPlan {
     pub counts: Vec<String>,
     /// Names of the places where users wait for each other.
     pub rendezvous: Vec<String>,
+    /// What the steps' gRPC calls are described by.
+    pub descriptors: Vec<DescriptorSet>,
 }
 
 /// Steps that run once before and once after the load, outside every counter except `setup`.

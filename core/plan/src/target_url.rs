@@ -19,24 +19,26 @@ pub struct TargetUrl {
     pub port: u16,
     /// Path and query as in the request line; starts with `/`.
     pub path: String,
-    /// Whether the scheme is `https`, so that the target uses TLS.
+    /// Whether the scheme is `https` or `grpcs`, so that the target uses TLS.
     pub tls: bool,
+    /// Whether the scheme is `grpc` or `grpcs`, so that requests are gRPC calls.
+    pub grpc: bool,
 }
 
 impl TargetUrl {
-    /// Parses `http://host:port/path`, the same with `https`, `host/path`, `host:port`,
-    /// `:8080/path` (this host), `[::1]:80` and `unix:/run/app.sock:/path`.
+    /// Parses `http://host:port/path`, the same with `https`, `grpc` and `grpcs`, `host/path`,
+    /// `host:port`, `:8080/path` (this host), `[::1]:80` and `unix:/run/app.sock:/path`.
     ///
     /// Fails on other schemes, on a user or password in the URL, on port 0 and on text that is not
     /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let (tls, rest) = without_scheme(text)?;
+        let (Scheme { tls, grpc }, rest) = without_scheme(text)?;
         let encoded = has_encoded_socket(text);
         if let Some(found) = split_unix(rest, encoded) {
             let (host, path) = found?;
-            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls });
+            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls, grpc });
         }
-        let scheme = scheme(tls);
+        let scheme = scheme_name(tls, false);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
         if let Some((hidden, plain)) = without_user(scheme, &with_host) {
             return Err(UserError::usage(
@@ -65,7 +67,7 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        Ok(Self { host, port, path: path_and_query(&url), tls })
+        Ok(Self { host, port, path: path_and_query(&url), tls, grpc })
     }
 
     /// Returns the position in the start of a URL where the path or query of the request starts;
@@ -148,14 +150,14 @@ impl TargetUrl {
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
         if self.is_unix_socket() {
-            return format!("{}://{}:{}", scheme(self.tls), self.host, self.path);
+            return format!("{}://{}:{}", scheme_name(self.tls, self.grpc), self.host, self.path);
         }
         let header = self.host_header();
         let at = match split_zone(&self.host) {
             (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
             (_, None) => header,
         };
-        format!("{}://{at}{}", scheme(self.tls), self.path)
+        format!("{}://{at}{}", scheme_name(self.tls, self.grpc), self.path)
     }
 
     fn bracketed(&self) -> String {
@@ -169,29 +171,42 @@ fn path_and_query(url: &Url) -> String {
     format!("{}{query}", url.path())
 }
 
-const fn scheme(tls: bool) -> &'static str {
-    if tls { "https" } else { "http" }
+/// What a scheme says.
+struct Scheme {
+    tls: bool,
+    grpc: bool,
+}
+
+const fn scheme_name(tls: bool, grpc: bool) -> &'static str {
+    match (grpc, tls) {
+        (false, false) => "http",
+        (false, true) => "https",
+        (true, false) => "grpc",
+        (true, true) => "grpcs",
+    }
 }
 
 const fn default_port(tls: bool) -> u16 {
     if tls { 443 } else { 80 }
 }
 
-/// Removes `http://` or `https://` and returns whether it was the latter. Refuses schemes that this
-/// version does not support.
-fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
+/// Removes the scheme and returns what it says. Refuses schemes that this version does not support.
+fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
+    let http = |tls| Scheme { tls, grpc: false };
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
     }
     // A later `://` belongs to a path or query.
     let is_scheme = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     let Some((scheme, rest)) = text.split_once("://").filter(|(word, _)| is_scheme(word)) else {
-        return schemeless(text).map(|rest| (false, rest));
+        return schemeless(text).map(|rest| (http(false), rest));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "http" | "http+unix" => Ok((false, rest)),
-        "https" | "https+unix" => Ok((true, rest)),
-        "unix" => Ok((false, text)),
+        "http" | "http+unix" => Ok((http(false), rest)),
+        "https" | "https+unix" => Ok((http(true), rest)),
+        "grpc" => Ok((Scheme { tls: false, grpc: true }, rest)),
+        "grpcs" => Ok((Scheme { tls: true, grpc: true }, rest)),
+        "unix" => Ok((http(false), text)),
         other => Err(bad_scheme(other, rest)),
     }
 }
@@ -211,7 +226,6 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             return UserError::usage("bad_scheme", message, hint);
         }
         "ws" | "wss" => "WebSocket is",
-        "grpc" | "grpcs" => "gRPC is",
         "h3" | "quic" => "HTTP/3 is",
         "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
         | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"
@@ -238,7 +252,10 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     let lower = text.to_ascii_lowercase();
     if lower.starts_with("http:") || lower.starts_with("https:") {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
-        let hint = format!("a scheme ends in two slashes: {}://{rest}", scheme(lower.starts_with("https:")));
+        let hint = format!(
+            "a scheme ends in two slashes: {}://{rest}",
+            scheme_name(lower.starts_with("https:"), false)
+        );
         return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
     }
     Ok(text)

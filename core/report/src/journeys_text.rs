@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunRecord, SampleLine, Status};
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::status_text;
 
 use crate::examples::is_of_warmup;
 use crate::format::{self, count_with_share};
@@ -183,7 +184,7 @@ pub(crate) fn example(record: &RunRecord, sample: &SampleLine) -> Vec<String> {
         if is_of_warmup(record, sample) { format!("at {at} (warm-up)") } else { format!("at {at}") },
         format::time(sample.total_us),
     ];
-    parts.extend(sample.status.map(|status| format!("status {status}")));
+    parts.extend(sample.status.map(|status| format!("status {}", status_text(status))));
     if sample.kind == "slow" {
         parts.push(format!("lag {}", format::time(sample.lag_us)));
         parts.extend(sample.wait_us.map(|us| format!("wait {}", format::time(us))));

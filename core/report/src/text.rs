@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, show_size};
+use wavetank_units::status_text;
 
 use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
@@ -210,8 +211,11 @@ fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
 fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     page.parts("errors", &named(&record.errors));
     page.parts("dropped", &named(&record.dropped_by));
-    if record.status.keys().any(|&status| status != 200) {
-        let answers = record.status.iter().map(|(status, &n)| format!("{status}: {}", format_grouped(n)));
+    if record.status.keys().any(|status| !matches!(status, 0 | 200)) {
+        let answers = record
+            .status
+            .iter()
+            .map(|(status, &n)| format!("{}: {}", status_text(*status), format_grouped(n)));
         page.parts("answers", &answers.collect::<Vec<_>>());
     }
     let duration = record.duration_s.0;

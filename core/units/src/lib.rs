@@ -3,6 +3,7 @@
 
 mod allow_target;
 mod error;
+mod grpc_status;
 mod ipv6_text;
 mod nanos;
 mod network;
@@ -20,6 +21,7 @@ mod unix_socket;
 
 pub use allow_target::AllowTarget;
 pub use error::{ExitCode, UserError};
+pub use grpc_status::{GRPC_STATUS_NAMES, grpc_status_from_name, grpc_status_name, status_text};
 pub use ipv6_text::{split_zone, with_brackets, without_zone};
 pub use nanos::Nanos;
 pub use network::{Network, address_from_number, address_number};

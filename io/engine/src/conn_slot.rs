@@ -54,6 +54,10 @@ pub(crate) const NOT_POOLED: u32 = u32::MAX;
 /// slots.
 pub(crate) const NOT_IDLE: u32 = u32::MAX - 1;
 
+/// The value of [`ConnSlot::idle_at`] if the peer closes the connection soon, so that another one has
+/// its place in the pool.
+pub(crate) const PARTED: u32 = u32::MAX - 2;
+
 /// The slot of one connection; see the module documentation.
 pub(crate) struct ConnSlot {
     pub(crate) state: ConnState,
@@ -70,7 +74,8 @@ pub(crate) struct ConnSlot {
     /// Requests that the current connection may still serve; [`u64::MAX`]: any number.
     pub(crate) left: u64,
     pub(crate) past: LastUse,
-    /// Its position on the pool's stack of idle slots, or [`NOT_IDLE`] or [`NOT_POOLED`].
+    /// Its position on the pool's stack of idle slots, or [`NOT_IDLE`], [`PARTED`] or
+    /// [`NOT_POOLED`].
     pub(crate) idle_at: u32,
     pub(crate) wish: SlotIntent,
 }
@@ -138,7 +143,7 @@ impl ConnSlot {
 
     /// Whether the slot is on the pool's stack of idle slots.
     pub(crate) const fn is_idle(&self) -> bool {
-        self.idle_at < NOT_IDLE
+        self.idle_at < PARTED
     }
 
     /// Counts one more response on the current connection. Returns whether it may serve another

@@ -106,6 +106,11 @@ impl ExchangeBuffers {
         self.bodies -= before;
     }
 
+    /// Adds the trailers of that response to its fields.
+    pub(crate) fn stream_trailers(&mut self, exchange: Id, lines: &[u8]) {
+        self.entry(exchange).trailers(lines);
+    }
+
     /// Keeps a piece of the body of that response, if it is required.
     pub(crate) fn stream_body(&mut self, exchange: Id, bytes: &[u8]) {
         let elsewhere = self.bodies - self.entry(exchange).body.len();
@@ -148,6 +153,13 @@ impl ResponseSink for ExchangeBuffer {
         self.fields.extend_from_slice(head.fields());
         let is_page = || head.header("content-type").is_some_and(is_html_media_type);
         self.keeps_body = self.manner.keeps_body() || (self.manner.keeps_page() && is_page());
+    }
+
+    fn trailers(&mut self, lines: &[u8]) {
+        // The empty line at the end of the fields moves behind the trailers.
+        let end = self.fields.strip_suffix(b"\r\n").map_or(self.fields.len(), <[u8]>::len);
+        self.fields.truncate(end);
+        self.fields.extend_from_slice(lines);
     }
 
     fn body(&mut self, bytes: &[u8]) {

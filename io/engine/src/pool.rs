@@ -15,6 +15,9 @@ use crate::request_queue::QueuedRequest;
 /// If waiting requests have different timeouts, their queue is scanned at most this often.
 const LOOK_THROUGH: Nanos = Nanos::from_millis(10);
 
+/// One connection of this many may give up its place before it has ended.
+const PARTING_SHARE: u32 = 8;
+
 /// Shared connections by target, and the requests waiting for one of them.
 pub(crate) struct Pool {
     /// The number of further connections that may be opened.
@@ -24,6 +27,8 @@ pub(crate) struct Pool {
     starved: bool,
     /// The number of requests that a connection carries simultaneously.
     streams: usize,
+    /// The number of further connections that may give up their places before they have ended.
+    parting_room: u32,
 }
 
 /// The connections and waiting requests of one target.
@@ -56,7 +61,13 @@ impl Pool {
             armed: Nanos::MAX,
         };
         let shelves = std::iter::repeat_with(shelf).take(targets).collect();
-        Self { room: most, shelves, starved: false, streams: streams.max(1) as usize }
+        Self {
+            room: most,
+            shelves,
+            starved: false,
+            streams: streams.max(1) as usize,
+            parting_room: most.div_ceil(PARTING_SHARE),
+        }
     }
 
     #[inline]
@@ -123,6 +134,20 @@ impl Pool {
     /// Records that a connection is gone.
     pub(crate) fn connection_closed(&mut self) {
         self.room += 1;
+    }
+
+    /// Gives the place of a connection that the peer closes soon to another one. Returns whether it
+    /// did: connections that do not end must not become more and more.
+    pub(crate) fn part(&mut self) -> bool {
+        let may_part = self.parting_room > 0;
+        self.parting_room -= u32::from(may_part);
+        self.room += u32::from(may_part);
+        may_part
+    }
+
+    /// Records that a connection is gone that had given up its place.
+    pub(crate) fn parted_closed(&mut self) {
+        self.parting_room += 1;
     }
 
     /// Records that a connection to `target` is being opened.

@@ -2,6 +2,7 @@
 
 use wavetank_units::Nanos;
 
+use crate::grpc::GrpcReply;
 use crate::shop::ShopResponse;
 
 /// The response to a request.
@@ -19,6 +20,8 @@ pub(crate) enum Response {
     Allow(&'static str),
     /// The request's body.
     Echo(Box<Echo>),
+    /// The response to a gRPC call.
+    Grpc(Box<GrpcReply>),
     /// `100 Continue`: the client may send the body.
     Continue,
     /// The counts of all threads, taken when its turn comes.

@@ -105,6 +105,11 @@ impl Outbox {
             Response::Allow(_) => (405, reason_phrase(405).as_bytes()),
             Response::Echo(echo) => (200, &echo.body[..]),
             Response::Json(document) => (200, &document[..]),
+            Response::Grpc(reply) => {
+                counts.answered(200);
+                reply.push_head(&mut self.out);
+                return 0;
+            }
             Response::Page(page) => return self.render_page(page, due, counts),
             // These are replaced by the actual response before they are rendered.
             Response::Truth | Response::Standing | Response::Reset | Response::Awaited(_) => (500, &b""[..]),

@@ -89,8 +89,11 @@ impl RequestHandler<'_> {
     /// Answers a complete request.
     #[inline]
     fn complete(&mut self, connection: &mut Connection, end: RequestEnd) {
-        let (answer, at) = self.answer_to(connection.id, &mut connection.asked);
         let route = connection.asked.route;
+        let (answer, at) = match route {
+            Route::Grpc(_) => (Response::Plain(505, "gRPC needs HTTP/2\n"), self.now),
+            _ => self.answer_to(connection.id, &mut connection.asked),
+        };
         let keep = match (end.keep_alive && route != Route::Close, end.http_10) {
             (true, false) => Keep::Silently,
             (true, true) => Keep::Saying,
@@ -171,6 +174,10 @@ impl RequestHandler<'_> {
             (_, Route::Home | Route::Close) => Response::Home,
             (_, Route::Delay(delay)) => return (Response::Home, self.now.after(delay)),
             (_, Route::Tier(tier)) => return self.teller.answer_tier(conn, tier, self.now),
+            (_, Route::Grpc(rpc)) => {
+                let (reply, delay) = rpc.answer(&asked.echo.take().unwrap_or_default().body);
+                return (Response::Grpc(Box::new(reply)), self.now.after(delay));
+            }
             (verb, Route::Shop(ask)) => {
                 let sent = asked.echo.take().unwrap_or_default();
                 self.teller.answer(conn, ask, verb, &sent, self.now)

@@ -19,6 +19,7 @@ use wavetank_bench::stopwatch::Stopwatch;
 
 mod axe;
 mod deny;
+mod fuzz;
 mod other_systems;
 mod packages;
 mod test_run;
@@ -111,6 +112,7 @@ impl Ci<'_> {
     /// What `--long` adds.
     fn long_steps(&mut self) -> Result<()> {
         self.step("other systems", other_systems::check)?;
+        self.step("fuzz", fuzz::check)?;
         self.step("release", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("dist", |ci| {
             ci.skipped.extend(crate::dist::in_ci(ci.root)?);

@@ -105,6 +105,14 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
     (&["--otlp", "--otel", "--opentelemetry", "--otlp-endpoint"], "--metrics otlp=http://HOST:4318"),
     (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "--http 2"),
+    (
+        &["--grpc", "--call", "--insecure-grpc"],
+        "the URL names the method: grpc://HOST:PORT/package.Service/Method",
+    ),
+    (
+        &["--protoset", "--import-path", "--import-paths", "--proto-include"],
+        "--proto FILE takes both kinds of files, --proto-path DIR is where imports start",
+    ),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
@@ -112,7 +120,6 @@ const HABITS: &[(&[&str], &str)] = &[
 const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--ws", "--websocket", "--websockets"], "WebSocket is"),
     (&["--sse", "--eventsource"], "server-sent events are"),
-    (&["--grpc", "--proto", "--protoset", "--import-path"], "gRPC is"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];

@@ -30,6 +30,10 @@ pub(super) struct RequestExtras {
     pub(super) body_is_typed: bool,
     /// `--rows`.
     pub(super) rows: Option<String>,
+    /// `--proto`.
+    pub(super) proto: Vec<String>,
+    /// `--proto-path`.
+    pub(super) proto_paths: Vec<String>,
     /// Redirects to follow.
     pub(super) follow: Option<u32>,
     /// Files that the body names, read already.
@@ -46,6 +50,7 @@ impl RequestExtras {
         let given = [
             ("--json", json, "in the file's step: json: {name: value}"),
             ("--form", self.body.is_some() && !json, "in the file's step: form: {name: value}"),
+            ("--proto", !self.proto.is_empty(), "in the file: grpc: {proto: FILE}"),
             ("--rows", self.rows.is_some(), "in the file: data: {accounts: {file: accounts.csv}}"),
         ];
         match given.into_iter().find(|(_, given, _)| *given) {
@@ -63,6 +68,8 @@ impl RequestExtras {
         self.body.is_some()
             || self.rows.is_some()
             || self.follow.is_some()
+            || !self.proto.is_empty()
+            || is_grpc(url)
             || !options.stages.is_empty()
             || has_template(url)
             || options.headers.iter().any(|(_, value)| has_template(value.reveal()))
@@ -82,6 +89,8 @@ impl RequestExtras {
             body: self.body.take().or(own),
             rows: self.rows.take(),
             follow: self.follow,
+            proto: std::mem::take(&mut self.proto),
+            proto_paths: std::mem::take(&mut self.proto_paths),
         });
         ExperimentSource::Url { request, files: self.files }
     }
@@ -119,6 +128,12 @@ pub(super) fn parse_load_source(
     refuse_file_options(variation.first_given_but_secret().or(other), text)?;
     let source = request.into_source(text, options);
     Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?))
+}
+
+/// Whether a URL is one of gRPC.
+fn is_grpc(url: &str) -> bool {
+    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+    ["grpc", "grpcs"].iter().any(|own| scheme.eq_ignore_ascii_case(own))
 }
 
 fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), UserError> {

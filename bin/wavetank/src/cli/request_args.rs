@@ -55,6 +55,12 @@ pub(super) struct RequestArgs {
     /// CSV file for templates, ${rows.COLUMN}; each request takes the next row
     #[arg(long, value_name = "FILE")]
     pub(super) rows: Option<String>,
+    /// File with the services of a grpc:// URL: .proto, or a set of descriptors (repeatable)
+    #[arg(long, value_name = "FILE")]
+    pub(super) proto: Vec<String>,
+    /// Folder that imports of --proto start from (repeatable) [default: the folder of the file]
+    #[arg(long, value_name = "DIR", requires = "proto")]
+    pub(super) proto_path: Vec<String>,
     /// User and password of basic authentication, or @FILE; never stored in an archive
     #[arg(long, value_name = "USER:PASSWORD|@FILE", allow_hyphen_values = true, value_parser = credentials)]
     pub(super) basic: Option<TextOrFile>,
@@ -114,6 +120,8 @@ impl RequestArgs {
             body_is_typed: body.is_some() || self.raw_body.is_some(),
             follow: self.follow,
             rows: self.rows,
+            proto: self.proto,
+            proto_paths: self.proto_path,
             ..RequestExtras::default()
         };
         let body = match (body, body_file) {

@@ -1,5 +1,8 @@
 //! Requests and answers as they may be shown: lines, and the beginning of a body if it is text.
 
+use wavetank_engine::FullResponse;
+use wavetank_grpc::MessageError;
+use wavetank_journey::GrpcCodec;
 use wavetank_journey::content::decode_body;
 use wavetank_journey::extract::ResponseView;
 use wavetank_record::{TryBody, TryMessage};
@@ -11,19 +14,30 @@ use super::SecretScrubber;
 const SHOWN_BYTES_MAX: usize = 2_048;
 
 /// A request; `of_step` are names of headers that its step hides.
-pub(super) fn request(bytes: &[u8], secrets: &SecretScrubber, of_step: &[String]) -> TryMessage {
+pub(super) fn request(
+    bytes: &[u8],
+    secrets: &SecretScrubber,
+    of_step: &[String],
+    call: Option<&GrpcCodec>,
+) -> TryMessage {
     let head_end = bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
     let (head, body) = bytes.split_at(head_end);
     let (line, headers) = lines(head, secrets, of_step);
-    let body = (!body.is_empty()).then(|| of_body(body, None, body.len() as u64));
+    let messages = call.and_then(|call| messages(body, |out| call.decode_request(body, out)));
+    let plain = || of_body(body, None, body.len() as u64);
+    let body = (!body.is_empty()).then(|| messages.unwrap_or_else(plain));
     TryMessage { line, headers, body }
 }
 
-/// Describes a response. Of its body of `body_bytes` these bytes were kept.
-pub(super) fn answer(head: &[u8], body: &[u8], body_bytes: u64, secrets: &SecretScrubber) -> TryMessage {
+/// Describes a response.
+pub(super) fn answer(answer: &FullResponse<'_>, secrets: &SecretScrubber) -> TryMessage {
+    let &FullResponse { head, body, body_bytes, call, .. } = answer;
     let (line, headers) = lines(head, secrets, &[]);
     if body_bytes == 0 {
         return TryMessage { line, headers, body: None };
+    }
+    if let Some(body) = call.and_then(|call| messages(body, |out| call.decode(body, out))) {
+        return TryMessage { line, headers, body: Some(body) };
     }
     let fields_at = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1);
     let fields = &head[fields_at..];
@@ -38,6 +52,17 @@ pub(super) fn answer(head: &[u8], body: &[u8], body_bytes: u64, secrets: &Secret
         Err(_) => TryBody { bytes: body_bytes, coding, text: None, cut: false },
     };
     TryMessage { line, headers, body: Some(body) }
+}
+
+/// Returns the messages of a gRPC body as JSON, which `decode` writes; `None`: the body has no whole
+/// messages.
+fn messages(
+    body: &[u8],
+    decode: impl FnOnce(&mut Vec<u8>) -> Result<usize, MessageError>,
+) -> Option<TryBody> {
+    let mut json = Vec::new();
+    decode(&mut json).ok()?;
+    Some(of_body(&json, Some("grpc".to_owned()), body.len() as u64))
 }
 
 fn of_body(plain: &[u8], coding: Option<String>, bytes: u64) -> TryBody {
@@ -77,18 +102,27 @@ mod tests {
     #[test]
     fn a_request_is_taken_apart() {
         let bytes = b"POST / HTTP/1.1\r\nHost: a\r\nCookie: b=c\r\nContent-Length: 2\r\n\r\nhi";
-        let shown = request(bytes, &SecretScrubber::default(), &[]);
+        let shown = request(bytes, &SecretScrubber::default(), &[], None);
         assert_eq!(shown.line, "POST / HTTP/1.1");
         assert_eq!(shown.headers, ["Host: a", "Cookie: ***", "Content-Length: 2"]);
         assert_eq!(shown.body.map(|body| (body.bytes, body.text)), Some((2, Some("hi".to_owned()))));
-        assert_eq!(request(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", &SecretScrubber::default(), &[]).body, None);
+        assert_eq!(
+            request(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", &SecretScrubber::default(), &[], None).body,
+            None
+        );
+    }
+
+    fn answered(head: &[u8], body: &[u8], body_bytes: u64) -> TryMessage {
+        let (sent, first_byte, complete) = (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
+        let response =
+            FullResponse { status: 200, head, body, body_bytes, sent, first_byte, complete, call: None };
+        answer(&response, &SecretScrubber::default())
     }
 
     #[test]
     fn a_body_is_shown_where_it_is_text() {
         let check = |body: &[u8], bytes: usize, text: Option<usize>, cut: bool| {
-            let shown =
-                answer(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", body, bytes as u64, &SecretScrubber::default());
+            let shown = answered(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", body, bytes as u64);
             let body = shown.body.expect("a body");
             assert_eq!((body.text.map(|text| text.len()), body.cut), (text, cut));
         };
@@ -107,9 +141,9 @@ mod tests {
         let gzip =
             [31, 139, 8, 0, 0, 0, 0, 0, 0, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0];
         let head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n";
-        let body = answer(head, &gzip, gzip.len() as u64, &SecretScrubber::default()).body.expect("a body");
+        let body = answered(head, &gzip, gzip.len() as u64).body.expect("a body");
         assert_eq!((body.text.as_deref(), body.coding.as_deref()), (Some("hello"), Some("gzip")));
-        let body = answer(head, b"no gzip", 7, &SecretScrubber::default()).body.expect("a body");
+        let body = answered(head, b"no gzip", 7).body.expect("a body");
         assert_eq!((body.text, body.cut), (None, false));
     }
 }

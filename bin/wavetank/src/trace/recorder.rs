@@ -126,7 +126,7 @@ impl<'a> TraceRecorder<'a> {
             .to_owned(),
             address: address_text(sent.address),
             reused: sent.reused,
-            message: message::request(sent.bytes, self.secrets, of_step),
+            message: message::request(sent.bytes, self.secrets, of_step, sent.call),
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a> TraceRecorder<'a> {
             status: answer.status,
             ttfb_us: micros(answer.first_byte - answer.sent),
             service_us: micros(answer.complete - answer.sent),
-            message: message::answer(answer.head, answer.body, answer.body_bytes, self.secrets),
+            message: message::answer(answer, self.secrets),
         }
     }
 

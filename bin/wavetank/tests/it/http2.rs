@@ -1,5 +1,8 @@
 //! HTTP/2: against `wavetank serve`, nginx and nghttpd, and against a server of scripted frames.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use serde_json::Value;
 use wavetank_testkit::{
     Client, FrameReply, FrameRequest, FrameServer, Nginx, Outcome, Program, RunHarness, Script, Serve,
@@ -152,6 +155,44 @@ fn bad_frames_end_the_connection() {
     check_bad(|_| frame(6, 0, 0, b"12345678").repeat(10_001), "protocol", false);
 }
 
+/// A connection that ends inside a response fails that request; the others go on elsewhere.
+#[test]
+fn a_cut_response_fails() {
+    for engine in ENGINES {
+        let server = FrameServer::start(b"", |request: FrameRequest| {
+            let half = [frame(HEADERS, 4, request.stream, &[0x88]), frame(0, 0, request.stream, b"half")];
+            if request.number % 3 == 2 {
+                FrameReply::SendAndClose(half.concat())
+            } else {
+                FrameReply::Send(frame_of_ok(request.stream))
+            }
+        });
+        let outcome = load(&server.url(), &format!("-c 1 -n 30 --engine {engine}"));
+        let result = outcome.result();
+        result.conserved();
+        let counts = (result.count("requests.done"), result.count("errors.closed_early"));
+        assert_eq!((counts, server.requests()), ((20, 10), 30), "{outcome}");
+    }
+}
+
+/// Requests that were due while the server did not answer have waited since then.
+#[test]
+fn a_freeze_is_in_the_response_time() {
+    for engine in ENGINES {
+        let serve = Serve::start(&Program::new(PROGRAM), &["--freeze", "600ms", "--freeze-at", "300ms"]);
+        let words = format!("-c 1 --streams 100 -r 100/s -d 1500ms --engine {engine}");
+        let result = load(&serve.url("/"), &words).result();
+        result.conserved();
+        assert_eq!((result.count("requests.done"), truth(&serve)), (150, 150), "{result}");
+        let longest = result.time("response_us.max");
+        // The first request after the start of the freeze was due 10 ms later at most.
+        assert!(longest >= std::time::Duration::from_millis(585), "{result}");
+        // The longest tenth are 15 requests, which were due in the first 150 ms of the freeze.
+        let upper = result.time("response_us.p90");
+        assert!(upper >= std::time::Duration::from_millis(440), "{result}");
+    }
+}
+
 /// A server may refuse a stream, or close the connection before it handles a request. The request
 /// is sent again, and nothing fails.
 #[test]
@@ -185,6 +226,26 @@ fn untouched_requests_are_sent_again() {
     }
 }
 
+/// A connection that the server closes soon does not keep its place in the pool until its last
+/// response has arrived.
+#[test]
+fn the_place_of_a_parting_connection_is_free() {
+    for engine in ENGINES {
+        let server = FrameServer::start(b"", |request: FrameRequest| {
+            let last = [&request.stream.to_be_bytes()[..], &[0; 4]].concat();
+            let is_first = request.number == 0;
+            FrameReply::Send(if is_first { frame(GOAWAY, 0, 0, &last) } else { frame_of_ok(request.stream) })
+        });
+        let words = format!("-c 1 --streams 4 -r 50/s -d 1s --timeout 5s --engine {engine}");
+        let result = load(&server.url(), &words).result();
+        result.conserved();
+        assert_eq!(result.count("errors.request_timeout"), 1, "{result}");
+        assert_eq!((result.count("requests.done"), server.connections()), (49, 2), "{result}");
+        // Most of them would have waited for the timeout of the first one.
+        assert!(result.time("response_us.p50") < std::time::Duration::from_secs(1), "{result}");
+    }
+}
+
 /// A request that times out does not end the connection that others use.
 #[test]
 fn a_timeout_resets_its_stream_only() {
@@ -201,16 +262,28 @@ fn a_timeout_resets_its_stream_only() {
     }
 }
 
-/// The peer's limit of streams holds, whatever `--streams` says.
+/// The peer's limit of streams holds, whatever `--streams` says, and is used up. The server answers
+/// two requests together; a third one, sent before that, would have left together with them.
 #[test]
 fn the_limit_of_the_server_is_kept() {
-    // SETTINGS_MAX_CONCURRENT_STREAMS of 1: a server that sees two streams at a time resets.
-    const ONE: &[u8] = &[0, 3, 0, 0, 0, 1];
-    let server =
-        FrameServer::start(ONE, |request: FrameRequest| FrameReply::Send(frame_of_ok(request.stream)));
-    let outcome = load(&server.url(), "-c 1 --streams 8 -n 64");
-    outcome.expect_exit(0);
-    assert_eq!(outcome.result().count("requests.done"), 64, "{outcome}");
+    // SETTINGS_MAX_CONCURRENT_STREAMS
+    const TWO: &[u8] = &[0, 3, 0, 0, 0, 2];
+    for engine in ENGINES {
+        let exceeded = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&exceeded);
+        let server = FrameServer::start(TWO, move |request: FrameRequest| {
+            if request.number % 2 == 0 {
+                return FrameReply::Send(Vec::new());
+            }
+            counted.fetch_add(u64::from(request.has_more), Ordering::SeqCst);
+            FrameReply::Send([frame_of_ok(request.stream - 2), frame_of_ok(request.stream)].concat())
+        });
+        let outcome = load(&server.url(), &format!("-c 1 --streams 8 -n 64 --engine {engine}"));
+        outcome.expect_exit(0);
+        assert_eq!(outcome.result().count("requests.done"), 64, "{outcome}");
+        assert_eq!(exceeded.load(Ordering::SeqCst), 0, "a third stream before the answers");
+        assert_eq!(server.connections(), 1, "{outcome}");
+    }
 }
 
 #[test]

@@ -58,6 +58,8 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--json", "{}"], Refused("applies only to a URL")),
     (&["--form", "a=b"], Refused("applies only to a URL")),
     (&["--rows", "rows.csv"], Refused("applies only to a URL")),
+    (&["--proto", "a.proto"], Refused("applies only to a URL")),
+    (&["--proto-path", "protos"], Refused("--proto")),
     (&["--curl", "request.txt"], Refused("exclude each other")),
     (&["--basic", "me:planted"], Plan("basic")),
     (&["--expect-status", "200 to 204"], Plan("200 to 204")),

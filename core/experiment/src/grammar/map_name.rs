@@ -14,6 +14,7 @@ pub(crate) type Section = wavetank_grammar::MapSchema<MapName>;
 pub(crate) enum MapName {
     Experiment,
     Http,
+    Grpc,
     Tls,
     Target,
     TargetUrl,

@@ -3,6 +3,7 @@
 mod custom_kind;
 mod data;
 mod experiment;
+mod grpc;
 mod http;
 mod load;
 mod map_name;
@@ -16,6 +17,7 @@ pub(crate) use wavetank_grammar::Grammar;
 
 use data::{DATA_FILE, DATA_ROWS};
 use experiment::{EVENT, EXPERIMENT};
+use grpc::GRPC;
 use http::{HTTP, TARGET, TARGET_URL, TLS};
 use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
@@ -30,6 +32,7 @@ impl Grammar for MapName {
         Self::Target,
         Self::TargetUrl,
         Self::Http,
+        Self::Grpc,
         Self::Tls,
         Self::DataFile,
         Self::DataRows,
@@ -59,6 +62,7 @@ impl Grammar for MapName {
         match self {
             Self::Experiment => &EXPERIMENT,
             Self::Http => &HTTP,
+            Self::Grpc => &GRPC,
             Self::Tls => &TLS,
             Self::Target => &TARGET,
             Self::TargetUrl => &TARGET_URL,
@@ -91,9 +95,10 @@ impl Grammar for MapName {
 }
 
 /// Maps suggested for a key in the wrong place; one of several similar maps represents all.
-const HOMES: [MapName; 7] = [
+const HOMES: [MapName; 8] = [
     MapName::Experiment,
     MapName::Http,
+    MapName::Grpc,
     MapName::Tls,
     MapName::Scenario,
     MapName::Phase,

@@ -112,6 +112,31 @@ pub(crate) static FORMS: &[StepForm] = &[
         keys: REQUEST_KEYS,
     },
     StepForm {
+        title: "A gRPC call",
+        name: "grpc",
+        about: "One call of a method, timed and counted. Its response is checked as JSON.",
+        verbs: &[key("grpc.call", Kind::Text, "Service and method: shop.Orders/Place.")],
+        keys: &[
+            key("name", Kind::Text, "Its name in reports and conditions; default: service and method."),
+            key("to", Kind::Name, "Another target, a name under targets."),
+            key("headers", Kind::Map(&Kind::Own(Template)), "Metadata; NAME-bin takes base64."),
+            key(
+                "json",
+                Kind::Own(Value),
+                "The message; for a stream, a list of messages. Default: a message without fields.",
+            ),
+            key("timeout", Kind::Duration, "Instead of http.timeout; also sent as the deadline."),
+            key("extract", Kind::Map(&Kind::Own(Part)), "Variables extracted from the response."),
+            key(
+                "check",
+                Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
+                "Conditions on the response: status = OK, json $.id = 5.",
+            ),
+            key("count", Kind::Map(&Kind::Own(Check)), "Counts responses that meet the condition."),
+            ON_FAILURE,
+        ],
+    },
+    StepForm {
         title: "Bytes as they are",
         name: "raw",
         about: "A literal request; an HTTP response is read.",

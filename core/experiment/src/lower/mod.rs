@@ -11,6 +11,7 @@ mod context;
 mod data;
 mod error;
 mod escape;
+mod grpc;
 mod http;
 mod load;
 mod phase;
@@ -71,7 +72,8 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
 }
 
 fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
-    let shared = GlobalScope::new(experiment, input);
+    grpc::verify_targets(experiment)?;
+    let shared = GlobalScope::new(experiment, input, grpc::descriptors(experiment, input)?);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
@@ -113,6 +115,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
             data: data::plans(&shared),
             counts: shared.counts.clone(),
             rendezvous: shared.rendezvous.clone(),
+            descriptors: grpc::for_plan(shared.descriptors.as_ref()),
         },
         around: HooksPlan { before: before.map(Box::new), after: after.map(Box::new) },
         phases,

@@ -5,10 +5,10 @@ use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
 
-use super::LowerError;
 use super::body::{self, BodyTemplate};
 use super::scope::ScenarioScope;
 use super::target::Targets;
+use super::{LowerError, grpc};
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
 
 /// Lowers a request to a step of the plan. `number` is its index among the scenario's steps.
@@ -20,16 +20,24 @@ pub(super) fn step(
     number: usize,
 ) -> Result<plan::Step, LowerError> {
     let http = &names.shared.experiment.http;
-    let (target, sent) = match &request.head {
+    let (target, sent, call) = match &request.head {
         RequestHead::Http { method, url } => {
             let (target, path) = path(names, targets, request, url)?;
-            (target, http_request(names, request, &method.value, path, number)?)
+            (target, http_request(names, request, &method.value, path, number)?, None)
         }
         RequestHead::Raw(text) => {
             let body = names.template(text, Escape::Plain)?;
-            (target_of(names, targets, request, place)?, RequestPlan { body, ..RequestPlan::default() })
+            (target_of(names, targets, request, place)?, RequestPlan { body, ..RequestPlan::default() }, None)
+        }
+        RequestHead::Grpc(method) => {
+            let (headers, secret_headers) = headers(names, request, None)?;
+            let (sent, call) = grpc::call(names, request, method, headers, secret_headers)?;
+            (target_of(names, targets, request, method.place)?, sent, Some(call))
         }
     };
+    if targets.all()[target].url.grpc != call.is_some() {
+        return Err(grpc::wrong_scheme(call.is_some(), place));
+    }
     let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
         _ if sent.method.is_empty() => None,
         None | Some(Auth::None) => None,
@@ -43,7 +51,7 @@ pub(super) fn step(
         )),
         Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
     };
-    let follow = request.follow.or(http.follow).unwrap_or(0);
+    let follow = request.follow.or(http.follow).filter(|_| call.is_none()).unwrap_or(0);
     let checks = request.checks.iter();
     let checks = checks.map(|one| names.check(&one.check, one.name.as_ref().map(|name| name.value.as_str())));
     let counts = request.counts.iter().map(|(name, check)| {
@@ -58,7 +66,8 @@ pub(super) fn step(
     Ok(plan::Step {
         auth,
         timeout: request.timeout.as_ref().map(|timeout| timeout.value),
-        expect: None,
+        expect: call.is_some().then(|| plan::StatusSet(vec![(0, 0)])),
+        grpc: call,
         follow: u8::try_from(follow).unwrap_or(u8::MAX),
         resources: request.resources,
         extract: extract.collect::<Result<_, _>>()?,
@@ -165,21 +174,31 @@ fn http_request(
     path: plan::Template,
     number: usize,
 ) -> Result<RequestPlan, LowerError> {
+    let written = match &request.body {
+        Some(own) => body::body(names, own, number)?,
+        None => BodyTemplate { body: plan::Template::default(), content_type: None },
+    };
+    let (headers, secret_headers) = headers(names, request, written.content_type)?;
+    Ok(RequestPlan { method: method.to_owned(), path, headers, body: written.body, secret_headers })
+}
+
+/// Returns the headers of a request, and the names of those with secrets.
+fn headers(
+    names: &ScenarioScope<'_>,
+    request: &Request,
+    content_type: Option<String>,
+) -> Result<(Vec<(String, plan::Template)>, Vec<String>), LowerError> {
     let experiment = names.shared.experiment;
     let own = &request.headers;
     let overrides =
         |header: &&Header| !own.iter().any(|one| one.name.value.eq_ignore_ascii_case(&header.name.value));
     let all: Vec<&Header> = experiment.http.headers.iter().filter(overrides).chain(own).collect();
     let given = |name: &str| all.iter().any(|header| header.name.value.eq_ignore_ascii_case(name));
-    let written = match &request.body {
-        Some(own) => body::body(names, own, number)?,
-        None => BodyTemplate { body: plan::Template::default(), content_type: None },
-    };
     let mut headers: Vec<(String, plan::Template)> = Vec::new();
     if !given("user-agent") {
         headers.push(("User-Agent".to_owned(), USER_AGENT.into()));
     }
-    if let Some(kind) = written.content_type.filter(|_| !given("content-type")) {
+    if let Some(kind) = content_type.filter(|_| !given("content-type")) {
         headers.push(("Content-Type".to_owned(), kind.as_str().into()));
     }
     for header in &all {
@@ -200,7 +219,7 @@ fn http_request(
         .collect();
     secret_headers.sort_unstable();
     secret_headers.dedup();
-    Ok(RequestPlan { method: method.to_owned(), path, headers, body: written.body, secret_headers })
+    Ok((headers, secret_headers))
 }
 
 fn is_secret(template: &plan::Template) -> bool {

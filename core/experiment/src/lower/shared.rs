@@ -1,5 +1,6 @@
 //! [`GlobalScope`]: names with the same meaning in all scenarios.
 
+use wavetank_grpc::Descriptors;
 use wavetank_plan::Secret;
 use wavetank_units::UserError;
 
@@ -15,10 +16,16 @@ pub(super) struct GlobalScope<'e> {
     pub(super) columns: Vec<Vec<String>>,
     pub(super) counts: Vec<String>,
     pub(super) rendezvous: Vec<String>,
+    /// The services of gRPC targets.
+    pub(super) descriptors: Option<Descriptors>,
 }
 
 impl<'e> GlobalScope<'e> {
-    pub(super) fn new(experiment: &'e Experiment, input: &'e LowerContext<'e>) -> Self {
+    pub(super) fn new(
+        experiment: &'e Experiment,
+        input: &'e LowerContext<'e>,
+        descriptors: Option<Descriptors>,
+    ) -> Self {
         let (mut counts, mut rendezvous) = (Vec::new(), Vec::new());
         for step in every_step(experiment) {
             match &step.verb {
@@ -30,7 +37,7 @@ impl<'e> GlobalScope<'e> {
             }
         }
         let columns = (0..experiment.data.len()).map(|at| columns(experiment, input, at)).collect();
-        Self { experiment, input, columns, counts, rendezvous }
+        Self { experiment, input, columns, counts, rendezvous, descriptors }
     }
 
     /// Returns the value of a variable of the file.

@@ -66,7 +66,8 @@ impl<'e> Targets<'e> {
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
         let is_alike = |url: &TargetUrl| {
-            url.tls == first.value.tls && (own_host || url.host_header() == first.value.host_header())
+            (url.tls, url.grpc) == (first.value.tls, first.value.grpc)
+                && (own_host || url.host_header() == first.value.host_header())
         };
         let first_only = target.pick == Some(Pick::Dns);
         let in_turn = matches!(target.pick, None | Some(Pick::InTurn | Pick::Dns));
@@ -160,7 +161,8 @@ impl<'e> Targets<'e> {
     pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
         let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
-                && (&known.url.host, known.url.port, known.url.tls) == (&url.host, url.port, url.tls)
+                && (&known.url.host, known.url.port, known.url.tls, known.url.grpc)
+                    == (&url.host, url.port, url.tls, url.grpc)
         };
         if let Some(at) = self.all.iter().position(same) {
             return Ok(at);

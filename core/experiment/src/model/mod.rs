@@ -5,6 +5,7 @@
 mod check;
 mod data;
 mod experiment;
+mod grpc;
 mod http;
 mod on_failure;
 mod phase;
@@ -18,6 +19,7 @@ mod value;
 pub use check::{Alternative, AnswerSource, Check, CheckOp, CheckSubject, Operand};
 pub use data::{DataContent, DataFile, DataSource, RowOrder};
 pub use experiment::{Block, Event, Experiment, Sources, Variable};
+pub use grpc::Grpc;
 pub use http::{Auth, Header, Http, Proxy, TlsSettings};
 pub use on_failure::OnFailure;
 pub use phase::{FromTo, Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase};

@@ -65,6 +65,7 @@ impl Request {
             (Some(name), _) => name.value.clone(),
             (None, RequestHead::Http { method, url }) => format!("{} {}", method.value, url.display_text()),
             (None, RequestHead::Raw(_)) => "raw".to_owned(),
+            (None, RequestHead::Grpc(method)) => method.value.clone(),
         }
     }
 }
@@ -81,6 +82,8 @@ pub enum RequestHead {
     },
     /// The literal request.
     Raw(Template),
+    /// A gRPC call: service and method as given.
+    Grpc(Spanned<String>),
 }
 
 /// The body of a request.

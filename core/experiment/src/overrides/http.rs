@@ -7,6 +7,14 @@ use super::{PLACE, TemplateParser, conflict, without_span};
 use crate::model::{Auth, Experiment, Header, Http, Proxy, Template};
 
 impl Experiment {
+    /// Selects HTTP/2 if a target speaks gRPC and no other version is asked for.
+    pub(crate) fn use_http2_for_grpc(&mut self, requested: Option<HttpVersion>) {
+        let mut urls = self.targets.iter().flat_map(|target| &target.urls);
+        if self.http.version.is_none() && requested.is_none() && urls.any(|one| one.url.value.grpc) {
+            self.http.version = Some(HttpVersion::Http2);
+        }
+    }
+
     /// Applies the options for keys of `http:`.
     pub(super) fn amend_http(
         &mut self,

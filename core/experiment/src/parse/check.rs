@@ -4,7 +4,7 @@
 use wavetank_grammar::{Diagnostic, Node, Span};
 use wavetank_journey::extract::Pattern;
 use wavetank_units::quantity::{parse_count, parse_duration, parse_size};
-use wavetank_units::{Number, did_you_mean};
+use wavetank_units::{Number, did_you_mean, grpc_status_from_name};
 
 use super::value::is_number;
 use super::{Parser, TreeReader as _};
@@ -174,10 +174,13 @@ impl Parser<'_> {
             AnswerSource::Size if text == "0" => Ok(Operand::Size(0)),
             AnswerSource::Size => parse_size(&text).map(Operand::Size),
             _ => {
+                if let Some(code) = grpc_status_from_name(&text) {
+                    return Some(Operand::Code(code));
+                }
                 let digits = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
                 let code = text.parse::<u16>().ok().filter(|code| digits && *code >= 100);
                 if code.is_none() {
-                    let hint = "a code of three digits, several with or, a range with to: 200 to 399";
+                    let hint = "a code of three digits, several with or, a range with to: 200 to 399; a name of gRPC: OK";
                     return self.fail("bad_status", place, format!("`{text}` is not a status code"), hint);
                 }
                 return code.map(Operand::Code);

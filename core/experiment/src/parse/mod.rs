@@ -8,6 +8,7 @@ mod check;
 mod data;
 mod experiment;
 mod expression;
+mod grpc;
 mod http;
 mod names;
 mod parser;

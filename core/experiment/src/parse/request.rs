@@ -45,7 +45,7 @@ impl Parser<'_> {
     }
 
     /// Reads the keys that all requests have.
-    fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
+    pub(super) fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
         let name = keys.take("name").and_then(|node| self.step_name(node));
         let to = keys.take("to").and_then(|node| self.name(node, "a target"));
         let timeout = keys.take("timeout").and_then(|node| self.duration_positive(node));

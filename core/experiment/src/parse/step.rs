@@ -8,7 +8,7 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 
 /// Namespaces of protocols that this version does not support yet.
-const LATER: [&str; 9] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp", "grpc"];
+const LATER: [&str; 8] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp"];
 
 impl Parser<'_> {
     /// Reads a list of steps.
@@ -102,6 +102,7 @@ impl Parser<'_> {
     fn verb(&mut self, form: &str, verb: &Entry, keys: &mut Keys<'_>) -> Option<Verb> {
         match form {
             "request" => self.request(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "grpc" => self.grpc_call(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "raw" => self.raw(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "think" => self.think(&verb.value).map(Verb::Think),
             "group" => {

@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
+use wavetank_units::UserError;
 use wavetank_wire::h1::{RequestParts, Version, render_request};
 
+use super::grpc_codec::GrpcCodec;
+
 /// A step's request. All parts that are the same for all sessions are already rendered.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RequestTemplate {
     /// The whole request, if it has no holes.
     pub(crate) fixed: Option<Fixed>,
@@ -22,6 +25,8 @@ pub struct RequestTemplate {
     pub(crate) sets_cookies: bool,
     /// Whether the bytes are sent unchanged, without added fields.
     pub(crate) raw: bool,
+    /// Set for a gRPC call. The body is JSON, of which its messages are made.
+    pub(crate) call: Option<Box<GrpcCodec>>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,10 +38,13 @@ pub(crate) struct Fixed {
 
 impl RequestTemplate {
     /// Creates the request of `step`.
-    pub fn new(step: &Step, plan: &Plan) -> Self {
+    ///
+    /// # Errors
+    /// If the step calls a method that the plan does not describe, or its message does not fit.
+    pub fn new(step: &Step, plan: &Plan) -> Result<Self, UserError> {
         let request = &step.request;
         if request.method.is_empty() {
-            return Self::raw(&request.body);
+            return Ok(Self::raw(&request.body));
         }
         let mut headers = with_one_cookie_field(&request.headers);
         match &step.auth {
@@ -60,11 +68,16 @@ impl RequestTemplate {
             headers.push(("Proxy-Authorization".to_owned(), authorization.reveal().into()));
         }
         let (line, host) = (Line { origin: origin.as_deref().unwrap_or_default(), plan }, &target.host);
-        let shape = fixed_request(step, line, &headers, host)
+        let fixed = step.grpc.is_none().then(|| fixed_request(step, line, &headers, host)).flatten();
+        let shape = fixed
             .map_or_else(|| Self::with_holes(step, line, &headers, host), |bytes| Self::of_fixed(&bytes));
+        let shape = match GrpcCodec::new(step, plan)? {
+            Some(call) => shape.with_call(call)?,
+            None => shape,
+        };
         let target = request.path.as_fixed().map(|path| String::from_utf8_lossy(path).into_owned());
         let sets_cookies = headers.iter().any(|(name, _)| is_cookie(name));
-        Self { target, sets_cookies, ..shape }
+        Ok(Self { target, sets_cookies, ..shape })
     }
 
     /// Whether the request itself has a `Cookie` field.
@@ -86,22 +99,27 @@ impl RequestTemplate {
         let head = memchr::memmem::find(bytes, b"\r\n\r\n");
         let fields_end = head.expect("a request has a head that ends") + 2;
         let fixed = Some(Fixed { bytes: bytes.into(), fields_end });
-        Self {
-            fixed,
-            head: Template::default(),
-            measured: None,
-            body: Template::default(),
-            target: None,
-            sets_cookies: false,
-            raw: false,
+        Self { fixed, ..Self::default() }
+    }
+
+    /// Makes it a gRPC call. Its message is encoded now if it is always the same.
+    fn with_call(self, call: GrpcCodec) -> Result<Self, UserError> {
+        let mut shape = self;
+        if let (Some(head), Some(json)) = (shape.head.as_fixed(), shape.body.as_fixed()) {
+            let mut bytes = [head, b"\r\n"].concat();
+            call.encode(json, &mut bytes).map_err(|error| {
+                let hint = "compare it with the message in the .proto file";
+                UserError::usage("grpc_message", error.to_string(), hint)
+            })?;
+            shape = Self::of_fixed(&bytes);
         }
+        Ok(Self { call: Some(Box::new(call)), ..shape })
     }
 
     /// Creates a request of raw bytes.
     fn raw(bytes: &Template) -> Self {
         let fixed = bytes.as_fixed().map(|bytes| Fixed { bytes: bytes.into(), fields_end: bytes.len() });
-        let (head, body) = (bytes.clone(), Template::default());
-        Self { fixed, head, measured: None, body, target: None, sets_cookies: false, raw: true }
+        Self { fixed, head: bytes.clone(), raw: true, ..Self::default() }
     }
 
     fn with_holes(
@@ -139,20 +157,12 @@ impl RequestTemplate {
             _ => {}
         }
         let body = request.body.clone();
-        let wanted = !body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
-        if given("Content-Length").is_some() || given("Transfer-Encoding").is_some() || !wanted {
-            return Self {
-                fixed: None,
-                head,
-                measured: None,
-                body,
-                target: None,
-                sets_cookies: false,
-                raw: false,
-            };
+        let has_length = !body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH");
+        let is_given = given("Content-Length").is_some() || given("Transfer-Encoding").is_some();
+        let empty = Self { head, body, ..Self::default() };
+        if is_given || !has_length || step.grpc.is_some() {
+            return empty;
         }
-        let empty =
-            Self { fixed: None, head, measured: None, body, target: None, sets_cookies: false, raw: false };
         let Some(length) = empty.body.as_fixed().map(|bytes| bytes.len().to_string()) else {
             return Self { measured: Some(empty.body), body: Template::default(), ..empty };
         };

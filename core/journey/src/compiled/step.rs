@@ -8,6 +8,7 @@ use wavetank_units::{Nanos, UserError};
 
 use super::check::CompiledCheck;
 use super::credentials::Credentials;
+use super::grpc_codec::GrpcCodec;
 use super::request_template::RequestTemplate;
 use super::retain::Retain;
 use super::target_matcher::TargetMatcher;
@@ -98,9 +99,9 @@ impl CompiledStep {
             idempotent: is_idempotent(&method),
             host: without_port(&target.host).to_ascii_lowercase(),
             secure: target.server_name.is_some(),
-            shape: RequestTemplate::new(step, plan),
+            shape: RequestTemplate::new(step, plan)?,
             expect: if status_checked {
-                StatusSet(vec![(100, 999)])
+                StatusSet(vec![(0, 999)])
             } else {
                 step.expect.clone().unwrap_or_else(|| plan.http.expect.clone())
             },
@@ -117,6 +118,11 @@ impl CompiledStep {
             checks,
             counts,
         })
+    }
+
+    /// Returns the codec of its messages, if it is a gRPC call.
+    pub fn call(&self) -> Option<&GrpcCodec> {
+        self.shape.call.as_deref()
     }
 
     /// Returns the fixed bytes, if no session changes them.

@@ -1,5 +1,7 @@
 //! Whether a response is the expected one, and the values extracted from it.
 
+use wavetank_units::{grpc_status_name, percent_decoded, sanitize};
+
 use super::follow_up_sink::Observation;
 use super::rejection::Rejection;
 use super::render_context::RenderContext;
@@ -7,6 +9,7 @@ use crate::compiled::CompiledStep;
 use crate::content::decode_body;
 use crate::cookies::Site;
 use crate::extract::ResponseView;
+use crate::follow_up_error::FollowUpError;
 use crate::state::Session;
 
 /// Receives every observation.
@@ -82,6 +85,14 @@ impl CompiledStep {
             Ok(body) => (body, None),
             Err(stray) => (&b""[..], Some(stray)),
         };
+        let mut json = Vec::new();
+        let (body, stray) = match self.shape.call.as_deref().filter(|_| stray.is_none()) {
+            None => (body, stray),
+            Some(call) => match call.decode(body, &mut json) {
+                Ok(_) => (&json[..], None),
+                Err(error) => (&b""[..], Some(FollowUpError::Message(error))),
+            },
+        };
         let judged = self.judge_plain(scene, session, &ResponseView { body, ..*answer }, site, sinks);
         scene.reading.return_buffer(buffer);
         stray.map_or(judged, |stray| Err(Rejection::Stray(stray)))
@@ -108,6 +119,18 @@ impl CompiledStep {
         judged
     }
 
+    /// Returns the rejection of a response because of its status.
+    fn unexpected_status(&self, answer: &ResponseView<'_>) -> Rejection {
+        let Some(name) = grpc_status_name(answer.status).filter(|_| self.shape.call.is_some()) else {
+            return Rejection::Status;
+        };
+        let message = answer.headers("grpc-message").last().unwrap_or_default();
+        let message = String::from_utf8_lossy(message);
+        let message = percent_decoded(&message).unwrap_or_else(|| message.into_owned());
+        let message = sanitize(&message).chars().take(TOLD_BYTES_MAX).collect::<String>();
+        Rejection::Call(if message.is_empty() { name.to_owned() } else { format!("{name}: {message}") })
+    }
+
     fn look(
         &self,
         scene: &mut RenderContext<'_>,
@@ -117,7 +140,7 @@ impl CompiledStep {
     ) -> Result<(), Rejection> {
         let mut unwanted = None;
         if !self.expect.contains(answer.status) {
-            unwanted = Some(Rejection::Status);
+            unwanted = Some(self.unexpected_status(answer));
         }
         for (place, taken) in (0_u16..).zip(&self.extract) {
             let mut value = std::mem::take(session.variable_mut(taken.variable));

@@ -8,6 +8,8 @@ use crate::follow_up_error::FollowUpError;
 pub enum Rejection {
     /// The status is unexpected.
     Status,
+    /// The gRPC status is unexpected: its name, and the server's message.
+    Call(String),
     /// A check failed: its index in the step, and the actual value.
     Check(u16, String),
     /// A value could not be extracted: its index in the step, and the reason.

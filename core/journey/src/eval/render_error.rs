@@ -1,7 +1,7 @@
 //! [`RenderError`]: the reason why a text could not be rendered.
 
 /// The reason why a text could not be rendered. The step that needs it is not sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenderError {
     /// A variable has no value.
     Variable(u16),
@@ -11,4 +11,6 @@ pub enum RenderError {
     Header,
     /// A value for the whole path of a request is not a path.
     Address,
+    /// The values do not fit the type of a gRPC message: a description.
+    Message(String),
 }

@@ -40,7 +40,10 @@ impl RequestTemplate {
         }
         let Some(body) = &self.measured else {
             out.extend_from_slice(b"\r\n");
-            return scene.render(session, &self.body, out);
+            let Some(call) = &self.call else { return scene.render(session, &self.body, out) };
+            let mut json = Vec::new();
+            scene.render(session, &self.body, &mut json)?;
+            return call.encode(&json, out).map_err(|error| RenderError::Message(error.to_string()));
         };
         // The length precedes the body that it measures: the body is written first, then the field,
         // and then the two are swapped.

@@ -1,6 +1,6 @@
 //! The left-hand side of a condition.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{UserError, did_you_mean, grpc_status_from_name};
 
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
 
@@ -263,11 +263,14 @@ fn error_class(class: &str) -> Result<Subject, UserError> {
 }
 
 fn status(code: &str) -> Result<Subject, UserError> {
+    if let Some(code) = grpc_status_from_name(code) {
+        return Ok(Subject::Status(code));
+    }
     let digits = code.len() == 3 && code.bytes().all(|b| b.is_ascii_digit());
     match code.parse::<u16>() {
         Ok(code) if digits && code >= 100 => Ok(Subject::Status(code)),
         _ => {
-            let hint = "one code of three digits: status(500); --expect-status takes ranges";
+            let hint = "one code of three digits, or a name of gRPC: status(500), status(UNAVAILABLE)";
             Err(UserError::usage("condition_subject", format!("`{code}` is not a status code"), hint))
         }
     }

@@ -157,6 +157,8 @@ impl StepYaml {
             name,
             target,
             request,
+            // The path, the fields and the body say the same.
+            grpc: _,
             auth,
             timeout,
             expect,

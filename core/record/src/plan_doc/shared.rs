@@ -39,7 +39,7 @@ pub(super) struct EventYaml {
 
 impl SharedYaml {
     pub(super) fn new(shared: &SharedPlan) -> Self {
-        let SharedPlan { data, counts, rendezvous } = shared;
+        let SharedPlan { data, counts, rendezvous, descriptors: _ } = shared;
         Self {
             data: data.iter().map(DataYaml::new).collect(),
             counts: counts.clone(),
@@ -52,6 +52,7 @@ impl SharedYaml {
             data: self.data.iter().map(DataYaml::read).collect::<Result<_, _>>()?,
             counts: self.counts.clone(),
             rendezvous: self.rendezvous.clone(),
+            descriptors: Vec::new(),
         })
     }
 }

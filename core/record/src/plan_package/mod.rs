@@ -11,7 +11,7 @@ mod limits;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use wavetank_plan::{DataPlan, JsonType, Plan, ScenarioMix, SourcesPlan, Table};
+use wavetank_plan::{DataPlan, GrpcPlan, JsonType, Plan, ScenarioMix, SourcesPlan, Table};
 use wavetank_units::{UserError, quantity::show_size, sanitize};
 
 use crate::DecodeError;
@@ -131,7 +131,10 @@ fn has_all_parts(plan: &Plan) -> bool {
     let mut steps = scenarios.iter().chain(hooks).flat_map(|scenario| &scenario.steps);
     let mut picks = targets.iter().filter_map(|target| target.pick.as_ref());
     phases.iter().all(|phase| within(&phase.mix, scenarios.len()))
-        && steps.all(|step| step.target < targets.len())
+        && steps.all(|step| {
+            let described = |call: &GrpcPlan| usize::from(call.descriptors) < plan.shared.descriptors.len();
+            step.target < targets.len() && step.grpc.as_ref().is_none_or(described)
+        })
         && picks.all(|pick| within(&pick.of, targets.len()))
 }
 

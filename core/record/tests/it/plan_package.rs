@@ -151,6 +151,7 @@ fn everything() -> PlanPackage {
         }],
         counts: vec!["sold".to_owned()],
         rendezvous: vec!["doors".to_owned()],
+        descriptors: vec![wavetank_plan::DescriptorSet(vec![10, 0, 255])],
     };
     let (when, lasts) = (Nanos::from_secs(-1), Some(Nanos::SECOND));
     let run = "fault kill serve".to_owned();

@@ -2,6 +2,7 @@
 
 use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
+use wavetank_units::status_text;
 
 use super::markdown_fleet as fleet;
 use super::markdown_hosts as lab;
@@ -320,7 +321,7 @@ fn kinds(record: &RunRecord) -> String {
     let errors = record.errors.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("failed", name, n));
     let dropped =
         record.dropped_by.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("dropped", name, n));
-    let answers = record.status.iter().map(|(status, &n)| rows("answered", &status.to_string(), n));
+    let answers = record.status.iter().map(|(status, &n)| rows("answered", &status_text(*status), n));
     let rows: Vec<_> = errors.chain(dropped).chain(answers).collect();
     let shown = rows.len().min(ROWS_MAX);
     cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))

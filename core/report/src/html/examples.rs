@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
 use wavetank_record::{Number, RunRecord, SampleLine};
+use wavetank_units::status_text;
 
 use super::Section;
 use super::language::Language;
@@ -51,7 +52,7 @@ fn failures(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {
             when(sheet, sample),
             Cell::Number(format::time(sample.total_us)),
             Cell::Name(sample.class.clone()),
-            Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
+            Cell::Number(sample.status.map(status_text).unwrap_or_default()),
             Cell::Name(sample.address.clone()),
             detail(sheet, sample),
         ]);
@@ -120,7 +121,7 @@ fn slowest(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {
             time(Some(sample.lag_us)),
             time(sample.wait_us),
             time(sample.ttfb_us),
-            Cell::Number(sample.status.map(|status| status.to_string()).unwrap_or_default()),
+            Cell::Number(sample.status.map(status_text).unwrap_or_default()),
             Cell::Name(sample.address.clone()),
         ]);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use wavetank_record::Requests;
 use wavetank_units::quantity::{format_grouped, show_share, show_size};
+use wavetank_units::status_text;
 
 use super::Section;
 use super::badges::explain_link;
@@ -89,7 +90,7 @@ pub(crate) fn named(
 fn statuses(sheet: &PageContext) -> Markup {
     let record = sheet.record();
     let all: u64 = record.status.values().sum();
-    let statuses = record.status.iter().map(|(status, &n)| (status.to_string(), n)).collect();
+    let statuses = record.status.iter().map(|(status, &n)| (status_text(*status), n)).collect();
     named(sheet, sheet.words.counts.statuses, sheet.words.columns.status, &statuses, all)
 }
 

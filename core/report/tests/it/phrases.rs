@@ -7,7 +7,7 @@ use wavetank_record::{MetricDoc, RunRecord};
 use wavetank_report::{HtmlSource, Language, html};
 
 /// Sources of sentences that are stored in the record: files, folders, and functions of files.
-const MAKERS: [&str; 46] = [
+const MAKERS: [&str; 48] = [
     "core/diagnose/src",
     "core/compare/src/metrics.rs",
     "core/compare/src/comparability.rs",
@@ -46,6 +46,8 @@ const MAKERS: [&str; 46] = [
     "bin/wavetank/src/run/server_counts.rs: fn full_text(",
     "core/journey/src/extract/error.rs: fn as_str(",
     "core/journey/src/follow_up_error.rs: fn message(",
+    "core/wire/src/h2/error.rs: fn text(",
+    "core/grpc/src/message_error.rs: fn fmt(",
     "io/engine/src/failure/mod.rs",
     "io/engine/src/failure/session_failures.rs",
     "io/lab/src/fault",

@@ -20,6 +20,11 @@ pub trait ResponseSink {
         let _ = bytes;
     }
 
+    /// The trailers of the response, as lines with an empty one after them. HTTP/1 reports none.
+    fn trailers(&mut self, lines: &[u8]) {
+        let _ = lines;
+    }
+
     /// An interim (1xx) response before the final one.
     fn interim(&mut self, head: &ResponseHead<'_>) {
         let _ = head;

@@ -94,6 +94,8 @@ pub enum Fault {
     BodyTooLarge,
     /// More interim (1xx) responses than allowed.
     TooManyInterim,
+    /// The response to a gRPC call ends inside a message.
+    GrpcFrame,
     /// A client did not send the preface (RFC 9113 §3.4).
     NoPreface,
 }
@@ -123,6 +125,7 @@ impl Fault {
             Self::BodyLength => "the body's length differs from Content-Length",
             Self::BodyTooLarge => "the body is larger than allowed",
             Self::TooManyInterim => "there are more interim (1xx) responses than allowed",
+            Self::GrpcFrame => "the response ends inside a gRPC message",
             Self::NoPreface => "the client does not begin like HTTP/2",
         }
     }

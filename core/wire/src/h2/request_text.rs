@@ -67,6 +67,13 @@ impl<'a> RequestText<'a> {
         Headers::new(self.fields).any(|(name, _)| name.eq_ignore_ascii_case(b"transfer-encoding"))
     }
 
+    /// Whether it is a gRPC call.
+    pub(crate) fn is_grpc(&self) -> bool {
+        Headers::new(self.fields)
+            .find("content-type")
+            .is_some_and(|value| value.starts_with(b"application/grpc"))
+    }
+
     /// Appends the header block. `lower` is a scratch buffer.
     pub(crate) fn encode(
         &self,

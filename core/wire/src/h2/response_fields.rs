@@ -10,6 +10,8 @@ pub(crate) struct ResponseFields {
     /// The status; 0 if there was none, as in trailers.
     pub(crate) status: u16,
     pub(crate) content_length: Option<u64>,
+    /// The value of `grpc-status`, if there is one.
+    pub(crate) grpc_status: Option<u16>,
     /// A status line and the fields as lines, if they were wanted, ending with an empty line.
     pub(crate) lines: Vec<u8>,
     /// A rule of RFC 9113 §8 is broken.
@@ -34,7 +36,7 @@ pub(crate) fn decode(
     fields: &mut ResponseFields,
 ) -> Result<(), Fault> {
     fields.lines.clear();
-    (fields.status, fields.content_length) = (0, None);
+    (fields.status, fields.content_length, fields.grpc_status) = (0, None, None);
     (fields.malformed, fields.too_large) = (false, false);
     let (mut count, mut bytes, mut regular) = (0, 0, false);
     decoder.decode(block, |name, value| {
@@ -64,6 +66,10 @@ pub(crate) fn decode(
             fields.malformed = true;
         } else if name == b"content-length" {
             fields.note_length(value);
+        } else if name == b"grpc-status" {
+            // A status that is not a number has no meaning, like one that is too large.
+            let status = decimal(value).and_then(|status| u16::try_from(status).ok());
+            fields.grpc_status = Some(status.unwrap_or(u16::MAX));
         }
         if wants_lines {
             for piece in [name, b": ", value, b"\r\n"] {

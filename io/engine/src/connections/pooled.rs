@@ -6,7 +6,7 @@ use wavetank_units::Nanos;
 
 use super::Connections;
 use super::timer::Timer;
-use crate::conn_slot::{NOT_IDLE, NOT_POOLED};
+use crate::conn_slot::{NOT_IDLE, NOT_POOLED, PARTED};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -101,12 +101,31 @@ impl<D: Driver> Connections<D> {
         Some(seat)
     }
 
+    /// Gives the place of a shared connection that the peer closes soon to another one, so that
+    /// requests do not wait for its last response.
+    #[cold]
+    pub(super) fn part_from_pool(&mut self, seat: u32, rec: &mut Recorder) {
+        let Some(pool) = &mut self.pool else { return };
+        let entry = &self.seats[seat as usize];
+        if !entry.is_pooled() || entry.idle_at == PARTED || !pool.part() {
+            return;
+        }
+        let phase = entry.phase;
+        pool.unlink(seat, &mut self.seats);
+        self.seats[seat as usize].idle_at = PARTED;
+        self.dial_for_queue(phase, rec);
+    }
+
     /// Handles a shared connection that has ended or could not be opened: any use may take its slot
     /// now.
     pub(super) fn remove_from_pool(&mut self, seat: u32) {
         let Some(pool) = &mut self.pool else { return };
         pool.unlink(seat, &mut self.seats);
-        pool.connection_closed();
+        if self.seats[seat as usize].idle_at == PARTED {
+            pool.parted_closed();
+        } else {
+            pool.connection_closed();
+        }
         self.seats[seat as usize].idle_at = NOT_POOLED;
         self.give_back(seat);
     }

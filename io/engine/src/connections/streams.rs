@@ -212,6 +212,9 @@ impl<D: Driver> Connections<D> {
             let lost = talk.leaving && !is_parting;
             return self.end(seat, failure::AFTER_CLOSE, lost, at, rec);
         }
+        if is_parting {
+            return self.part_from_pool(seat, rec);
+        }
         self.free(seat, at, rec);
     }
 
@@ -303,6 +306,10 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
 
     fn head(&mut self, stream: &mut StreamRequest, head: &ResponseHead<'_>) {
         self.letters.stream_head(stream.request.exchange, stream.request.manner, head);
+    }
+
+    fn trailers(&mut self, stream: &mut StreamRequest, lines: &[u8]) {
+        self.letters.stream_trailers(stream.request.exchange, lines);
     }
 
     #[inline]

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use wavetank_grpc::MessageError;
 use wavetank_journey::content::ContentFault;
 use wavetank_journey::{CompiledStep, FollowUpError, Rejection, RenderError};
 use wavetank_measure::ErrorClass;
@@ -23,6 +24,7 @@ impl Failure {
                 format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
             }
             RenderError::Header => "a value for a header has a line break in it".to_owned(),
+            RenderError::Message(why) => why,
             RenderError::Address => "the value for a whole path does not begin with /".to_owned(),
         };
         Self { detail: Some(Cow::Owned(what)), ..Self::new(ErrorClass::Data) }
@@ -32,6 +34,7 @@ impl Failure {
     pub(crate) fn from_rejected(unwanted: Rejection, step: &CompiledStep, planned: &Step) -> Self {
         let (class, detail) = match unwanted {
             Rejection::Status => return Self::new(ErrorClass::Status),
+            Rejection::Call(status) => (ErrorClass::Status, status),
             Rejection::Check(place, instead) => {
                 let check = step.checks().nth(usize::from(place)).unwrap_or("?");
                 (ErrorClass::Check, format!("{check}: found {instead}"))
@@ -51,7 +54,9 @@ impl Failure {
 const fn of_stray(stray: &FollowUpError) -> ErrorClass {
     match stray {
         FollowUpError::Elsewhere(_) => ErrorClass::Other,
-        FollowUpError::NoAddress
+        FollowUpError::Message(MessageError::TooLarge) => ErrorClass::BodyLimit,
+        FollowUpError::Message(_)
+        | FollowUpError::NoAddress
         | FollowUpError::Content(ContentFault::Broken | ContentFault::Truncated | ContentFault::Checksum) => {
             ErrorClass::Protocol
         }

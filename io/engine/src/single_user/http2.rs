@@ -167,6 +167,11 @@ impl<S: ResponseSink> ClientSink<()> for Heard<'_, S> {
         self.sink.head(head);
     }
 
+    fn trailers(&mut self, (): &mut (), lines: &[u8]) {
+        self.hearing.observe(lines);
+        self.sink.trailers(lines);
+    }
+
     fn body(&mut self, (): &mut (), bytes: &[u8]) {
         self.hearing.observe(bytes);
         self.sink.body(bytes);

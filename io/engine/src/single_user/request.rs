@@ -5,8 +5,8 @@ use std::sync::Arc;
 use wavetank_driver::Driver;
 use wavetank_journey::extract::ResponseView;
 use wavetank_journey::{
-    CompiledStep, FollowUp, FollowUpKind, FollowUpSink, NextMessage, Observation, Rejection, Retain,
-    is_html_media_type,
+    CompiledStep, FollowUp, FollowUpKind, FollowUpSink, GrpcCodec, NextMessage, Observation, Rejection,
+    Retain, is_html_media_type,
 };
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{ConnectionOwner, Step};
@@ -23,13 +23,15 @@ use crate::failure::{self, Failure};
 const BODY_SHOWN_BYTES: usize = 1 << 20;
 
 /// One message to be sent.
-struct Message {
+struct Message<'a> {
     why: RequestCause,
     target: u16,
     bytes: Arc<[u8]>,
     /// The response has no body.
     head: bool,
     idempotent: bool,
+    /// Reads its messages, if it is a gRPC call.
+    call: Option<&'a GrpcCodec>,
 }
 
 impl<D: Driver> SingleUserRun<'_, '_, D> {
@@ -83,7 +85,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     ) -> Result<(), Wrong> {
         let deadline = begun.after(step.timeout);
         let (why, target) = (RequestCause::Step, step.target);
-        let mut message = Message { why, target, bytes, head: step.head, idempotent: step.idempotent };
+        let (head, idempotent, call) = (step.head, step.idempotent, step.call());
+        let mut message = Message { why, target, bytes, head, idempotent, call };
         let mut keeps = step.retention();
         loop {
             let (heard, kept) = self.exchange(&message, deadline, keeps)?;
@@ -94,7 +97,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             match self.answered(number, step, &message.bytes, (&heard, &kept), (begun, &mut next)) {
                 NextMessage::Leg(leg) => {
                     let FollowUp { kind, target, head, idempotent, .. } = leg;
-                    message = Message { why: kind.into(), target, bytes: next.into(), head, idempotent };
+                    message =
+                        Message { why: kind.into(), target, bytes: next.into(), head, idempotent, call };
                     keeps = leg.keeps;
                 }
                 NextMessage::Over { status, judged } => {
@@ -162,7 +166,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     /// `docs/measuring.md` §1 (§1) allows it.
     fn exchange(
         &mut self,
-        message: &Message,
+        message: &Message<'_>,
         deadline: Nanos,
         keeps: Retain,
     ) -> Result<(ResponseTimes, Keep), RequestFailure> {
@@ -179,12 +183,13 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             let left = heard.as_ref().map_or_else(|broken| broken.sent, |_| true);
             if left {
                 self.walked.sent += 1;
-                let (target, bytes) = (message.target, &*message.bytes);
-                (self.watch)(TraceEvent::Sent(&SentRequest { why, target, address, bytes, sent, reused }));
+                let (target, bytes, call) = (message.target, &*message.bytes, message.call);
+                let request = SentRequest { why, target, address, bytes, sent, reused, call };
+                (self.watch)(TraceEvent::Sent(&request));
             }
             match heard {
                 Ok(heard) => {
-                    self.told(&heard, &keep);
+                    self.told(&heard, &keep, message.call);
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
                 }
@@ -200,7 +205,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         }
     }
 
-    fn told(&mut self, heard: &ResponseTimes, keep: &Keep) {
+    fn told(&mut self, heard: &ResponseTimes, keep: &Keep, call: Option<&GrpcCodec>) {
         (self.watch)(TraceEvent::Answered(&FullResponse {
             status: heard.answer.status,
             head: &keep.head,
@@ -209,6 +214,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             sent: heard.sent,
             first_byte: heard.first_byte,
             complete: heard.complete,
+            call,
         }));
     }
 
@@ -313,6 +319,12 @@ impl ResponseSink for Keep {
         self.fields_at = head.raw.len() - head.fields().len();
         let is_page = || head.header("content-type").is_some_and(is_html_media_type);
         self.inside = self.keeps.body || (self.keeps.page && is_page());
+    }
+
+    fn trailers(&mut self, lines: &[u8]) {
+        let end = self.head.strip_suffix(b"\r\n").map_or(self.head.len(), <[u8]>::len);
+        self.head.truncate(end);
+        self.head.extend_from_slice(lines);
     }
 
     fn body(&mut self, bytes: &[u8]) {

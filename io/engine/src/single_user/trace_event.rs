@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use wavetank_journey::GrpcCodec;
 use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::extract::ExtractError;
 use wavetank_journey::value::Values;
@@ -75,6 +76,8 @@ pub struct SentRequest<'a> {
     pub sent: Nanos,
     /// The connection had carried requests before.
     pub reused: bool,
+    /// Reads its messages, if it is a gRPC call.
+    pub call: Option<&'a GrpcCodec>,
 }
 
 /// Why a request is sent.
@@ -110,6 +113,8 @@ pub struct FullResponse<'a> {
     pub first_byte: Nanos,
     /// When it was complete.
     pub complete: Nanos,
+    /// Reads its messages, if it answers a gRPC call.
+    pub call: Option<&'a GrpcCodec>,
 }
 
 /// Why a request failed.

@@ -2,6 +2,7 @@
 
 use wavetank_units::{Nanos, quantity};
 
+use crate::grpc::Rpc;
 use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
 
 /// Longest delay. A connection is kept for this time even if its client gave up.
@@ -23,6 +24,8 @@ pub(crate) enum Route {
     TruthReset,
     /// The flash sale.
     Shop(Ask),
+    /// A gRPC call.
+    Grpc(Rpc),
     /// Work with a stated capacity.
     Tier(Tier),
     Unknown,
@@ -48,7 +51,9 @@ impl Route {
             _ => {}
         }
         let Ok(path) = str::from_utf8(path) else { return unknown };
-        if let Some(size) = path.strip_prefix("/bytes/") {
+        if let Some(rpc) = Rpc::from_path(path) {
+            Self::Grpc(rpc)
+        } else if let Some(size) = path.strip_prefix("/bytes/") {
             Self::bytes(size)
         } else if let Some(delay) = path.strip_prefix("/delay/") {
             Self::delay(quantity::parse_duration(delay).ok())
@@ -72,6 +77,7 @@ impl Route {
     pub(crate) const fn body_max(self) -> Option<(usize, &'static str)> {
         match self {
             Self::Echo => Some((ECHO_BYTES_MAX, "/echo takes bodies of at most 1 MiB\n")),
+            Self::Grpc(_) => Some((ECHO_BYTES_MAX, "calls take messages of at most 1 MiB\n")),
             Self::Shop(_) => Some((BODY_BYTES_MAX, "bodies may have at most 4 KiB here\n")),
             _ => None,
         }

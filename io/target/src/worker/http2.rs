@@ -3,6 +3,7 @@
 use wavetank_driver::{ConnId, Driver, SendStatus};
 
 use super::{Done, Worker};
+use crate::answer::Response;
 use crate::connection::{AfterLast, ReadMode};
 use crate::filler::filler;
 use crate::request_handler::RequestHandler;
@@ -55,7 +56,14 @@ impl<D: Driver> Worker<D> {
             let waits = due.at > now || due.answer.is_placeholder();
             if !waits {
                 let body_left = outbox.render(due, counts);
-                server.respond(*stream, &outbox.out, filler(), body_left);
+                match &due.answer {
+                    Response::Grpc(reply) if !reply.body.is_empty() => {
+                        let mut trailers = Vec::new();
+                        reply.push_trailers(&mut trailers);
+                        server.respond_with_trailers(*stream, &outbox.out, trailers);
+                    }
+                    _ => server.respond(*stream, &outbox.out, filler(), body_left),
+                }
                 outbox.out.clear();
             }
             waits

@@ -42,12 +42,11 @@ fn what_is_not_supported_is_said_plainly() {
     check(&[
         ("wss://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
         ("run ws://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
-        ("grpc://localhost/", "bad_scheme", Usage, "gRPC is not supported", "limitations"),
         ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
         ("gopher://localhost/", "bad_scheme", Usage, "not a scheme of HTTP", "http://localhost/"),
         ("localhost --ws", "option_unknown", Usage, "WebSocket is not supported", "limitations"),
         ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
-        ("localhost --proto a.proto", "option_unknown", Usage, "gRPC is not supported", "limitations"),
+        ("localhost --protoset a.pb", "option_unknown", Usage, "--protoset", "--proto FILE"),
         ("localhost --prometheus", "option_unknown", Usage, "--prometheus", "--metrics prometheus=:9464"),
         ("localhost --influxdb x", "option_unknown", Usage, "--influxdb", "--metrics influx="),
         ("localhost --out influxdb=http://x:8086/k6", "out_suffix", Usage, "suffix", "--metrics influx="),

@@ -229,6 +229,9 @@ impl<T> Core<T> {
         } else if stream.body_bytes > self.limits.body_bytes_max {
             Fault::BodyTooLarge
         } else {
+            if let Some(grpc) = &mut stream.grpc {
+                grpc.take_body(bytes);
+            }
             return sink.body(&mut stream.tag, bytes);
         };
         self.fail(at, fault, sink);
@@ -252,11 +255,14 @@ impl<T> Core<T> {
         if !is_complete && !stream.is_bodiless() {
             return self.fail(at, Fault::BodyLength, sink);
         }
+        if stream.grpc.as_ref().is_some_and(|grpc| grpc.status(stream.status) == 0 && !grpc.is_whole()) {
+            return self.fail(at, Fault::GrpcFrame, sink);
+        }
         self.idle_frames = 0;
         let stream = self.streams.remove(at);
         self.abandon_body(&stream);
         let end = ResponseEnd {
-            status: stream.status,
+            status: stream.grpc.as_ref().map_or(stream.status, |grpc| grpc.status(stream.status)),
             keep_alive: true,
             close_announced: false,
             body_bytes: stream.body_bytes,

@@ -76,15 +76,10 @@ impl<T> Core<T> {
         let stream = &mut self.streams[at];
         stream.has_begun = true;
         if stream.has_head {
-            response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
-            let is_bad = self.fields.malformed || self.fields.status != 0 || !end_stream;
-            match self.faulty_fields(is_bad) {
-                Some(fault) => self.fail(at, fault, sink),
-                None => self.finish(at, sink),
-            }
-            return Ok(());
+            return self.take_trailers(at, end_stream, block, sink);
         }
         let wants_fields = sink.began(&mut stream.tag);
+        stream.wants_fields = wants_fields;
         if wants_fields || !self.recall(block) {
             let before = self.decoder.changes();
             response_fields::decode(&mut self.decoder, block, &self.limits, wants_fields, &mut self.fields)?;
@@ -113,6 +108,9 @@ impl<T> Core<T> {
         stream.has_head = true;
         stream.status = self.fields.status;
         stream.content_length = self.fields.content_length;
+        if let Some(grpc) = &mut stream.grpc {
+            grpc.take_status(self.fields.grpc_status);
+        }
         stream.head_bytes = u32::try_from(block.len()).unwrap_or(u32::MAX);
         if wants_fields {
             let status = self.fields.status;
@@ -120,6 +118,31 @@ impl<T> Core<T> {
         }
         if end_stream {
             self.finish(at, sink);
+        }
+        Ok(())
+    }
+
+    /// Handles the complete header block after a response's body.
+    fn take_trailers(
+        &mut self,
+        at: usize,
+        end_stream: bool,
+        block: &[u8],
+        sink: &mut impl ClientSink<T>,
+    ) -> Result<(), Fault> {
+        let Self { streams, decoder, limits, fields, .. } = self;
+        let stream = &mut streams[at];
+        response_fields::decode(decoder, block, limits, stream.wants_fields, fields)?;
+        let is_bad = fields.malformed || fields.status != 0 || !end_stream;
+        if stream.wants_fields && !is_bad {
+            sink.trailers(&mut stream.tag, &fields.lines);
+        }
+        if let Some(grpc) = &mut stream.grpc {
+            grpc.take_status(fields.grpc_status);
+        }
+        match self.faulty_fields(is_bad) {
+            Some(fault) => self.fail(at, fault, sink),
+            None => self.finish(at, sink),
         }
         Ok(())
     }
@@ -138,6 +161,7 @@ impl<T> Core<T> {
         let is_same = last.changes == self.decoder.changes() && !block.is_empty() && last.bytes == block;
         if is_same {
             (self.fields.status, self.fields.content_length) = (last.status, last.content_length);
+            self.fields.grpc_status = last.grpc_status;
             (self.fields.malformed, self.fields.too_large) = (false, false);
         }
         is_same
@@ -152,6 +176,7 @@ impl<T> Core<T> {
         last.bytes.extend_from_slice(block);
         last.changes = self.decoder.changes();
         (last.status, last.content_length) = (self.fields.status, self.fields.content_length);
+        last.grpc_status = self.fields.grpc_status;
     }
 
     /// Handles a frame on a stream that is not in use.

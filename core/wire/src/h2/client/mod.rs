@@ -1,6 +1,9 @@
 //! [`Client`]: the client's side of an HTTP/2 connection.
 
 mod frames;
+mod grpc;
+#[cfg(test)]
+mod grpc_tests;
 mod headers;
 mod memory;
 mod sending;
@@ -37,12 +40,17 @@ pub trait ClientSink<T> {
         let _ = (tag, head);
     }
 
+    /// The trailers of the response as lines, if its fields are wanted.
+    fn trailers(&mut self, tag: &mut T, lines: &[u8]) {
+        let _ = (tag, lines);
+    }
+
     /// A piece of the body, never empty. How the body is cut has no meaning.
     fn body(&mut self, tag: &mut T, bytes: &[u8]) {
         let _ = (tag, bytes);
     }
 
-    /// The response is complete.
+    /// The response is complete. Its status is that of gRPC if the request was a call.
     fn answered(&mut self, tag: T, end: ResponseEnd);
 
     /// The request failed, and others on the connection did not.

@@ -3,6 +3,7 @@
 use super::super::error::ErrorCode;
 use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
 use super::super::request_text::{RequestText, without_chunks};
+use super::grpc::GrpcResponse;
 use super::memory::RememberedRequest;
 use super::stream::{Stream, UnsentBody};
 use super::{Client, Core, RECEIVE_WINDOW};
@@ -21,11 +22,8 @@ impl<T> Client<T> {
     pub fn request(&mut self, tag: T, text: &[u8], repeats: bool) -> Result<(), T> {
         let core = &mut self.core;
         if repeats && let Some(at) = core.remembered.iter().position(|known| *known.text == *text) {
-            let known = &core.remembered[at];
-            if known.changes == core.encoder.changes() {
-                let is_head = known.is_head;
-                frame::push_headers(&mut core.out, core.next_id, &known.block, true);
-                core.open(tag, is_head);
+            if core.remembered[at].changes == core.encoder.changes() {
+                core.send_again(tag, at);
                 return Ok(());
             }
             core.remembered.swap_remove(at);
@@ -38,7 +36,8 @@ impl<T> Client<T> {
             dechunked = data;
             body = &dechunked;
         }
-        core.send(tag, &request, body, (repeats && text.len() <= REMEMBERED_BYTES_MAX).then_some(text));
+        let is_remembered = repeats && !request.is_chunked() && text.len() <= REMEMBERED_BYTES_MAX;
+        core.send(tag, &request, body, is_remembered.then_some(text));
         Ok(())
     }
 }
@@ -51,23 +50,43 @@ impl<T> Core<T> {
         frame::push_headers(&mut self.out, self.next_id, &block, body.is_empty());
         let changes = self.encoder.changes();
         let is_head = request.is_head();
-        if body.is_empty()
-            && changes == before
+        let is_grpc = !body.is_empty() && request.is_grpc();
+        if changes == before
             && let Some(text) = remember
         {
             if self.remembered.len() == REMEMBERED_MAX {
                 self.remembered.remove(0);
             }
+            let body_at = text.len() - body.len();
             let (text, block) = (text.into(), block.into());
-            self.remembered.push(RememberedRequest { text, block, is_head, changes });
+            self.remembered.push(RememberedRequest { text, block, is_head, is_grpc, body_at, changes });
         }
         self.open(tag, is_head);
-        if !body.is_empty() {
-            let at = self.streams.len() - 1;
-            let sent = self.send_data(at, body);
-            if sent < body.len() {
-                self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].into(), sent: 0 });
-            }
+        self.send_body(body, is_grpc);
+    }
+
+    /// Sends the remembered request at that place once more.
+    fn send_again(&mut self, tag: T, at: usize) {
+        let remembered = std::mem::take(&mut self.remembered);
+        let known = &remembered[at];
+        let body = &known.text[known.body_at..];
+        frame::push_headers(&mut self.out, self.next_id, &known.block, body.is_empty());
+        self.open(tag, known.is_head);
+        self.send_body(body, known.is_grpc);
+        self.remembered = remembered;
+    }
+
+    /// Sends as much of the last stream's body as the windows allow, and keeps the rest.
+    #[inline]
+    fn send_body(&mut self, body: &[u8], is_grpc: bool) {
+        if body.is_empty() {
+            return;
+        }
+        let at = self.streams.len() - 1;
+        self.streams[at].grpc = is_grpc.then(GrpcResponse::default);
+        let sent = self.send_data(at, body);
+        if sent < body.len() {
+            self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].into(), sent: 0 });
         }
     }
 

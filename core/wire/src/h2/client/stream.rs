@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::grpc::GrpcResponse;
+
 /// One request in flight.
 #[derive(Debug)]
 pub(super) struct Stream<T> {
@@ -13,6 +15,10 @@ pub(super) struct Stream<T> {
     pub(super) unsent: Option<UnsentBody>,
     /// The response has no body, because the request is HEAD.
     pub(super) is_head: bool,
+    /// Set if the request is a gRPC call.
+    pub(super) grpc: Option<GrpcResponse>,
+    /// The caller wants the fields of the response.
+    pub(super) wants_fields: bool,
     /// The head of the final response has arrived.
     pub(super) has_head: bool,
     /// Any part of a response has arrived.
@@ -40,6 +46,8 @@ impl<T> Stream<T> {
             receive_window,
             unsent: None,
             is_head,
+            grpc: None,
+            wants_fields: false,
             has_head: false,
             has_begun: false,
             status: 0,

@@ -8,8 +8,8 @@ use super::*;
 
 /// What a client reports, in a form that allows two readings to be compared.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Transcript {
-    events: String,
+pub(super) struct Transcript {
+    pub(super) events: String,
     bodies: [Vec<u8>; 4],
 }
 
@@ -24,6 +24,11 @@ impl ClientSink<usize> for Transcript {
             write!(self.events, "[{} {}]", name.escape_ascii(), value.escape_ascii()).unwrap();
         }
         self.events.push(' ');
+    }
+
+    fn trailers(&mut self, tag: &mut usize, lines: &[u8]) {
+        let lines = lines.escape_ascii().to_string().replace("\\r\\n", ";");
+        write!(self.events, "{tag}+({}) ", lines.trim_end_matches(';')).unwrap();
     }
 
     fn body(&mut self, tag: &mut usize, bytes: &[u8]) {
@@ -48,27 +53,27 @@ const GET: &[u8] = b"GET /a HTTP/1.1\r\nHost: shop.test\r\nAccept: */*\r\n\r\n";
 
 /// Frames of a server.
 #[derive(Clone, Default)]
-struct Script(Vec<u8>);
+pub(super) struct Script(pub(super) Vec<u8>);
 
 impl Script {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut script = Self::default();
         frame::push_settings(&mut script.0, &[(setting::MAX_CONCURRENT_STREAMS, 100)]);
         script
     }
 
-    fn frame(mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
+    pub(super) fn frame(mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Self {
         frame::push_header(&mut self.0, payload.len(), kind, flags, stream);
         self.0.extend_from_slice(payload);
         self
     }
 
-    fn headers(mut self, stream: u32, fields: &[(&str, &str)], end: bool) -> Self {
+    pub(super) fn headers(mut self, stream: u32, fields: &[(&str, &str)], end: bool) -> Self {
         frame::push_headers(&mut self.0, stream, &block(fields), end);
         self
     }
 
-    fn data(self, stream: u32, bytes: &[u8], end: bool) -> Self {
+    pub(super) fn data(self, stream: u32, bytes: &[u8], end: bool) -> Self {
         self.frame(kind::DATA, u8::from(end) * flag::END_STREAM, stream, bytes)
     }
 }
@@ -150,7 +155,7 @@ fn interim_responses_trailers_and_padding() {
         .headers(1, &[(":status", "200")], false)
         .frame(kind::DATA, flag::PADDED, 1, b"\x03abc\0\0\0")
         .headers(1, &[("x-sum", "1")], true);
-    check(&script, 1, "0:200 0=200(abc)");
+    check(&script, 1, "0:200 0+(x-sum: 1) 0=200(abc)");
     let padded = [&[2, 0, 0, 0, 0, 0][..], &block(&[(":status", "204")]), &[0, 0]].concat();
     let flags = flag::PADDED | flag::PRIORITY | flag::END_HEADERS | flag::END_STREAM;
     check(&Script::new().frame(kind::HEADERS, flags, 1, &padded), 1, "0:204 0=204()");

@@ -48,4 +48,6 @@ pub(super) struct ResponseBody {
     pub(super) sent: usize,
     pub(super) filler: &'static [u8],
     pub(super) filler_left: u64,
+    /// Field lines to be sent after it; empty for none.
+    pub(super) trailers: Vec<u8>,
 }

@@ -32,7 +32,25 @@ impl Server {
         if end_stream {
             return core.end(at);
         }
-        let body = ResponseBody { bytes: body.to_vec(), sent: 0, filler, filler_left };
+        let body = ResponseBody { bytes: body.to_vec(), sent: 0, filler, filler_left, trailers: Vec::new() };
+        core.streams[at].response = Some(body);
+        core.continue_body(at);
+    }
+
+    /// Sends a response with a body, given as the text of HTTP/1, followed by `trailers`, which are
+    /// field lines. It does nothing for a stream that was cancelled.
+    ///
+    /// # Panics
+    /// If `text` is not a response with a body.
+    pub fn respond_with_trailers(&mut self, stream: u32, text: &[u8], trailers: Vec<u8>) {
+        let core = &mut self.core;
+        let Some(at) = core.find(stream) else { return };
+        core.idle_frames = 0;
+        let head_len = memmem::find(text, b"\r\n\r\n").expect("a response has a head") + 4;
+        let (head, body) = text.split_at(head_len);
+        assert!(!body.is_empty(), "trailers follow a body");
+        core.push_head(stream, head, false);
+        let body = ResponseBody { bytes: body.to_vec(), sent: 0, filler: &[], filler_left: 0, trailers };
         core.streams[at].response = Some(body);
         core.continue_body(at);
     }
@@ -84,7 +102,7 @@ impl Core {
 
     /// Sends as much of a body as the windows and the limit of the buffer allow.
     fn continue_body(&mut self, at: usize) {
-        let Self { streams, out, send_window, .. } = self;
+        let Self { streams, out, send_window, encoder, scratch, .. } = self;
         let stream = &mut streams[at];
         let Some(body) = &mut stream.response else { return };
         loop {
@@ -103,7 +121,8 @@ impl Core {
                 body.sent += length;
             }
             let is_last = body.sent == body.bytes.len() && body.filler_left == 0;
-            let flags = if is_last { flag::END_STREAM } else { 0 };
+            let has_trailers = !body.trailers.is_empty();
+            let flags = if is_last && !has_trailers { flag::END_STREAM } else { 0 };
             frame::push_header(out, length, kind::DATA, flags, stream.id);
             out.extend_from_slice(if is_filler {
                 &body.filler[..length]
@@ -112,6 +131,12 @@ impl Core {
             });
             *send_window -= length as i64;
             stream.send_window -= length as i64;
+            if is_last && has_trailers {
+                let mut block = Vec::with_capacity(32);
+                encoder.begin(&mut block);
+                push_fields(encoder, &body.trailers, &mut block, scratch);
+                frame::push_headers(out, stream.id, &block, true);
+            }
             if is_last {
                 return self.end(at);
             }
@@ -133,7 +158,12 @@ fn encode(encoder: &mut Encoder, head: &[u8], block: &mut Vec<u8>, lower: &mut V
     encoder.begin(block);
     encoder.field(block, b":status", head.get(9..12).unwrap_or(b"500"));
     let fields_at = memchr(b'\n', head).map_or(head.len(), |end| end + 1);
-    for (name, value) in Headers::new(&head[fields_at..]) {
+    push_fields(encoder, &head[fields_at..], block, lower);
+}
+
+/// Encodes field lines. `lower` is a scratch buffer.
+fn push_fields(encoder: &mut Encoder, lines: &[u8], block: &mut Vec<u8>, lower: &mut Vec<u8>) {
+    for (name, value) in Headers::new(lines) {
         lower.clear();
         lower.extend(name.iter().map(u8::to_ascii_lowercase));
         if !matches!(&lower[..], b"connection" | b"keep-alive" | b"transfer-encoding") {

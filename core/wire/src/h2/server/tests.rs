@@ -97,6 +97,7 @@ fn requests_and_responses_arrive_unchanged() {
         &b"GET /large HTTP/1.1\r\nHost: a.test\r\n\r\n"[..],
         &large,
         b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n",
+        b"POST /small HTTP/1.1\r\nHost: a.test\r\n\r\nbody",
     ];
     let mut expected = None;
     for piece in [1_usize, 7, 1 << 20] {
@@ -107,7 +108,7 @@ fn requests_and_responses_arrive_unchanged() {
         }
         let (requests, mut responses) = exchange(&mut client, &mut server, piece);
         responses.ends.sort_unstable();
-        assert_eq!(responses.ends, [(0, 200), (1, 200), (2, 200)]);
+        assert_eq!(responses.ends, [(0, 200), (1, 200), (2, 200), (3, 200)]);
         assert_eq!((client.in_flight(), server.in_use()), (0, 0));
         let up = String::from_utf8(requests.texts[&3].clone()).unwrap();
         assert!(
@@ -123,8 +124,37 @@ fn requests_and_responses_arrive_unchanged() {
             client.request(2, texts[2], true).unwrap();
             let (again, _) = exchange(&mut client, &mut server, piece);
             assert_eq!(again.texts.values().next(), Some(&requests.texts[&5]));
+            client.request(3, texts[3], true).unwrap();
+            let (again, _) = exchange(&mut client, &mut server, piece);
+            assert_eq!(again.texts.values().next(), Some(&requests.texts[&7]));
         }
         assert_eq!(*expected.get_or_insert_with(|| responses.bodies.clone()), responses.bodies);
+    }
+}
+
+/// Trailers follow the body, also if windows hold it back.
+#[test]
+fn trailers_end_a_response() {
+    for size in [1, 100_000] {
+        let (mut client, mut server) =
+            (Client::new(Limits::default(), false), Server::new(Limits::default()));
+        client
+            .request(0, b"POST /a HTTP/2\r\nContent-Type: application/grpc\r\n\r\n\0\0\0\0\0", true)
+            .unwrap();
+        let mut requests = Requests::default();
+        server.read(&std::mem::take(client.out()), &mut requests).unwrap();
+        let length = u32::try_from(size).unwrap().to_be_bytes();
+        let text = [&b"HTTP/1.1 200 OK\r\n\r\n\0"[..], &length, &vec![b'x'; size]].concat();
+        server.respond_with_trailers(1, &text, b"grpc-status: 5\r\nGrpc-Message: no\r\n".to_vec());
+        let mut responses = Responses::default();
+        while !server.out().is_empty() {
+            client.read(&std::mem::take(server.out()), &mut responses).unwrap();
+            server.read(&std::mem::take(client.out()), &mut requests).unwrap();
+            server.continue_bodies();
+        }
+        assert_eq!(responses.ends, [(0, 5)]);
+        assert_eq!(responses.bodies[&0].len(), size + 5);
+        assert_eq!((client.in_flight(), server.in_use()), (0, 0));
     }
 }
 

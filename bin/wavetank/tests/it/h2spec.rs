@@ -1,0 +1,69 @@
+//! h2spec, a suite of another author, judges the HTTP/2 of `wavetank serve`, and its h2specd that of
+//! the load. Go builds both, so they run in the long form of the tests only.
+
+use std::time::Duration;
+
+use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, is_long, skip};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
+const MODULE: &str = "github.com/summerwind/h2spec";
+const VERSION: &str = "v2.2.1+incompatible";
+/// Building it, and a run of all cases, of which some wait for two seconds.
+const LIMIT: Duration = Duration::from_mins(20);
+
+/// Builds a program of the suite; reports why if it cannot.
+fn built(test: &str, name: &str, place: &TestDir) -> Option<Program> {
+    if !is_long() {
+        skip(test, "only in the long form of the tests");
+        return None;
+    }
+    let Some(go) = Program::foreign("go") else {
+        skip(test, "go is not installed");
+        return None;
+    };
+    let package = format!("{MODULE}/cmd/{name}@{VERSION}");
+    let folder = place.path().display().to_string();
+    let outcome = go.args(["install", &package]).environment("GOBIN", &folder).start().wait(LIMIT);
+    if outcome.exit != Some(0) {
+        skip(test, &format!("{name} cannot be built: {}", outcome.stderr.lines().last().unwrap_or_default()));
+        return None;
+    }
+    Some(
+        Program::foreign("env").expect("env is always there").args([place
+            .path()
+            .join(name)
+            .display()
+            .to_string()]),
+    )
+}
+
+/// Returns the numbers of the summary line: tests, passed, skipped, failed.
+fn summary(outcome: &Outcome) -> [u64; 4] {
+    let line = outcome.stdout.lines().find(|line| line.contains(" tests, ")).unwrap_or_default();
+    let numbers = line.split(", ").filter_map(|part| part.split(' ').next()?.parse().ok());
+    numbers.collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("no summary: {outcome}"))
+}
+
+#[test]
+fn serve_passes_h2spec() {
+    let place = TestDir::new();
+    let Some(suite) = built("serve_passes_h2spec", "h2spec", &place) else { return };
+    let serve = Serve::start(&Program::new(PROGRAM), &["--any"]);
+    let port = serve.address().port().to_string();
+    let outcome = suite.args(["-h", "127.0.0.1", "-p", &port, "--strict"]).start().wait(LIMIT);
+    let [tests, passed, _, failed] = summary(&outcome);
+    assert!(failed == 0 && passed + 3 >= tests && tests > 100, "{outcome}");
+}
+
+#[test]
+fn the_load_passes_h2specd() {
+    let place = TestDir::new();
+    let Some(suite) = built("the_load_passes_h2specd", "h2specd", &place) else { return };
+    let program = Program::new(PROGRAM).arguments()[0].clone();
+    // A retry would answer a case twice. The URL is added at the end.
+    let command = format!("{program} run --once --http 2 --timeout 1s");
+    let port = free_port().to_string();
+    let outcome = suite.args(["-f", &port, "-e", &command]).start().wait(LIMIT);
+    let [tests, passed, _, failed] = summary(&outcome);
+    assert!(failed == 0 && passed > 40 && tests > 50, "{outcome}");
+}

@@ -1,0 +1,24 @@
+//! gRPC settings: `grpc`.
+
+use wavetank_grammar::key;
+
+use super::{Kind, Section};
+
+/// `grpc:`.
+pub(crate) static GRPC: Section = Section {
+    name: "grpc",
+    title: "gRPC",
+    about: "Files that describe the services of grpc:// targets. Either proto or descriptors is needed.",
+    keys: &[
+        key("proto", Kind::OneOrList(&Kind::File), "The .proto files with the services."),
+        key(
+            "paths",
+            Kind::OneOrList(&Kind::Text),
+            "Folders that imports start from; default: the folder of each .proto file and that of the \
+             experiment.",
+        ),
+        key("descriptors", Kind::File, "A file that protoc --include_imports --descriptor_set_out wrote."),
+        key("gzip", Kind::Bool, "Compress messages, and accept compressed ones; default false."),
+    ],
+    verbs: &[],
+};

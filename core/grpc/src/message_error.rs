@@ -1,0 +1,33 @@
+//! [`MessageError`]: the reason why a message could not be encoded or decoded.
+
+use std::fmt;
+
+/// The reason why a message could not be encoded or decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageError {
+    /// The JSON does not fit the message's type: the reason, in one line.
+    Json(String),
+    /// The body does not consist of whole frames.
+    Frame,
+    /// A frame is compressed with something other than gzip, or its contents are broken.
+    Compression,
+    /// The bytes are not a message of the expected type.
+    Bytes(String),
+    /// A call without streaming was answered with another number of messages than one.
+    Count(usize),
+    /// A message is larger than the limit.
+    TooLarge,
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(why) => write!(f, "the message does not fit its type: {why}"),
+            Self::Frame => f.write_str("the response ends inside a gRPC frame"),
+            Self::Compression => f.write_str("a compressed message could not be decompressed"),
+            Self::Bytes(why) => write!(f, "the response is not a message of its type: {why}"),
+            Self::Count(count) => write!(f, "the call was answered with {count} messages, not with one"),
+            Self::TooLarge => f.write_str("a decompressed message exceeds the size limit"),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! [`GrpcCodec`]: makes the messages of a gRPC call from JSON, and JSON from its response.
+
+use wavetank_grpc::{Descriptors, MessageError, Method, RequestEncoding};
+use wavetank_plan::{Plan, Step};
+use wavetank_units::UserError;
+
+/// The method that a step calls, ready to be used.
+#[derive(Clone, Debug)]
+pub struct GrpcCodec {
+    method: Method,
+    encoding: RequestEncoding,
+}
+
+impl GrpcCodec {
+    /// Returns the codec of `step`; `None` if it is no call.
+    ///
+    /// # Errors
+    /// If the plan does not describe the method.
+    pub fn new(step: &Step, plan: &Plan) -> Result<Option<Self>, UserError> {
+        let Some(call) = &step.grpc else { return Ok(None) };
+        let set = plan.shared.descriptors.get(usize::from(call.descriptors)).ok_or_else(|| {
+            let message = format!("the plan has no description of {}", call.method);
+            UserError::usage("grpc_method", message, "make the plan again")
+        })?;
+        let method = Descriptors::decode(&set.0)?.method(&call.method)?;
+        let encoding = if call.gzip { RequestEncoding::Gzip } else { RequestEncoding::Identity };
+        Ok(Some(Self { method, encoding }))
+    }
+
+    /// Appends the body of a request, from JSON.
+    ///
+    /// # Errors
+    /// If the JSON does not fit the type of the message.
+    pub(crate) fn encode(&self, json: &[u8], out: &mut Vec<u8>) -> Result<(), MessageError> {
+        self.method.encode(json, self.encoding, out)
+    }
+
+    /// Appends the JSON of a response's body.
+    ///
+    /// # Errors
+    /// If the body has no whole messages of the method's type.
+    pub fn decode(&self, body: &[u8], out: &mut Vec<u8>) -> Result<usize, MessageError> {
+        self.method.decode(body, out)
+    }
+
+    /// Appends the JSON of a request's body, to be shown.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_request(&self, body: &[u8], out: &mut Vec<u8>) -> Result<usize, MessageError> {
+        self.method.decode_request(body, out)
+    }
+}

@@ -1,0 +1,56 @@
+//! What is read of the response to a gRPC call: its status and the frames of its messages.
+
+/// The bytes before each message: a flag, and the length in 32 bits.
+const PREFIX_BYTES: usize = 5;
+/// The status of a response without one (UNKNOWN), and of one with a status that has no meaning.
+const UNKNOWN: u16 = 2;
+/// The largest status with a meaning.
+const STATUS_MAX: u16 = 16;
+
+/// The response to a gRPC call, as far as it has arrived.
+#[derive(Debug, Default)]
+pub(super) struct GrpcResponse {
+    status: Option<u16>,
+    prefix: [u8; PREFIX_BYTES],
+    /// Bytes of the prefix that have arrived.
+    prefix_len: usize,
+    /// Bytes of the message that must still arrive.
+    left: u32,
+}
+
+impl GrpcResponse {
+    /// Reads the status of a header block, if it has one.
+    pub(super) fn take_status(&mut self, status: Option<u16>) {
+        self.status = status.map(|status| if status > STATUS_MAX { UNKNOWN } else { status }).or(self.status);
+    }
+
+    /// Reads a piece of the body.
+    pub(super) fn take_body(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.left > 0 {
+                let taken = bytes.len().min(self.left as usize);
+                self.left -= taken as u32;
+                bytes = &bytes[taken..];
+                continue;
+            }
+            self.prefix[self.prefix_len] = bytes[0];
+            self.prefix_len += 1;
+            bytes = &bytes[1..];
+            if self.prefix_len == PREFIX_BYTES {
+                let [_, length @ ..] = self.prefix;
+                (self.left, self.prefix_len) = (u32::from_be_bytes(length), 0);
+            }
+        }
+    }
+
+    /// Whether the body ends between two frames.
+    pub(super) const fn is_whole(&self) -> bool {
+        self.left == 0 && self.prefix_len == 0
+    }
+
+    /// Returns the status of the call. Without one, the HTTP status says more than UNKNOWN, if it
+    /// is not 200.
+    pub(super) fn status(&self, http: u16) -> u16 {
+        self.status.unwrap_or(if http == 200 { UNKNOWN } else { http })
+    }
+}

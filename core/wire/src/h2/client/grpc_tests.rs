@@ -1,0 +1,83 @@
+//! Responses to gRPC calls: statuses, trailers and frames.
+
+use super::super::frame::kind;
+use super::tests::{Script, Transcript};
+use super::*;
+
+const CALL: &[u8] = b"POST /shop.Orders/Place HTTP/2\r\nHost: a\r\nContent-Type: application/grpc+proto\r\n\
+    TE: trailers\r\n\r\n\0\0\0\0\0";
+
+/// Compares what two calls report of `script` with `expected`, whole and byte by byte.
+fn check(script: &Script, expected: &str) {
+    for piece in [usize::MAX, 1] {
+        let mut client = Client::new(Limits::default(), false);
+        let mut said = Transcript::default();
+        for tag in 0..2 {
+            client.request(tag, CALL, true).unwrap();
+        }
+        for piece in script.0.chunks(piece.min(script.0.len())) {
+            client.read(piece, &mut said).unwrap();
+        }
+        assert_eq!(said.events.trim_end(), expected);
+    }
+}
+
+const OK: &[(&str, &str)] = &[(":status", "200")];
+
+fn with_trailers(body: &[u8], trailers: &[(&str, &str)]) -> Script {
+    Script::new().headers(1, OK, false).data(1, body, false).headers(1, trailers, true)
+}
+
+#[test]
+fn the_status_is_in_the_trailers_or_in_the_head() {
+    let message = b"\0\0\0\0\x02ab";
+    let body = message.escape_ascii();
+    let ok = with_trailers(message, &[("grpc-status", "0")]);
+    check(&ok, &format!("0:200 0+(grpc-status: 0) 0=0({body})"));
+    let failed = with_trailers(message, &[("grpc-status", "14"), ("grpc-message", "down")]);
+    check(&failed, &format!("0:200 0+(grpc-status: 14;grpc-message: down) 0=14({body})"));
+    let only = |fields: &[(&str, &str)], expected: &str| {
+        let (script, mut shown) = (Script::new().headers(1, fields, true), String::from("0:"));
+        for (name, value) in fields {
+            shown += &if *name == ":status" { (*value).to_owned() } else { format!("[{name} {value}]") };
+        }
+        check(&script, &format!("{shown} 0={expected}()"));
+    };
+    only(&[(":status", "200"), ("grpc-status", "12")], "12");
+    // A status without a meaning, and none at all.
+    only(&[(":status", "200"), ("grpc-status", "17")], "2");
+    only(&[(":status", "200"), ("grpc-status", "x")], "2");
+    only(OK, "2");
+    only(&[(":status", "503")], "503");
+    only(&[(":status", "503"), ("grpc-status", "8")], "8");
+    // The same block twice is not decoded again.
+    let unavailable: &[(&str, &str)] = &[(":status", "200"), ("grpc-status", "14")];
+    let twice = Script::new().headers(1, unavailable, true).headers(3, unavailable, true);
+    check(&twice, "0:200[grpc-status 14] 0=14() 1:200[grpc-status 14] 1=14()");
+}
+
+#[test]
+fn a_response_ends_between_two_messages() {
+    let bad = |body: &[u8], status: &str, expected: &str| {
+        let script = with_trailers(body, &[("grpc-status", status)]);
+        check(&script, &format!("0:200 0+(grpc-status: {status}) {expected}"));
+    };
+    bad(b"\0\0\0\0\x03ab", "0", "0!Fault(GrpcFrame)");
+    bad(b"\0\0\0", "0", "0!Fault(GrpcFrame)");
+    bad(b"\0\0\0\0\x01a\0\0\0\0\0", "0", "0=0(\\x00\\x00\\x00\\x00\\x01a\\x00\\x00\\x00\\x00\\x00)");
+    // The server may give up inside a message.
+    bad(b"\0\0\0", "13", "0=13(\\x00\\x00\\x00)");
+    let reset = Script::new().headers(1, OK, false).frame(kind::RST_STREAM, 0, 1, &[0, 0, 0, 8]);
+    check(&reset, "0:200 0!Reset(ErrorCode(8))");
+}
+
+/// A request that is no call keeps its HTTP status, whatever the server sends.
+#[test]
+fn other_requests_keep_the_http_status() {
+    let mut client = Client::new(Limits::default(), false);
+    let mut said = Transcript::default();
+    client.request(0, b"POST / HTTP/2\r\nHost: a\r\n\r\nx", true).unwrap();
+    let script = Script::new().headers(1, &[(":status", "200"), ("grpc-status", "5")], true);
+    client.read(&script.0, &mut said).unwrap();
+    assert_eq!(said.events.trim_end(), "0:200[grpc-status 5] 0=200()");
+}

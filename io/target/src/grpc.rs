@@ -1,0 +1,188 @@
+//! The gRPC service: health checks, and the echo service of `examples/grpc/echo.proto`.
+
+use prost::Message as _;
+use wavetank_grpc::{MessageError, push_frame, read_frames};
+use wavetank_units::Nanos;
+
+/// Statuses that the service answers with.
+const UNKNOWN: u16 = 2;
+const INVALID_ARGUMENT: u16 = 3;
+const RESOURCE_EXHAUSTED: u16 = 8;
+const UNIMPLEMENTED: u16 = 12;
+/// The largest status.
+const STATUS_MAX: u16 = 16;
+/// The most messages of one response.
+const MESSAGES_MAX: usize = 100_000;
+/// The most bytes of one response.
+const BODY_BYTES_MAX: usize = 16 << 20;
+/// Longest delay.
+const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
+
+/// A method of a known service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rpc {
+    /// `grpc.health.v1.Health/Check`: the server is always serving.
+    Health,
+    Say,
+    Repeat,
+    Collect,
+    Chat,
+    /// A method that its service does not have.
+    Unknown,
+}
+
+impl Rpc {
+    /// Returns the method of a path, if its service is a known one.
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
+        if let Some(method) = path.strip_prefix("/grpc.health.v1.Health/") {
+            return Some(if method == "Check" { Self::Health } else { Self::Unknown });
+        }
+        let method = path.strip_prefix("/wavetank.echo.v1.Echo/")?;
+        Some(match method {
+            "Say" => Self::Say,
+            "Repeat" => Self::Repeat,
+            "Collect" => Self::Collect,
+            "Chat" => Self::Chat,
+            _ => Self::Unknown,
+        })
+    }
+
+    /// Returns the response to a request with this body, and how long it waits.
+    pub(crate) fn answer(self, body: &[u8]) -> (GrpcReply, Nanos) {
+        let mut messages = Vec::new();
+        let read = read_frames(body, |bytes| {
+            let message = match self {
+                Self::Health | Self::Unknown => Message::default(),
+                _ => Message::decode(bytes).map_err(|error| MessageError::Bytes(error.to_string()))?,
+            };
+            messages.push(message);
+            Ok(())
+        });
+        if let Err(error) = read {
+            return (GrpcReply::failed(INVALID_ARGUMENT, error.to_string()), Nanos::ZERO);
+        }
+        self.answer_messages(&messages)
+    }
+
+    fn answer_messages(self, messages: &[Message]) -> (GrpcReply, Nanos) {
+        let wait = |message: &Message| Nanos::from_millis(i64::from(message.delay_ms.max(0))).min(DELAY_MAX);
+        let delay = messages.iter().map(wait).max().unwrap_or_default();
+        let is_stream = matches!(self, Self::Collect | Self::Chat);
+        let reply = match (self, messages) {
+            (Self::Unknown, _) => GrpcReply::failed(UNIMPLEMENTED, "there is no such method".to_owned()),
+            (_, all) if !is_stream && all.len() != 1 => {
+                let message = format!("{} messages; the method takes one", all.len());
+                GrpcReply::failed(INVALID_ARGUMENT, message)
+            }
+            (_, all) if let Some(bad) = all.iter().find(|message| message.status != 0) => {
+                let status = u16::try_from(bad.status).ok().filter(|status| *status <= STATUS_MAX);
+                GrpcReply::failed(status.unwrap_or(UNKNOWN), bad.text.clone())
+            }
+            (Self::Health, _) => GrpcReply::of(&[Serving { status: 1 }]),
+            (Self::Repeat, [one]) => {
+                let count = usize::try_from(one.count.max(1)).unwrap_or(usize::MAX);
+                if count > MESSAGES_MAX || one.encoded_len().saturating_mul(count) > BODY_BYTES_MAX {
+                    GrpcReply::failed(RESOURCE_EXHAUSTED, "the response would be too large".to_owned())
+                } else {
+                    GrpcReply::of(&vec![one.clone(); count])
+                }
+            }
+            (Self::Collect, all) => {
+                let count = i32::try_from(all.len()).unwrap_or(i32::MAX);
+                let last = all.last().cloned().unwrap_or_default();
+                GrpcReply::of(&[Message { count, ..last }])
+            }
+            (_, all) => GrpcReply::of(all),
+        };
+        (reply, delay)
+    }
+}
+
+/// The response to a call.
+#[derive(Debug)]
+pub(crate) struct GrpcReply {
+    /// The frames of the messages.
+    pub(crate) body: Vec<u8>,
+    pub(crate) status: u16,
+    /// The message of a status other than OK.
+    pub(crate) message: String,
+}
+
+impl GrpcReply {
+    fn of(messages: &[impl prost::Message]) -> Self {
+        let mut body = Vec::new();
+        for message in messages {
+            push_frame(&mut body, false, |out| message.encode(out)).expect("a buffer takes all bytes");
+        }
+        Self { body, status: 0, message: String::new() }
+    }
+
+    fn failed(status: u16, message: String) -> Self {
+        Self { body: Vec::new(), status, message }
+    }
+
+    /// Appends the head of the response. A response without messages has no trailers: its status is
+    /// in its head.
+    pub(crate) fn push_head(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"HTTP/1.1 200 OK\r\n");
+        out.extend_from_slice(b"content-type: application/grpc\r\n");
+        if self.body.is_empty() {
+            self.push_trailers(out);
+        }
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(&self.body);
+    }
+
+    /// Appends the trailers as lines.
+    pub(crate) fn push_trailers(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("grpc-status: {}\r\n", self.status).as_bytes());
+        if self.message.is_empty() {
+            return;
+        }
+        out.extend_from_slice(b"grpc-message: ");
+        for byte in self.message.bytes() {
+            match byte {
+                b' '..=b'~' if byte != b'%' => out.push(byte),
+                _ => out.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            }
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+/// The message of the echo service; see `examples/grpc/echo.proto`. Other fields of it are echoed
+/// as they are only by the methods that need none of these, so all fields are here.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Message {
+    #[prost(string, tag = "1")]
+    text: String,
+    #[prost(int32, tag = "2")]
+    status: i32,
+    #[prost(int32, tag = "3")]
+    delay_ms: i32,
+    #[prost(int32, tag = "4")]
+    count: i32,
+    #[prost(bytes = "vec", tag = "5")]
+    payload: Vec<u8>,
+    #[prost(int32, tag = "6")]
+    kind: i32,
+    #[prost(message, repeated, tag = "7")]
+    items: Vec<Item>,
+    #[prost(int64, tag = "8")]
+    number: i64,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct Item {
+    #[prost(string, tag = "1")]
+    name: String,
+    #[prost(double, tag = "2")]
+    price: f64,
+}
+
+/// `grpc.health.v1.HealthCheckResponse`.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+struct Serving {
+    #[prost(int32, tag = "1")]
+    status: i32,
+}
