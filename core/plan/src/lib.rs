@@ -21,6 +21,7 @@ mod host_limits;
 pub mod journey;
 mod load;
 mod load_change;
+mod message;
 mod mix;
 mod options;
 pub mod pem;
@@ -70,6 +71,7 @@ pub use journey::{
 };
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};
+pub use message::{MessageAction, MessagePlan, Reply, WebSocketPlan};
 pub use mix::ScenarioMix;
 pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
 pub use pem_files::{check_certificates, load_identity};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
-use crate::{Action, AuthPlan, Check, DataPlan, Extract, OnFailure, StatusSet, Template};
+use crate::{Action, AuthPlan, Check, DataPlan, Extract, MessagePlan, OnFailure, StatusSet, Template};
 
 /// The journey of a virtual user, once per session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,6 +98,8 @@ pub struct Step {
     pub target: usize,
     /// The request to send.
     pub request: RequestPlan,
+    /// What it does on a WebSocket; `None`: it is an HTTP request.
+    pub message: Option<MessagePlan>,
     /// The credentials of the request.
     pub auth: Option<AuthPlan>,
     /// From *begun* to *complete*; `None`: as all others.
@@ -125,6 +127,7 @@ impl Step {
             name: name.into(),
             target,
             request,
+            message: None,
             auth: None,
             timeout: None,
             expect: None,

@@ -19,8 +19,10 @@ pub struct TargetUrl {
     pub port: u16,
     /// Path and query as in the request line; starts with `/`.
     pub path: String,
-    /// Whether the scheme is `https`, so that the target uses TLS.
+    /// Whether the scheme is `https` or `wss`, so that the target uses TLS.
     pub tls: bool,
+    /// Whether the scheme is `ws` or `wss`, so that connections carry WebSocket messages.
+    pub websocket: bool,
 }
 
 impl TargetUrl {
@@ -31,10 +33,11 @@ impl TargetUrl {
     /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let (tls, rest) = without_scheme(text)?;
+        let websocket = Self::is_websocket_scheme(text);
         let encoded = has_encoded_socket(text);
         if let Some(found) = split_unix(rest, encoded) {
             let (host, path) = found?;
-            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls });
+            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls, websocket });
         }
         let scheme = scheme(tls);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
@@ -65,7 +68,7 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        Ok(Self { host, port, path: path_and_query(&url), tls })
+        Ok(Self { host, port, path: path_and_query(&url), tls, websocket })
     }
 
     /// Returns the position in the start of a URL where the path or query of the request starts;
@@ -148,14 +151,29 @@ impl TargetUrl {
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
         if self.is_unix_socket() {
-            return format!("{}://{}:{}", scheme(self.tls), self.host, self.path);
+            return format!("{}://{}:{}", self.scheme(), self.host, self.path);
         }
         let header = self.host_header();
         let at = match split_zone(&self.host) {
             (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
             (_, None) => header,
         };
-        format!("{}://{at}{}", scheme(self.tls), self.path)
+        format!("{}://{at}{}", self.scheme(), self.path)
+    }
+
+    /// Whether `url` starts with the scheme of WebSocket.
+    pub(crate) fn is_websocket_scheme(url: &str) -> bool {
+        let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+        scheme.eq_ignore_ascii_case("ws") || scheme.eq_ignore_ascii_case("wss")
+    }
+
+    /// Returns the scheme.
+    pub const fn scheme(&self) -> &'static str {
+        match (self.websocket, self.tls) {
+            (false, tls) => scheme(tls),
+            (true, false) => "ws",
+            (true, true) => "wss",
+        }
     }
 
     fn bracketed(&self) -> String {
@@ -189,8 +207,8 @@ fn without_scheme(text: &str) -> Result<(bool, &str), UserError> {
         return schemeless(text).map(|rest| (false, rest));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "http" | "http+unix" => Ok((false, rest)),
-        "https" | "https+unix" => Ok((true, rest)),
+        "http" | "http+unix" | "ws" => Ok((false, rest)),
+        "https" | "https+unix" | "wss" => Ok((true, rest)),
         "unix" => Ok((false, text)),
         other => Err(bad_scheme(other, rest)),
     }
@@ -210,7 +228,6 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             let hint = format!("--http 2 https://{rest}, or --http 2 http://{rest} without TLS");
             return UserError::usage("bad_scheme", message, hint);
         }
-        "ws" | "wss" => "WebSocket is",
         "grpc" | "grpcs" => "gRPC is",
         "h3" | "quic" => "HTTP/3 is",
         "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"

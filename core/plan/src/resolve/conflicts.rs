@@ -219,6 +219,25 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
     Ok(())
 }
 
+/// Checks that a plan with WebSocket targets contains nothing that these cannot do.
+///
+/// # Errors
+/// Another version of HTTP than 1.1, and connections that serve one request.
+pub fn check_websocket(plan: &Plan) -> Result<(), UserError> {
+    if !plan.targets.iter().any(crate::Target::is_websocket) {
+        return Ok(());
+    }
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if plan.http.version != HttpVersion::Http11 {
+        return conflict("a WebSocket is upgraded from HTTP/1.1", "leave the version of HTTP out");
+    }
+    if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
+        let hint = "close it in a step: ws.close: 1000";
+        return conflict("a WebSocket carries any number of messages", hint);
+    }
+    Ok(())
+}
+
 /// Checks that a plan contains nothing that HTTP/2 cannot express.
 ///
 /// # Errors

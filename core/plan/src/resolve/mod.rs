@@ -29,7 +29,7 @@ use crate::{
 
 pub use capacity::ConnectionDemand;
 pub(crate) use capacity::no_memory;
-pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2};
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2, check_websocket};
 pub use engine::{Engine, choose as choose_engine};
 pub use host_capacity::{HostCapacity, ThreadLayout};
 pub use load::most_open;
@@ -285,6 +285,7 @@ fn http_plan(options: &RunOptions, url: &TargetUrl, way: &[SocketAddr]) -> Resul
         expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: false,
         body_max: None,
+        websocket: crate::WebSocketPlan::default(),
         proxy: options.proxy.as_ref().map(|proxy| proxy.url.plan(way.to_vec())).transpose()?,
         proxy_protocol: options.proxy_protocol,
         dns: DnsRefreshPlan::new(options.dns, options.ip, vec![RefreshedName::all_addresses(name)]),

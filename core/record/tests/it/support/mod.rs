@@ -251,6 +251,7 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399), (404, 404)]),
             cookies: true,
             body_max: Some(1 << 20),
+            websocket: wavetank_plan::WebSocketPlan::default(),
             proxy: None,
             proxy_protocol: None,
             dns: Some(DnsRefreshPlan {
