@@ -1,5 +1,6 @@
 //! The fuzz targets of WebSocket.
 
+use crate::h1::ResponseHead;
 use crate::ws::{Client, ClientSink, CloseCode, Limits, MessageKind, MessageSink, Server, ServerSink};
 
 use super::transcript::{Cut, Transcript};
@@ -27,12 +28,12 @@ impl MessageSink for Transcript {
 }
 
 impl ClientSink for Transcript {
-    fn upgraded(&mut self, head: &[u8]) {
-        self.note(format_args!("upgraded {}", head.escape_ascii()));
+    fn upgraded(&mut self, head: &ResponseHead<'_>) {
+        self.note(format_args!("upgraded {}", head.raw.escape_ascii()));
     }
 
-    fn refused(&mut self, status: u16, head: &[u8]) {
-        self.note(format_args!("refused {status} {}", head.escape_ascii()));
+    fn refused(&mut self, head: &ResponseHead<'_>) {
+        self.note(format_args!("refused {} {}", head.status, head.raw.escape_ascii()));
     }
 
     fn closed(&mut self, code: CloseCode, reason: &[u8]) {

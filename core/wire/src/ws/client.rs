@@ -6,16 +6,16 @@ use super::error::Fault;
 use super::frame::{MessageKind, Opcode, write_frame};
 use super::handshake::{Offer, head_length, parse_head};
 use super::message_reader::{Control, Limits, MessageReader, MessageSink};
+use crate::h1::ResponseHead;
 
 /// Receives what a server sends.
 pub trait ClientSink: MessageSink {
-    /// The connection is a WebSocket now. `head` is the whole head of the response, with its status
-    /// line.
-    fn upgraded(&mut self, head: &[u8]);
+    /// The connection is a WebSocket now.
+    fn upgraded(&mut self, head: &ResponseHead<'_>);
 
     /// The server answered the upgrade with another status. What follows on the connection is not
     /// read.
-    fn refused(&mut self, status: u16, head: &[u8]);
+    fn refused(&mut self, head: &ResponseHead<'_>);
 
     /// The server sent a Close frame, which was answered if it had to be.
     fn closed(&mut self, code: CloseCode, reason: &[u8]);
@@ -83,6 +83,11 @@ impl Client {
     /// Whether messages can be sent.
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open)
+    }
+
+    /// Whether we sent a Close frame first and that of the server has not arrived.
+    pub const fn is_closing(&self) -> bool {
+        matches!(self.state, State::Closing)
     }
 
     /// Whether it is open, or was.
@@ -184,17 +189,17 @@ impl Client {
             if length > self.limits.head_bytes_max {
                 return Err(Fault::HeadTooLarge);
             }
-            let (status, fields) = parse_head(&self.head[..length]).ok_or(Fault::NotHttp)?;
+            let head = parse_head(&self.head[..length]).ok_or(Fault::NotHttp)?;
             let State::Upgrading(offer) = &self.state else { return Ok(None) };
-            match status {
+            match head.status {
                 101 => {
-                    let agreed = offer.judge(fields)?;
+                    let agreed = offer.judge(head.fields())?;
                     if agreed.deflate {
                         self.deflates = true;
                         self.reader.set_deflate(agreed.server_keeps_context);
                     }
                     self.state = State::Open;
-                    sink.upgraded(&self.head[..length]);
+                    sink.upgraded(&head);
                     return Ok(Some(length));
                 }
                 // An interim response, such as 103, precedes the final one.
@@ -204,7 +209,7 @@ impl Client {
                 }
                 _ => {
                     self.state = State::Over;
-                    sink.refused(status, &self.head[..length]);
+                    sink.refused(&head);
                     self.head = Vec::new();
                     return Ok(None);
                 }

@@ -7,7 +7,7 @@ use memchr::memmem;
 use sha1::{Digest as _, Sha1};
 
 use super::error::Fault;
-use crate::h1::{Headers, RequestHead};
+use crate::h1::{Headers, RequestHead, ResponseHead, Version};
 
 /// RFC 6455 §1.3.
 const GUID: &[u8] = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -182,15 +182,19 @@ pub(super) fn head_length(bytes: &[u8]) -> Option<usize> {
     memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// Returns the status and the field lines of a response's head; `None`: it is not HTTP/1.
-pub(super) fn parse_head(head: &[u8]) -> Option<(u16, &[u8])> {
-    let end = memchr::memchr(b'\n', head)?;
-    let line = head[..end].strip_suffix(b"\r")?;
-    let rest = line.strip_prefix(b"HTTP/1.1 ").or_else(|| line.strip_prefix(b"HTTP/1.0 "))?;
+/// Parses the head of a response; `None`: it is not HTTP/1.
+pub(super) fn parse_head(raw: &[u8]) -> Option<ResponseHead<'_>> {
+    let end = memchr::memchr(b'\n', raw)?;
+    let line = raw[..end].strip_suffix(b"\r")?;
+    let (version, rest) = match line.strip_prefix(b"HTTP/1.1 ") {
+        Some(rest) => (Version::Http11, rest),
+        None => (Version::Http10, line.strip_prefix(b"HTTP/1.0 ")?),
+    };
     let (digits, reason) = rest.split_at_checked(3)?;
     if !digits.iter().all(u8::is_ascii_digit) || digits[0] == b'0' || !matches!(reason, [] | [b' ', ..]) {
         return None;
     }
     let status = digits.iter().fold(0, |status, digit| status * 10 + u16::from(digit - b'0'));
-    Some((status, &head[end + 1..]))
+    let reason = reason.strip_prefix(b" ").unwrap_or_default();
+    Some(ResponseHead { status, version, reason, raw, fields_at: end + 1 })
 }

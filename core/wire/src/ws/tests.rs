@@ -36,13 +36,13 @@ impl MessageSink for Events {
 }
 
 impl ClientSink for Events {
-    fn upgraded(&mut self, head: &[u8]) {
-        assert!(head.ends_with(b"\r\n\r\n"));
+    fn upgraded(&mut self, head: &crate::h1::ResponseHead<'_>) {
+        assert!(head.raw.ends_with(b"\r\n\r\n") && head.status == 101);
         self.text.push_str("upgraded;");
     }
 
-    fn refused(&mut self, status: u16, _: &[u8]) {
-        write!(self.text, "refused {status};").unwrap();
+    fn refused(&mut self, head: &crate::h1::ResponseHead<'_>) {
+        write!(self.text, "refused {};", head.status).unwrap();
     }
 
     fn closed(&mut self, code: CloseCode, reason: &[u8]) {
