@@ -3,6 +3,7 @@
 
 mod check;
 mod credentials;
+mod message;
 mod program;
 mod request_template;
 mod retain;
@@ -12,6 +13,7 @@ mod target_matcher;
 pub use check::CompiledCheck;
 pub(crate) use check::{CompiledTest, Subject};
 pub(crate) use credentials::Credentials;
+pub(crate) use message::CompiledMessage;
 pub(crate) use program::Op;
 pub use program::{DEPTH_MAX, Program};
 pub(crate) use request_template::Fixed;

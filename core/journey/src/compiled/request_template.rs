@@ -5,6 +5,8 @@ use std::sync::Arc;
 use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
 use wavetank_wire::h1::{RequestParts, Version, render_request};
 
+use super::message::operation;
+
 /// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug)]
 pub struct RequestTemplate {
@@ -35,6 +37,9 @@ impl RequestTemplate {
     /// Creates the request of `step`.
     pub fn new(step: &Step, plan: &Plan) -> Self {
         let request = &step.request;
+        if let Some(bytes) = step.message.as_ref().and_then(|message| operation(message, &request.body)) {
+            return Self::raw(&bytes);
+        }
         if request.method.is_empty() {
             return Self::raw(&request.body);
         }
