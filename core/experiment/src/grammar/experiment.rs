@@ -41,6 +41,7 @@ const KEYS: &[Key] = &[
          Patterns: \"app[01-20]\".",
     ),
     key("http", Kind::Is(MapName::Http), "HTTP settings, unless a step overrides them."),
+    key("ws", Kind::Is(MapName::WebSocket), "WebSocket settings."),
     key(
         "connection",
         Kind::Word(&["user", "session", "request", "shared"]),

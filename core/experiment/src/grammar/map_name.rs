@@ -15,6 +15,7 @@ pub(crate) enum MapName {
     Experiment,
     Http,
     Tls,
+    WebSocket,
     Target,
     TargetUrl,
     DataFile,

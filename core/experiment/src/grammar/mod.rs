@@ -8,6 +8,7 @@ mod load;
 mod map_name;
 mod step;
 mod synonyms;
+mod websocket;
 
 pub(crate) use custom_kind::CustomKind;
 pub(crate) use map_name::{Key, Kind, MapName, Section};
@@ -21,6 +22,7 @@ use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
 use step::{CHOICE, MULTIPART_FILE};
 use wavetank_grammar::{ErrorHints, maps_with_key};
+use websocket::WEBSOCKET;
 
 impl Grammar for MapName {
     type Own = CustomKind;
@@ -31,6 +33,7 @@ impl Grammar for MapName {
         Self::TargetUrl,
         Self::Http,
         Self::Tls,
+        Self::WebSocket,
         Self::DataFile,
         Self::DataRows,
         Self::Scenario,
@@ -60,6 +63,7 @@ impl Grammar for MapName {
             Self::Experiment => &EXPERIMENT,
             Self::Http => &HTTP,
             Self::Tls => &TLS,
+            Self::WebSocket => &WEBSOCKET,
             Self::Target => &TARGET,
             Self::TargetUrl => &TARGET_URL,
             Self::DataFile => &DATA_FILE,
@@ -91,10 +95,11 @@ impl Grammar for MapName {
 }
 
 /// Maps suggested for a key in the wrong place; one of several similar maps represents all.
-const HOMES: [MapName; 7] = [
+const HOMES: [MapName; 8] = [
     MapName::Experiment,
     MapName::Http,
     MapName::Tls,
+    MapName::WebSocket,
     MapName::Scenario,
     MapName::Phase,
     MapName::Event,

@@ -13,6 +13,7 @@ mod error;
 mod escape;
 mod http;
 mod load;
+mod message;
 mod phase;
 mod proxy;
 mod request;
@@ -131,6 +132,8 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
     resolve::check_http2(&plan)?;
+    resolve::check_websocket(&plan)?;
+    message::check_upgrades(experiment, &plan)?;
     let lacking = forecast::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(forecast::risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })

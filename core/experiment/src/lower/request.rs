@@ -7,6 +7,7 @@ use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, 
 
 use super::LowerError;
 use super::body::{self, BodyTemplate};
+use super::message;
 use super::scope::ScenarioScope;
 use super::target::Targets;
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
@@ -23,13 +24,23 @@ pub(super) fn step(
     let (target, sent) = match &request.head {
         RequestHead::Http { method, url } => {
             let (target, path) = path(names, targets, request, url)?;
-            (target, http_request(names, request, &method.value, path, number)?)
+            let mut sent = http_request(names, request, &method.value, path, number)?;
+            if request.message.is_some() {
+                message::add_upgrade_fields(names.shared.experiment, &mut sent);
+            }
+            (target, sent)
+        }
+        RequestHead::Raw(text) if request.message.is_some() => {
+            (target_of(names, targets, request, place)?, message::payload(names, request, text, number)?)
         }
         RequestHead::Raw(text) => {
             let body = names.template(text, Escape::Plain)?;
             (target_of(names, targets, request, place)?, RequestPlan { body, ..RequestPlan::default() })
         }
     };
+    let url = targets.url(target);
+    message::check_protocol(url.websocket, request, &url.url(), place)?;
+    let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
     let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
         _ if sent.method.is_empty() => None,
         None | Some(Auth::None) => None,
@@ -43,7 +54,7 @@ pub(super) fn step(
         )),
         Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
     };
-    let follow = request.follow.or(http.follow).unwrap_or(0);
+    let follow = if messages.is_some() { 0 } else { request.follow.or(http.follow).unwrap_or(0) };
     let checks = request.checks.iter();
     let checks = checks.map(|one| names.check(&one.check, one.name.as_ref().map(|name| name.value.as_str())));
     let counts = request.counts.iter().map(|(name, check)| {
@@ -65,6 +76,7 @@ pub(super) fn step(
         checks: checks.collect::<Result<_, _>>()?,
         counts: counts.collect::<Result<_, _>>()?,
         on_failure: request.on_failure.map(on_failure),
+        message: messages,
         ..plan::Step::plain(request.display_name(), target, sent)
     })
 }

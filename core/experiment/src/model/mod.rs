@@ -6,6 +6,7 @@ mod check;
 mod data;
 mod experiment;
 mod http;
+mod message;
 mod on_failure;
 mod phase;
 mod request;
@@ -19,6 +20,7 @@ pub use check::{Alternative, AnswerSource, Check, CheckOp, CheckSubject, Operand
 pub use data::{DataContent, DataFile, DataSource, RowOrder};
 pub use experiment::{Block, Event, Experiment, Sources, Variable};
 pub use http::{Auth, Header, Http, Proxy, TlsSettings};
+pub use message::{AwaitedReply, Message, WebSocket};
 pub use on_failure::OnFailure;
 pub use phase::{FromTo, Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase};
 pub use request::{Body, Extraction, NamedCheck, PartContent, Request, RequestHead};

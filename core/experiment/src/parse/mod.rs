@@ -9,6 +9,7 @@ mod data;
 mod experiment;
 mod expression;
 mod http;
+mod message;
 mod names;
 mod parser;
 mod path;

@@ -45,7 +45,7 @@ impl Parser<'_> {
     }
 
     /// Reads the keys that all requests have.
-    fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
+    pub(super) fn common(&mut self, head: Option<RequestHead>, keys: &mut Keys<'_>) -> Option<Request> {
         let name = keys.take("name").and_then(|node| self.step_name(node));
         let to = keys.take("to").and_then(|node| self.name(node, "a target"));
         let timeout = keys.take("timeout").and_then(|node| self.duration_positive(node));
@@ -74,7 +74,7 @@ impl Parser<'_> {
         self.path(url, place).map(|url| RequestHead::Http { method: Spanned::new(method, place), url })
     }
 
-    fn path(&mut self, url: Template, place: Span) -> Option<Template> {
+    pub(super) fn path(&mut self, url: Template, place: Span) -> Option<Template> {
         if !starts_with(&url, &["/", "http://", "https://"]) {
             let text = url.display_text();
             let hint = match text.split_once(' ') {
