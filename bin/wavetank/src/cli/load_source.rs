@@ -65,6 +65,7 @@ impl RequestExtras {
             || self.follow.is_some()
             || !options.stages.is_empty()
             || has_template(url)
+            || is_websocket(url)
             || options.headers.iter().any(|(_, value)| has_template(value.reveal()))
             || body.is_some_and(|body| std::str::from_utf8(body).is_ok_and(has_template))
     }
@@ -119,6 +120,12 @@ pub(super) fn parse_load_source(
     refuse_file_options(variation.first_given_but_secret().or(other), text)?;
     let source = request.into_source(text, options);
     Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?))
+}
+
+/// Whether the URL is a WebSocket.
+fn is_websocket(url: &str) -> bool {
+    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+    scheme.eq_ignore_ascii_case("ws") || scheme.eq_ignore_ascii_case("wss")
 }
 
 fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), UserError> {
