@@ -1,6 +1,7 @@
 //! [`Response`] and [`ScheduledResponse`]: the response to a request, and its time.
 
 use wavetank_units::Nanos;
+use wavetank_wire::ws::Upgrade;
 
 use crate::shop::ShopResponse;
 
@@ -19,6 +20,8 @@ pub(crate) enum Response {
     Allow(&'static str),
     /// The request's body.
     Echo(Box<Echo>),
+    /// `101 Switching Protocols`: the connection is a WebSocket from here on.
+    Upgrade(Box<Upgrade>),
     /// `100 Continue`: the client may send the body.
     Continue,
     /// The counts of all threads, taken when its turn comes.

@@ -65,6 +65,7 @@ mod startup_error;
 mod stream_intake;
 mod streams;
 mod truth;
+mod web_socket;
 mod worker;
 
 #[doc(hidden)]
@@ -73,4 +74,6 @@ pub mod fuzzing;
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
 pub use shop::{Accounts, ShopOptions};
-pub use truth::{Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, Truth};
+pub use truth::{
+    Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, MessageCounts, Truth,
+};

@@ -106,7 +106,13 @@ impl Drop for TargetProcess {
 }
 
 fn url(address: SocketAddr, tls: bool) -> TargetUrl {
-    TargetUrl { host: address.ip().to_string(), port: address.port(), path: "/".to_owned(), tls, websocket: false }
+    TargetUrl {
+        host: address.ip().to_string(),
+        port: address.port(),
+        path: "/".to_owned(),
+        tls,
+        websocket: false,
+    }
 }
 
 fn none(why: &str) -> UserError {

@@ -105,12 +105,12 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
     (&["--otlp", "--otel", "--opentelemetry", "--otlp-endpoint"], "--metrics otlp=http://HOST:4318"),
     (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "--http 2"),
+    (&["--ws", "--websocket", "--websockets"], "the URL says it: wavetank run ws://HOST/PATH"),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
 /// What is not supported, by the options that other tools have for it. No other option helps.
 const UNSUPPORTED: &[(&[&str], &str)] = &[
-    (&["--ws", "--websocket", "--websockets"], "WebSocket is"),
     (&["--sse", "--eventsource"], "server-sent events are"),
     (&["--grpc", "--proto", "--protoset", "--import-path"], "gRPC is"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),

@@ -144,7 +144,13 @@ fn of_url(
 /// Returns the URL used if none is given.
 fn unnamed_target(options: &RunOptions) -> TargetUrl {
     let tls = options.tls.version.is_some();
-    TargetUrl { host: NOBODY.to_string(), port: if tls { 443 } else { 80 }, path: "/".to_owned(), tls, websocket: false }
+    TargetUrl {
+        host: NOBODY.to_string(),
+        port: if tls { 443 } else { 80 },
+        path: "/".to_owned(),
+        tls,
+        websocket: false,
+    }
 }
 
 /// Returns the load of a file; `None` if it cannot be read, which was reported.

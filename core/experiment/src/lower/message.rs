@@ -53,6 +53,10 @@ pub(super) fn add_upgrade_fields(experiment: &Experiment, request: &mut RequestP
 
 /// Lowers the settings of upgrades that no step sends.
 pub(super) fn websocket(experiment: &Experiment) -> WebSocketPlan {
+    let mut urls = experiment.targets.iter().flat_map(|target| &target.urls);
+    if !urls.any(|one| one.url.value.websocket) {
+        return WebSocketPlan::default();
+    }
     let fixed = experiment.http.headers.iter().filter_map(|header| {
         let value = header.value.as_fixed()?;
         Some((header.name.value.clone(), value.to_owned()))
@@ -100,6 +104,18 @@ pub(super) fn check_protocol(
 
 /// Checks the settings of upgrades that no step sends.
 pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(), LowerError> {
+    let reads_some = |step: &plan::Step| {
+        step.message.as_ref().is_some_and(|own| {
+            own.action != plan::MessageAction::Send
+                || own.count > 1
+                || matches!(own.reply, Reply::Matching(_))
+        })
+    };
+    if plan.http.pipeline > 1 && plan.scenarios.iter().any(|own| own.steps.iter().any(reads_some)) {
+        let message = "users that share a WebSocket by pipelining can only send messages, with reply: any";
+        let error = wavetank_units::UserError::usage("conflict", message, "leave the pipeline out");
+        return Err(error.into());
+    }
     if !(0..plan.targets.len()).any(|target| plan.upgrades_itself(target)) {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 
 use wavetank_units::{Nanos, UserError};
 
-use crate::{HttpVersion, Plan, RunOptions};
+use crate::{ConnectionOwner, HttpVersion, MessageAction, Plan, Reply, RunOptions, Step};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,6 +234,18 @@ pub fn check_websocket(plan: &Plan) -> Result<(), UserError> {
     if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
         let hint = "close it in a step: ws.close: 1000";
         return conflict("a WebSocket carries any number of messages", hint);
+    }
+    let is_simple = |step: &Step| {
+        step.message.as_ref().is_none_or(|message| {
+            let is_any = !matches!(message.reply, Reply::Matching(_)) && message.count == 1;
+            message.action == MessageAction::Send && is_any
+        })
+    };
+    let is_shared =
+        |owner: ConnectionOwner| matches!(owner, ConnectionOwner::Shared | ConnectionOwner::Request);
+    if plan.scenarios.iter().any(|own| is_shared(own.connection) && !own.steps.iter().all(is_simple)) {
+        let hint = "connection: session, in the scenario or at the top of the file";
+        return conflict("several steps on a WebSocket need a connection of the session's own", hint);
     }
     Ok(())
 }

@@ -23,8 +23,14 @@ impl<D: Driver> Connections<D> {
         let Some(upgrades) = &self.upgrades else { return };
         let target = usize::from(self.seats[seat as usize].target);
         let mut client = Client::new(self.talks.message_limits(), self.talks.draw_seed());
+        self.seats[seat as usize].upgraded = false;
         let is_open = match &upgrades.targets[target] {
-            TargetUpgrade::Never => return self.opened(seat, at, rec),
+            TargetUpgrade::Never => {
+                if let Some(talk) = &mut self.seats[seat as usize].talk {
+                    talk.machine = Machine::http1(self.talks.limits());
+                }
+                return self.opened(seat, at, rec);
+            }
             TargetUpgrade::ByStep => true,
             TargetUpgrade::AtOpening(request) => {
                 client.connect(request);

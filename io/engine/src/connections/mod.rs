@@ -329,7 +329,7 @@ impl<D: Driver> Connections<D> {
             self.driver.close(link, close);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
-        entry.state = ConnState::Closed;
+        (entry.state, entry.upgraded) = (ConnState::Closed, false);
         let served = entry.past == LastUse::Served;
         // A held connection is opened again, whichever side ended it.
         let again = lost || entry.wish == SlotIntent::Hold;

@@ -198,7 +198,9 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
             match heard {
                 Ok(heard) => {
-                    self.told(&heard, &keep);
+                    if !line.is_one_way(&message.bytes) {
+                        self.told(&heard, &keep);
+                    }
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
                 }

@@ -157,6 +157,11 @@ impl Connector<'_> {
 }
 
 impl<D: Driver> SingleConnection<D> {
+    /// Whether `request` is a message that awaits no answer.
+    pub(super) fn is_one_way(&self, request: &[u8]) -> bool {
+        self.websocket.is_some() && matches!(Operation::parse(request), Operation::Post(..))
+    }
+
     /// Whether `request` upgrades a connection, and this one is a WebSocket already.
     pub(super) fn must_be_new(&self, request: &[u8]) -> bool {
         let is_open = self.websocket.as_ref().is_some_and(|socket| socket.client.is_websocket());
