@@ -4,13 +4,13 @@
 //! overrides, validation, lowering.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
-use wavetank_plan::{TargetUrl, resolve};
+use wavetank_plan::{MessageAction, TargetUrl, resolve};
 use wavetank_units::UserError;
 
 use crate::input::override_with;
 use crate::model::{
-    Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Part, PartContent, Request, RequestHead,
-    RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
+    AwaitedReply, Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Message, Part, PartContent,
+    Request, RequestHead, RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
 };
 use crate::parse::{Variables, normal_path};
 use crate::parse_input::ParseInput;
@@ -19,6 +19,9 @@ use crate::{Parsed, Scenario};
 
 /// The name under which templates find the columns of `--rows`.
 pub const ROWS: &str = "rows";
+
+/// The message of a run of a WebSocket's URL that gives none.
+const DEFAULT_MESSAGE: &str = "hello";
 
 /// A request of the command line as typed. Every text may contain templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -136,6 +139,9 @@ impl UrlReader<'_> {
         let (target, url) = url?;
         let grpc = grpc?;
         self.check_scheme(&target, &grpc)?;
+        if target.websocket {
+            return self.messages(request, target, &url, body?);
+        }
         // A request that changes nothing and is the same for all users is probed, as by a plain
         // run.
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
@@ -212,6 +218,61 @@ impl UrlReader<'_> {
                 fail("the method of a gRPC call is the same for all users", "templates belong into --json")
             }
         }
+    }
+
+    /// Makes the experiment of a WebSocket: a message, and its answer.
+    fn messages(
+        &mut self,
+        request: &UrlRequest,
+        target: TargetUrl,
+        path: &Template,
+        body: Option<Body>,
+    ) -> Option<Experiment> {
+        let conflicts = [
+            (request.method.is_some(), "a WebSocket is always opened by GET", "leave the method out"),
+            (request.follow.is_some(), "a WebSocket has no redirects", "leave --follow out"),
+        ];
+        for (_, message, hint) in conflicts.into_iter().filter(|(given, ..)| *given) {
+            self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
+        }
+        let Some(path) = path.as_fixed() else {
+            let message = "the path of a WebSocket must be the same for all users here";
+            let hint = "in a file, ws.connect: /path/${user} opens one for each user";
+            self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
+            return None;
+        };
+        let text = Template::fixed(DEFAULT_MESSAGE, PLACE);
+        let (text, body, binary) = match body {
+            None => (text, None, false),
+            Some(Body::Text(text)) => (text, None, false),
+            Some(body @ (Body::Json(_) | Body::JsonText(_))) => {
+                (Template::fixed("", PLACE), Some(body), false)
+            }
+            Some(body @ Body::File(_)) => (Template::fixed("", PLACE), Some(body), true),
+            Some(Body::Form(_) | Body::Multipart(_)) => {
+                let message = "--form is a body of HTTP, and a WebSocket carries messages";
+                let hint = "--body TEXT, --json JSON or --body-file FILE";
+                self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
+                return None;
+            }
+        };
+        let target = TargetUrl { path: path.to_owned(), ..target };
+        let message = Message { binary, reply: AwaitedReply::Any, ..Message::new(MessageAction::Send) };
+        let step = Request { body, message: Some(message), ..Request::plain(RequestHead::Raw(text)) };
+        Some(Experiment {
+            targets: vec![Target {
+                name: None,
+                urls: vec![TargetAddress { url: here(target), weight: None }],
+                pick: None,
+                tls: None,
+            }],
+            data: request.rows.iter().map(|file| rows(file)).collect(),
+            scenarios: vec![Scenario {
+                steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(step)) }],
+                ..Scenario::empty(None, PLACE)
+            }],
+            ..Experiment::default()
+        })
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::model::{
-    Alternative, Auth, Body, Check, CheckSubject, Experiment, ForEachItems, Operand, PartContent, Proxy,
-    Request, RequestHead, Step, Template, Value, Verb,
+    Alternative, Auth, Body, Check, CheckSubject, Experiment, ForEachItems, Message, Operand, PartContent,
+    Proxy, Request, RequestHead, Step, Template, Value, Verb,
 };
 
 impl Experiment {
@@ -105,6 +105,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
     }
     all.extend(request.auth.iter().flat_map(Auth::templates));
     request.checks.iter().for_each(|named| of_check(&named.check, all));
+    request.message.iter().filter_map(Message::condition).for_each(|check| of_check(check, all));
     request.counts.iter().for_each(|(_, check)| of_check(check, all));
 }
 

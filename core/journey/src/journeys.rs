@@ -122,7 +122,7 @@ impl Journey {
         let plain = |step: u16| {
             let alike = self.is_session_independent(step);
             let step = &self.steps[usize::from(step)];
-            alike && step.as_fixed().is_some() && !step.retention().any()
+            alike && step.as_fixed().is_some() && !step.retention().any() && !step.is_message()
         };
         let session = self.session.is_empty() || self.session.single().is_some_and(plain);
         self.before.is_empty() && self.after.is_empty() && session

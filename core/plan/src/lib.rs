@@ -17,6 +17,7 @@ mod host;
 pub mod journey;
 mod load;
 mod load_change;
+mod message;
 mod mix;
 mod options;
 pub mod pem;
@@ -65,6 +66,7 @@ pub use journey::{
 };
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};
+pub use message::{MessageAction, MessagePlan, Reply, WebSocketPlan};
 pub use mix::ScenarioMix;
 pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
 pub use pem_files::{check_certificates, load_identity};

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use wavetank_units::{Nanos, Rate, SourceRange};
 
 use crate::{
-    Condition, DnsRefreshPlan, HooksPlan, Phase, PlannedEvent, ProxyPlan, ProxyProtocol, Scenario,
-    SharedPlan, TargetSelection, TargetUrl, TlsPlan,
+    Condition, DnsRefreshPlan, HooksPlan, MessageAction, Phase, PlannedEvent, ProxyPlan, ProxyProtocol,
+    Scenario, SharedPlan, Step, TargetSelection, TargetUrl, TlsPlan, WebSocketPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -120,7 +120,7 @@ impl Plan {
     /// `http://10.0.0.5:8080`. It is used with a proxy that is not asked for a tunnel (RFC 9112
     /// §3.2.2). `None`: the path alone.
     pub fn origin_at_proxy(&self, target: &Target) -> Option<String> {
-        self.http.proxy.as_ref().filter(|_| target.server_name.is_none())?;
+        self.http.proxy.as_ref().filter(|_| !Self::needs_tunnel(target))?;
         let scheme_end = target.url.find("://").map_or(0, |at| at + 3);
         let path = target.url[scheme_end..].find(['/', '?', '#']);
         Some(target.url[..path.map_or(target.url.len(), |at| scheme_end + at)].to_owned())
@@ -129,8 +129,25 @@ impl Plan {
     /// Returns the host and port to which a proxy must open a tunnel for `target`, e.g.
     /// `shop.example:443`. `None`: no tunnel is needed.
     pub fn tunnel_to(&self, target: &Target) -> Option<String> {
-        self.http.proxy.as_ref().filter(|_| target.server_name.is_some())?;
+        self.http.proxy.as_ref().filter(|_| Self::needs_tunnel(target))?;
         TargetUrl::parse(&target.url).ok().map(|url| url.authority())
+    }
+
+    /// Whether connections to a target go through a proxy as they are (RFC 6455 §4.1 for
+    /// WebSocket).
+    fn needs_tunnel(target: &Target) -> bool {
+        target.server_name.is_some() || target.is_websocket()
+    }
+
+    /// Whether a target is a WebSocket that the engine upgrades itself, because no step does.
+    pub fn upgrades_itself(&self, target: usize) -> bool {
+        let is_connect = |step: &Step| {
+            step.target == target
+                && step.message.as_ref().is_some_and(|own| own.action == MessageAction::Connect)
+        };
+        let around = [&self.around.before, &self.around.after].into_iter().flatten();
+        let mut scenarios = self.scenarios.iter().chain(around.map(|own| &**own));
+        self.targets[target].is_websocket() && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
     /// When the last phase ends by time; `None` if only a number of requests ends it.
@@ -158,6 +175,13 @@ pub struct Target {
     /// Steps that name this target use one of several targets, of which it is the first. The others
     /// are identified only by their index.
     pub pick: Option<TargetSelection>,
+}
+
+impl Target {
+    /// Whether connections carry WebSocket messages.
+    pub fn is_websocket(&self) -> bool {
+        TargetUrl::is_websocket_scheme(&self.url)
+    }
 }
 
 /// The HTTP settings of all steps.
@@ -189,6 +213,8 @@ pub struct HttpPlan {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How names are looked up again; `None`: they are not.
     pub dns: Option<DnsRefreshPlan>,
+    /// How connections are upgraded to WebSocket.
+    pub websocket: WebSocketPlan,
 }
 
 /// Version of HTTP.

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{
-    Action, AuthPlan, Check, DataPlan, DescriptorSet, Extract, GrpcPlan, OnFailure, StatusSet, Template,
+    Action, AuthPlan, Check, DataPlan, DescriptorSet, Extract, GrpcPlan, MessagePlan, OnFailure, StatusSet,
+    Template,
 };
 
 /// The journey of a virtual user, once per session.
@@ -102,6 +103,8 @@ pub struct Step {
     pub request: RequestPlan,
     /// Set if the request is a gRPC call.
     pub grpc: Option<GrpcPlan>,
+    /// What it does on a WebSocket; `None`: it is an HTTP request.
+    pub message: Option<MessagePlan>,
     /// The credentials of the request.
     pub auth: Option<AuthPlan>,
     /// From *begun* to *complete*; `None`: as all others.
@@ -130,6 +133,7 @@ impl Step {
             target,
             request,
             grpc: None,
+            message: None,
             auth: None,
             timeout: None,
             expect: None,

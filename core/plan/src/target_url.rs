@@ -19,10 +19,12 @@ pub struct TargetUrl {
     pub port: u16,
     /// Path and query as in the request line; starts with `/`.
     pub path: String,
-    /// Whether the scheme is `https` or `grpcs`, so that the target uses TLS.
+    /// Whether the scheme is `https`, `grpcs` or `wss`, so that the target uses TLS.
     pub tls: bool,
     /// Whether the scheme is `grpc` or `grpcs`, so that requests are gRPC calls.
     pub grpc: bool,
+    /// Whether the scheme is `ws` or `wss`, so that connections carry WebSocket messages.
+    pub websocket: bool,
 }
 
 impl TargetUrl {
@@ -32,11 +34,12 @@ impl TargetUrl {
     /// Fails on other schemes, on a user or password in the URL, on port 0 and on text that is not
     /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let (Scheme { tls, grpc }, rest) = without_scheme(text)?;
+        let (Scheme { tls, grpc, websocket }, rest) = without_scheme(text)?;
         let encoded = has_encoded_socket(text);
         if let Some(found) = split_unix(rest, encoded) {
             let (host, path) = found?;
-            return Ok(Self { host, port: default_port(tls), path: Self::path_of(path), tls, grpc });
+            let path = Self::path_of(path);
+            return Ok(Self { host, port: default_port(tls), path, tls, grpc, websocket });
         }
         let scheme = scheme_name(tls, false);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
@@ -67,7 +70,7 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        Ok(Self { host, port, path: path_and_query(&url), tls, grpc })
+        Ok(Self { host, port, path: path_and_query(&url), tls, grpc, websocket })
     }
 
     /// Returns the position in the start of a URL where the path or query of the request starts;
@@ -150,14 +153,29 @@ impl TargetUrl {
     /// The whole URL; it never holds a secret of the user part, for that is refused.
     pub fn url(&self) -> String {
         if self.is_unix_socket() {
-            return format!("{}://{}:{}", scheme_name(self.tls, self.grpc), self.host, self.path);
+            return format!("{}://{}:{}", self.scheme(), self.host, self.path);
         }
         let header = self.host_header();
         let at = match split_zone(&self.host) {
             (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
             (_, None) => header,
         };
-        format!("{}://{at}{}", scheme_name(self.tls, self.grpc), self.path)
+        format!("{}://{at}{}", self.scheme(), self.path)
+    }
+
+    /// Whether `url` starts with the scheme of WebSocket.
+    pub(crate) fn is_websocket_scheme(url: &str) -> bool {
+        let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+        scheme.eq_ignore_ascii_case("ws") || scheme.eq_ignore_ascii_case("wss")
+    }
+
+    /// Returns the scheme.
+    pub const fn scheme(&self) -> &'static str {
+        match (self.websocket, self.tls) {
+            (false, tls) => scheme_name(tls, self.grpc),
+            (true, false) => "ws",
+            (true, true) => "wss",
+        }
     }
 
     fn bracketed(&self) -> String {
@@ -175,6 +193,7 @@ fn path_and_query(url: &Url) -> String {
 struct Scheme {
     tls: bool,
     grpc: bool,
+    websocket: bool,
 }
 
 const fn scheme_name(tls: bool, grpc: bool) -> &'static str {
@@ -192,7 +211,7 @@ const fn default_port(tls: bool) -> u16 {
 
 /// Removes the scheme and returns what it says. Refuses schemes that this version does not support.
 fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
-    let http = |tls| Scheme { tls, grpc: false };
+    let http = |tls| Scheme { tls, grpc: false, websocket: false };
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
     }
@@ -204,8 +223,10 @@ fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "http+unix" => Ok((http(false), rest)),
         "https" | "https+unix" => Ok((http(true), rest)),
-        "grpc" => Ok((Scheme { tls: false, grpc: true }, rest)),
-        "grpcs" => Ok((Scheme { tls: true, grpc: true }, rest)),
+        "grpc" => Ok((Scheme { grpc: true, ..http(false) }, rest)),
+        "grpcs" => Ok((Scheme { grpc: true, ..http(true) }, rest)),
+        "ws" => Ok((Scheme { websocket: true, ..http(false) }, rest)),
+        "wss" => Ok((Scheme { websocket: true, ..http(true) }, rest)),
         "unix" => Ok((http(false), text)),
         other => Err(bad_scheme(other, rest)),
     }
@@ -225,7 +246,6 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             let hint = format!("--http 2 https://{rest}, or --http 2 http://{rest} without TLS");
             return UserError::usage("bad_scheme", message, hint);
         }
-        "ws" | "wss" => "WebSocket is",
         "h3" | "quic" => "HTTP/3 is",
         "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
         | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"

@@ -17,6 +17,7 @@
 pub mod h1;
 pub mod h2;
 mod proxy_header;
+pub mod ws;
 
 pub use proxy_header::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};
 

@@ -8,8 +8,9 @@
 use wavetank_pace::TimerId;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::Limits;
+use wavetank_wire::ws;
 
-use crate::machine::Machine;
+use crate::machine::{Machine, WebSocket};
 use crate::request_queue::RequestQueue;
 
 /// The activity on a slot's connection; see the module documentation.
@@ -54,7 +55,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         match &self.machine {
-            Machine::Http1(_) => self.flights.sent(),
+            Machine::Http1(_) | Machine::WebSocket(_) => self.flights.sent(),
             Machine::Http2(client) => client.in_flight(),
         }
     }
@@ -63,7 +64,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn takes_more(&self) -> bool {
         match &self.machine {
-            Machine::Http1(_) => !self.flights.is_refused(),
+            Machine::Http1(_) | Machine::WebSocket(_) => !self.flights.is_refused(),
             Machine::Http2(client) => !self.leaving && client.room() > 0,
         }
     }
@@ -73,7 +74,7 @@ impl ConnIo {
     pub(crate) fn deadline(&self) -> Option<Nanos> {
         let queued = self.flights.deadline();
         match &self.machine {
-            Machine::Http1(_) => queued,
+            Machine::Http1(_) | Machine::WebSocket(_) => queued,
             Machine::Http2(client) => client.tags().map(|stream| stream.request.deadline).chain(queued).min(),
         }
     }
@@ -82,6 +83,8 @@ impl ConnIo {
 /// Unused instances, which can be taken without an allocation.
 pub(crate) struct ConnIoPool {
     limits: Limits,
+    /// The seed of the next WebSocket.
+    seed: u64,
     #[expect(clippy::vec_box, reason = "boxes are passed on without a move")]
     spare: Vec<Box<ConnIo>>,
 }
@@ -89,9 +92,36 @@ pub(crate) struct ConnIoPool {
 /// More than one loop turn returns. After a burst the rest of the memory is freed.
 const SPARE_MAX: usize = 1_024;
 
+/// An odd number, so that all seeds differ (the golden ratio in 64 bits).
+const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
 impl ConnIoPool {
-    pub(crate) const fn new(limits: Limits) -> Self {
-        Self { limits, spare: Vec::new() }
+    /// Creates an empty pool. `seed` determines the keys and masks of WebSockets.
+    pub(crate) const fn new(limits: Limits, seed: u64) -> Self {
+        Self { limits, seed, spare: Vec::new() }
+    }
+
+    /// The limits on WebSocket messages.
+    pub(crate) fn message_limits(&self) -> ws::Limits {
+        let most = ws::Limits::default().message_bytes_max.min(self.limits.body_bytes_max);
+        ws::Limits { message_bytes_max: most, ..ws::Limits::default() }
+    }
+
+    /// Draws the seed of a WebSocket.
+    pub(crate) const fn draw_seed(&mut self) -> u64 {
+        self.seed = self.seed.wrapping_add(SEED_STEP);
+        self.seed
+    }
+
+    /// Takes an instance for a slot that has none, with an open WebSocket if the slot has one.
+    #[cold]
+    pub(crate) fn take_for(&mut self, has_websocket: bool) -> Box<ConnIo> {
+        let mut talk = self.take();
+        if has_websocket {
+            let client = ws::Client::resume(self.message_limits(), self.draw_seed());
+            talk.machine = Machine::WebSocket(Box::new(WebSocket::new(client)));
+        }
+        talk
     }
 
     /// The limits on a response.
@@ -106,7 +136,10 @@ impl ConnIoPool {
     }
 
     /// Returns an instance to the pool. It must have no requests and no timer left.
-    pub(crate) fn put(&mut self, talk: Box<ConnIo>) {
+    pub(crate) fn put(&mut self, mut talk: Box<ConnIo>) {
+        if !talk.machine.is_http1() {
+            talk.machine = Machine::http1(self.limits);
+        }
         if self.spare.len() < SPARE_MAX && talk.machine.is_idle_http1() && !talk.unflushed {
             self.spare.push(talk);
         }

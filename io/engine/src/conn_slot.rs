@@ -18,7 +18,7 @@ pub(crate) enum ConnState {
     Tunnelling,
     /// It is connected, and the TLS handshake is in progress.
     Securing,
-    /// It is connected, and the first bytes of HTTP/2 are exchanged.
+    /// It is connected, and the first bytes of HTTP/2 or the upgrade to WebSocket are exchanged.
     Greeting,
     /// It is open.
     Open,
@@ -78,6 +78,8 @@ pub(crate) struct ConnSlot {
     /// [`NOT_POOLED`].
     pub(crate) idle_at: u32,
     pub(crate) wish: SlotIntent,
+    /// Its connection is an open WebSocket.
+    pub(crate) upgraded: bool,
 }
 
 impl ConnSlot {
@@ -94,6 +96,7 @@ impl ConnSlot {
             past: LastUse::Nothing,
             idle_at: NOT_POOLED,
             wish: SlotIntent::None,
+            upgraded: false,
         }
     }
 
@@ -131,7 +134,7 @@ impl ConnSlot {
     /// Whether the slot has a held connection without activity.
     #[inline]
     pub(crate) fn is_held_idle(&self) -> bool {
-        let is_idle = |talk: &ConnIo| talk.flights.is_empty() && talk.machine.is_idle_http1();
+        let is_idle = |talk: &ConnIo| talk.flights.is_empty() && talk.machine.is_idle();
         self.wish == SlotIntent::Hold && self.talk.as_ref().is_some_and(|talk| is_idle(talk))
     }
 

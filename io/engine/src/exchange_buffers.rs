@@ -111,6 +111,27 @@ impl ExchangeBuffers {
         self.entry(exchange).trailers(lines);
     }
 
+    /// Starts to keep a message, as far as it is required.
+    pub(crate) fn begin_message(&mut self, exchange: Id, manner: RequestFlags) {
+        if self.is_empty() {
+            return;
+        }
+        self.reset_response(exchange);
+        let letter = self.entry(exchange);
+        letter.manner = manner;
+        letter.overflowed = false;
+        letter.keeps_body = manner.keeps_body();
+    }
+
+    /// Keeps the head of the response to an upgrade.
+    pub(crate) fn upgrade_head(&mut self, exchange: Id, head: &ResponseHead<'_>) {
+        if self.is_empty() {
+            return;
+        }
+        self.reset_response(exchange);
+        self.entry(exchange).fields.extend_from_slice(head.fields());
+    }
+
     /// Keeps a piece of the body of that response, if it is required.
     pub(crate) fn stream_body(&mut self, exchange: Id, bytes: &[u8]) {
         let elsewhere = self.bodies - self.entry(exchange).body.len();

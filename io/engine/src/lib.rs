@@ -52,6 +52,7 @@ mod slot_allocator;
 mod sources;
 mod thread_limits;
 mod threads;
+mod upgrade_request;
 mod users;
 mod worker;
 

@@ -1,9 +1,12 @@
 //! [`Machine`]: the protocol on a connection.
 
+use std::collections::VecDeque;
+
 use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
 use wavetank_wire::h2::Client;
+use wavetank_wire::ws;
 
 use crate::request_queue::QueuedRequest;
 
@@ -17,6 +20,57 @@ pub(crate) enum Machine {
     Http1(ResponseReader),
     /// HTTP/2, with its streams.
     Http2(Box<Client<StreamRequest>>),
+    /// WebSocket, from its upgrade on. Its requests are in the connection's queue, as with HTTP/1.
+    WebSocket(Box<WebSocket>),
+}
+
+/// A WebSocket, and its messages that no request awaits.
+pub(crate) struct WebSocket {
+    pub(crate) client: ws::Client,
+    pub(crate) inbox: Inbox,
+}
+
+/// The number of messages that are kept for later requests.
+const INBOX_MAX: usize = 16;
+/// The number of their bytes. One larger message is kept as well.
+const INBOX_BYTES_MAX: usize = 1 << 20;
+
+/// Messages that arrived while no request awaited one, the oldest first. Beyond the limits the
+/// oldest is discarded.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    messages: VecDeque<Vec<u8>>,
+    bytes: usize,
+}
+
+impl Inbox {
+    /// Adds a message.
+    pub(crate) fn push(&mut self, message: Vec<u8>) {
+        self.bytes += message.len();
+        self.messages.push_back(message);
+        while self.messages.len() > INBOX_MAX || (self.bytes > INBOX_BYTES_MAX && self.messages.len() > 1) {
+            self.pop();
+        }
+    }
+
+    /// Takes the oldest message.
+    pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
+        let message = self.messages.pop_front()?;
+        self.bytes -= message.len();
+        Some(message)
+    }
+}
+
+impl WebSocket {
+    /// Creates one for a client.
+    pub(crate) fn new(client: ws::Client) -> Self {
+        Self { client, inbox: Inbox::default() }
+    }
+
+    /// Whether it is open and has no other state.
+    fn is_idle(&self) -> bool {
+        self.inbox.messages.is_empty() && self.client.is_idle()
+    }
 }
 
 /// A request on a stream of its own.
@@ -51,6 +105,19 @@ impl Machine {
     #[inline]
     pub(crate) fn is_idle_http1(&self) -> bool {
         matches!(self, Self::Http1(reader) if reader.is_idle())
+    }
+
+    /// Whether it has no state apart from being open.
+    pub(crate) fn is_idle(&self) -> bool {
+        match self {
+            Self::WebSocket(socket) => socket.is_idle(),
+            other => other.is_idle_http1(),
+        }
+    }
+
+    /// Whether it is HTTP/1.
+    pub(crate) const fn is_http1(&self) -> bool {
+        matches!(self, Self::Http1(_))
     }
 
     /// Whether it is HTTP/2.

@@ -15,10 +15,14 @@ impl RequestFlags {
     const BODY: u8 = 8;
     const PAGE: u8 = 16;
     const COOKIES: u8 = 32;
+    const ONE_WAY: u8 = 64;
+    const WAITS: u8 = 128;
 
     /// Returns the properties of a step's request.
     pub(crate) fn from_step(step: &CompiledStep) -> Self {
-        Self::new(step.head, step.idempotent, step.retention())
+        let Self(bits) = Self::new(step.head, step.idempotent, step.retention());
+        let one_way = if step.is_one_way() { Self::ONE_WAY } else { 0 };
+        Self(bits | one_way | if step.only_waits() { Self::WAITS } else { 0 })
     }
 
     /// Returns the properties of a follow-up message.
@@ -47,6 +51,16 @@ impl RequestFlags {
     /// The message may be sent again on another connection (RFC 9110 §9.2.2).
     pub(crate) const fn is_idempotent(self) -> bool {
         self.0 & Self::IDEMPOTENT != 0
+    }
+
+    /// The message awaits no answer.
+    pub(crate) const fn is_one_way(self) -> bool {
+        self.0 & Self::ONE_WAY != 0
+    }
+
+    /// It sends nothing and awaits messages.
+    pub(crate) const fn only_waits(self) -> bool {
+        self.0 & Self::WAITS != 0
     }
 
     /// A part of every response is kept.

@@ -88,6 +88,17 @@ impl RequestQueue {
         if self.more.is_none() { self.first.take() } else { self.pop_first() }
     }
 
+    /// Removes the last request in flight.
+    pub(crate) fn pop_last_sent(&mut self) -> Option<QueuedRequest> {
+        match self.sent.checked_sub(2) {
+            None => self.pop_sent(),
+            Some(place) => {
+                self.sent -= 1;
+                self.more.as_mut()?.remove(place as usize)
+            }
+        }
+    }
+
     /// Adds one more request in flight, after the others.
     #[inline]
     pub(crate) fn push_sent(&mut self, flight: QueuedRequest) {

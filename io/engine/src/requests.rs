@@ -22,13 +22,21 @@ pub(crate) struct RenderedRequest {
 /// All steps' requests, by scenario and step.
 pub(crate) struct Requests {
     scenarios: Vec<Vec<RenderedRequest>>,
+    reads_earlier_messages: bool,
 }
 
 impl Requests {
     pub(crate) fn render(journeys: &Journeys) -> Self {
         let scenarios = journeys.scenarios.iter();
         let scenarios = scenarios.map(|journey| journey.steps.iter().map(RenderedRequest::of).collect());
-        Self { scenarios: scenarios.collect() }
+        let mut steps = journeys.scenarios.iter().flat_map(|journey| &journey.steps);
+        let reads_earlier_messages = steps.any(|step| step.reads_earlier_messages());
+        Self { scenarios: scenarios.collect(), reads_earlier_messages }
+    }
+
+    /// Whether some step reads messages that arrived before it started.
+    pub(crate) const fn reads_earlier_messages(&self) -> bool {
+        self.reads_earlier_messages
     }
 
     #[inline]

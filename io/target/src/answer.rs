@@ -1,6 +1,7 @@
 //! [`Response`] and [`ScheduledResponse`]: the response to a request, and its time.
 
 use wavetank_units::Nanos;
+use wavetank_wire::ws::Upgrade;
 
 use crate::grpc::GrpcReply;
 use crate::shop::ShopResponse;
@@ -22,6 +23,8 @@ pub(crate) enum Response {
     Echo(Box<Echo>),
     /// The response to a gRPC call.
     Grpc(Box<GrpcReply>),
+    /// `101 Switching Protocols`: the connection is a WebSocket from here on.
+    Upgrade(Box<Upgrade>),
     /// `100 Continue`: the client may send the body.
     Continue,
     /// The counts of all threads, taken when its turn comes.

@@ -4,6 +4,7 @@ use wavetank_driver::ConnId;
 use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
 use wavetank_wire::h2::begins_http2;
+use wavetank_wire::ws::Upgrade;
 
 use crate::answer::{Echo, ScheduledResponse};
 use crate::handshake::Handshake;
@@ -11,6 +12,7 @@ use crate::method::Method;
 use crate::pending_responses::PendingResponses;
 use crate::route::Route;
 use crate::streams::Streams;
+use crate::web_socket::WebSocket;
 
 /// Maximum number of pending responses on one connection. The last one is then a 503, and further
 /// requests are not read.
@@ -42,6 +44,8 @@ pub(crate) struct Connection {
     pub(crate) handshake: Handshake,
     /// Its requests, if it uses HTTP/2.
     pub(crate) http2: Option<Box<Streams>>,
+    /// Its messages, if it is a WebSocket.
+    pub(crate) websocket: Option<Box<WebSocket>>,
 }
 
 /// Whether received bytes are read.
@@ -88,11 +92,20 @@ pub(crate) struct CurrentRequest {
     pub(crate) too_large: bool,
     /// The client may be waiting for `100 Continue`.
     pub(crate) expects_continue: bool,
+    /// The client asks for an upgrade to WebSocket.
+    pub(crate) upgrade: Option<Box<Upgrade>>,
 }
 
 impl CurrentRequest {
     pub(crate) const fn new() -> Self {
-        Self { route: Route::Home, verb: Method::Get, echo: None, too_large: false, expects_continue: false }
+        Self {
+            route: Route::Home,
+            verb: Method::Get,
+            echo: None,
+            too_large: false,
+            expects_continue: false,
+            upgrade: None,
+        }
     }
 }
 
@@ -113,6 +126,7 @@ impl Connection {
             kind: CountedAs::New,
             handshake: Handshake::None,
             http2: None,
+            websocket: None,
         }
     }
 

@@ -67,6 +67,7 @@ mod startup_error;
 mod stream_intake;
 mod streams;
 mod truth;
+mod web_socket;
 mod worker;
 
 #[doc(hidden)]
@@ -75,4 +76,6 @@ pub mod fuzzing;
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
 pub use shop::{Accounts, ShopOptions};
-pub use truth::{Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, Truth};
+pub use truth::{
+    Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, MessageCounts, Truth,
+};

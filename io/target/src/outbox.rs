@@ -96,6 +96,11 @@ impl Outbox {
                 self.out.extend_from_slice(b"HTTP/1.1 100 Continue\r\n\r\n");
                 return 0;
             }
+            Response::Upgrade(upgrade) => {
+                counts.answered(101);
+                upgrade.write_response(true, &mut self.out);
+                return 0;
+            }
             &Response::Bytes(len) => return self.render_bytes(len, due, counts),
             Response::Home => (200, HOME),
             // A 205 has no body (RFC 9110 §15.3.6).
@@ -225,6 +230,7 @@ const fn extra(status: u16, answer: &Response) -> Option<(&'static str, &'static
         (301 | 302 | 303 | 307 | 308, _) => Some(("Location", "/")),
         (401, _) => Some(("WWW-Authenticate", "Basic realm=\"wavetank\"")),
         (405, _) => Some(("Allow", "")),
+        (426, _) => Some(("Upgrade", "websocket")),
         _ => None,
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use wavetank_driver::ConnId;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
+use wavetank_wire::ws::Upgrade;
 
 use crate::answer::{Echo, Keep, Response, ScheduledResponse};
 use crate::connection::{AfterLast, Connection, CountedAs, CurrentRequest, OWED_MAX, ReadMode};
@@ -17,6 +18,7 @@ use crate::request_cache::RequestCache;
 use crate::route::Route;
 use crate::shop::ShopClient;
 use crate::truth::Counts;
+use crate::web_socket::WebSocket;
 
 /// Larger buffers are not kept between requests: there may be many connections.
 const ECHO_BYTES_KEPT: usize = 16 * 1024;
@@ -40,6 +42,13 @@ impl RequestHandler<'_> {
     #[inline]
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == ReadMode::Requests {
+            if connection.websocket.is_some() {
+                // A client waits for the response to its upgrade before it sends messages.
+                self.counts.bad_requests.add(1);
+                connection.reading = ReadMode::Nothing;
+                connection.then = AfterLast::Linger;
+                return;
+            }
             let Connection { reader, asked, kind, handshake, .. } = connection;
             let fresh = reader.is_fresh();
             let known = if fresh { self.known.find(bytes) } else { None };
@@ -79,7 +88,10 @@ impl RequestHandler<'_> {
     /// Caches a request that came as a whole, if it consists of a head only.
     #[inline]
     fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &CurrentRequest, end: RequestEnd) {
-        let plain = end.body_bytes == 0 && asked.route.body_max().is_none() && !asked.expects_continue;
+        let plain = end.body_bytes == 0
+            && asked.route.body_max().is_none()
+            && asked.route != Route::WebSocket
+            && !asked.expects_continue;
         // After blank lines, the target would be at another position.
         if plain && !matches!(request[0], b'\r' | b'\n') {
             self.known.remember(request, target, asked.verb, end);
@@ -102,6 +114,9 @@ impl RequestHandler<'_> {
         if keep == Keep::No {
             connection.reading = ReadMode::Nothing;
             connection.then = AfterLast::Close;
+        }
+        if let Response::Upgrade(upgrade) = &answer {
+            connection.websocket = Some(Box::new(WebSocket::new(upgrade.deflate)));
         }
         let due =
             ScheduledResponse { at, answer, head_only: end.head_request, keep, counted: !route.is_control() };
@@ -184,6 +199,11 @@ impl RequestHandler<'_> {
             }
             (_, Route::Bytes(len)) => Response::Bytes(len),
             (_, Route::Status(status)) => Response::Status(status),
+            (Method::Get, Route::WebSocket) => match asked.upgrade.take() {
+                Some(upgrade) => Response::Upgrade(upgrade),
+                None => Response::Plain(426, "/ws/echo is a WebSocket (RFC 6455)\n"),
+            },
+            (_, Route::WebSocket) => Response::Allow("GET"),
             (_, Route::Echo) => Response::Echo(asked.echo.take().unwrap_or_default()),
             (Method::Get, Route::Truth) => Response::Truth,
             (Method::Get, Route::TruthConnections) => Response::Standing,
@@ -215,6 +235,9 @@ impl RequestSink for Intake<'_, '_> {
         self.note(head.target, verb(head.method), head.expect_continue);
         if let Some((bytes_max, _)) = self.asked.route.body_max() {
             self.begin_echo(head, bytes_max);
+        }
+        if self.asked.route == Route::WebSocket {
+            self.asked.upgrade = Upgrade::from_request(head).map(Box::new);
         }
     }
 

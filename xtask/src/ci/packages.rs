@@ -12,12 +12,14 @@ use wavetank_bench::programs::find;
 use super::Ci;
 
 /// A program that tests or benches call, and Debian's packages that bring it.
-const NEEDED: [(&str, &str); 30] = [
+const NEEDED: [(&str, &str); 31] = [
     // Java's HdrHistogram, which reads the log that `wavetank report` writes. It is a library, so
     // it is found by its path.
     ("/usr/share/java/hdrhistogram.jar", "libhdrhistogram-java"),
     // What the flash sale of a lab is written in; a module of nginx, known by its place.
     ("/usr/lib/nginx/modules/ngx_http_lua_module.so", "libnginx-mod-http-lua"),
+    // A foreign WebSocket server; a Python package, known by its place.
+    ("/usr/lib/python3/dist-packages/websockets/__init__.py", "python3-websockets"),
     ("ab", "apache2-utils"), // a foreign client, and a peer of the benches
     // The C inside some crates, for the other architecture.
     ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu libc6-dev-arm64-cross"),

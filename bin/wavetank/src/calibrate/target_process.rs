@@ -106,7 +106,14 @@ impl Drop for TargetProcess {
 }
 
 fn url(address: SocketAddr, tls: bool) -> TargetUrl {
-    TargetUrl { host: address.ip().to_string(), port: address.port(), path: "/".to_owned(), tls, grpc: false }
+    TargetUrl {
+        host: address.ip().to_string(),
+        port: address.port(),
+        path: "/".to_owned(),
+        tls,
+        grpc: false,
+        websocket: false,
+    }
 }
 
 fn none(why: &str) -> UserError {

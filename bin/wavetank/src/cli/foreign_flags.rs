@@ -113,12 +113,12 @@ const HABITS: &[(&[&str], &str)] = &[
         &["--protoset", "--import-path", "--import-paths", "--proto-include"],
         "--proto FILE takes both kinds of files, --proto-path DIR is where imports start",
     ),
+    (&["--ws", "--websocket", "--websockets"], "the URL says it: wavetank run ws://HOST/PATH"),
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
 /// What is not supported, by the options that other tools have for it. No other option helps.
 const UNSUPPORTED: &[(&[&str], &str)] = &[
-    (&["--ws", "--websocket", "--websockets"], "WebSocket is"),
     (&["--sse", "--eventsource"], "server-sent events are"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),
     (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),

@@ -150,6 +150,7 @@ fn unnamed_target(options: &RunOptions) -> TargetUrl {
         path: "/".to_owned(),
         tls,
         grpc: false,
+        websocket: false,
     }
 }
 

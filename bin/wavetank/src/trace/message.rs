@@ -7,6 +7,7 @@ use wavetank_journey::content::decode_body;
 use wavetank_journey::extract::ResponseView;
 use wavetank_record::{TryBody, TryMessage};
 use wavetank_units::Nanos;
+use wavetank_wire::ws::{CloseCode, MessageKind, Operation};
 
 use super::SecretScrubber;
 
@@ -27,6 +28,34 @@ pub(super) fn request(
     let plain = || of_body(body, None, body.len() as u64);
     let body = (!body.is_empty()).then(|| messages.unwrap_or_else(plain));
     TryMessage { line, headers, body }
+}
+
+/// Describes what a step does on a WebSocket.
+pub(super) fn operation(bytes: &[u8]) -> TryMessage {
+    let (line, payload) = match Operation::parse(bytes) {
+        Operation::Send(MessageKind::Text, text) | Operation::Post(MessageKind::Text, text) => {
+            ("WebSocket text message".to_owned(), text)
+        }
+        Operation::Send(MessageKind::Binary, data) | Operation::Post(MessageKind::Binary, data) => {
+            ("WebSocket binary message".to_owned(), data)
+        }
+        Operation::Wait => ("wait for a WebSocket message".to_owned(), &b""[..]),
+        Operation::WaitOn => ("wait for the next WebSocket message".to_owned(), &b""[..]),
+        Operation::Close(code) => (format!("WebSocket close {}", String::from_utf8_lossy(code)), &b""[..]),
+        Operation::Connect(_) => (String::new(), bytes),
+    };
+    let body = (!payload.is_empty()).then(|| of_body(payload, None, payload.len() as u64));
+    TryMessage { line, headers: Vec::new(), body }
+}
+
+/// Describes the answer to a step on a WebSocket: a message, or a Close frame with this code.
+pub(super) fn websocket_answer(code: u16, body: &[u8], body_bytes: u64) -> TryMessage {
+    let line = match code {
+        0 => "WebSocket message".to_owned(),
+        code => format!("WebSocket close {}", CloseCode(code)),
+    };
+    let body = (body_bytes > 0).then(|| of_body(body, None, body_bytes));
+    TryMessage { line, headers: Vec::new(), body }
 }
 
 /// Describes a response.

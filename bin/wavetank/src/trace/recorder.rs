@@ -8,8 +8,8 @@ use wavetank_engine::{
 use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::value::Values;
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Scenario;
 use wavetank_plan::redact::REDACTED;
+use wavetank_plan::{MessageAction, Scenario};
 use wavetank_record::{Number, TryEvent};
 use wavetank_units::{Nanos, address_text};
 
@@ -126,7 +126,10 @@ impl<'a> TraceRecorder<'a> {
             .to_owned(),
             address: address_text(sent.address),
             reused: sent.reused,
-            message: message::request(sent.bytes, self.secrets, of_step, sent.call),
+            message: match step.and_then(|step| step.message.as_ref()) {
+                Some(own) if own.action != MessageAction::Connect => message::operation(sent.bytes),
+                _ => message::request(sent.bytes, self.secrets, of_step, sent.call),
+            },
         }
     }
 
@@ -135,7 +138,11 @@ impl<'a> TraceRecorder<'a> {
             status: answer.status,
             ttfb_us: micros(answer.first_byte - answer.sent),
             service_us: micros(answer.complete - answer.sent),
-            message: message::answer(answer, self.secrets),
+            message: if answer.head.is_empty() {
+                message::websocket_answer(answer.status, answer.body, answer.body_bytes)
+            } else {
+                message::answer(answer, self.secrets)
+            },
         }
     }
 

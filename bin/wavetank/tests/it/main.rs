@@ -85,3 +85,4 @@ mod ui;
 mod unix_socket;
 mod urls;
 mod ways;
+mod websocket;

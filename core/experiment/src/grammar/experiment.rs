@@ -42,6 +42,7 @@ const KEYS: &[Key] = &[
     ),
     key("http", Kind::Is(MapName::Http), "HTTP settings, unless a step overrides them."),
     key("grpc", Kind::Is(MapName::Grpc), "The services of grpc:// targets."),
+    key("ws", Kind::Is(MapName::WebSocket), "WebSocket settings."),
     key(
         "connection",
         Kind::Word(&["user", "session", "request", "shared"]),

@@ -16,6 +16,7 @@ pub(crate) enum MapName {
     Http,
     Grpc,
     Tls,
+    WebSocket,
     Target,
     TargetUrl,
     DataFile,

@@ -9,6 +9,7 @@ mod load;
 mod map_name;
 mod step;
 mod synonyms;
+mod websocket;
 
 pub(crate) use custom_kind::CustomKind;
 pub(crate) use map_name::{Key, Kind, MapName, Section};
@@ -23,6 +24,7 @@ use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
 use step::{CHOICE, MULTIPART_FILE};
 use wavetank_grammar::{ErrorHints, maps_with_key};
+use websocket::WEBSOCKET;
 
 impl Grammar for MapName {
     type Own = CustomKind;
@@ -34,6 +36,7 @@ impl Grammar for MapName {
         Self::Http,
         Self::Grpc,
         Self::Tls,
+        Self::WebSocket,
         Self::DataFile,
         Self::DataRows,
         Self::Scenario,
@@ -64,6 +67,7 @@ impl Grammar for MapName {
             Self::Http => &HTTP,
             Self::Grpc => &GRPC,
             Self::Tls => &TLS,
+            Self::WebSocket => &WEBSOCKET,
             Self::Target => &TARGET,
             Self::TargetUrl => &TARGET_URL,
             Self::DataFile => &DATA_FILE,
@@ -95,11 +99,12 @@ impl Grammar for MapName {
 }
 
 /// Maps suggested for a key in the wrong place; one of several similar maps represents all.
-const HOMES: [MapName; 8] = [
+const HOMES: [MapName; 9] = [
     MapName::Experiment,
     MapName::Http,
     MapName::Grpc,
     MapName::Tls,
+    MapName::WebSocket,
     MapName::Scenario,
     MapName::Phase,
     MapName::Event,

@@ -3,7 +3,7 @@
 use wavetank_grammar::{key, required};
 
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
-use super::{Key, Kind, MapName, Section};
+use super::{Key, Kind, MapName, Section, websocket};
 
 /// A step: its verbs, of which exactly one is given, and the keys that belong to them.
 pub(crate) struct StepForm {
@@ -66,7 +66,7 @@ const REQUEST_KEYS: &[Key] = &[
     ON_FAILURE,
 ];
 
-const ON_FAILURE: Key =
+pub(super) const ON_FAILURE: Key =
     key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "Reaction to a failure.");
 
 const STEPS: Key = required("steps", Kind::Own(Steps), "The steps inside.");
@@ -94,8 +94,8 @@ pub(crate) static CHOICE: Section = Section {
 };
 
 /// All forms of a step.
-pub(crate) static FORMS: &[StepForm] = &[
-    StepForm {
+pub(crate) static FORMS: &[&StepForm] = &[
+    &StepForm {
         title: "A request",
         name: "request",
         about: "One HTTP request, timed and counted.",
@@ -111,7 +111,7 @@ pub(crate) static FORMS: &[StepForm] = &[
         ],
         keys: REQUEST_KEYS,
     },
-    StepForm {
+    &StepForm {
         title: "A gRPC call",
         name: "grpc",
         about: "One call of a method, timed and counted. Its response is checked as JSON.",
@@ -136,7 +136,7 @@ pub(crate) static FORMS: &[StepForm] = &[
             ON_FAILURE,
         ],
     },
-    StepForm {
+    &StepForm {
         title: "Bytes as they are",
         name: "raw",
         about: "A literal request; an HTTP response is read.",
@@ -155,7 +155,11 @@ pub(crate) static FORMS: &[StepForm] = &[
             ON_FAILURE,
         ],
     },
-    StepForm {
+    &websocket::CONNECT,
+    &websocket::SEND,
+    &websocket::WAIT,
+    &websocket::CLOSE,
+    &StepForm {
         title: "Think time",
         name: "think",
         about: "Wait like a human user.",
@@ -166,77 +170,77 @@ pub(crate) static FORMS: &[StepForm] = &[
         )],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "A group",
         name: "group",
         about: "Steps timed as one unit.",
         verbs: &[key("group", Kind::Text, "Its name in reports.")],
         keys: &[STEPS],
     },
-    StepForm {
+    &StepForm {
         title: "Repeating",
         name: "repeat",
         about: "Repeats steps.",
         verbs: &[key("repeat", Kind::Count, "Number of repetitions.")],
         keys: &[STEPS],
     },
-    StepForm {
+    &StepForm {
         title: "While",
         name: "while",
         about: "Repeats steps while a condition is true.",
         verbs: &[key("while", Kind::Own(Check), "The condition, tested before each iteration.")],
         keys: &[key("at_most", Kind::Count, "Maximum number of iterations."), STEPS],
     },
-    StepForm {
+    &StepForm {
         title: "If",
         name: "if",
         about: "Runs steps if a condition is true, others if not.",
         verbs: &[key("if", Kind::Own(Check), "The condition, on a variable or on the previous response.")],
         keys: &[STEPS, key("else", Kind::Own(Steps), "The steps if it is false.")],
     },
-    StepForm {
+    &StepForm {
         title: "Each",
         name: "each",
         about: "Runs steps once for each item of a list.",
         verbs: &[key("each", Kind::Own(Value), "The list: ${LIST}.")],
         keys: &[key("as", Kind::Name, "The variable that holds the item."), STEPS],
     },
-    StepForm {
+    &StepForm {
         title: "Choosing",
         name: "choose",
         about: "Chooses one of several alternatives, by weight.",
         verbs: &[key("choose", Kind::List(&Kind::Is(MapName::Choice)), "The alternatives.")],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "Using a block",
         name: "use",
         about: "Runs the steps of a block.",
         verbs: &[key("use", Kind::Name, "A name under blocks.")],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "Setting variables",
         name: "set",
         about: "Sets variables for the rest of the session.",
         verbs: &[key("set", Kind::Map(&Kind::Own(Value)), "Names and values.")],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "Logging",
         name: "log",
         about: "Writes a line; shown by try, stored for the first sessions of a run.",
         verbs: &[key("log", Kind::Own(Template), "The line.")],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "Ending",
         name: "end",
         about: "Ends the session or the run.",
         verbs: &[key("end", Kind::Word(&["session", "run"]), "What to end.")],
         keys: &[],
     },
-    StepForm {
+    &StepForm {
         title: "A rendezvous",
         name: "rendezvous",
         about: "Waits for the other users, then all continue simultaneously.",

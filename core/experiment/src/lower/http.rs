@@ -32,6 +32,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_message)),
         body_max: http.body_max,
+        websocket: super::message::websocket(experiment),
         // Resolved with the targets.
         proxy: None,
         dns: None,

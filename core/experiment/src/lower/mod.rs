@@ -14,6 +14,7 @@ mod escape;
 mod grpc;
 mod http;
 mod load;
+mod message;
 mod phase;
 mod proxy;
 mod request;
@@ -135,6 +136,8 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
     resolve::check_http2(&plan)?;
+    resolve::check_websocket(&plan)?;
+    message::check_upgrades(experiment, &plan)?;
     let lacking = feasibility::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })

@@ -6,6 +6,7 @@ use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
 
 use super::body::{self, BodyTemplate};
+use super::message;
 use super::scope::ScenarioScope;
 use super::target::Targets;
 use super::{LowerError, grpc};
@@ -23,7 +24,15 @@ pub(super) fn step(
     let (target, sent, call) = match &request.head {
         RequestHead::Http { method, url } => {
             let (target, path) = path(names, targets, request, url)?;
-            (target, http_request(names, request, &method.value, path, number)?, None)
+            let mut sent = http_request(names, request, &method.value, path, number)?;
+            if request.message.is_some() {
+                message::add_upgrade_fields(names.shared.experiment, &mut sent);
+            }
+            (target, sent, None)
+        }
+        RequestHead::Raw(text) if request.message.is_some() => {
+            let payload = message::payload(names, request, text, number)?;
+            (target_of(names, targets, request, place)?, payload, None)
         }
         RequestHead::Raw(text) => {
             let body = names.template(text, Escape::Plain)?;
@@ -38,6 +47,9 @@ pub(super) fn step(
     if targets.all()[target].url.grpc != call.is_some() {
         return Err(grpc::wrong_scheme(call.is_some(), place));
     }
+    let url = targets.url(target);
+    message::check_protocol(url.websocket, request, &url.url(), place)?;
+    let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
     let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
         _ if sent.method.is_empty() => None,
         None | Some(Auth::None) => None,
@@ -51,7 +63,7 @@ pub(super) fn step(
         )),
         Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
     };
-    let follow = request.follow.or(http.follow).filter(|_| call.is_none()).unwrap_or(0);
+    let follow = request.follow.or(http.follow).filter(|_| call.is_none() && messages.is_none()).unwrap_or(0);
     let checks = request.checks.iter();
     let checks = checks.map(|one| names.check(&one.check, one.name.as_ref().map(|name| name.value.as_str())));
     let counts = request.counts.iter().map(|(name, check)| {
@@ -74,6 +86,7 @@ pub(super) fn step(
         checks: checks.collect::<Result<_, _>>()?,
         counts: counts.collect::<Result<_, _>>()?,
         on_failure: request.on_failure.map(on_failure),
+        message: messages,
         ..plan::Step::plain(request.display_name(), target, sent)
     })
 }

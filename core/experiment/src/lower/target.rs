@@ -56,7 +56,9 @@ impl<'e> Targets<'e> {
         let later = |place: Span, message: &str, hint: &str| {
             Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
         };
-        if let Some(path) = target.urls.iter().find(|one| one.url.value.path.contains('?')) {
+        if let Some(path) =
+            target.urls.iter().find(|one| !one.url.value.websocket && one.url.value.path.contains('?'))
+        {
             return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
         if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
@@ -66,7 +68,8 @@ impl<'e> Targets<'e> {
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
         let is_alike = |url: &TargetUrl| {
-            (url.tls, url.grpc) == (first.value.tls, first.value.grpc)
+            (url.tls, url.grpc, url.websocket)
+                == (first.value.tls, first.value.grpc, first.value.websocket)
                 && (own_host || url.host_header() == first.value.host_header())
         };
         let first_only = target.pick == Some(Pick::Dns);
@@ -161,8 +164,8 @@ impl<'e> Targets<'e> {
     pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
         let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
-                && (&known.url.host, known.url.port, known.url.tls, known.url.grpc)
-                    == (&url.host, url.port, url.tls, url.grpc)
+                && (&known.url.host, known.url.port, known.url.tls, known.url.grpc, known.url.websocket)
+                    == (&url.host, url.port, url.tls, url.grpc, url.websocket)
         };
         if let Some(at) = self.all.iter().position(same) {
             return Ok(at);
@@ -194,6 +197,11 @@ impl<'e> Targets<'e> {
     pub(super) fn second_url_place(&self) -> Option<Span> {
         let several = self.experiment.targets.iter().find(|target| target.urls.len() > 1);
         several.map(|target| target.urls[1].url.place)
+    }
+
+    /// Returns the first URL of a target.
+    pub(super) fn url(&self, target: usize) -> &TargetUrl {
+        &self.all[target].url
     }
 
     /// Returns how names are resolved again. With a proxy only the proxy's name is resolved.

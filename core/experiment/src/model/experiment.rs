@@ -4,7 +4,7 @@ use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::{Condition, SourcesPlan};
 use wavetank_units::{Nanos, Rate};
 
-use super::{Connection, DataSource, Grpc, Http, Phase, Scenario, Step, Target, Value};
+use super::{Connection, DataSource, Grpc, Http, Phase, Scenario, Step, Target, Value, WebSocket};
 
 /// The whole file as it was read. Every quantity is a total of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Experiment {
     pub http: Http,
     /// The services of gRPC targets.
     pub grpc: Grpc,
+    /// WebSocket settings.
+    pub ws: WebSocket,
     /// Owner of a connection in scenarios that name none; copied into them.
     pub connection: Option<Spanned<Connection>>,
     /// Connections of the shared pool; copied into the phases.

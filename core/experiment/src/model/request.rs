@@ -3,7 +3,7 @@
 use wavetank_grammar::Spanned;
 use wavetank_units::Nanos;
 
-use super::{AnswerSource, Auth, Check, Header, OnFailure, Template, Value};
+use super::{AnswerSource, Auth, Check, Header, Message, OnFailure, Template, Value};
 
 /// One request with the checks of its response.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,8 @@ pub struct Request {
     pub counts: Vec<(Spanned<String>, Check)>,
     /// Reaction to a failure.
     pub on_failure: Option<OnFailure>,
+    /// What it does on a WebSocket. The head of a message is its text.
+    pub message: Option<Message>,
 }
 
 impl Request {
@@ -56,6 +58,7 @@ impl Request {
             checks: Vec::new(),
             counts: Vec::new(),
             on_failure: None,
+            message: None,
         }
     }
 
@@ -63,8 +66,13 @@ impl Request {
     pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
             (Some(name), _) => name.value.clone(),
+            (None, RequestHead::Http { url, .. }) if self.message.is_some() => {
+                format!("ws.connect {}", url.display_text())
+            }
             (None, RequestHead::Http { method, url }) => format!("{} {}", method.value, url.display_text()),
-            (None, RequestHead::Raw(_)) => "raw".to_owned(),
+            (None, RequestHead::Raw(_)) => {
+                self.message.as_ref().map_or("raw", |message| message.verb()).to_owned()
+            }
             (None, RequestHead::Grpc(method)) => method.value.clone(),
         }
     }

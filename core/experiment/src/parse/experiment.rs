@@ -28,6 +28,7 @@ pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Ex
         under_test: keys.take("under_test").map(|node| reader.texts(node, "a host")).unwrap_or_default(),
         http: keys.take("http").and_then(|node| reader.http(node)).unwrap_or_default(),
         grpc: keys.take("grpc").and_then(|node| reader.grpc(node)).unwrap_or_default(),
+        ws: keys.take("ws").and_then(|node| reader.web_socket(node)).unwrap_or_default(),
         connection,
         connections,
         sources: keys.take("sources").and_then(|node| reader.sources(node)),

@@ -10,6 +10,7 @@ mod experiment;
 mod expression;
 mod grpc;
 mod http;
+mod message;
 mod names;
 mod parser;
 mod path;

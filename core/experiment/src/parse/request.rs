@@ -74,7 +74,7 @@ impl Parser<'_> {
         self.path(url, place).map(|url| RequestHead::Http { method: Spanned::new(method, place), url })
     }
 
-    fn path(&mut self, url: Template, place: Span) -> Option<Template> {
+    pub(super) fn path(&mut self, url: Template, place: Span) -> Option<Template> {
         if !starts_with(&url, &["/", "http://", "https://"]) {
             let text = url.display_text();
             let hint = match text.split_once(' ') {

@@ -8,7 +8,7 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 
 /// Namespaces of protocols that this version does not support yet.
-const LATER: [&str; 8] = ["mqtt", "ws", "pg", "mysql", "ldap", "xmpp", "tcp", "udp"];
+const LATER: [&str; 7] = ["mqtt", "pg", "mysql", "ldap", "xmpp", "tcp", "udp"];
 
 impl Parser<'_> {
     /// Reads a list of steps.
@@ -75,7 +75,7 @@ impl Parser<'_> {
         let upper = first.key.to_ascii_lowercase();
         let namespace = first.key.split('.').next().unwrap_or_default();
         if first.key.contains('.') && LATER.contains(&namespace) {
-            let hint = "this version supports HTTP: get, post, …; raw sends literal bytes";
+            let hint = "this version supports HTTP (get, post, …) and WebSocket (ws.send, …)";
             return self.fail(
                 "protocol_later",
                 first.place,
@@ -104,6 +104,10 @@ impl Parser<'_> {
             "request" => self.request(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "grpc" => self.grpc_call(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "raw" => self.raw(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "ws.connect" => self.ws_connect(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "ws.send" => self.ws_send(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "ws.wait" => self.ws_wait(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "ws.close" => self.ws_close(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "think" => self.think(&verb.value).map(Verb::Think),
             "group" => {
                 let name = self.step_name(&verb.value);
@@ -223,5 +227,5 @@ impl Parser<'_> {
 }
 
 fn form_of(key: &str) -> Option<&'static StepForm> {
-    FORMS.iter().find(|form| form.verbs.iter().any(|verb| verb.name == key))
+    FORMS.iter().copied().find(|form| form.verbs.iter().any(|verb| verb.name == key))
 }

@@ -4,6 +4,7 @@
 mod check;
 mod credentials;
 mod grpc_codec;
+mod message;
 mod program;
 mod request_template;
 mod retain;
@@ -14,6 +15,7 @@ pub use check::CompiledCheck;
 pub(crate) use check::{CompiledTest, Subject};
 pub(crate) use credentials::Credentials;
 pub use grpc_codec::GrpcCodec;
+pub(crate) use message::CompiledMessage;
 pub(crate) use program::Op;
 pub use program::{DEPTH_MAX, Program};
 pub(crate) use request_template::Fixed;

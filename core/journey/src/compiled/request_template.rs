@@ -7,6 +7,7 @@ use wavetank_units::UserError;
 use wavetank_wire::h1::{RequestParts, Version, render_request};
 
 use super::grpc_codec::GrpcCodec;
+use super::message::operation;
 
 /// A step's request. All parts that are the same for all sessions are already rendered.
 #[derive(Clone, Debug, Default)]
@@ -43,6 +44,9 @@ impl RequestTemplate {
     /// If the step calls a method that the plan does not describe, or its message does not fit.
     pub fn new(step: &Step, plan: &Plan) -> Result<Self, UserError> {
         let request = &step.request;
+        if let Some(bytes) = step.message.as_ref().and_then(|message| operation(message, &request.body)) {
+            return Ok(Self::raw(&bytes));
+        }
         if request.method.is_empty() {
             return Ok(Self::raw(&request.body));
         }

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{AuthPlan, Plan, StatusSet, Step};
+use wavetank_plan::{AuthPlan, MessageAction, Plan, StatusSet, Step};
 use wavetank_units::{Nanos, UserError};
 
 use super::check::CompiledCheck;
 use super::credentials::Credentials;
 use super::grpc_codec::GrpcCodec;
+use super::message::CompiledMessage;
 use super::request_template::RequestTemplate;
 use super::retain::Retain;
 use super::target_matcher::TargetMatcher;
@@ -41,6 +42,8 @@ pub struct CompiledStep {
     pub(crate) checks: Vec<CompiledCheck>,
     pub(crate) counts: Vec<(u16, CompiledCheck)>,
     pub(crate) keeps: Retain,
+    /// What it does on a WebSocket; `None`: it is an HTTP request.
+    pub(crate) message: Option<CompiledMessage>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +88,8 @@ impl CompiledStep {
         let looks = !extract.is_empty() || !checks.is_empty() || !counts.is_empty();
         let looks_inside = extract.iter().any(|taken| taken.extractor.needs_body())
             || asked().any(CompiledCheck::needs_body);
+        let message = step.message.as_ref().map(CompiledMessage::new).transpose()?;
+        let looks_inside = looks_inside || message.as_ref().is_some_and(CompiledMessage::needs_body);
         let target = &plan.targets[step.target];
         // A check of the status replaces the default expectation.
         let status_checked = checks.iter().any(CompiledCheck::checks_status);
@@ -100,7 +105,9 @@ impl CompiledStep {
             host: without_port(&target.host).to_ascii_lowercase(),
             secure: target.server_name.is_some(),
             shape: RequestTemplate::new(step, plan)?,
-            expect: if status_checked {
+            expect: if let Some(statuses) = expected_of_message(message.as_ref(), status_checked) {
+                statuses
+            } else if status_checked {
                 StatusSet(vec![(0, 999)])
             } else {
                 step.expect.clone().unwrap_or_else(|| plan.http.expect.clone())
@@ -117,6 +124,7 @@ impl CompiledStep {
             extract,
             checks,
             counts,
+            message,
         })
     }
 
@@ -135,6 +143,28 @@ impl CompiledStep {
         self.keeps
     }
 
+    /// Whether it is done once its message was handed to the kernel.
+    pub fn is_one_way(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.one_way)
+    }
+
+    /// Whether it is a message, or the upgrade to send them.
+    pub const fn is_message(&self) -> bool {
+        self.message.is_some()
+    }
+
+    /// Whether it sends nothing and only waits for messages.
+    pub fn only_waits(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| message.action == MessageAction::Wait)
+    }
+
+    /// Whether messages that arrive before it starts are kept for it.
+    pub fn reads_earlier_messages(&self) -> bool {
+        self.message.as_ref().is_some_and(|message| {
+            message.action == MessageAction::Wait || message.reply.is_some() || message.count > 1
+        })
+    }
+
     /// The texts of the step's checks, in order.
     pub fn checks(&self) -> impl Iterator<Item = &str> {
         self.checks.iter().map(CompiledCheck::text)
@@ -143,6 +173,16 @@ impl CompiledStep {
     /// Whether an extraction sets variable `slot`.
     pub(crate) fn extracts(&self, slot: u16) -> bool {
         self.extract.iter().any(|taken| taken.variable == slot)
+    }
+}
+
+/// Returns the statuses of a step with WebSocket messages, which have none. An upgrade is done with
+/// status 101 only, unless a check looks at the status.
+fn expected_of_message(message: Option<&CompiledMessage>, status_checked: bool) -> Option<StatusSet> {
+    match message?.action {
+        MessageAction::Connect if status_checked => Some(StatusSet(vec![(100, 999)])),
+        MessageAction::Connect => Some(StatusSet(vec![(101, 101)])),
+        _ => Some(StatusSet(vec![(0, 9_999)])),
     }
 }
 

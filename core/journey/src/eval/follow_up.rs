@@ -9,6 +9,8 @@ use crate::extract::ResponseView;
 pub enum NextMessage {
     /// Another message follows for the same request. Its bytes are in the given buffer.
     Leg(FollowUp),
+    /// The message was not the awaited one, or not the last of them: the wait goes on.
+    Await,
     /// The request is over.
     Over {
         /// The status of the last hop; for a page, the status of the page itself.

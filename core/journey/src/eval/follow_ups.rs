@@ -40,6 +40,11 @@ impl CompiledStep {
         answer: &ResponseView<'_>,
         out: &mut FollowUpSink<'_>,
     ) -> NextMessage {
+        if let Some(message) = &self.message
+            && !message.is_last(scene, session, answer)
+        {
+            return NextMessage::Await;
+        }
         let course = session.take_follow_ups();
         let target = str::from_utf8(target_of(sent)).unwrap_or("/");
         let site = course.as_ref().map_or_else(|| self.site(target), |course| course.place.site());

@@ -10,6 +10,7 @@ mod follow_up;
 mod follow_up_sink;
 mod follow_ups;
 mod judge;
+mod message;
 mod referrer;
 mod rejection;
 mod render_context;

@@ -20,6 +20,7 @@ impl CompiledStep {
         out: &mut Vec<u8>,
     ) -> Result<bool, RenderError> {
         session.take_follow_ups();
+        session.forget_messages();
         session.forget_own_cookies();
         let has_cookies = self.keeps.cookies && session.data().is_some_and(|held| !held.jar.is_empty());
         let has_login = self.credentials.as_ref().is_some_and(|by| session.has_login(by));

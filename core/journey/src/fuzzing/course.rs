@@ -54,6 +54,7 @@ pub fn fuzz_session(data: &[u8]) {
             watch: &mut |_| (),
         };
         sent = match step.on_answer(&mut scene, &mut session, &sent, &answer, &mut out) {
+            NextMessage::Await => unreachable!("only messages are awaited"),
             NextMessage::Over { .. } => {
                 redirects = 0;
                 written(&step, &mut scene, &mut session)

@@ -48,6 +48,8 @@ pub(crate) struct SessionData {
     /// The length of the cookies that the step itself set in the request in progress, if cookies of
     /// the jar follow them in its `Cookie` field.
     pub(crate) own_cookies: Option<usize>,
+    /// The number of messages that the step in progress has got of those it awaits.
+    pub(crate) messages: u32,
     /// The state of the request in progress, if it is past its first response.
     pub(crate) course: Option<Box<FollowUpState>>,
     /// Embedded resources that this session has fetched: hashes of their addresses, sorted.
@@ -113,6 +115,13 @@ impl Session {
     /// Takes the state of the request in progress and leaves `None`.
     pub(crate) fn take_follow_ups(&mut self) -> Option<Box<FollowUpState>> {
         self.holds_mut()?.course.take()
+    }
+
+    /// Starts to count the awaited messages of a step.
+    pub(crate) fn forget_messages(&mut self) {
+        if let Some(held) = self.holds_mut() {
+            held.messages = 0;
+        }
     }
 
     /// Returns variable `slot`, or `None` if it was never set.

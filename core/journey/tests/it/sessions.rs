@@ -46,6 +46,7 @@ fn plan() -> Plan {
         expect: StatusSet(vec![(200, 399)]),
         cookies: true,
         body_max: None,
+        websocket: wavetank_plan::WebSocketPlan::default(),
         proxy: None,
         proxy_protocol: None,
         dns: None,

@@ -2,7 +2,7 @@
 
 use wavetank_units::{Nanos, UserError};
 
-use crate::{HttpVersion, Plan, RunOptions};
+use crate::{ConnectionOwner, HttpVersion, MessageAction, Plan, Reply, RunOptions, Step};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,6 +215,37 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
     {
         let message = format!("-c {connections} is never used up: --max-open {max_open} is smaller");
         return conflict(message, "raise --max-open or lower -c");
+    }
+    Ok(())
+}
+
+/// Checks that a plan with WebSocket targets contains nothing that these cannot do.
+///
+/// # Errors
+/// Another version of HTTP than 1.1, and connections that serve one request.
+pub fn check_websocket(plan: &Plan) -> Result<(), UserError> {
+    if !plan.targets.iter().any(crate::Target::is_websocket) {
+        return Ok(());
+    }
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if plan.http.version != HttpVersion::Http11 {
+        return conflict("a WebSocket is upgraded from HTTP/1.1", "leave the version of HTTP out");
+    }
+    if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
+        let hint = "close it in a step: ws.close: 1000";
+        return conflict("a WebSocket carries any number of messages", hint);
+    }
+    let is_simple = |step: &Step| {
+        step.message.as_ref().is_none_or(|message| {
+            let is_any = !matches!(message.reply, Reply::Matching(_)) && message.count == 1;
+            message.action == MessageAction::Send && is_any
+        })
+    };
+    let is_shared =
+        |owner: ConnectionOwner| matches!(owner, ConnectionOwner::Shared | ConnectionOwner::Request);
+    if plan.scenarios.iter().any(|own| is_shared(own.connection) && !own.steps.iter().all(is_simple)) {
+        let hint = "connection: session, in the scenario or at the top of the file";
+        return conflict("several steps on a WebSocket need a connection of the session's own", hint);
     }
     Ok(())
 }

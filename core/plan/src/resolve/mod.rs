@@ -24,7 +24,7 @@ use crate::{
     TargetUrl, Unsupported, sources, thresholds,
 };
 
-pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2};
+pub use conflicts::{EXCLUSIVE, Exclusive, NEEDS, check_conflicts, check_http2, check_websocket};
 pub use load::most_open;
 pub use notes::{dns_option_unused, port_search_note};
 pub use request::{USER_AGENT, check_header, check_method, user_and_password};
@@ -277,6 +277,7 @@ fn http_plan(options: &RunOptions, url: &TargetUrl, way: &[SocketAddr]) -> Resul
         expect: options.expect_status.clone().unwrap_or_else(StatusSet::default_expected),
         cookies: false,
         body_max: None,
+        websocket: crate::WebSocketPlan::default(),
         proxy: options.proxy.as_ref().map(|proxy| proxy.url.plan(way.to_vec())).transpose()?,
         proxy_protocol: options.proxy_protocol,
         dns: DnsRefreshPlan::new(options.dns, options.ip, vec![RefreshedName::all_addresses(name)]),

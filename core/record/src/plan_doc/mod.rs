@@ -8,6 +8,7 @@ mod constants;
 mod dns;
 mod exact_quantity;
 mod hash;
+mod message;
 mod names;
 mod phase;
 mod pick;
@@ -34,6 +35,7 @@ pub use constants::all_constants;
 use dns::DnsYaml;
 use exact_quantity::{exact_duration, exact_rate, read_duration, read_rate};
 use hash::sha256_hex;
+use message::WebSocketYaml;
 use names::{name_of, one_of};
 use phase::PhaseYaml;
 use proxy::{PROXY_PROTOCOLS, ProxyYaml};
@@ -105,6 +107,8 @@ struct HttpYaml {
     proxy_protocol: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dns: Option<DnsYaml>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    websocket: Option<WebSocketYaml>,
 }
 
 impl PlanDoc {
@@ -297,6 +301,7 @@ impl HttpYaml {
             proxy,
             proxy_protocol,
             dns,
+            websocket,
         } = http;
         Self {
             version: name_of(*version, &VERSIONS).to_owned(),
@@ -312,6 +317,7 @@ impl HttpYaml {
             proxy: proxy.as_ref().map(ProxyYaml::new),
             proxy_protocol: proxy_protocol.map(|version| name_of(version, &PROXY_PROTOCOLS).to_owned()),
             dns: dns.as_ref().map(DnsYaml::new),
+            websocket: WebSocketYaml::new(websocket),
         }
     }
 
@@ -334,6 +340,7 @@ impl HttpYaml {
                 .map(|name| one_of(name, &PROXY_PROTOCOLS))
                 .transpose()?,
             dns: self.dns.as_ref().map(DnsYaml::read).transpose()?,
+            websocket: self.websocket.as_ref().map(WebSocketYaml::read).unwrap_or_default(),
         })
     }
 }

@@ -10,6 +10,7 @@ use wavetank_plan::{
 use super::exact_quantity::{exact_duration, read_duration};
 use super::hash::sha256_hex;
 use super::is_default;
+use super::message::MessageYaml;
 use super::names::{name_of, one_of};
 use super::status_ranges::{read_statuses, statuses};
 use super::text::{ON_FAILURES, PlanText, auth_kind};
@@ -84,6 +85,8 @@ struct StepYaml {
     count: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     on_failure: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<MessageYaml>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -159,6 +162,7 @@ impl StepYaml {
             request,
             // The path, the fields and the body say the same.
             grpc: _,
+            message,
             auth,
             timeout,
             expect,
@@ -199,6 +203,7 @@ impl StepYaml {
             check,
             count: counts.iter().map(|count| words.count(count)).collect(),
             on_failure: on_failure.map(|what| name_of(what, &ON_FAILURES).to_owned()),
+            message: message.as_ref().map(|message| MessageYaml::new(message, words)),
         }
     }
 
@@ -228,6 +233,7 @@ impl StepYaml {
             follow: self.follow,
             resources: self.resources,
             on_failure: read_on_failure(self.on_failure.as_deref())?,
+            message: self.message.as_ref().map(MessageYaml::read).transpose()?,
             ..Step::plain(self.name.clone(), target, request)
         })
     }

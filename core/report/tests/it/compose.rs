@@ -55,6 +55,7 @@ fn plan(load: &Load) -> Plan {
             expect: StatusSet(vec![(200, 399)]),
             cookies: false,
             body_max: None,
+            websocket: wavetank_plan::WebSocketPlan::default(),
             proxy: None,
             proxy_protocol: None,
             dns: None,

@@ -8,7 +8,9 @@ mod http2;
 mod request;
 mod response;
 mod transcript;
+mod websocket;
 
 pub use http2::{http2_client, http2_server};
 pub use request::request;
 pub use response::response;
+pub use websocket::{websocket_client, websocket_server};

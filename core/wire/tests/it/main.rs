@@ -2,3 +2,4 @@
 
 mod h1;
 mod http2;
+mod websocket;

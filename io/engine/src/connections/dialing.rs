@@ -35,7 +35,8 @@ impl<D: Driver> Connections<D> {
     #[inline]
     pub(super) fn conversation(&mut self, seat: u32) -> &mut ConnIo {
         let Self { seats, talks, .. } = self;
-        seats[seat as usize].talk.get_or_insert_with(|| talks.take())
+        let entry = &mut seats[seat as usize];
+        entry.talk.get_or_insert_with(|| talks.take_for(entry.upgraded))
     }
 
     /// Whether one more connection may be opened before the load starts.
@@ -236,7 +237,8 @@ impl<D: Driver> Connections<D> {
         let failure = match state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
-            ConnState::Greeting => failure::GREETING_TIMEOUT,
+            ConnState::Greeting if self.http2 => failure::GREETING_TIMEOUT,
+            ConnState::Greeting => failure::UPGRADE_TIMEOUT,
             _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };
         self.cancel_dial(seat, &failure, Close::Rst, at, rec);

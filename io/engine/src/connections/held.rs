@@ -36,6 +36,9 @@ impl<D: Driver> Connections<D> {
             }
             ConnState::Open => {
                 if let Some(link) = entry.link.take() {
+                    if std::mem::take(&mut entry.upgraded) && how == Close::Fin {
+                        self.talks.send_close(entry.talk.as_deref_mut(), &mut self.driver, link);
+                    }
                     self.driver.close(link, how);
                     self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
                 }

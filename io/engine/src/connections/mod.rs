@@ -9,6 +9,8 @@ mod dialing;
 mod establish;
 mod events;
 mod held;
+mod message_intake;
+mod messages;
 mod pooled;
 mod receiving;
 mod stamps;
@@ -16,6 +18,7 @@ mod streams;
 mod timeouts;
 mod timer;
 mod transient;
+mod upgrades;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,6 +45,7 @@ use crate::sources::{Sources, Tuple};
 use deferred_send::DeferredSend;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
 use timer::Timer;
+use upgrades::Upgrades;
 
 /// The maximum number of connections for which tables reserve space.
 const ROOM_MAX: usize = 1 << 20;
@@ -88,6 +92,8 @@ pub(crate) struct Connections<D> {
     pub(crate) leaving: Vec<DeferredSend>,
     /// Connections use HTTP/2.
     http2: bool,
+    /// How connections are upgraded to WebSocket; `None`: no target is one.
+    upgrades: Option<Upgrades>,
     /// Slots of HTTP/2 connections with bytes to send. They are sent at the end of the turn.
     unflushed: Vec<u32>,
 }
@@ -109,6 +115,7 @@ impl<D: Driver> Connections<D> {
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };
+        let upgrades = Upgrades::new(&plan, &requests);
         Self {
             driver,
             clock,
@@ -117,10 +124,10 @@ impl<D: Driver> Connections<D> {
             names: plan.server_name_indices(),
             preface: Preface::new(&plan),
             last_answer: HeadCache::new(),
-            talks: ConnIoPool::new(Limits {
-                body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX),
-                ..Limits::default()
-            }),
+            talks: ConnIoPool::new(
+                Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
+                sources.seed(plan.seed),
+            ),
             sources,
             timers: Timers::with_capacity(timed),
             seats: Vec::with_capacity(room),
@@ -131,6 +138,7 @@ impl<D: Driver> Connections<D> {
             own: uses(&|connection| connection != ConnectionOwner::Shared),
             pipeline: plan.http.pipeline as usize,
             http2: plan.http.version == HttpVersion::Http2,
+            upgrades,
             unflushed: Vec::new(),
             lasts: if plan.http.keepalive {
                 plan.http.requests_per_connection.unwrap_or(u64::MAX)
@@ -176,9 +184,9 @@ impl<D: Driver> Connections<D> {
     fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open slot has a connection id");
-        let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+        let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(entry.upgraded));
         let Machine::Http1(reader) = &mut talk.machine else {
-            return self.dispatch_stream(seat, flight, at);
+            return self.dispatch_other(seat, flight, at, rec);
         };
         if talk.flights.sent() == 0 {
             reader.expect(flight.manner.is_head());
@@ -245,7 +253,7 @@ impl<D: Driver> Connections<D> {
         rec.opened(std::mem::replace(&mut entry.past, LastUse::Nothing) == LastUse::Lost);
         entry.state = ConnState::Open;
         if let Some(talk) = &mut entry.talk
-            && !(self.http2 && talk.machine.is_http2())
+            && talk.machine.is_http1()
         {
             talk.machine = Machine::http1(self.talks.limits());
         }
@@ -321,7 +329,7 @@ impl<D: Driver> Connections<D> {
             self.driver.close(link, close);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
-        entry.state = ConnState::Closed;
+        (entry.state, entry.upgraded) = (ConnState::Closed, false);
         let served = entry.past == LastUse::Served;
         // A held connection is opened again, whichever side ended it.
         let again = lost || entry.wish == SlotIntent::Hold;
@@ -344,7 +352,7 @@ impl<D: Driver> Connections<D> {
     fn break_requests(&mut self, seat: u32, mut failure: Failure, served: bool, at: Nanos) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
         let Machine::Http1(reader) = &talk.machine else {
-            return self.break_streams(seat, &failure, served, at);
+            return self.break_other(seat, &failure, served, at);
         };
         // A response that has begun cannot be requested again. If none has begun, a retry is
         // allowed, provided the connection had worked.

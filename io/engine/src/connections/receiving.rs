@@ -20,9 +20,9 @@ impl<D: Driver> Connections<D> {
         let is_ending = self.driver.is_ending(link);
         let mut input = self.driver.received(len);
         while !input.is_empty() {
-            let talk = entry.talk.get_or_insert_with(|| self.talks.take());
+            let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(entry.upgraded));
             let Machine::Http1(reader) = &mut talk.machine else {
-                return self.streams_received(seat, link, len, at, rec);
+                return self.other_received(seat, link, len, at, rec);
             };
             let Some(flight) = talk.flights.first_sent() else {
                 if talk.flights.is_refused() {

@@ -26,6 +26,9 @@ const IDLE_BYTES_MAX: usize = 64 << 10;
 impl<D: Driver> Connections<D> {
     /// Handles a connection that is ready for its protocol: after connecting, the preface and TLS.
     pub(super) fn established(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        if self.upgrades.is_some() {
+            return self.begin_websocket(seat, link, at, rec);
+        }
         if !self.http2 {
             return self.opened(seat, at, rec);
         }
@@ -51,7 +54,8 @@ impl<D: Driver> Connections<D> {
     #[cold]
     pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = match how {
-            CloseReason::Eof | CloseReason::Truncated => failure::GREETING_CLOSED,
+            CloseReason::Eof | CloseReason::Truncated if self.http2 => failure::GREETING_CLOSED,
+            CloseReason::Eof | CloseReason::Truncated => failure::UPGRADE_CLOSED,
             _ => failure::end_failure(how, &self.driver),
         };
         self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
@@ -193,7 +197,7 @@ impl<D: Driver> Connections<D> {
 
     /// Ends a connection on which the peer broke the protocol.
     #[cold]
-    fn broke_protocol(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn broke_protocol(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
         if self.seats[seat as usize].state == ConnState::Greeting {
             return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
         }

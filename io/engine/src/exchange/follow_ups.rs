@@ -4,6 +4,7 @@
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, FollowUpKind};
 use wavetank_units::Nanos;
+use wavetank_wire::ws::Operation;
 
 use super::{ANY_SEAT, Exchanges, Stage};
 use crate::completed::PendingVerdict;
@@ -33,6 +34,17 @@ impl<D: Driver> Exchanges<D> {
             // The end of embedded resources is the end of the page's response, not its start.
             self.connections.letters.entry(exchange).page_began.get_or_insert(first_byte);
         }
+        let at = self.connections.fresh(at);
+        self.resend(exchange, false, at, rec);
+    }
+
+    /// Goes on waiting for messages, because the last one was not the awaited one.
+    pub(crate) fn wait_on(&mut self, answered: &PendingVerdict, rec: &mut Recorder) {
+        let PendingVerdict { exchange, at, .. } = *answered;
+        self.connections.letters.reset_response(exchange);
+        let request = &mut self.connections.letters.entry(exchange).request;
+        request.clear();
+        request.extend(Operation::WaitOn.prefix());
         let at = self.connections.fresh(at);
         self.resend(exchange, false, at, rec);
     }

@@ -106,6 +106,7 @@ impl<D: Driver> Exchanges<D> {
         self.sent_last = ended.sent;
         let done = judged.is_ok();
         match judged {
+            Ok(()) if ended.manner.is_one_way() => rec.handed_over(offered.key, times.lag),
             Ok(()) => rec.done(offered.key, times, status),
             Err(failure) => {
                 let status = Some(status);

@@ -10,6 +10,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_units::address_text;
 use wavetank_wire::h1::{FaultKind, ParseError};
 use wavetank_wire::h2::{Fault, StreamFailure};
+use wavetank_wire::ws;
 
 /// Why a request was not answered.
 #[derive(Clone, Debug)]
@@ -60,6 +61,24 @@ pub(crate) const HTTP2_REFUSED: Failure =
 pub(crate) const NOT_A_REQUEST: Failure = Failure::detailed(
     ErrorClass::Data,
     "the text of the request is not valid HTTP and cannot be sent as HTTP/2",
+);
+
+/// The connection was made, but the server did not answer the upgrade to WebSocket in time.
+pub(crate) const UPGRADE_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    "connected, but the server did not answer the WebSocket upgrade in time",
+);
+
+/// The server closed a new connection instead of answering the upgrade to WebSocket.
+pub(crate) const UPGRADE_CLOSED: Failure = Failure::detailed(
+    ErrorClass::Protocol,
+    "the server closed the connection instead of answering the WebSocket upgrade",
+);
+
+/// A message has no WebSocket to go through.
+pub(crate) const NOT_UPGRADED: Failure = Failure::detailed(
+    ErrorClass::ClosedEarly,
+    "the WebSocket is not open: it was closed, or no ws.connect came before",
 );
 
 /// A connection that had served requests was ended as the next one was sent.
@@ -205,6 +224,33 @@ pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
             retry,
             ..Failure::new(ErrorClass::ClosedEarly)
         },
+    }
+}
+
+/// Returns the failure for a fault of a WebSocket.
+pub(crate) fn websocket_failure(fault: ws::Fault) -> Failure {
+    let class = match fault {
+        ws::Fault::MessageTooLarge => ErrorClass::BodyLimit,
+        _ => ErrorClass::Protocol,
+    };
+    Failure::detailed(class, fault.text())
+}
+
+/// Returns the failure for a server that answered an upgrade with another status.
+pub(crate) fn upgrade_refused(status: u16) -> Failure {
+    Failure {
+        detail: Some(Cow::Owned(format!("the server answered the WebSocket upgrade with status {status}"))),
+        ..Failure::new(ErrorClass::Status)
+    }
+}
+
+/// Returns the failure for a server that closed a WebSocket.
+pub(crate) fn websocket_closed(code: ws::CloseCode, reason: &[u8]) -> Failure {
+    let reason = String::from_utf8_lossy(reason);
+    let colon = if reason.is_empty() { "" } else { ": " };
+    Failure {
+        detail: Some(Cow::Owned(format!("the server closed the WebSocket ({code}){colon}{reason}"))),
+        ..Failure::new(ErrorClass::ClosedEarly)
     }
 }
 

@@ -150,7 +150,10 @@ impl Recorder {
         step.counters.late += u64::from(times.lag > self.late_tolerance);
         step.response.record(times.response);
         step.service.record(times.service);
-        step.status.add(status, 1);
+        // WebSocket messages have none.
+        if status != 0 {
+            step.status.add(status, 1);
+        }
         let phase = self.phase(key.phase);
         phase.ttfb.record(times.ttfb);
         phase.transfer.record(times.transfer);
@@ -158,6 +161,14 @@ impl Recorder {
         if self.slowest.would_keep(place, times.response) {
             self.slowest.keep(place, key, times, status);
         }
+    }
+
+    /// Records a message that awaits no answer and was handed to the kernel. It has no response
+    /// time.
+    pub(crate) fn handed_over(&mut self, key: Key, lag: u64) {
+        self.step(key).counters.done += 1;
+        self.late(key, lag);
+        self.resolved(key);
     }
 
     /// Returns the slowest responses of each step that have become so since the last call.
@@ -173,7 +184,7 @@ impl Recorder {
         if class.is_censored() {
             step.response.record(waited);
         }
-        if let Some(status) = status {
+        if let Some(status) = status.filter(|status| *status != 0) {
             step.status.add(status, 1);
         }
         if !class.is_censored() {

@@ -77,6 +77,7 @@ impl Sessions {
         let mut scene = self.stage.scene(answered.at);
         let (status, judged) = match step.on_answer(&mut scene, &mut live.session, sent, &answer, &mut out) {
             NextMessage::Over { status, judged } => (status, judged),
+            NextMessage::Await => return Verdict::Await,
             NextMessage::Leg(leg) => {
                 std::mem::swap(&mut letter.request, &mut self.next);
                 return Verdict::Leg(leg);
@@ -93,6 +94,8 @@ impl Sessions {
 pub(crate) enum Verdict {
     /// One more message follows for the same request.
     Leg(FollowUp),
+    /// The message was not the awaited one, so the request goes on.
+    Await,
     /// The request is over, with this status. The response is acceptable or not.
     Over(u16, Result<(), Failure>),
 }

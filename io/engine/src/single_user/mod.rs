@@ -23,6 +23,7 @@ mod prefacing;
 mod request;
 mod trace_event;
 mod walk;
+mod websocket;
 
 use std::sync::Arc;
 

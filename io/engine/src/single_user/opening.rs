@@ -37,8 +37,9 @@ impl Connector<'_> {
                         let connected = self.clock.now();
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
-                        let (clock, http2) = (self.clock, None);
-                        let line = SingleConnection { driver, conn, clock, opened, served: 0, http2 };
+                        let (clock, http2, websocket) = (self.clock, None, None);
+                        let line =
+                            SingleConnection { driver, conn, clock, opened, served: 0, http2, websocket };
                         return self.establish(line, target, until);
                     }
                     Err(failure) => failure,
@@ -99,6 +100,9 @@ impl Connector<'_> {
         }
         if self.plan.http.version == HttpVersion::Http2 {
             self.greet(&mut line, until).map_err(no)?;
+        }
+        if self.plan.targets[usize::from(target)].is_websocket() {
+            self.begin_websocket(&mut line, target, until).map_err(no)?;
         }
         Ok(line)
     }

@@ -12,6 +12,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::{ConnectionOwner, Step};
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseHead, ResponseSink};
+use wavetank_wire::ws::Operation;
 
 use super::connection::{RequestError, ResponseTimes, SingleConnection};
 use super::trace_event::{EarlyEnd, FullResponse, RequestCause, RequestFailure, SentRequest, TraceEvent};
@@ -101,6 +102,10 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
                         Message { why: kind.into(), target, bytes: next.into(), head, idempotent, call };
                     keeps = leg.keeps;
                 }
+                NextMessage::Await => {
+                    let bytes = Operation::WaitOn.prefix().into_iter().collect();
+                    message = Message { why: RequestCause::Step, bytes, ..message };
+                }
                 NextMessage::Over { status, judged } => {
                     let own = &self.way.scenario.steps[usize::from(number)];
                     return judged.map_err(|unwanted| Wrong::of(unwanted, step, own, status));
@@ -177,6 +182,15 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             let open_until = self.now().after(self.plan().http.connect_timeout).min(deadline);
             let mut line = self.line(message.target, open_until).map_err(|broken| self.unanswered(broken))?;
             let mut keep = Keep::new(keeps);
+            if line.must_be_new(&message.bytes) {
+                line.close(self.plan().http.close);
+                line = self
+                    .way
+                    .caller
+                    .open(message.target, open_until)
+                    .map_err(|broken| self.unanswered(broken))?;
+                (self.watch)(TraceEvent::Opened(&line.opened));
+            }
             let (address, reused) = (line.opened.address, line.served > 0);
             let sent = self.now();
             let heard = self.way.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
@@ -189,7 +203,9 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
             match heard {
                 Ok(heard) => {
-                    self.told(&heard, &keep, message.call);
+                    if !line.is_one_way(&message.bytes) {
+                        self.told(&heard, &keep, message.call);
+                    }
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
                 }

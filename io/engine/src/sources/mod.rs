@@ -141,6 +141,11 @@ impl Sources {
         this
     }
 
+    /// Returns a seed that differs between load threads.
+    pub(crate) const fn seed(&self, run: u64) -> u64 {
+        run.wrapping_add((self.turn as u64) << 40)
+    }
+
     /// Replaces the addresses of each target; a target with an empty list keeps its addresses.
     ///
     /// Tuples in use or resting for replaced addresses are kept, because the addresses may return.

@@ -162,6 +162,10 @@ impl<D: Driver> Worker<D> {
                 self.exchanges.add_own_work(answered.exchange, Nanos(until.since(answered.at) as i64));
                 return self.lead_on(answered, &leg);
             }
+            Verdict::Await => {
+                self.exchanges.add_own_work(answered.exchange, Nanos(until.since(answered.at) as i64));
+                return self.exchanges.wait_on(answered, &mut self.rec);
+            }
             Verdict::Over(status, judged) => (status, judged),
         };
         if let Some(resolved) = self.exchanges.conclude(answered, came_to, &mut self.rec) {

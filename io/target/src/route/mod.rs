@@ -18,6 +18,8 @@ pub(crate) enum Route {
     Delay(Nanos),
     Status(u16),
     Echo,
+    /// A WebSocket that sends every message back.
+    WebSocket,
     Close,
     Truth,
     TruthConnections,
@@ -40,6 +42,7 @@ impl Route {
         match path {
             b"/" | b"*" => return Self::Home,
             b"/echo" => return Self::Echo,
+            b"/ws/echo" => return Self::WebSocket,
             b"/close" => return Self::Close,
             b"/truth" => return Self::Truth,
             b"/truth/connections" => return Self::TruthConnections,

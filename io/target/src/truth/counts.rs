@@ -10,7 +10,7 @@ use super::arrival_log::{ArrivalLog, Arrived};
 use super::counter::Counter;
 use super::gauge::Gauge;
 use super::path_counts::{PathCounts, PathSlot};
-use super::{ConnectionCounts, HandshakeCounts};
+use super::{ConnectionCounts, HandshakeCounts, MessageCounts};
 use crate::handshake::Handshake;
 
 /// Responses are counted by status for statuses below this.
@@ -57,6 +57,8 @@ pub(crate) struct Counts {
     pub(crate) full_handshakes: Counter,
     pub(crate) resumed_handshakes: Counter,
     pub(crate) failed_handshakes: Counter,
+    pub(crate) messages_received: Counter,
+    pub(crate) messages_sent: Counter,
     pub(crate) bytes_received: Counter,
     pub(crate) bytes_sent: Counter,
     paths: PathCounts,
@@ -80,6 +82,8 @@ impl Counts {
             full_handshakes: Counter::default(),
             resumed_handshakes: Counter::default(),
             failed_handshakes: Counter::default(),
+            messages_received: Counter::default(),
+            messages_sent: Counter::default(),
             bytes_received: Counter::default(),
             bytes_sent: Counter::default(),
             paths: PathCounts::default(),
@@ -115,6 +119,8 @@ impl Counts {
             &self.full_handshakes,
             &self.resumed_handshakes,
             &self.failed_handshakes,
+            &self.messages_received,
+            &self.messages_sent,
             &self.bytes_received,
             &self.bytes_sent,
         ];
@@ -241,6 +247,10 @@ impl Counts {
                 resumed: self.resumed_handshakes.get(),
                 failed: self.failed_handshakes.get(),
             },
+            messages: MessageCounts {
+                received: self.messages_received.get(),
+                sent: self.messages_sent.get(),
+            },
             bytes_received: self.bytes_received.get(),
             bytes_sent: self.bytes_sent.get(),
             statuses: statuses.collect(),
@@ -257,6 +267,7 @@ pub(crate) struct CountsSnapshot {
     pub(super) bad_requests: u64,
     pub(super) connections: ConnectionCounts,
     pub(super) handshakes: HandshakeCounts,
+    pub(super) messages: MessageCounts,
     pub(super) bytes_received: u64,
     pub(super) bytes_sent: u64,
     /// Statuses of responses, and their counts.

@@ -17,7 +17,7 @@ pub use connection_snapshot::ConnectionSnapshot;
 pub(crate) use counts::{CloseKind, Counts, CountsSnapshot};
 pub(crate) use gauge::Gauge;
 pub(crate) use path_counts::{PATHS_MAX, PathSlot};
-pub use totals::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts};
+pub use totals::{Arrivals, ByteCounts, ConnectionCounts, Gaps, HandshakeCounts, MessageCounts};
 
 /// Everything the server has counted since its start or the last reset, without requests for
 /// `/truth`. Its JSON form is the response of `/truth`, schema `wavetank.truth/1`. The names of
@@ -38,6 +38,8 @@ pub struct Truth {
     pub handshakes: HandshakeCounts,
     /// Bytes received and sent, on all connections; with TLS, the decrypted bytes.
     pub bytes: ByteCounts,
+    /// Messages of WebSockets.
+    pub messages: MessageCounts,
     /// Requests by path without query: at most 256 paths, all further ones under `other`.
     pub paths: BTreeMap<String, u64>,
     /// Responses by status.
@@ -61,6 +63,8 @@ impl Truth {
             truth.handshakes.full += seen.handshakes.full;
             truth.handshakes.resumed += seen.handshakes.resumed;
             truth.handshakes.failed += seen.handshakes.failed;
+            truth.messages.received += seen.messages.received;
+            truth.messages.sent += seen.messages.sent;
             truth.bytes.received += seen.bytes_received;
             truth.bytes.sent += seen.bytes_sent;
             for &(status, count) in &seen.statuses {

@@ -75,6 +75,15 @@ pub struct ByteCounts {
     pub sent: u64,
 }
 
+/// Messages of WebSockets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct MessageCounts {
+    /// Received whole.
+    pub received: u64,
+    /// Written to be sent.
+    pub sent: u64,
+}
+
 /// Arrival times of requests. A request is timestamped when the receive that completed its head
 /// returns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -2,6 +2,7 @@
 
 mod ending;
 mod http2;
+mod messages;
 mod secured;
 mod shop_responses;
 
@@ -12,6 +13,7 @@ use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Event, S
 use wavetank_pace::Timers;
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
+use wavetank_wire::ws::Deflater;
 
 use crate::answer::Response;
 use crate::connection::{AfterLast, Connection, CountedAs, ReadMode};
@@ -26,6 +28,7 @@ use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
 use crate::shop::ShopClient;
 use crate::truth::{CloseKind, Counts};
+use messages::take_messages;
 
 /// Events handled in one turn, before requests for the counts are answered.
 const EVENTS_PER_TURN: usize = 64;
@@ -56,6 +59,8 @@ pub(crate) struct Worker<D> {
     paths: PathCache,
     known: RequestCache,
     teller: ShopClient,
+    /// Compresses messages of WebSockets.
+    deflater: Option<Box<Deflater>>,
     /// Whether clients use TLS.
     tls: bool,
 }
@@ -85,6 +90,7 @@ impl<D: Driver> Worker<D> {
             paths: PathCache::new(options.any, Arc::clone(&shop.pools)),
             known: RequestCache::default(),
             teller: ShopClient::new(shop, thread),
+            deflater: None,
             tls: options.tls.is_some(),
         }
     }
@@ -187,6 +193,9 @@ impl<D: Driver> Worker<D> {
         }
         counts.bytes_received.add(len as u64);
         if connection.reading == ReadMode::Requests {
+            if connection.websocket.is_some() {
+                return self.received_messages(id, len, counts);
+            }
             if connection.uses_http2(|| self.driver.received(len)) {
                 return self.received_streams(id, len, counts);
             }
@@ -213,6 +222,7 @@ impl<D: Driver> Worker<D> {
             return self.advance_streams(id, counts);
         }
         let done = loop {
+            let has_messages = take_messages(connection, &mut self.outbox, &self.shared.freeze, self.now);
             if !self.outbox.out.is_empty() {
                 // Counted before sending: a client that has the bytes may immediately ask another
                 // thread for the counts.
@@ -228,7 +238,7 @@ impl<D: Driver> Worker<D> {
             if connection.pending {
                 break Done::Waiting;
             }
-            if connection.owed.is_empty() && connection.body_left == 0 {
+            if connection.owed.is_empty() && connection.body_left == 0 && !has_messages {
                 break Done::Clear;
             }
             // During a freeze, only bytes that the kernel has already are transmitted.

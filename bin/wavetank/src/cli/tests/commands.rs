@@ -42,7 +42,14 @@ fn run_may_be_left_out() {
 fn nothing_given_is_nothing_set() {
     let args = run("localhost:8080/x");
     assert_eq!(args.options, RunOptions::default());
-    let url = TargetUrl { host: "localhost".into(), port: 8080, path: "/x".into(), tls: false, grpc: false };
+    let url = TargetUrl {
+        host: "localhost".into(),
+        port: 8080,
+        path: "/x".into(),
+        tls: false,
+        grpc: false,
+        websocket: false,
+    };
     assert_eq!(args.goal, LoadSource::Url(url));
     assert_eq!(
         (args.output.format(), args.output.out.len(), args.output.no_archive, args.output.quiet),

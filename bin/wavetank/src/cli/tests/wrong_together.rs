@@ -40,11 +40,9 @@ fn all_wrong_options_are_reported_together() {
 #[test]
 fn what_is_not_supported_is_said_plainly() {
     check(&[
-        ("wss://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
-        ("run ws://localhost/", "bad_scheme", Usage, "WebSocket is not supported", "limitations"),
         ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
         ("gopher://localhost/", "bad_scheme", Usage, "not a scheme of HTTP", "http://localhost/"),
-        ("localhost --ws", "option_unknown", Usage, "WebSocket is not supported", "limitations"),
+        ("localhost --ws", "option_unknown", Usage, "--ws", "wavetank run ws://HOST/PATH"),
         ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
         ("localhost --protoset a.pb", "option_unknown", Usage, "--protoset", "--proto FILE"),
         ("localhost --prometheus", "option_unknown", Usage, "--prometheus", "--metrics prometheus=:9464"),

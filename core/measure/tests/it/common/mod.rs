@@ -37,6 +37,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             expect: StatusSet(vec![(200, 399)]),
             cookies: false,
             body_max: None,
+            websocket: wavetank_plan::WebSocketPlan::default(),
             proxy: None,
             proxy_protocol: None,
             dns: None,

@@ -11,9 +11,10 @@ use wavetank_measure::{
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
-    HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, Phase, Plan, PopulationCurve,
-    RateCurve, RefreshedName, RequestPlan, Scenario, ScenarioMix, SharedPlan, SourceOrder, SourcesPlan,
-    StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, MessageAction, MessagePlan, Phase,
+    Plan, PopulationCurve, RateCurve, RefreshedName, Reply, RequestPlan, Scenario, ScenarioMix, SharedPlan,
+    SourceOrder, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
+    WebSocketPlan,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
@@ -251,6 +252,12 @@ pub(crate) fn plan() -> Plan {
             expect: StatusSet(vec![(200, 399), (404, 404)]),
             cookies: true,
             body_max: Some(1 << 20),
+            websocket: WebSocketPlan {
+                subprotocol: Some("chat.v2".to_owned()),
+                deflate: true,
+                headers: vec![("X-Room".to_owned(), "5".to_owned())],
+                secret_headers: Vec::new(),
+            },
             proxy: None,
             proxy_protocol: None,
             dns: Some(DnsRefreshPlan {
@@ -271,7 +278,18 @@ pub(crate) fn plan() -> Plan {
         scenarios: vec![Scenario::from_steps(
             "",
             ConnectionOwner::Shared,
-            vec![Step::plain("POST /cart", 0, request())],
+            vec![
+                Step::plain("POST /cart", 0, request()),
+                Step {
+                    message: Some(MessagePlan {
+                        action: MessageAction::Send,
+                        binary: true,
+                        reply: Reply::Any,
+                        count: 2,
+                    }),
+                    ..Step::plain("ws.send", 0, RequestPlan { body: "hi".into(), ..RequestPlan::default() })
+                },
+            ],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),

@@ -1,0 +1,97 @@
+//! [`MessageYaml`] and [`WebSocketYaml`]: WebSocket messages, in `plan.yaml`.
+
+use serde::{Deserialize, Serialize};
+use wavetank_plan::redact::{REDACTED, is_secret_header};
+use wavetank_plan::{Check, CheckSubject, MessageAction, MessagePlan, Reply, Template, Test, WebSocketPlan};
+
+use super::is_default;
+use super::names::{name_of, one_of};
+use super::text::PlanText;
+use crate::DecodeError;
+
+const ACTIONS: [(&str, MessageAction); 4] = [
+    ("connect", MessageAction::Connect),
+    ("send", MessageAction::Send),
+    ("wait", MessageAction::Wait),
+    ("close", MessageAction::Close),
+];
+const ANY: &str = "any";
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct MessageYaml {
+    action: String,
+    #[serde(default, skip_serializing_if = "is_default")]
+    binary: bool,
+    /// `any`, or the condition; absent: no answer is awaited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    messages: Option<u32>,
+}
+
+impl MessageYaml {
+    pub(super) fn new(message: &MessagePlan, words: PlanText<'_>) -> Self {
+        let MessagePlan { action, binary, reply, count } = message;
+        Self {
+            action: name_of(*action, &ACTIONS).to_owned(),
+            binary: *binary,
+            reply: match reply {
+                Reply::None => None,
+                Reply::Any => Some(ANY.to_owned()),
+                Reply::Matching(check) => Some(words.check(check)),
+            },
+            messages: (*count != 1).then_some(*count),
+        }
+    }
+
+    /// Reads it. No message is judged any more, so a condition only has its text.
+    pub(super) fn read(&self) -> Result<MessagePlan, DecodeError> {
+        let reply = match self.reply.as_deref() {
+            None => Reply::None,
+            Some(ANY) => Reply::Any,
+            Some(text) => {
+                let subject = CheckSubject::Value(Template::default());
+                let test = Test::Contains(Vec::new());
+                Reply::Matching(Box::new(Check { text: text.to_owned(), subject, test }))
+            }
+        };
+        let count = self.messages.unwrap_or(1);
+        Ok(MessagePlan { action: one_of(&self.action, &ACTIONS)?, binary: self.binary, reply, count })
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct WebSocketYaml {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    subprotocol: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    deflate: bool,
+    /// `Name: value`, secrets as `***`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    headers: Vec<String>,
+}
+
+impl WebSocketYaml {
+    pub(super) fn new(plan: &WebSocketPlan) -> Option<Self> {
+        let WebSocketPlan { subprotocol, deflate, headers, secret_headers } = plan;
+        let header = |(name, value): &(String, String)| {
+            let is_secret =
+                is_secret_header(name) || secret_headers.iter().any(|own| own.eq_ignore_ascii_case(name));
+            format!("{name}: {}", if is_secret { REDACTED } else { value })
+        };
+        let headers = headers.iter().map(header).collect();
+        let yaml = Self { subprotocol: subprotocol.clone(), deflate: *deflate, headers };
+        (*plan != WebSocketPlan::default()).then_some(yaml)
+    }
+
+    pub(super) fn read(&self) -> WebSocketPlan {
+        let headers: Vec<_> = self.headers.iter().filter_map(|line| line.split_once(": ")).collect();
+        let secrets = headers.iter().filter(|(_, value)| *value == REDACTED);
+        WebSocketPlan {
+            subprotocol: self.subprotocol.clone(),
+            deflate: self.deflate,
+            secret_headers: secrets.map(|(name, _)| name.to_ascii_lowercase()).collect(),
+            headers: headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+        }
+    }
+}

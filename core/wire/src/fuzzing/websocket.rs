@@ -1,0 +1,102 @@
+//! The fuzz targets of WebSocket.
+
+use crate::h1::ResponseHead;
+use crate::ws::{Client, ClientSink, CloseCode, Limits, MessageKind, MessageSink, Server, ServerSink};
+
+use super::transcript::{Cut, Transcript};
+
+/// No input may make the machine write more than this before it is sent.
+const OUT_BYTES_MAX: usize = 1 << 20;
+const LIMITS: Limits = Limits { message_bytes_max: 1 << 16, fragments_max: 8, head_bytes_max: 256 };
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n";
+
+impl MessageSink for Transcript {
+    fn begin(&mut self, kind: MessageKind) {
+        self.note(format_args!("begin {kind:?}"));
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        assert!(!bytes.is_empty(), "an empty piece of a message");
+        self.body.extend_from_slice(bytes);
+    }
+
+    fn end(&mut self, length: u64) {
+        let message = std::mem::take(&mut self.body);
+        assert_eq!(message.len() as u64, length, "the pieces are the message");
+        self.note(format_args!("end {}", message.escape_ascii()));
+    }
+}
+
+impl ClientSink for Transcript {
+    fn upgraded(&mut self, head: &ResponseHead<'_>) {
+        self.note(format_args!("upgraded {}", head.raw.escape_ascii()));
+    }
+
+    fn refused(&mut self, head: &ResponseHead<'_>) {
+        self.note(format_args!("refused {} {}", head.status, head.raw.escape_ascii()));
+    }
+
+    fn closed(&mut self, code: CloseCode, reason: &[u8]) {
+        self.note(format_args!("closed {code} {}", reason.escape_ascii()));
+    }
+}
+
+impl ServerSink for Transcript {
+    fn closed(&mut self, code: CloseCode) {
+        self.note(format_args!("closed {code}"));
+    }
+}
+
+/// Reads `data` as what a server sends: its first byte chooses whether the WebSocket is open.
+pub fn websocket_client(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let whole = client(choice, bytes, &mut Cut::Every(usize::MAX));
+    for mut cut in Cut::all(data) {
+        assert_eq!(client(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
+    }
+}
+
+fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
+    let mut client = if choice & 1 == 0 { Client::resume(LIMITS, 1) } else { Client::new(LIMITS, 1) };
+    if choice & 1 == 1 {
+        client.connect(REQUEST);
+    }
+    let mut said = Transcript::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let piece = cut.piece(rest);
+        rest = &rest[piece.len()..];
+        if let Err(fault) = client.read(piece, &mut said) {
+            assert_eq!(client.read(piece, &mut said), Err(fault), "a fault that is not repeated");
+            said.note(format_args!("fault {fault:?}"));
+            break;
+        }
+    }
+    assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
+    (said.events, std::mem::take(client.out()))
+}
+
+/// Reads `data` as what a client sends: its first byte chooses whether messages may be compressed.
+pub fn websocket_server(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let whole = server(choice, bytes, &mut Cut::Every(usize::MAX));
+    for mut cut in Cut::all(data) {
+        assert_eq!(server(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
+    }
+}
+
+fn server(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
+    let (mut server, mut said) = (Server::new(LIMITS, choice & 1 == 1), Transcript::default());
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let piece = cut.piece(rest);
+        rest = &rest[piece.len()..];
+        if let Err(fault) = server.read(piece, &mut said) {
+            assert_eq!(server.read(piece, &mut said), Err(fault), "a fault that is not repeated");
+            said.note(format_args!("fault {fault:?}"));
+            break;
+        }
+    }
+    assert!(server.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", server.out().len());
+    (said.events, std::mem::take(server.out()))
+}

@@ -1,0 +1,88 @@
+//! What can be wrong on a WebSocket connection.
+
+use super::close::CloseCode;
+
+/// A fault of the peer, which ends the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The response to the upgrade is not HTTP/1.
+    NotHttp,
+    /// The head of the response to the upgrade is too large.
+    HeadTooLarge,
+    /// The response has status 101, but not the fields of a WebSocket.
+    NoUpgrade,
+    /// The response has the wrong `Sec-WebSocket-Accept`.
+    WrongAccept,
+    /// The server chose a subprotocol that was not offered.
+    WrongSubprotocol,
+    /// The server chose an extension, or parameters of one, that were not offered.
+    WrongExtension,
+    /// A frame has a reserved bit.
+    ReservedBit,
+    /// A frame has a reserved opcode.
+    ReservedOpcode,
+    /// A frame of a server is masked, or one of a client is not.
+    Masking,
+    /// A length is not in its shortest form, or has 64 bits.
+    BadLength,
+    /// A control frame is fragmented or longer than 125 bytes.
+    BadControl,
+    /// A message continues that has not started, or another one starts inside it.
+    Fragmentation,
+    /// A Close frame has one byte, or a code that must not be sent.
+    BadClose,
+    /// Text is not UTF-8.
+    NotUtf8,
+    /// Compressed data cannot be inflated.
+    NotDeflate,
+    /// A message is larger than the limit.
+    MessageTooLarge,
+    /// A message has more fragments than the limit.
+    TooManyFragments,
+}
+
+impl Fault {
+    /// Describes the fault.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::NotHttp => "the response to the WebSocket upgrade is not HTTP/1",
+            Self::HeadTooLarge => "the head of the response to the WebSocket upgrade is too large",
+            Self::NoUpgrade => "the response has status 101, but does not upgrade to WebSocket",
+            Self::WrongAccept => "the response has the wrong Sec-WebSocket-Accept",
+            Self::WrongSubprotocol => "the server chose a subprotocol that was not offered",
+            Self::WrongExtension => "the server chose a WebSocket extension that was not offered",
+            Self::ReservedBit => "a WebSocket frame has a reserved bit",
+            Self::ReservedOpcode => "a WebSocket frame has a reserved opcode",
+            Self::Masking => "a WebSocket frame has the wrong masking",
+            Self::BadLength => "the length of a WebSocket frame is not encoded as required",
+            Self::BadControl => "a WebSocket control frame is fragmented or longer than 125 bytes",
+            Self::Fragmentation => "the fragments of WebSocket messages are not in order",
+            Self::BadClose => "a WebSocket Close frame is malformed",
+            Self::NotUtf8 => "a WebSocket text message is not UTF-8",
+            Self::NotDeflate => "a compressed WebSocket message cannot be inflated",
+            Self::MessageTooLarge => "a WebSocket message is longer than the limit",
+            Self::TooManyFragments => "a WebSocket message has too many fragments",
+        }
+    }
+
+    /// Returns the code for the Close frame that the peer gets; `None`: the WebSocket was not open.
+    pub(crate) const fn close_code(self) -> Option<CloseCode> {
+        Some(match self {
+            Self::NotHttp
+            | Self::HeadTooLarge
+            | Self::NoUpgrade
+            | Self::WrongAccept
+            | Self::WrongSubprotocol
+            | Self::WrongExtension => return None,
+            Self::ReservedBit
+            | Self::ReservedOpcode
+            | Self::Masking
+            | Self::BadLength
+            | Self::BadControl
+            | Self::Fragmentation
+            | Self::BadClose => CloseCode::PROTOCOL_ERROR,
+            Self::NotUtf8 | Self::NotDeflate => CloseCode::INVALID_DATA,
+            Self::MessageTooLarge | Self::TooManyFragments => CloseCode::TOO_BIG,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! [`MessageIntake`]: receives the messages of one WebSocket.
+
+use std::collections::VecDeque;
+
+use wavetank_units::Nanos;
+use wavetank_wire::h1::{ResponseEnd, ResponseHead};
+use wavetank_wire::ws::{ClientSink, CloseCode, MessageKind, MessageSink};
+
+use super::events::ConnectionOutcome;
+use crate::exchange_buffers::ExchangeBuffers;
+use crate::failure::{self, Failure};
+use crate::machine::Inbox;
+use crate::request_queue::{QueuedRequest, RequestQueue};
+
+/// Why a WebSocket is to be closed.
+pub(super) enum Closing {
+    /// The server answered the upgrade with this status.
+    Refused(u16),
+    /// Both sides have sent a Close frame, the server after us.
+    Agreed,
+    /// The server sent one.
+    ByPeer(Failure),
+}
+
+/// Receives the messages of one connection.
+pub(super) struct MessageIntake<'a> {
+    letters: &'a mut ExchangeBuffers,
+    outcomes: &'a mut VecDeque<ConnectionOutcome>,
+    flights: &'a mut RequestQueue,
+    /// Where messages go that no request awaits; `None`: they are discarded.
+    inbox: Option<&'a mut Inbox>,
+    first_byte: &'a mut Nanos,
+    at: Nanos,
+    /// A message for the inbox.
+    unasked: Vec<u8>,
+    /// We sent a Close frame before.
+    pub(super) is_closing: bool,
+    /// The number of requests that were answered.
+    pub(super) answered: u32,
+    /// The connection is a WebSocket now.
+    pub(super) upgraded: bool,
+    pub(super) closing: Option<Closing>,
+}
+
+impl<'a> MessageIntake<'a> {
+    pub(super) const fn new(
+        letters: &'a mut ExchangeBuffers,
+        outcomes: &'a mut VecDeque<ConnectionOutcome>,
+        (flights, inbox): (&'a mut RequestQueue, Option<&'a mut Inbox>),
+        first_byte: &'a mut Nanos,
+        at: Nanos,
+    ) -> Self {
+        Self {
+            letters,
+            outcomes,
+            flights,
+            inbox,
+            first_byte,
+            at,
+            unasked: Vec::new(),
+            is_closing: false,
+            answered: 0,
+            upgraded: false,
+            closing: None,
+        }
+    }
+
+    /// Returns the request that the current message answers.
+    fn awaiting(&self) -> Option<QueuedRequest> {
+        self.flights.first_sent().filter(|_| !self.is_closing)
+    }
+
+    fn answer(&mut self, end: ResponseEnd) {
+        let Some(flight) = self.flights.first_sent() else { return };
+        self.flights.pop_sent();
+        self.answered += 1;
+        let (first_byte, at) = (*self.first_byte, self.at);
+        self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, first_byte, at));
+    }
+}
+
+impl MessageSink for MessageIntake<'_> {
+    fn begin(&mut self, _: MessageKind) {
+        *self.first_byte = self.at;
+        if let Some(flight) = self.awaiting() {
+            self.letters.begin_message(flight.exchange, flight.manner);
+        }
+    }
+
+    fn piece(&mut self, bytes: &[u8]) {
+        match self.awaiting() {
+            Some(flight) if flight.manner.keeps_body() => self.letters.stream_body(flight.exchange, bytes),
+            Some(_) => {}
+            None if self.inbox.is_some() => self.unasked.extend_from_slice(bytes),
+            None => {}
+        }
+    }
+
+    fn end(&mut self, length: u64) {
+        if self.awaiting().is_some() {
+            return self.answer(message_end(0, length));
+        }
+        if let Some(inbox) = &mut self.inbox {
+            inbox.push(std::mem::take(&mut self.unasked));
+        }
+    }
+}
+
+impl ClientSink for MessageIntake<'_> {
+    fn upgraded(&mut self, head: &ResponseHead<'_>) {
+        self.upgraded = true;
+        if let Some(flight) = self.flights.first_sent() {
+            *self.first_byte = self.at;
+            self.letters.upgrade_head(flight.exchange, head);
+            self.answer(message_end(101, 0));
+        }
+    }
+
+    fn refused(&mut self, head: &ResponseHead<'_>) {
+        self.closing = Some(Closing::Refused(head.status));
+        if let Some(flight) = self.flights.first_sent() {
+            *self.first_byte = self.at;
+            self.letters.upgrade_head(flight.exchange, head);
+            self.answer(message_end(head.status, 0));
+        }
+    }
+
+    fn closed(&mut self, code: CloseCode, reason: &[u8]) {
+        if self.is_closing {
+            *self.first_byte = self.at;
+            self.answer(message_end(code.0, 0));
+            self.closing = Some(Closing::Agreed);
+        } else {
+            self.closing = Some(Closing::ByPeer(failure::websocket_closed(code, reason)));
+        }
+    }
+}
+
+/// Describes the end of an answer with this status and length. Messages have status 0.
+pub(super) const fn message_end(status: u16, length: u64) -> ResponseEnd {
+    ResponseEnd { status, keep_alive: true, close_announced: false, body_bytes: length, head_bytes: 0 }
+}
