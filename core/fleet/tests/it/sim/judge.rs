@@ -33,7 +33,8 @@ impl World {
             // One that a former controller had released elsewhere is caught up with alone.
             for release in met.map(|met| met.release).filter(|release| release.of > 0 || release.by_wait) {
                 let first = released.entry(release.number).or_insert(release);
-                let is_same = (first.at, first.of, first.by_wait) == (release.at, release.of, release.by_wait);
+                let is_same =
+                    (first.at, first.of, first.by_wait) == (release.at, release.of, release.by_wait);
                 assert!(is_same, "agent {number}: {release:?} elsewhere: {first:?}");
             }
         }

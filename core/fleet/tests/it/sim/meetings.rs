@@ -18,8 +18,7 @@ fn ms(millis: i64) -> Nanos {
 
 /// A load of 40 s in which all users meet `ROUNDS` times, in the first seconds of it.
 fn scenario(faults: Vec<Fault>) -> Scenario {
-    let meetings =
-        Some(Meetings { rounds: ROUNDS, think_max_ms: 900, wait: Nanos::from_secs(30), of: None });
+    let meetings = Some(Meetings { rounds: ROUNDS, think_max_ms: 900, wait: Nanos::from_secs(30), of: None });
     Scenario { plan: Nanos::from_secs(40), margin: ms(1_000), meetings, faults, ..Scenario::default() }
 }
 
@@ -53,17 +52,21 @@ fn judge_complete(world: &World) {
 
 #[test]
 fn users_of_all_agents_meet_in_every_round() {
-    check(0..100, |_: &mut Philox, _| scenario(Vec::new()), |world| {
-        judge_complete(world);
-        for (number, met) in met(world).into_iter().enumerate() {
-            for Met { release, received_at, complete_at, .. } in met {
-                let received = run_time(world, number, received_at);
-                assert!(received <= release.at, "it arrived in time: {release:?}");
-                let waited = release.at - run_time(world, number, complete_at);
-                assert!(waited <= RELEASE_AHEAD.after(ms(1_000)), "{release:?} after {waited}");
+    check(
+        0..100,
+        |_: &mut Philox, _| scenario(Vec::new()),
+        |world| {
+            judge_complete(world);
+            for (number, met) in met(world).into_iter().enumerate() {
+                for Met { release, received_at, complete_at, .. } in met {
+                    let received = run_time(world, number, received_at);
+                    assert!(received <= release.at, "it arrived in time: {release:?}");
+                    let waited = release.at - run_time(world, number, complete_at);
+                    assert!(waited <= RELEASE_AHEAD.after(ms(1_000)), "{release:?} after {waited}");
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// Lost, repeated and late messages delay a release, and change nothing else.
@@ -93,7 +96,11 @@ fn a_cut_link_delays_a_round() {
     let cut = |random: &mut Philox, agents: usize| {
         let agent = random.below(agents as u64) as usize;
         // It ends before the agent is thought lost.
-        scenario(vec![Fault::Cut { agent: Some(agent), from: ms(1_500).after(up_to(random, 2_000)), len: ms(1_900) }])
+        scenario(vec![Fault::Cut {
+            agent: Some(agent),
+            from: ms(1_500).after(up_to(random, 2_000)),
+            len: ms(1_900),
+        }])
     };
     check(0..80, cut, |world| judge_complete(world));
 }
