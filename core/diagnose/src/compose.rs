@@ -100,6 +100,8 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
+        // The finding about the lost agent decides.
+        RunEnd::AgentLost => Vec::new(),
         RunEnd::Signal => vec![cause(Status::Incomplete, "signal", cut_short::SIGNAL)],
         RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {

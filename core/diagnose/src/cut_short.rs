@@ -6,6 +6,7 @@ use crate::{RunEnd, error_class_text};
 /// Headlines of runs that were ended from outside.
 pub(crate) const SIGNAL: &str = "interrupted by a signal";
 pub(crate) const STOPPED: &str = "stopped by hand";
+const AGENT_LOST: &str = "stopped because an agent was lost";
 
 /// Losses that the headline names; the others are counted.
 const LOST_TOLD_MAX: usize = 3;
@@ -16,6 +17,7 @@ pub(crate) fn cut_short(facts: &Facts<'_>) -> Option<String> {
         RunEnd::Finished => running(facts).or_else(|| lost(facts)),
         RunEnd::Signal => Some(SIGNAL.to_owned()),
         RunEnd::Stopped => Some(STOPPED.to_owned()),
+        RunEnd::AgentLost => Some(AGENT_LOST.to_owned()),
         RunEnd::StopFired { condition, .. } => Some(format!("`{condition}`")),
         RunEnd::StepFailed { step, scenario } => Some(step_failed_text(step, scenario)),
         RunEnd::Hopeless { class } => {

@@ -16,6 +16,8 @@ pub enum RunEnd {
     Signal,
     /// Stopped from page or fleet.
     Stopped,
+    /// An agent of the fleet was lost, and the user wanted the run to end then.
+    AgentLost,
     /// A stop condition fired.
     StopFired {
         /// The condition's text.

@@ -53,6 +53,9 @@ pub const MARKED: &str = "marked";
 /// held as lost from this instant on, unless it has later intervals.
 pub const AGENT_LOST: &str = "agent_lost";
 
+/// Event kind: the loss of an agent ended the run, because the user wanted that.
+pub const STOPPED_ON_LOSS: &str = "stopped_on_loss";
+
 /// Event kind: intervals that an agent had kept were added to the archive after the run.
 pub const SETTLED: &str = "settled";
 

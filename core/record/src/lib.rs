@@ -60,7 +60,8 @@ pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
 pub use event_line::{
     AGENT_LOST, AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, LOAD_CHANGED,
-    MARKED, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, SETTLED, TARGET_TELLS_NOTHING,
+    MARKED, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, SETTLED, STOPPED_ON_LOSS,
+    TARGET_TELLS_NOTHING,
 };
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use fleet_doc::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};

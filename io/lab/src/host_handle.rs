@@ -1,12 +1,13 @@
 //! [`HostHandle`]: enters a host of a lab.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use nix::sys::signalfd::SignalFd;
@@ -16,6 +17,7 @@ use serde_json::json;
 use wavetank_units::UserError;
 
 use crate::exec::{self, ExecRequest, ExecRole, KILLED, command_not_found, spawn_error};
+use crate::host_process::HostProcess;
 use crate::json_socket::JsonSocket;
 use crate::response::system;
 use crate::state::Phase;
@@ -91,11 +93,34 @@ impl HostHandle {
             return Ok(exec::code(begun));
         }
         let failed = |error: &std::io::Error| system("cannot wait for the command to end", error);
-        let met = meeting.held(&self.handle, &self.mark, &signals).map_err(|error| failed(&error))?;
+        let met = meeting.held(&self.handle, &self.mark, Some(&signals)).map_err(|error| failed(&error))?;
         match met {
             Met::Errand(mut line) => attend(&mut line, &signals).map_err(|error| failed(&error)),
             Met::Ended(code) => Ok(code),
             Met::Nobody => Err(spawn_error(host, &std::io::Error::other("it was killed at its start"))),
+        }
+    }
+
+    /// Starts the command `words` inside the host, without input, and with its output appended to
+    /// `log`. It runs next to this process and does not outlive it.
+    ///
+    /// # Errors
+    /// Missing rights, no room for another process, or a host that ended.
+    pub fn start(&self, words: &[OsString], log: &File) -> Result<HostProcess, UserError> {
+        let host = &self.host;
+        let failed = |error: std::io::Error| spawn_error(host, &error);
+        crate::refusals::privileged()?;
+        let meeting = Meeting::new(&self.folder)?;
+        let mut command = self.command(&meeting.path, words);
+        let (out, errors) = (log.try_clone().map_err(failed)?, log.try_clone().map_err(failed)?);
+        let begun = command.stdin(Stdio::null()).stdout(out).stderr(errors).status().map_err(failed)?;
+        let not_begun = || failed(std::io::Error::other("it ended at its start"));
+        if !begun.success() {
+            return Err(not_begun());
+        }
+        match meeting.held(&self.handle, &self.mark, None).map_err(failed)? {
+            Met::Errand(line) => Ok(HostProcess::new(line)),
+            Met::Ended(_) | Met::Nobody => Err(not_begun()),
         }
     }
 
@@ -175,26 +200,24 @@ impl Meeting {
     /// Waits for the errand of the lab `mark`. A signal ends the wait, as there is no command yet
     /// that could receive it. A late errand finds no socket and does nothing. An errand that was
     /// just about to connect is ended with its command.
-    fn held(self, host: &OwnedFd, mark: &LabTag, signals: &SignalFd) -> std::io::Result<Met> {
+    fn held(self, host: &OwnedFd, mark: &LabTag, signals: Option<&SignalFd>) -> std::io::Result<Met> {
         let mut missed = 0;
         loop {
-            let mut handles = [
-                PollFd::new(&self.listener, PollFlags::IN),
-                PollFd::new(host, PollFlags::IN),
-                PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN),
-            ];
+            let mut handles =
+                vec![PollFd::new(&self.listener, PollFlags::IN), PollFd::new(host, PollFlags::IN)];
+            handles.extend(signals.map(|signals| PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)));
             match poll(&mut handles, Some(&LOOK_AGAIN)) {
                 Ok(_) | Err(Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
-            let [called, ended, signalled] = handles.map(|handle| !handle.revents().is_empty());
+            let [called, ended] = [0, 1].map(|index: usize| !handles[index].revents().is_empty());
             if called {
                 return self.listener.accept().map(|(stream, _)| Met::Errand(JsonSocket::new(stream)));
             }
             if ended {
                 return Ok(Met::Ended(KILLED));
             }
-            if signalled && let Ok(Some(signal)) = signals.read_signal() {
+            if let Some(Ok(Some(signal))) = signals.map(SignalFd::read_signal) {
                 return Ok(Met::Ended(u8::try_from(128 + signal.ssi_signo).unwrap_or(KILLED)));
             }
             // A process in the middle of an exec has no command line.

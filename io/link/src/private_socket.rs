@@ -6,6 +6,8 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use rustix::event::PollFlags;
 use rustix::process::geteuid;
 use std::os::fd::AsFd as _;
@@ -118,8 +120,9 @@ pub fn accept(listener: &UnixListener, stop: &Stop) -> Option<UnixStream> {
     }
 }
 
-/// Whether the process at the other end belongs to this user or to root.
+/// Whether the process at the other end belongs to this user or to root. It may be in another PID
+/// namespace: its number is 0 then, which only nix's type can hold.
 fn is_trusted(stream: &UnixStream) -> bool {
-    let peer = rustix::net::sockopt::socket_peercred(stream);
-    peer.is_ok_and(|peer| peer.uid == geteuid() || peer.uid.is_root())
+    let peer = getsockopt(stream, PeerCredentials);
+    peer.is_ok_and(|peer| peer.uid() == geteuid().as_raw() || peer.uid() == 0)
 }

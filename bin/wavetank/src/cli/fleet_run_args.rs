@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use wavetank_units::UserError;
+use wavetank_fleet::LossPolicy;
+use wavetank_units::quantity::parse_duration_positive;
+use wavetank_units::{Nanos, UserError};
 
 /// The fleet that sends the load of a run.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +17,13 @@ pub(crate) struct FleetRunArgs {
     /// Hosts or groups of the fleet to leave out (repeatable)
     #[arg(long, value_name = "HOSTS", requires = "fleet")]
     pub(crate) without: Vec<String>,
+    /// When an agent is lost under load: `incomplete` (the others go on), `abort`, or the part of the
+    /// load that may be lost, such as 5% [default: incomplete]
+    #[arg(long, value_name = "POLICY", requires = "fleet", value_parser = parse_on_loss)]
+    pub(crate) on_loss: Option<LossPolicy>,
+    /// Refuse to start if two agents could start further apart than this [default: 5ms]
+    #[arg(long, value_name = "TIME", requires = "fleet", value_parser = parse_duration_positive)]
+    pub(crate) start_tolerance: Option<Nanos>,
     /// Configuration file of ssh in place of the user's
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub(crate) ssh_config: Option<PathBuf>,
@@ -39,5 +48,36 @@ impl FleetRunArgs {
             return refused("--source auto", "name the addresses: --source 10.0.8.0/24");
         }
         Ok(())
+    }
+}
+
+/// Reads what the loss of an agent means.
+fn parse_on_loss(text: &str) -> Result<LossPolicy, UserError> {
+    let percent = || text.strip_suffix('%')?.parse().ok().filter(|percent| (1..=99).contains(percent));
+    match text {
+        "incomplete" => Ok(LossPolicy::Incomplete),
+        "abort" => Ok(LossPolicy::Abort),
+        _ => percent().map(|percent| LossPolicy::Tolerate { percent }).ok_or_else(|| {
+            let message = format!("`{text}` is neither incomplete, abort nor a percentage from 1% to 99%");
+            UserError::usage("bad_loss_policy", message, "write for example --on-loss abort or --on-loss 5%")
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_means_what_the_text_says() {
+        let check = |text: &str, expected: Option<LossPolicy>| {
+            assert_eq!(parse_on_loss(text).ok(), expected, "{text}");
+        };
+        check("incomplete", Some(LossPolicy::Incomplete));
+        check("abort", Some(LossPolicy::Abort));
+        check("5%", Some(LossPolicy::Tolerate { percent: 5 }));
+        for text in ["", "5", "0%", "100%", "-5%", "5.5%", "Abort"] {
+            check(text, None);
+        }
     }
 }

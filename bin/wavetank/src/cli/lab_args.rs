@@ -73,6 +73,7 @@ pub(crate) struct LabUpArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 For example: wavetank lab run examples/labs/one-server.yaml examples/labs/one-server-load.yaml
+             wavetank lab run lab.yaml http://app:8080/ -r 1k/s -d 10s --agents
 All other options are those of `wavetank run`. Conditions may refer to hosts: cpu(lb1) < 90%, established(lb1) >= 2k in keep")]
 pub(super) struct LabRunFlags {
     /// The topology file
@@ -81,6 +82,10 @@ pub(super) struct LabRunFlags {
     /// Lab name, to run several labs simultaneously [default: the file's `name`]
     #[arg(long, value_name = "NAME")]
     pub(super) lab: Option<String>,
+    /// Send the load by an agent on each load host, as `run --fleet` does, instead of threads of
+    /// this process
+    #[arg(long)]
+    pub(super) agents: bool,
     #[command(flatten)]
     pub(super) run: RunFlags,
 }
@@ -206,8 +211,30 @@ pub(crate) struct LabRunArgs {
     pub(crate) file: PathBuf,
     /// Name of the lab; `None`: the name in the file.
     pub(crate) lab: Option<String>,
+    /// The load is sent by an agent on each load host.
+    pub(crate) agents: bool,
     /// The run.
     pub(crate) run: RunArgs,
+}
+
+impl LabRunArgs {
+    /// Checks that the load can come from the hosts of a lab.
+    fn check(&self) -> Result<(), UserError> {
+        let refused = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+        if self.run.fleet.fleet.is_some() {
+            return refused(
+                "--fleet cannot be used with lab run",
+                "use --agents: the load hosts of the lab are the fleet",
+            );
+        }
+        if self.agents && self.run.options.once {
+            return refused(
+                "--agents and --once exclude each other",
+                "leave out --agents: one request is sent from the first load host",
+            );
+        }
+        Ok(())
+    }
 }
 
 impl LabFlags {
@@ -217,9 +244,11 @@ impl LabFlags {
         let errors = if matches!(self.what, LabSubcommand::Run(_)) { errors } else { errors.none()? };
         Ok(match self.what {
             LabSubcommand::Run(flags) => {
-                let LabRunFlags { file, lab, run } = *flags;
+                let LabRunFlags { file, lab, agents, run } = *flags;
                 let run = run.resolve(command, errors)?;
-                LabCommand::Run(Box::new(LabRunArgs { file, lab, run }))
+                let args = LabRunArgs { file, lab, agents, run };
+                args.check()?;
+                LabCommand::Run(Box::new(args))
             }
             LabSubcommand::Check(args) => LabCommand::Check(args),
             LabSubcommand::Up(args) => LabCommand::Up(args),

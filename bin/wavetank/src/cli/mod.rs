@@ -108,7 +108,7 @@ pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;
 #[cfg(target_os = "linux")]
-pub(crate) use lab_args::{FaultCommand, PoolCommand};
+pub(crate) use lab_args::{FaultCommand, LabRunArgs, PoolCommand};
 pub(crate) use load_source::LoadSource;
 pub(crate) use net_args::NetArgs;
 #[cfg(target_os = "linux")]

@@ -92,7 +92,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     let resolved = resolve(&options, url, &addresses, &host.facts)?;
     check_allowed(&resolved, &options, url, &command)?;
     check_sources(&host, &resolved.plan)?;
-    let fleet = fleet_load(fleet, &resolved.plan, &options, options.probe)?;
+    let fleet = fleet_load(fleet, &host, &resolved.plan, &options, options.probe)?;
     let tls = tls_client(&resolved.plan)?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
     let files = open_all(&output.out)?;

@@ -61,7 +61,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
         return Err(error);
     }
     check_sources(&host, &plan)?;
-    let fleet = fleet_load(fleet, &plan, &options, options.probe.or(experiment.probe))?;
+    let fleet = fleet_load(fleet, &host, &plan, &options, options.probe.or(experiment.probe))?;
     let tls = tls_client(&plan)?;
     let tables = all_tables(&experiment, tables)?;
     truth_can_be_asked(&experiment, &host, &plan)?;

@@ -60,6 +60,11 @@ pub(crate) struct ExperimentFile {
     rows: DataLoading,
     /// Files that options name, read already.
     given: Vec<PemFile>,
+    /// Names of files in the experiment that were read.
+    named: RefCell<BTreeSet<String>>,
+    /// Names of the experiment's secrets.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "manifests need Linux"))]
+    pub(crate) secret_names: BTreeSet<String>,
 }
 
 impl ExperimentFile {
@@ -118,6 +123,8 @@ impl ExperimentFile {
                 .chain(files)
                 .cloned()
                 .collect(),
+            named: RefCell::default(),
+            secret_names: asked.into_inner(),
         };
         loaded.read_data();
         Ok(loaded)
@@ -162,6 +169,7 @@ impl ExperimentFile {
         if let Some(given) = self.given.iter().find(|given| given.name == name) {
             return Ok(given.bytes.clone());
         }
+        self.named.borrow_mut().insert(name.to_owned());
         bytes_of(&self.folder.join(name), FILE_MAX).map_err(|why| match why {
             ReadError::Missing => {
                 let hint = "file names are relative to the experiment's folder";
@@ -171,8 +179,15 @@ impl ExperimentFile {
         })
     }
 
+    /// Returns the names of all files in the experiment that were read so far.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn named_files(&self) -> BTreeSet<String> {
+        self.named.borrow().clone()
+    }
+
     fn table(&mut self, file: &DataFile) -> Option<Table> {
         let (name, place) = (&file.file.value, file.file.place);
+        self.named.borrow_mut().insert(name.clone());
         let bytes = match bytes_of(&self.folder.join(name), DATA_MAX) {
             Ok(bytes) => bytes,
             Err(ReadError::Missing) => {

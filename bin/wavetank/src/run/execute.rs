@@ -207,9 +207,11 @@ struct ExecutionContext<'a> {
 impl ExecutionContext<'_> {
     /// Returns where the load came from, and how well its hosts could send it.
     fn circumstances(&self, fleet: Option<&FleetResult>) -> RunContext {
+        // Agents in a lab share this machine's CPUs.
+        let elsewhere = fleet.filter(|_| self.servers.lab().is_none());
         RunContext {
             same_host: same_host(self.plan, self.host),
-            cpus: fleet.map_or(self.host.cpus.len() as u32, |fleet| fleet.cpus),
+            cpus: elsewhere.map_or(self.host.cpus.len() as u32, |fleet| fleet.cpus),
             steal: fleet.map_or_else(|| self.before.steal(), |fleet| fleet.steal),
             throttling: fleet.map_or_else(|| self.before.throttling(), |fleet| fleet.throttling),
             fleet: fleet.map(|fleet| fleet.gaps.clone()),

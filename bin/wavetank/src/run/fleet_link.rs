@@ -1,5 +1,8 @@
-//! [`FleetLink`]: the link to the agents of a run, over ssh or a broker.
+//! [`FleetLink`]: the link to the agents of a run: over ssh, a broker or their sockets.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use wavetank_fleet::AgentId;
@@ -27,12 +30,14 @@ pub(crate) enum FleetReach {
     },
     /// Over a broker, to which the agents are connected.
     Broker(Box<Broker>),
+    /// By the sockets of agents on this machine: the folder of each, by the name of its host.
+    Sockets(BTreeMap<String, PathBuf>),
 }
 
 /// The controller's end.
 #[derive(Debug)]
 pub(super) enum FleetLink {
-    Ssh(StreamLink),
+    Stream(StreamLink),
     Broker(NatsLink),
 }
 
@@ -49,7 +54,15 @@ impl FleetLink {
                         command: Box::new(move || options.attached(&host, &text, sudo)),
                     }
                 });
-                ("ssh", StreamLink::start(streams.collect(), at_once).map(Self::Ssh))
+                ("ssh", StreamLink::start(streams.collect(), at_once).map(Self::Stream))
+            }
+            FleetReach::Sockets(folders) => {
+                let at_once = folders.len().max(1);
+                let streams = hosts.into_iter().map(|host| {
+                    let folder = folders.get(&host.name).cloned().unwrap_or_default();
+                    StreamHost { name: host.name, command: Box::new(move || attach(&folder)) }
+                });
+                ("the link", StreamLink::start(streams.collect(), at_once).map(Self::Stream))
             }
             FleetReach::Broker(broker) => {
                 let names = hosts.into_iter().map(|host| host.name).collect();
@@ -65,7 +78,7 @@ impl FleetLink {
     /// Returns the next event, waiting at most `wait` (zero: without waiting).
     pub(super) fn receive(&self, wait: Duration) -> Option<StreamEvent> {
         match self {
-            Self::Ssh(link) => link.receive(wait),
+            Self::Stream(link) => link.receive(wait),
             Self::Broker(link) => link.receive(wait),
         }
     }
@@ -76,8 +89,15 @@ impl FleetLink {
     /// If this session of the agent has ended.
     pub(super) fn send(&self, to: AgentId, frame: ControllerFrame) -> Result<(), Closed> {
         match self {
-            Self::Ssh(link) => link.send(to, frame),
+            Self::Stream(link) => link.send(to, frame),
             Self::Broker(link) => link.send(to, frame),
         }
     }
+}
+
+/// Returns the command that connects its input and output to the agent in `folder`.
+fn attach(folder: &Path) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["agent", "attach", "--dir"]).arg(folder);
+    command
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals};
-use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, Member};
+use wavetank_fleet::constants::START_TOLERANCE;
+use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, LossPolicy, Member};
 use wavetank_inventory::{Host, fold_hosts};
 use wavetank_link::StreamEvent;
 use wavetank_plan::{HostFacts, LoadOrigin, SourceOrder, SourcesPlan, parse_sources};
@@ -28,6 +29,10 @@ pub(crate) struct FleetRun {
     pub(super) agents: Vec<FleetAgent>,
     /// The agent of each connection.
     pub(super) connections: BTreeMap<AgentId, usize>,
+    /// What the loss of an agent under load means.
+    pub(crate) on_loss: LossPolicy,
+    /// Most that two agents may start apart.
+    pub(crate) start_tolerance: Nanos,
 }
 
 /// A load from the hosts of a fleet.
@@ -70,7 +75,8 @@ impl FleetRun {
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
         let agents = hosts.iter().map(FleetAgent::new).collect::<Result<Vec<_>, _>>()?;
         let link = FleetLink::start(hosts, reach)?;
-        let mut fleet = Self { link, agents, connections: BTreeMap::new() };
+        let (connections, on_loss) = (BTreeMap::new(), LossPolicy::default());
+        let mut fleet = Self { link, agents, connections, on_loss, start_tolerance: START_TOLERANCE };
         fleet.gather(signals);
         fleet.check()?;
         Ok(fleet)
@@ -131,6 +137,13 @@ impl FleetRun {
     pub(super) fn sources(&self) -> Vec<(String, SourcesPlan)> {
         let own = |agent: &FleetAgent| Some((agent.name.clone(), agent.sources.clone()?));
         self.agents.iter().filter_map(own).collect()
+    }
+
+    /// Gives each agent its own source addresses, as `sources` returns them for its name.
+    pub(super) fn set_sources(&mut self, sources: impl Fn(&str) -> Option<SourcesPlan>) {
+        for agent in &mut self.agents {
+            agent.sources = sources(&agent.name);
+        }
     }
 
     /// `facts` of this host as those of all agents together.

@@ -4,6 +4,7 @@
 //! inspected, names are resolved, and everything is sent that is not load. Load threads enter their
 //! hosts when they are created.
 
+use std::cell::OnceCell;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -21,6 +22,7 @@ use wavetank_units::{SourceRange, UserError, did_you_mean};
 
 use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};
+use super::lab_agents::LabAgents;
 use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
 /// Name of this host in every archive.
@@ -35,19 +37,23 @@ pub(crate) struct LabRun {
     pub(super) folder: LabFolder,
     state: LabState,
     doc: LabDoc,
-    load_hosts: Vec<LoadHost>,
+    pub(super) load_hosts: Vec<LoadHost>,
     /// Offsets in the services' logs of lines that no archive has yet.
     logs: Mutex<LogOffsets>,
+    /// The load is sent by agents on the load hosts.
+    pub(super) with_agents: bool,
+    /// Those agents, once they are started.
+    pub(super) agents: OnceCell<LabAgents>,
     /// While it exists, no other run can use the lab.
     _client: Client,
 }
 
 /// A host that sends.
-struct LoadHost {
-    name: String,
+pub(super) struct LoadHost {
+    pub(super) name: String,
     network: NetworkNamespace,
     /// What is so in its network.
-    facts: HostFacts,
+    pub(super) facts: HostFacts,
     cpus: Vec<u32>,
 }
 
@@ -81,7 +87,14 @@ impl LabRun {
         }
         let logs =
             Mutex::new(if own { LogOffsets::default() } else { LogOffsets::now(folder, names_of(&lab)) });
-        Ok(Self { lab, folder: folder.clone(), state, doc, load_hosts, logs, _client: client })
+        let (with_agents, agents) = (false, OnceCell::new());
+        let folder = folder.clone();
+        Ok(Self { lab, folder, state, doc, load_hosts, logs, with_agents, agents, _client: client })
+    }
+
+    /// The same, with the load sent by an agent on each load host if `agents` is set.
+    pub(crate) fn with_agents(self, agents: bool) -> Self {
+        Self { with_agents: agents, ..self }
     }
 
     /// What services wrote since the run began, or since they were last asked.
@@ -176,8 +189,9 @@ impl LabRun {
             let allowance = HostQuota {
                 cpus: host.limits.cpus.clone().unwrap_or_default(),
                 cpus_alone: has_cpus_alone(host, &self.lab.hosts),
-                // Load threads are in no control group of the host: only its CPUs hold for them.
-                cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends),
+                // Load threads of this process are in no control group of the host: only its CPUs
+                // hold for them.
+                cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends || self.with_agents),
                 memory_bytes: host.limits.memory_bytes,
                 link_rates: link_rates(host),
             };

@@ -37,6 +37,8 @@ mod host_rows;
 mod html_page;
 mod judge;
 #[cfg(target_os = "linux")]
+mod lab_agents;
+#[cfg(target_os = "linux")]
 mod lab_evidence;
 mod lab_notes;
 #[cfg(target_os = "linux")]

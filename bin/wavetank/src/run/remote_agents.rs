@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_fleet::wire::{AgentFrame, ControllerFrame};
-use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, Command, ControllerMessage, ControllerPayload};
+use wavetank_fleet::{
+    AgentId, AgentMessage, AgentPayload, Command, ControllerMessage, ControllerPayload, LossPolicy,
+};
 use wavetank_link::StreamEvent;
 use wavetank_measure::{FleetMerger, Interval};
 use wavetank_record::{AgentHealth, IntervalExtras, IntervalLine};
@@ -29,6 +31,8 @@ pub(super) struct RemoteAgents {
     merger: FleetMerger,
     /// First messages, not handled yet.
     greetings: Vec<(AgentId, AgentMessage)>,
+    /// What the loss of an agent under load means.
+    pub(super) on_loss: LossPolicy,
 }
 
 /// An agent, as far as its messages show it.
@@ -73,7 +77,7 @@ pub(super) enum RemoteEvent {
 impl RemoteAgents {
     /// The agents of `fleet`, which get `package` with their offers.
     pub(super) fn new(fleet: FleetRun, package: String) -> Self {
-        let FleetRun { link, agents, connections } = fleet;
+        let FleetRun { link, agents, connections, on_loss, .. } = fleet;
         let merger = FleetMerger::new(u16::try_from(agents.len()).unwrap_or(u16::MAX));
         let greetings = agents.iter().filter_map(|agent| agent.hello.clone()).collect();
         let agents = agents
@@ -89,7 +93,7 @@ impl RemoteAgents {
                 health: None,
             })
             .collect();
-        Self { link, agents, connections, package: package.into(), merger, greetings }
+        Self { link, agents, connections, package: package.into(), merger, greetings, on_loss }
     }
 
     /// Sends a message. One that is lost is repeated by the state machine.

@@ -19,7 +19,7 @@ const ADDRESS: &str = "10.99.0.1";
 const NETWORK: &str = "ip link add v0 type veth peer name v1; ip address add 10.99.0.1/24 dev v0
 ip link set v0 up; ip link set v1 up; ip link set lo up; echo ready; exec sleep 3600";
 /// The hint of a refusal because this machine is too busy for a common start.
-const BUSY: &str = "repeat it when hosts and network are less busy";
+pub(crate) const BUSY: &str = "repeat it when hosts and network are less busy";
 /// Attempts to start a run.
 const TRIES: u32 = 10;
 /// The exit code of a run that says it is invalid.

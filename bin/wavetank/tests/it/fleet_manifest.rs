@@ -124,3 +124,114 @@ fn names_that_kubernetes_refuses_are_refused() {
     let outcome = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["fleet", "manifest", "--", "x"]).run();
     assert!(outcome.expect_exit(2).stderr.contains("no form of the manifest"), "{outcome}");
 }
+
+const EXPERIMENT: &str = "\
+wavetank: 1
+name: shop
+target: http://shop.test
+data: {accounts: {file: data/accounts.csv}}
+steps:
+  - post: \"/login/${accounts.name}\"
+    headers: {x-token: \"${secret:TOKEN}\"}
+    file: body.bin
+phases:
+  - {rate: 100/s, for: 10s}
+";
+
+/// The objects of a manifest in a folder.
+fn objects(place: &TestDir, words: &[&str]) -> Vec<Value> {
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(place.path());
+    let outcome = program.args(["fleet", "manifest", "--kubernetes", "--"]).args(words).run();
+    let text = &outcome.expect_exit(0).stdout;
+    text.split("\n---\n")
+        .skip(1)
+        .map(|one| serde_saphyr::from_str(one).expect("a document of YAML"))
+        .collect()
+}
+
+fn named<'a>(objects: &'a [Value], kind: &str, name: &str) -> &'a Value {
+    let found = objects.iter().find(|object| object["kind"] == kind && object["metadata"]["name"] == name);
+    found.unwrap_or_else(|| panic!("no {kind} {name}"))
+}
+
+#[test]
+fn an_experiment_is_carried_with_its_files_and_secrets() {
+    let place = TestDir::new();
+    place.write("shop.yaml", EXPERIMENT);
+    std::fs::create_dir(place.path().join("data")).expect("a folder");
+    place.write("data/accounts.csv", "name\nann\nbob\n");
+    std::fs::write(place.path().join("body.bin"), [0xff, 0, 0x9f]).expect("a file");
+    place.write("token", "planted-secret");
+    let objects = objects(&place, &["shop.yaml", "--secret", "TOKEN=@token", "--seed", "7"]);
+
+    let map = known::<ConfigMap>(named(&objects, "ConfigMap", "wavetank-experiment"));
+    let (texts, binary) = (map.data.expect("texts"), map.binary_data.expect("others"));
+    let job = known::<Job>(named(&objects, "Job", "wavetank-controller"));
+    let pod = job.spec.and_then(|spec| spec.template.spec).expect("a pod");
+    let volume = pod.volumes.iter().flatten().find(|volume| volume.name == "experiment").expect("a volume");
+    let items = volume.config_map.as_ref().and_then(|map| map.items.clone()).expect("files");
+    let content = |path: &str| {
+        let key = &items.iter().find(|item| item.path == path).unwrap_or_else(|| panic!("no {path}")).key;
+        texts.get(key).map(|text| text.as_bytes().to_vec()).or_else(|| Some(binary.get(key)?.0.clone()))
+    };
+    assert_eq!(items.len(), 3, "{items:?}");
+    assert_eq!(content("shop.yaml"), Some(EXPERIMENT.as_bytes().to_vec()));
+    assert_eq!(content("data/accounts.csv"), Some(b"name\nann\nbob\n".to_vec()));
+    assert_eq!(content("body.bin"), Some(vec![0xff, 0, 0x9f]));
+
+    let container = &pod.containers[0];
+    let words = container.args.clone().expect("arguments").join(" ");
+    assert!(words.starts_with("run /etc/wavetank/experiment/shop.yaml --seed 7 --fleet "), "{words}");
+    assert!(
+        container.volume_mounts.iter().flatten().any(|mount| mount.mount_path == "/etc/wavetank/experiment")
+    );
+    let secret = known::<Secret>(named(&objects, "Secret", "wavetank-secrets"));
+    let name = "WAVETANK_SECRET_TOKEN";
+    assert_eq!(secret.string_data.expect("values")[name], "planted-secret");
+    let variable = &container.env.as_ref().expect("variables")[0];
+    let from = variable.value_from.as_ref().and_then(|from| from.secret_key_ref.as_ref()).expect("a secret");
+    assert_eq!(
+        (variable.name.as_str(), from.name.as_str(), from.key.as_str()),
+        (name, "wavetank-secrets", name)
+    );
+    check_pod(&pod);
+    // The files run as they are carried.
+    let carried = TestDir::new();
+    std::fs::create_dir(carried.path().join("data")).expect("a folder");
+    for item in &items {
+        std::fs::write(carried.path().join(&item.path), content(&item.path).expect("a file"))
+            .expect("a copy");
+    }
+    let check = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(carried.path());
+    check.environment(name, "planted-secret").args(["check", "shop.yaml"]).run().expect_exit(0);
+}
+
+#[test]
+fn what_a_manifest_cannot_carry_is_refused() {
+    let place = TestDir::new();
+    let check = |words: &[&str], part: &str| {
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(place.path());
+        let outcome = program.args(["fleet", "manifest", "--kubernetes", "--"]).args(words).run();
+        assert!(outcome.expect_exit(2).stderr.contains(part), "{outcome}");
+    };
+    let file = |name: &str, text: &str| place.write(name, text);
+    check(&["nowhere.yaml"], "nowhere.yaml");
+    check(&["http://shop.test/", "--rate", "fast"], "`fast`");
+    check(&["http://shop.test/", "--fleet", "x.yaml"], "--fleet is chosen by the manifest");
+    let plain = EXPERIMENT.replace("    headers: {x-token: \"${secret:TOKEN}\"}\n", "");
+    let plain = plain.replace("    file: body.bin\n", "    body: x\n");
+    std::fs::create_dir(place.path().join("data")).expect("a folder");
+    file("data/accounts.csv", "name\nann\n");
+    file("shop.yaml", &plain.replace("rate: 100/s", "rate: fast"));
+    check(&["shop.yaml"], "`fast`");
+    let outside = place.path().join("data/accounts.csv").to_string_lossy().into_owned();
+    file("shop.yaml", &plain.replace("data/accounts.csv", &outside));
+    check(&["shop.yaml"], "is outside of the experiment's folder");
+    file("shop.yaml", &plain);
+    file("data/accounts.csv", &format!("name\n{}", "a-long-name-of-a-user\n".repeat(40_000)));
+    check(&["shop.yaml"], "bytes, more than");
+    // Files on the volume of a claim are not carried.
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(place.path());
+    let words = ["fleet", "manifest", "--kubernetes", "--claim", "runs", "--", "/data/shop.yaml"];
+    assert!(program.args(words).run().expect_exit(0).stdout.contains("- /data/shop.yaml"));
+}

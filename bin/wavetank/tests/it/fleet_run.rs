@@ -1,6 +1,6 @@
 //! `wavetank run --fleet`: several hosts together send exactly the load of one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +20,9 @@ fn four_hosts_offer_what_one_offers() {
         let outcome = hosts.outcome(&target.url("/"), words, &target);
         let result = check(&outcome, &target, 0);
         assert_eq!((result.count("requests.offered"), result.text("fleet.status")), (1_200, "complete"));
+        // A machine that wakes threads late starts them late, too.
+        let skew = result.number("fleet.start_skew_us");
+        assert!(skew <= 2_000.0 || !is_all_sent(&result) || outcome.exit == Some(3), "{skew} us: {result}");
         for host in 1..=4 {
             assert_eq!(of_agent(&result, host, "share"), &serde_json::json!([host - 1, 1, 4]), "{result}");
             assert_eq!(of_agent(&result, host, "end"), "plan", "{result}");
@@ -33,6 +36,38 @@ fn four_hosts_offer_what_one_offers() {
         let words = ["compare".into(), one.to_string_lossy(), other.to_string_lossy()];
         let compared = hosts.program().args(words).args(["--format", "json"]).run();
         assert!(compared.exit != Some(2) && compared.json()["schema"] == "wavetank.compare/1", "{compared}");
+    });
+}
+
+/// Requests that a run offered in each second, by the intervals of its archive.
+fn offered(hosts: &FleetHosts) -> BTreeMap<i64, u64> {
+    let files = hosts.place.all_files();
+    let own = files.iter().filter(|file| file.starts_with(hosts.archive().join("intervals")));
+    let lines = own.map(|file| std::fs::read_to_string(file).expect("it is readable"));
+    let mut seconds = BTreeMap::new();
+    for line in lines.collect::<String>().lines() {
+        let interval: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+        let series = interval["series"].as_array().into_iter().flatten();
+        let count: u64 = series.filter_map(|one| one["requests"]["offered"].as_u64()).sum();
+        if let Some(from) = interval["from_ns"].as_i64().filter(|_| count > 0) {
+            *seconds.entry(from).or_default() += count;
+        }
+    }
+    seconds
+}
+
+#[test]
+fn four_hosts_offer_the_random_arrivals_of_one() {
+    with_hosts("four_hosts_offer_the_random_arrivals_of_one", 4, |hosts| {
+        let target = target(script());
+        let words = "-r 300/s -d 4s --arrivals poisson --seed 11";
+        check(&hosts.outcome(&target.url("/"), words, &target), &target, 0);
+        let of_fleet = offered(hosts);
+        let alone = hosts.program().args(["run", &target.url("/"), "--format", "json"]);
+        alone.args(words.split(' ')).run().result().conserved();
+        // Numbers differ from second to second, and both runs have the same ones.
+        assert_eq!(of_fleet, offered(hosts));
+        assert!(of_fleet.len() == 4 && of_fleet.values().any(|count| *count != 300), "{of_fleet:?}");
     });
 }
 

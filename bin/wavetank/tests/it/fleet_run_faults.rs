@@ -72,6 +72,37 @@ fn check_killed(hosts: &mut FleetHosts) -> Result<(), TimingMismatch> {
 }
 
 #[test]
+fn the_loss_of_an_agent_may_end_the_run_or_change_nothing() {
+    with_hosts("the_loss_of_an_agent_may_end_the_run_or_change_nothing", 3, |hosts| {
+        let target = target(script());
+        let mut run = |policy: &str, exit: i32| {
+            let words = format!("-r 300/s -d 9s --on-loss {policy}");
+            let running = hosts.under_load(&target.url("/"), &words, &target, 600);
+            hosts.kill_agent(2);
+            let outcome = running.wait(LIMIT);
+            let result = check_exit(&outcome, exit);
+            assert_eq!(of_agent(&result, 2, "end"), "lost", "{result}");
+            check_archive(hosts, &result);
+            check_text(hosts, "lost at");
+            hosts.start_agent(2, &[], &[]);
+            result
+        };
+        let aborted = run("abort", 4);
+        assert_eq!(aborted.text("fleet.status"), "aborted", "{aborted}");
+        assert_eq!(of_agent(&aborted, 1, "end"), "command", "{aborted}");
+        let offered = aborted.count("requests.offered");
+        assert!((600..2_500).contains(&offered), "the others stopped, too: {aborted}");
+        let events = aborted.at("events").to_string();
+        assert!(events.contains("the loss of agent load2 ends the run"), "{aborted}");
+        // A third of the load is lost.
+        let tolerated = run("40%", 0);
+        assert_eq!(tolerated.text("fleet.status"), "tolerated", "{tolerated}");
+        let beyond = run("30%", 4);
+        assert_eq!(beyond.text("fleet.status"), "incomplete", "{beyond}");
+    });
+}
+
+#[test]
 fn a_stopped_agent_comes_back() {
     with_hosts("a_stopped_agent_comes_back", 2, |hosts| {
         let target = target(script());

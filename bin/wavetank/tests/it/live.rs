@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wavetank_testkit::{Outcome, Program, RunHarness, Running, Script, Target, TestDir, poll_until};
 
-use crate::fleet_hosts::with_hosts;
+use crate::fleet_hosts::{BUSY, with_hosts};
 
 /// No wait of a test is as long on a machine that works.
 const LIMIT: Duration = Duration::from_mins(2);
@@ -123,6 +123,46 @@ fn users_leave_and_return() {
     result.conserved().agrees_with(&target.settled());
     let reasons = &result.value()["verdict"]["reasons"];
     assert!(reasons.to_string().contains("stopped") || outcome.exit == Some(3), "{outcome}");
+}
+
+#[test]
+fn a_run_of_a_fleet_in_the_background_is_controlled() {
+    with_hosts("a_run_of_a_fleet_in_the_background_is_controlled", 2, |hosts| {
+        let target = crate::fleet_hosts::target(Script::constant(Duration::ZERO));
+        let started = poll_until(LIMIT, || {
+            target.reset();
+            let words = ["-r", "100/s", "-d", "60s", "--name", "crew", "--detach"];
+            let outcome = own(hosts.run(&target.url("/"), words), &hosts.place).run();
+            // On a busy machine the start may be refused.
+            assert!(outcome.exit == Some(0) || outcome.stdout.contains(BUSY), "{outcome}");
+            outcome.stdout.contains("goes on in the background").then_some(outcome)
+        });
+        started.expect("the run starts");
+        state(&hosts.place, None, is_running);
+        let words = ["attach", "crew", "--format", "json"];
+        let attached = own(hosts.program(), &hosts.place).args(words).start();
+        let marked = call(&hosts.place, &["event", "deploy 4711"]);
+        assert!(marked.expect_exit(0).stdout.contains("crew: marked at "), "{marked}");
+        call(&hosts.place, &["set", "crew", "rate=300/s"]).expect_exit(0);
+        state(&hosts.place, None, |state| state["latest"]["offered_per_s"] == 300);
+        call(&hosts.place, &["stop", "crew"]).expect_exit(0);
+        let attached = attached.wait(LIMIT);
+        assert!(matches!(attached.exit, Some(3 | 4)), "{attached}");
+        let last = attached.stdout.lines().last().expect("it has states");
+        let last: Value = serde_json::from_str(last).expect("a state");
+        assert_eq!(
+            (&last["state"], last["verdict"]["exit"].as_i64()),
+            (&"over".into(), attached.exit.map(i64::from))
+        );
+        let report = call(&hosts.place, &["report", "latest", "--format", "json"]);
+        let result = report.expect_exit(0).result();
+        result.conserved();
+        assert_eq!(result.count("wire.sent"), target.settled().requests, "{result}");
+        let events = result.at("events").as_array().expect("a list");
+        let marks: Vec<_> = events.iter().filter(|event| event["kind"] == "marked").collect();
+        assert!(matches!(marks[..], [mark] if mark["text"] == "deploy 4711"), "{result}");
+        assert_eq!(result.value()["changes"][0]["load"]["rate"]["count"], 300, "{result}");
+    });
 }
 
 #[test]

@@ -40,6 +40,8 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--without", "load1"], Refused("--fleet FILE")),
     (&["--ssh-config", "no-such-config"], Refused("--fleet FILE")),
     (&["--broker", "no-such-folder"], Refused("--fleet FILE")),
+    (&["--on-loss", "abort"], Refused("--fleet FILE")),
+    (&["--start-tolerance", "9ms"], Refused("--fleet FILE")),
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
     (&["--truth"], Refused("no phase holds connections")),

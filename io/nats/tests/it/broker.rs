@@ -95,6 +95,11 @@ impl TestBroker {
         self.with_key(self.files.agents[index].clone())
     }
 
+    /// The file with the certificate that its clients trust.
+    pub(crate) fn ca_file(&self) -> String {
+        self.place.file("ca.pem")
+    }
+
     /// What the broker wrote.
     pub(crate) fn log(&self) -> String {
         self.running.as_ref().map(Running::stderr).unwrap_or_default()

@@ -4,6 +4,7 @@
 mod broker;
 mod outage;
 mod refused;
+mod stolen_key;
 mod whole_run;
 
 use std::time::Duration;

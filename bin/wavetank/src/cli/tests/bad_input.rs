@@ -63,6 +63,8 @@ fn words() {
         ("lab up", "no_file", Usage, "no topology file", "lab up FILE"),
         ("lab run", "no_file", Usage, "no topology file", "LAB EXPERIMENT"),
         ("lab run lab.yaml", "no_url", Usage, "nothing to run", "LAB EXPERIMENT"),
+        ("lab run f.yaml localhost --fleet x", "conflict", Usage, "--fleet cannot be used", "--agents"),
+        ("lab run f.yaml localhost --agents --once", "conflict", Usage, "--agents and --once", "leave out"),
         ("lab exec", "no_host", Usage, "no host", "lab status"),
         ("lab exec h1", "lab_command", Usage, "no command", "--"),
         ("lab fault", "no_host", Usage, "no host", "lab status"),

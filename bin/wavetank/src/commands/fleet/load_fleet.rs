@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use wavetank_fleet::constants::START_TOLERANCE;
 use wavetank_inventory::HostRole;
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
 use wavetank_units::{UserError, unix_path};
@@ -10,7 +11,7 @@ use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
 use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
 use crate::commands::broker_access::open_broker;
-use crate::run::{FleetLoad, FleetReach, FleetRun};
+use crate::run::{FleetLoad, FleetReach, FleetRun, Host};
 
 /// Connects to the agents of all load hosts of a run's fleet, if it has one.
 ///
@@ -42,20 +43,31 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
         let (options, sudo) = selection.ssh_options(&ssh);
         FleetReach::Ssh { options, sudo, at_once: selection.fan_out(&ssh) }
     };
-    FleetRun::connect(selection.hosts, reach).map(Some)
+    let mut fleet = FleetRun::connect(selection.hosts, reach)?;
+    fleet.on_loss = args.on_loss.unwrap_or_default();
+    fleet.start_tolerance = args.start_tolerance.unwrap_or(START_TOLERANCE);
+    Ok(Some(fleet))
 }
 
 /// Returns what a run needs of its fleet, if the fleet can carry out `plan`. Unless `probe` is
-/// false, each agent first checks that it reaches the targets.
+/// false, each agent first checks that it reaches the targets. In a lab, the load hosts are the
+/// fleet if the user wants that; one probe from the first of them is enough there.
 ///
 /// # Errors
-/// If the target is each load host itself.
+/// If the target is each load host itself, and agents of a lab that cannot be started.
 pub(in crate::commands) fn fleet_load(
     fleet: Option<FleetRun>,
+    host: &Host,
     plan: &Plan,
     options: &RunOptions,
     probe: Option<bool>,
 ) -> Result<Option<FleetLoad>, UserError> {
+    let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
+    let automatic_threads = options.threads.is_none();
+    if let Some(lab) = &host.lab {
+        let load = |fleet| FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach: false };
+        return Ok(lab.start_agents(plan)?.map(load));
+    }
     let Some(fleet) = fleet else { return Ok(None) };
     let own = |address: &SocketAddr| {
         let ip = address.ip().to_canonical();
@@ -67,7 +79,6 @@ pub(in crate::commands) fn fleet_load(
         let hint = "name the address by which the load hosts reach the target";
         return Err(UserError::usage("fleet_target", message, hint));
     }
-    let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
-    let (automatic_threads, checks_reach) = (options.threads.is_none(), probe != Some(false));
+    let checks_reach = probe != Some(false);
     Ok(Some(FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach }))
 }

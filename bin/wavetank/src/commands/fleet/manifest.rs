@@ -6,6 +6,7 @@ use wavetank_units::{ExitCode, UserError};
 
 use super::broker_folder::{CA, CONFIG, CONTROLLER_SEED, seed_file};
 use super::broker_init::expiry;
+use super::manifest_files::{CarriedFiles, FOLDER};
 use crate::cli::FleetManifestArgs;
 use crate::run::output;
 
@@ -31,9 +32,10 @@ pub(super) fn manifest(args: &FleetManifestArgs) -> Result<u8, UserError> {
 
 /// Returns all objects, as YAML documents.
 fn text(args: &FleetManifestArgs) -> Result<String, UserError> {
+    let carried = CarriedFiles::read(args)?;
     let names = Names::new(args);
     let files = names.broker_files()?;
-    let objects = [
+    let mut objects = vec![
         names.secret("controller", controller_files(&files)),
         names.secret("agents", names.agent_files(&files)),
         names.secret("broker", broker_files(&files)),
@@ -41,8 +43,14 @@ fn text(args: &FleetManifestArgs) -> Result<String, UserError> {
         names.broker(),
         names.service(),
         names.agents(),
-        names.controller(),
+        names.controller(&carried),
     ];
+    if carried.has_files() {
+        objects.push(names.experiment(&carried));
+    }
+    if !carried.secrets.is_empty() {
+        objects.push(names.secret("secrets", carried.secrets.clone()));
+    }
     let mut text =
         "# Made by `wavetank fleet manifest`. It contains secret keys: do not store it.\n".to_owned();
     for object in objects {
@@ -249,14 +257,35 @@ impl<'a> Names<'a> {
         self.job("agents", &spec, &container, &volumes)
     }
 
+    /// The files of the experiment.
+    fn experiment(&self, carried: &CarriedFiles) -> Value {
+        let (data, binary) = carried.data();
+        json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": self.metadata("experiment"),
+            "data": data,
+            "binaryData": binary,
+        })
+    }
+
+    /// The environment variables with the secrets of the experiment.
+    fn secret_variables(&self, carried: &CarriedFiles) -> Value {
+        let variable = |(name, _): &(String, String)| {
+            let key = json!({"name": self.of("secrets"), "key": name});
+            json!({"name": name, "valueFrom": {"secretKeyRef": key}})
+        };
+        carried.secrets.iter().map(variable).collect::<Vec<_>>().into()
+    }
+
     /// The controller. A run that was refused is tried again, until the agents are there.
-    fn controller(&self) -> Value {
+    fn controller(&self, carried: &CarriedFiles) -> Value {
         let mut words = vec!["run".to_owned()];
-        words.extend(self.args.run.iter().map(|word| unexpanded(word)));
+        words.extend(carried.words.iter().map(|word| unexpanded(word)));
         let own = ["--fleet", "/etc/wavetank/fleet/fleet.yaml", "--broker", "/etc/wavetank/broker"];
         words.extend(own.map(str::to_owned));
         words.extend(["--runs-dir", "/data/runs"].map(str::to_owned));
-        let container = json!({
+        let mut container = json!({
             "name": "controller",
             "image": self.args.image,
             "args": words,
@@ -275,17 +304,26 @@ impl<'a> Names<'a> {
             Some(claim) => json!({"name": "data", "persistentVolumeClaim": {"claimName": claim}}),
             None => json!({"name": "data", "emptyDir": {}}),
         };
-        let volumes = json!([
+        let mut volumes = vec![
             data,
             secret_volume("keys", &self.of("controller")),
-            {"name": "fleet", "configMap": {"name": self.of("fleet")}},
-        ]);
+            json!({"name": "fleet", "configMap": {"name": self.of("fleet")}}),
+        ];
+        if carried.has_files() {
+            let map = json!({"name": self.of("experiment"), "items": carried.items()});
+            volumes.push(json!({"name": "experiment", "configMap": map}));
+            let mounts = container["volumeMounts"].as_array_mut().expect("it is a list");
+            mounts.push(json!({"name": "experiment", "mountPath": FOLDER, "readOnly": true}));
+        }
+        if !carried.secrets.is_empty() {
+            container["env"] = self.secret_variables(carried);
+        }
         let exit = json!({"containerName": "controller", "operator": "NotIn", "values": [REFUSED]});
         let spec = json!({
             "backoffLimit": ATTEMPTS,
             "podFailurePolicy": {"rules": [{"action": "FailJob", "onExitCodes": exit}]},
         });
-        self.job("controller", &spec, &container, &volumes)
+        self.job("controller", &spec, &container, &volumes.into())
     }
 
     /// Returns a job of one container that is not started again in its pod.

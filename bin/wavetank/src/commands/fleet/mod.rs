@@ -15,6 +15,7 @@ mod kept_process;
 mod load_fleet;
 mod logs;
 mod manifest;
+mod manifest_files;
 mod program_file;
 mod selection;
 mod settle;

@@ -43,7 +43,7 @@ pub(crate) fn lab(command: LabCommand) -> Result<u8, UserError> {
     match command {
         LabCommand::Check(args) => check::check(&args.file, args.format),
         LabCommand::Up(args) => up::up(&labs, args.lab.as_deref(), &args.file),
-        LabCommand::Run(args) => run::run(&labs, args.lab.as_deref(), &args.file, args.run),
+        LabCommand::Run(args) => run::run(&labs, *args),
         LabCommand::Status(args) => status::status(&labs, args.which.lab.as_deref(), args.format),
         LabCommand::Exec(args) => {
             let folder = labs.choose_with(args.which.lab.as_deref(), &args.host, None)?;

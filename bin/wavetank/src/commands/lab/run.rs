@@ -2,14 +2,13 @@
 //! the run.
 
 use std::cell::Cell;
-use std::path::Path;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
 use wavetank_topology::Lab;
 use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
-use crate::cli::{OutFile, OutputFormat, RunArgs};
+use crate::cli::{LabRunArgs, OutFile, OutputFormat};
 use crate::commands::planned_lab::PlannedLab;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
@@ -18,19 +17,15 @@ use crate::run::{Console, LabRun, first_load_host, output};
 /// Runs a load test from the load hosts of the file's lab. The lab is created for the run and
 /// removed afterwards, unless it is already up. Errors of the run are reported before the lab is
 /// created. Returns the exit code of the run.
-pub(super) fn run(
-    labs: &LabsFolder,
-    name: Option<&str>,
-    file: &Path,
-    args: RunArgs,
-) -> Result<u8, UserError> {
-    let loaded = LabFile::read(file)?;
+pub(super) fn run(labs: &LabsFolder, args: LabRunArgs) -> Result<u8, UserError> {
+    let LabRunArgs { file, lab: name, agents, run: args } = args;
+    let loaded = LabFile::read(&file)?;
     let Some(mut lab) = loaded.lab.clone() else {
         return report_mistakes(&loaded, args.output.format(), &args.output.out);
     };
     loaded.print_diagnostics();
     if let Some(name) = name {
-        name.clone_into(&mut lab.name);
+        lab.name = name;
     }
     first_load_host(&lab)?;
     let folder = labs.lab(&lab.name)?;
@@ -53,9 +48,8 @@ pub(super) fn run(
             brought_up.set(true);
             talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
-        LabRun::begin(&folder, !was_up, || {
-            talk.info("lab        waiting: another run uses it, or its faults are being reverted");
-        })
+        let wait = || talk.info("lab        waiting: another run uses it, or its faults are being reverted");
+        Ok(LabRun::begin(&folder, !was_up, wait)?.with_agents(agents))
     };
     let result = run_from(args, Some(PlannedLab { lab: &lab, enter: Box::new(enter) }));
     if !brought_up.get() {

@@ -224,7 +224,7 @@ impl SearchLoop<'_> {
 
     fn execute(&self, ready: PreparedRun, talk: &mut Console) -> Result<FinishedRun, UserError> {
         let (fleet, options) = (connect_fleet(&self.args.fleet)?, &self.args.options);
-        let fleet = fleet_load(fleet, &ready.plan, options, options.probe)?;
+        let fleet = fleet_load(fleet, self.host, &ready.plan, options, options.probe)?;
         let execution = Execution {
             load: ready.load,
             plan: ready.plan,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wavetank_driver::{Clock, WallClock};
 use wavetank_engine::{LoadConfig, LoadThreads};
-use wavetank_fleet::{AgentId, ControllerMessage, Members, RunId, RunSetup};
+use wavetank_fleet::{AgentId, Clocks, ControllerMessage, Members, RunId, RunSetup};
 use wavetank_link::{ControllerLink, in_process};
 use wavetank_plan::Plan;
 use wavetank_units::Nanos;
@@ -70,7 +70,10 @@ pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSet
             // Each later controller of these agents has a higher epoch, in another run as well.
             let epoch = (WallClock::unix_ns() / 1_000_000).unsigned_abs().max(1);
             let run = RunId(epoch * RUNS_PER_MS + u64::from(std::process::id()) % RUNS_PER_MS);
-            RunSetup::fleet(run, epoch, version, plan_hash, Members::Named(fleet.members()))
+            let members = Members::Named(fleet.members());
+            let setup = RunSetup::fleet(run, epoch, version, plan_hash, members);
+            let clocks = Clocks::Measured { tolerance: fleet.start_tolerance };
+            RunSetup { on_loss: fleet.on_loss, clocks, ..setup }
         }
     };
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);

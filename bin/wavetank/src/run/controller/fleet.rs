@@ -1,11 +1,14 @@
 //! What is different in a run with load from several hosts.
 
+use wavetank_diagnose::RunEnd;
 use wavetank_engine::{EndOfRun, LogLine};
 use wavetank_fleet::wire::encode_record;
-use wavetank_fleet::{AgentId, ControllerNotice, JournalRecord, Loss, Outcome, StartProblem};
+use wavetank_fleet::{
+    AgentId, AgentState, AgentView, ControllerNotice, JournalRecord, Loss, LossPolicy, Outcome, StartProblem,
+};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Key;
-use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras};
+use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras, STOPPED_ON_LOSS};
 use wavetank_units::Nanos;
 
 use super::RunController;
@@ -146,6 +149,21 @@ impl RunController<'_> {
         }
         let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
         self.book.event(event, now);
+        if self.aborts_after(loss) {
+            let text = format!("the loss of agent {} ends the run", loss.name);
+            self.book.talk.warn(&text);
+            self.event(STOPPED_ON_LOSS, text);
+            self.end(RunEnd::AgentLost, None);
+        }
+    }
+
+    /// Whether the user wants the run to end because of this loss.
+    fn aborts_after(&self, loss: &Loss) -> bool {
+        let Agents::Remote(remote) = &self.agents else { return false };
+        let views = self.controller.agents(self.now());
+        // An agent that has sent its load is not needed any more.
+        let is_needed = |view: &AgentView| view.name == loss.name && view.state < AgentState::Sealed;
+        remote.on_loss == LossPolicy::Abort && !self.ending_early && views.iter().any(is_needed)
     }
 
     /// A lost agent is heard again. What was counted as lost is counted again from the archive.

@@ -1,6 +1,7 @@
 //! `wavetank lab`: brought up, used, taken down, and killed at every possible point. Each time
 //! nothing is left.
 
+mod agents;
 mod bottleneck;
 mod checked;
 mod churn;

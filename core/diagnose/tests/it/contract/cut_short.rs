@@ -15,6 +15,7 @@ fn a_load_that_was_cut_short_has_its_reason() {
     check(RunEnd::Finished, None);
     check(RunEnd::Signal, Some("interrupted by a signal"));
     check(RunEnd::Stopped, Some("stopped by hand"));
+    check(RunEnd::AgentLost, Some("stopped because an agent was lost"));
     let class = ErrorClass::Status;
     check(
         RunEnd::Hopeless { class },

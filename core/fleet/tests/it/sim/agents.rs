@@ -1,6 +1,7 @@
 //! The processes of agents: they start, work, write to their disks and die.
 
 use wavetank_fleet::{Agent, AgentSetup};
+use wavetank_pace::Philox;
 use wavetank_units::Nanos;
 
 use crate::sim::host::{Host, HostStep, Kind, digest};
@@ -30,6 +31,10 @@ impl World {
         let kind = faults.iter().find_map(find_kind).unwrap_or_default();
         let full_from = faults.iter().filter_map(find_full).min();
         let mut host = Host::new(kind, self.scenario.plan, self.scenario.lead_in, full_from);
+        if let Some(meetings) = self.scenario.meetings {
+            let random = Philox::keyed(self.random.below(u64::MAX), 3, number as u64);
+            host.meetings = Some((meetings, 1 + number as u32, random));
+        }
         let agent = match self.disks[number].find() {
             Some(spool) => {
                 host.die(now);

@@ -1,8 +1,11 @@
 //! Simulates the process around an agent, and its disk.
 
 use wavetank_fleet::{Adjustments, Agent, AgentAction, Change, EndCause, FoundSpool, RunId};
-use wavetank_pace::Partition;
+use wavetank_pace::{Partition, Philox};
 use wavetank_units::Nanos;
+
+use crate::sim::scenario::Meetings;
+use crate::sim::users::HostUsers;
 
 /// The process around an agent: gets ready, sends load, seals intervals, ends. All instants are on
 /// the agent's clock.
@@ -13,6 +16,10 @@ pub(crate) struct Host {
     pub(crate) lead_in: Nanos,
     /// From this interval on, the disk is full.
     pub(crate) full_from: Option<u64>,
+    /// The users who will wait for those of other hosts: how, and their number.
+    pub(crate) meetings: Option<(Meetings, u32, Philox)>,
+    /// Those users, once the run starts.
+    pub(crate) users: Option<HostUsers>,
     ready_at: Option<Nanos>,
     plan_hash: String,
     /// Whether it answered that it is prepared.
@@ -114,6 +121,8 @@ impl Host {
                 assert!(self.prepared && self.zero.is_none() && !self.stopped, "started out of turn");
                 assert!(now <= *zero - self.lead_in, "started too late");
                 self.zero = Some(*zero);
+                let users = self.meetings.clone();
+                self.users = users.map(|(how, count, random)| HostUsers::new(how, count, *zero, random));
             }
             AgentAction::Change { at, change } => {
                 let zero = self.zero.expect("a change of a run that has begun");
@@ -125,7 +134,11 @@ impl Host {
                 assert!(self.zero.is_some() && !self.stopped, "a new share without load");
                 self.shares.push((*phase, *share));
             }
-            AgentAction::Release(release) => unreachable!("no user waits here: {release:?}"),
+            AgentAction::Release(release) => {
+                let zero = self.zero.expect("a release of a run that has begun");
+                let users = self.users.as_mut().expect("a release where users wait");
+                users.release(*release, zero, now);
+            }
             AgentAction::Drain => {
                 assert!(self.zero.is_some() && !self.stopped, "nothing to drain");
                 self.end_load(now);
@@ -146,7 +159,7 @@ impl Host {
     }
 
     /// When something happens here next.
-    pub(crate) fn next(&self) -> Option<Nanos> {
+    pub(crate) fn next(&self, now: Nanos) -> Option<Nanos> {
         if self.gone.is_some() {
             return None;
         }
@@ -157,7 +170,8 @@ impl Host {
             .map(|zero| zero - self.lead_in);
         let loading = self.load_from.is_some() && self.load_to.is_none();
         let over = self.zero.filter(|_| loading).map(|zero| zero.after(self.plan));
-        [ready, begin, over, self.next_seal(), self.end_at].into_iter().flatten().min()
+        let meets = self.users.as_ref().filter(|_| loading).and_then(|users| users.next(now));
+        [ready, begin, over, self.next_seal(), self.end_at, meets].into_iter().flatten().min()
     }
 
     /// Reports to the agent what has happened up to `now`. Returns the next step of the disk, until
@@ -190,6 +204,10 @@ impl Host {
                 self.end_at = Some(now.after(DRAINING));
                 agent.handle_draining(now);
             }
+        }
+        let loading = self.load_from.is_some() && self.load_to.is_none();
+        if let Some(users) = self.users.as_mut().filter(|_| loading) {
+            agent.handle_waiting(users.advance(now));
         }
         self.end_at.filter(|at| now >= *at).map(|_| HostStep::Finish)
     }

@@ -1,7 +1,9 @@
 //! What holds in every world, whatever happened in it.
 
+use std::collections::BTreeMap;
+
 use wavetank_fleet::constants::{BEAT, ORPHAN_DRAIN_MAX, ORPHAN_GRACE, START_TOLERANCE};
-use wavetank_fleet::{AgentEnd, Change, EndCause, FleetStatus};
+use wavetank_fleet::{AgentEnd, Change, EndCause, FleetStatus, Release};
 use wavetank_pace::Partition;
 use wavetank_units::Nanos;
 
@@ -16,7 +18,26 @@ impl World {
         );
         self.judge_load();
         self.judge_shares();
+        self.judge_meetings();
         self.judge_outcome();
+    }
+
+    /// Waits end once: each round of the fleet is released at most once on a host, in order, and at
+    /// one instant on all of them.
+    fn judge_meetings(&self) {
+        let mut released: BTreeMap<u32, Release> = BTreeMap::new();
+        for (number, host) in self.records().into_iter().enumerate() {
+            let met = host.users.iter().flat_map(|users| &users.met);
+            let rounds: Vec<u32> = met.clone().map(|met| met.release.number).collect();
+            assert!(rounds.is_sorted_by(|one, next| one < next), "agent {number}: rounds {rounds:?}");
+            // One that a former controller had released elsewhere is caught up with alone.
+            for release in met.map(|met| met.release).filter(|release| release.of > 0 || release.by_wait) {
+                let first = released.entry(release.number).or_insert(release);
+                let is_same =
+                    (first.at, first.of, first.by_wait) == (release.at, release.of, release.by_wait);
+                assert!(is_same, "agent {number}: {release:?} elsewhere: {first:?}");
+            }
+        }
     }
 
     /// P2 and P3: agents start together, and no load is left.

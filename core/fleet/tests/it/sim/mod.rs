@@ -11,8 +11,10 @@ mod controller_host;
 mod effects;
 mod host;
 mod judge;
+mod meetings;
 mod promises;
 mod scenario;
+mod users;
 mod world;
 
 use std::hash::{BuildHasher as _, Hasher as _};

@@ -20,6 +20,8 @@ pub(crate) struct Scenario {
     /// Most that clocks differ, and most that they drift in millionths.
     pub(crate) clock_offset_max: Nanos,
     pub(crate) drift_max_ppm: u64,
+    /// Whether users of the agents wait for each other.
+    pub(crate) meetings: Option<Meetings>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) acts: Vec<(Nanos, Act)>,
 }
@@ -36,10 +38,24 @@ impl Default for Scenario {
             rebalance: false,
             clock_offset_max: Nanos::from_secs(1_000),
             drift_max_ppm: 500,
+            meetings: None,
             faults: Vec::new(),
             acts: Vec::new(),
         }
     }
+}
+
+/// How users of the agents wait for each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meetings {
+    /// How often each user comes.
+    pub(crate) rounds: u32,
+    /// Most that a user is away between two rounds, in milliseconds.
+    pub(crate) think_max_ms: u64,
+    /// Longest wait.
+    pub(crate) wait: Nanos,
+    /// The number of users that may continue together; `None`: all.
+    pub(crate) of: Option<u64>,
 }
 
 /// An action of the user.
@@ -130,6 +146,11 @@ pub(crate) fn stormy(random: &mut Philox, agents: usize) -> Scenario {
     for _ in 0..=random.below(3) {
         let fault = fault(random, agents);
         scenario.faults.push(fault);
+    }
+    if random.below(3) == 0 {
+        let of = (random.below(2) == 0).then(|| 1 + random.below(4));
+        let wait = Nanos::from_secs(1).after(up_to(random, 9_000));
+        scenario.meetings = Some(Meetings { rounds: 5, think_max_ms: random.below(3_000), wait, of });
     }
     scenario
 }

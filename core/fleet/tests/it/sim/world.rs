@@ -248,7 +248,8 @@ impl World {
 
     fn next_of_agent(&self, number: usize) -> Option<Nanos> {
         let agent = self.agents[number].as_ref()?;
-        let next = [agent.poll_timeout(), self.hosts[number].next()].into_iter().flatten().min()?;
+        let host = self.hosts[number].next(self.clocks[number].at(self.now));
+        let next = [agent.poll_timeout(), host].into_iter().flatten().min()?;
         let next = self.clocks[number].world(next);
         Some(self.suspended_until(number).map_or(next, |until| next.max(until)))
     }

@@ -7,7 +7,7 @@ use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::{Phase, Plan};
 use wavetank_record::{
     AgentDoc, AgentEndDoc, ConnectionMemory, EnvironmentDoc, EventLine, FleetDoc, FleetStatusDoc, HookDoc,
-    PlanDoc, RunRecord,
+    PlanDoc, RunRecord, STOPPED_ON_LOSS,
 };
 use wavetank_report::lacking_agents;
 use wavetank_store::OpenedRun;
@@ -111,6 +111,7 @@ fn ending(
 ) -> RunEnd {
     let end = events.iter().find_map(|event| match event.kind.as_str() {
         "signal_received" => Some(RunEnd::Signal),
+        STOPPED_ON_LOSS => Some(RunEnd::AgentLost),
         "stop_fired" => {
             let (condition, at) = ledger.stop_fired()?;
             Some(RunEnd::StopFired { condition: condition.to_owned(), at })

@@ -1,0 +1,185 @@
+//! `wavetank lab run --agents`: the load hosts of a lab are the agents of a fleet.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use wavetank_testkit::{Outcome, Program, Running, Signal, poll_until};
+
+use crate::lab::place::Place;
+
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// Three load hosts, one of them with two addresses, and a server.
+const LAB: &str = "\
+networks:
+  front: 10.92.0.0/24
+hosts:
+  load1: {role: load, networks: [front], sources: 2}
+  load[2-3]: {role: load, networks: [front]}
+  app:
+    role: server
+    networks: [front]
+    services:
+      - serve: {listen: 8080, any: true}
+";
+
+/// An experiment with an event, a condition on a host, and rows that are used once.
+const EXPERIMENT: &str = "\
+wavetank: 1
+name: by-agents
+target: http://app:8080
+data:
+  accounts: {file: accounts.csv, row: unique}
+steps: [{get: \"/${accounts.id}\"}]
+phases:
+  - {name: main, rate: 200/s, for: 3s}
+thresholds:
+  - failed = 0
+  - memory(app) > 1MB
+events:
+  - {when: 1s, host: app, run: echo begun >> /run/history, undo: echo back >> /run/history}
+";
+
+fn start(place: &Place, words: &[&str]) -> Running {
+    let always = ["run", "lab.yaml", "--agents", "--format", "json", "--runs-dir", "runs", "--quiet"];
+    place.lab(&[&always, words].concat()).start()
+}
+
+fn run(place: &Place, words: &[&str]) -> (Outcome, Value) {
+    let outcome = start(place, words).wait(LIMIT);
+    let record = serde_json::from_str(&outcome.stdout).unwrap_or(Value::Null);
+    (outcome, record)
+}
+
+/// Returns the only archive.
+#[track_caller]
+fn archive(place: &Place) -> PathBuf {
+    let runs: Vec<_> = fs::read_dir(place.labs().with_file_name("runs")).expect("runs").collect();
+    let [Ok(run)] = &runs[..] else { panic!("there is one run: {runs:?}") };
+    run.path()
+}
+
+/// Checks the ending of a run that this machine may have been too slow for.
+#[track_caller]
+fn check_exit(outcome: &Outcome, record: &Value, exit: i32) {
+    let late = outcome.exit == Some(3) && record["verdict"]["blame"] == "generator";
+    assert!(late || outcome.exit == Some(exit), "{outcome}");
+}
+
+#[test]
+fn load_hosts_are_agents_of_one_run() {
+    let Some(place) = Place::new("agents", LAB) else { return };
+    let rows: String = (0..700).map(|row| format!("{row}\n")).collect();
+    place.file("accounts.csv", &format!("id\n{rows}"));
+    place.file("load.yaml", EXPERIMENT);
+    place.up();
+    let (outcome, record) = run(&place, &["load.yaml"]);
+    assert_eq!(place.said("app", "cat /run/history"), "begun\nback", "{outcome}");
+    assert!(!place.said("load1", "ps -ef").contains("agent serve"), "the agents ended with the run");
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+    check_exit(&outcome, &record, 0);
+    assert_eq!(
+        (&record["requests"]["offered"], &record["fleet"]["status"]),
+        (&600.into(), &"complete".into())
+    );
+    let agents = record["fleet"]["agents"].as_array().expect("a list").clone();
+    for (agent, host) in agents.iter().zip(1..) {
+        assert_eq!(agent["name"], format!("load{host}"), "{outcome}");
+        assert_eq!((&agent["share"], &agent["end"]), (&json!([host - 1, 1, 3]), &"plan".into()), "{outcome}");
+        let file = archive(&place).join(format!("intervals/load{host}.jsonl"));
+        assert!(fs::read_to_string(file).is_ok_and(|text| text.lines().count() > 3), "{outcome}");
+    }
+    assert_eq!(agents.len(), 3, "{outcome}");
+    let sent: u64 = agents.iter().filter_map(|agent| agent["sent"].as_u64()).sum();
+    let dropped = record["requests"]["dropped"].as_u64().expect("a count");
+    assert_eq!(sent + dropped, 600, "{outcome}");
+    // The server saw each request and no other, and each row once.
+    let server = &record["servers"][0];
+    assert_eq!(
+        (&server["requests"], &server["connections"]),
+        (&server["run_requests"], &server["run_connections"])
+    );
+    let hosts: Vec<_> =
+        record["hosts"].as_array().expect("a list").iter().map(|host| &host["name"]).collect();
+    assert_eq!(hosts, ["load1", "load2", "load3", "app"], "{outcome}");
+    let report = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["report", "--format", "json"]);
+    let report = report.args([&archive(&place).to_string_lossy()]).run();
+    assert_eq!(&report.expect_exit(0).json(), &record, "the archive says the same");
+}
+
+#[test]
+fn agents_use_the_addresses_of_their_hosts() {
+    let Some(place) = Place::new("agents-sources", LAB) else { return };
+    let words = ["http://app:8080/", "-c", "8", "-n", "400", "--source", "auto"];
+    let (outcome, record) = run(&place, &words);
+    check_exit(&outcome, &record, 0);
+    assert_eq!((&record["requests"]["done"], &record["fleet"]["status"]), (&400.into(), &"complete".into()));
+    place.nothing_left("run");
+}
+
+/// The process of the agent of a host.
+fn agent(place: &Place, host: &str) -> Option<rustix::process::Pid> {
+    let folder = place.labs().join(&place.name).join("hosts").join(host).join(".agent");
+    let line = format!("--name\0{host}\0--dir\0{}\0", folder.display());
+    let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| {
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        let text = fs::read(entry.path().join("cmdline")).ok()?;
+        // Processes that lead into the host have it among their arguments, too.
+        let is_agent = text.starts_with(b"/proc/self/exe\0agent\0serve\0");
+        (is_agent && String::from_utf8_lossy(&text).contains(&line)).then_some(number)
+    });
+    processes.filter_map(rustix::process::Pid::from_raw).next()
+}
+
+/// Waits until intervals of this host are in the archive.
+#[track_caller]
+fn wait_for_load(place: &Place, run: &Running, host: &str) {
+    let has_load = || {
+        let run = fs::read_dir(place.labs().with_file_name("runs")).ok()?.next()?.ok()?;
+        let text = fs::read_to_string(run.path().join(format!("intervals/{host}.jsonl"))).ok()?;
+        (text.lines().count() > 1).then_some(())
+    };
+    assert!(poll_until(LIMIT, has_load).is_some(), "no load: {} {}", run.stdout(), run.stderr());
+}
+
+#[test]
+fn an_agent_of_a_lab_that_is_killed_is_missing() {
+    let Some(place) = Place::new("agents-killed", LAB) else { return };
+    let run = start(&place, &["http://app:8080/", "-r", "90/s", "-d", "8s"]);
+    wait_for_load(&place, &run, "load2");
+    let agent = agent(&place, "load2").expect("it runs");
+    rustix::process::kill_process(agent, rustix::process::Signal::KILL).expect("root may");
+    let outcome = run.wait(LIMIT);
+    let record = outcome.json();
+    check_exit(&outcome, &record, 4);
+    assert_eq!(
+        (&record["fleet"]["status"], &record["fleet"]["agents"][1]["end"]),
+        (&"incomplete".into(), &"lost".into())
+    );
+    place.nothing_left("run");
+}
+
+#[test]
+fn agents_end_with_a_run_that_is_killed() {
+    let Some(place) = Place::new("agents-orphans", LAB) else { return };
+    place.up();
+    let run = start(&place, &["http://app:8080/", "-r", "90/s", "-d", "60s"]);
+    wait_for_load(&place, &run, "load3");
+    run.signal(Signal::KILL);
+    run.wait(LIMIT);
+    let are_gone =
+        || ["load1", "load2", "load3"].iter().all(|host| agent(&place, host).is_none()).then_some(());
+    assert!(poll_until(LIMIT, are_gone).is_some(), "agents outlive their run");
+    // The lab is free for the next run.
+    let (outcome, record) = self::run(&place, &["http://app:8080/", "-r", "90/s", "-d", "1s"]);
+    check_exit(&outcome, &record, 0);
+    assert_eq!(
+        (&record["requests"]["offered"], &record["fleet"]["status"]),
+        (&90.into(), &"complete".into())
+    );
+    place.lab(&["down"]).run().expect_exit(0);
+    place.nothing_left("down");
+}
