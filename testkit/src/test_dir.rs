@@ -73,8 +73,8 @@ impl Default for TestDir {
 }
 
 /// Returns a port of 127.0.0.1 on which no process listened a moment ago. It is below the range of
-/// ephemeral ports, so no process gets it by chance. No process of tests gets it a second time while
-/// this one runs: tests that run in parallel start programs that take a while to listen.
+/// ephemeral ports, so no process gets it by chance. No process of tests gets it a second time
+/// while this one runs: tests that run in parallel start programs that take a while to listen.
 pub fn free_port() -> u16 {
     const LOWEST: u16 = 10_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);

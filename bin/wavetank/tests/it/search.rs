@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::{
-    Outcome, Program, ReceivedRequest, Script, ScriptAction, Serve, Signal, Target, TestDir, answer,
-    expect_time, retry_timing_of,
+    Outcome, Program, ReceivedRequest, Script, ScriptAction, Serve, Signal, Target, TestDir, TimingMismatch,
+    answer, expect_time, retry_timing_of,
 };
 
 /// Two workers of 4 ms, which serve 500 requests per second.
@@ -60,6 +60,22 @@ fn check(outcome: &Outcome, exit: i32, end: &str) -> Value {
     doc
 }
 
+/// A complaint if this machine was too slow for the search, which then reports its own generator as
+/// the limit.
+fn expect_timely(outcome: &Outcome) -> Result<(), TimingMismatch> {
+    let is_late = outcome.exit == Some(3) && outcome.json()["answer"]["end"] == "generator";
+    expect_time(!is_late, || format!("the generator was the limit\n{outcome}"))
+}
+
+/// Repeats a search for which this machine was too slow. Returns `None` if the test was recorded as
+/// skipped.
+fn timely(search: &Program) -> Option<Outcome> {
+    retry_timing_of(|| {
+        let outcome = search.clone().run();
+        expect_timely(&outcome).map(|()| outcome)
+    })
+}
+
 #[test]
 fn a_stated_capacity_is_found() {
     let serve = serve();
@@ -67,6 +83,7 @@ fn a_stated_capacity_is_found() {
         let place = TestDir::new();
         let words = format!("{SHORT} --threshold p50<20ms --from 50/s --to 5k/s --format json");
         let outcome = search(&place, &serve.url(TIER), &words).run();
+        expect_timely(&outcome)?;
         let doc = check(&outcome, 0, "found");
         let end = |name: &str| doc["answer"][name].as_f64().expect("a number");
         assert!(end("low") < end("high") && end("high") <= 1_000.0, "{outcome}");
@@ -119,7 +136,8 @@ fn a_stated_capacity_is_found() {
 fn limits_are_answers_too() {
     let (place, serve) = (TestDir::new(), serve());
     let words = format!("{SHORT} --threshold p50<500ms --from 20/s --to 40/s --format json --no-archive");
-    let doc = check(&search(&place, &serve.url("/"), &words).run(), 0, "above");
+    let Some(above) = timely(&search(&place, &serve.url("/"), &words)) else { return };
+    let doc = check(&above, 0, "above");
     assert_eq!((&doc["answer"]["low"], &doc["answer"]["high"]), (&40.into(), &Value::Null));
     let words = format!("{SHORT} --threshold p50<1us --from 20/s --format json --no-archive");
     let doc = check(&search(&place, &serve.url("/"), &words).run(), 1, "below");
@@ -132,7 +150,8 @@ fn users_and_files_are_searched() {
     let (place, serve) = (TestDir::new(), serve());
     // With two workers, more than a few users wait for each other.
     let words = format!("{SHORT} --of users --threshold p50<30ms --to 200 --format json");
-    let doc = check(&search(&place, &serve.url(TIER), &words).run(), 0, "found");
+    let Some(found) = timely(&search(&place, &serve.url(TIER), &words)) else { return };
+    let doc = check(&found, 0, "found");
     let ends = (doc["answer"]["low"].as_f64(), doc["answer"]["high"].as_f64());
     assert!(ends.0.is_some_and(|low| low >= 1.0) && ends.1.is_some_and(|high| high <= 100.0), "{ends:?}");
     let text = format!(
@@ -145,7 +164,8 @@ fn users_and_files_are_searched() {
     let several = search(&place, &file, &words).run();
     several.expect_exit(2);
     assert!(several.stdout.contains("search_phases"), "{several}");
-    let doc = check(&search(&place, &file, &format!("{words} --phase flat")).run(), 0, "above");
+    let Some(above) = timely(&search(&place, &file, &format!("{words} --phase flat"))) else { return };
+    let doc = check(&above, 0, "above");
     assert!(doc["notes"].to_string().contains("left out: up"), "{doc}");
 }
 

@@ -164,16 +164,11 @@ fn composed_with(load: &Load, diagnosis: &Diagnosis) -> RunRecord {
 }
 
 fn composed_of(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis) -> RunRecord {
-    composed_with_memory(load, seconds, diagnosis, &[])
+    composed_within(load, seconds, diagnosis, &[])
 }
 
 /// The same with the memory found by samples of this host.
-fn composed_with_memory(
-    load: &Load,
-    seconds: &[Interval],
-    diagnosis: &Diagnosis,
-    found: &[u64],
-) -> RunRecord {
+fn composed_within(load: &Load, seconds: &[Interval], diagnosis: &Diagnosis, found: &[u64]) -> RunRecord {
     let plan = plan(load);
     let mut ledger = Ledger::new(&plan);
     for &rss_bytes in found {
@@ -396,7 +391,7 @@ fn advice_follows_a_pass_only() {
 #[test]
 fn no_sample_found_more_memory_than_the_most() {
     let check = |found: &[u64], expected: u64| {
-        let record = composed_with_memory(&open(), &[second(0, 1)], &diagnosis(), found);
+        let record = composed_within(&open(), &[second(0, 1)], &diagnosis(), found);
         assert_eq!(record.generator.peak_rss_bytes, expected, "{found:?}");
     };
     check(&[], 9_000_000);

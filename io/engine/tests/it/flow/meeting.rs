@@ -3,6 +3,7 @@
 use wavetank_engine::Command;
 use wavetank_measure::RendezvousRelease;
 use wavetank_plan::{Action, EngineChoice, Load, OnFailure, Plan, PopulationCurve, Rendezvous};
+use wavetank_testkit::{TimingMismatch, expect_time, retry_timing};
 use wavetank_units::Nanos;
 
 use super::support::{engines, run};
@@ -34,7 +35,7 @@ fn gaps(seen: &Seen) -> (Nanos, Nanos) {
 }
 
 /// Twenty users that arrive within 400 ms are released together.
-fn check_together(threads: u32, engine: EngineChoice) {
+fn check_together(threads: u32, engine: EngineChoice) -> Result<(), TimingMismatch> {
     let (address, seen) = server(ok);
     let load = Load::Closed {
         users: PopulationCurve::ramp(0, 20, ms(400)).expect("a ramp"),
@@ -45,22 +46,23 @@ fn check_together(threads: u32, engine: EngineChoice) {
     let plan = Plan { engine, ..plan(address, doors, vec![load, Load::Pause], threads) };
     let intervals = run(with_doors(plan));
     let (_, spread) = gaps(&seen);
-    assert!(spread < ms(300), "{threads} threads: {spread:?}");
     let journeys = journeys(&intervals);
     let [meeting] = journeys.meetings.as_slice() else { panic!("{:?}", journeys.meetings) };
     let RendezvousRelease { of, present, by_wait, sent, .. } = *meeting;
     assert_eq!((of, present, by_wait, sent), (20, 20, false, 20), "{threads} threads");
     let skew = meeting.skew().expect("all were sent");
-    assert!(skew < ms(300) && meeting.first_sent > ms(350), "{threads} threads: {meeting:?}");
+    assert!(meeting.first_sent > ms(350), "{threads} threads: {meeting:?}");
     let counts = sessions(&intervals);
     assert_eq!((counts.offered, counts.started, counts.done), (20, 20, 20));
+    let is_together = spread < ms(300) && skew < ms(300);
+    expect_time(is_together, || format!("{threads} threads: {spread:?}, {meeting:?}"))
 }
 
 #[test]
 fn all_users_of_a_phase_go_simultaneously_on_any_number_of_threads() {
     for engine in engines() {
         for threads in [1, 2, 7] {
-            check_together(threads, engine);
+            retry_timing(|| check_together(threads, engine));
         }
     }
 }
@@ -72,13 +74,16 @@ fn when_the_wait_is_over_those_present_go() {
         users: PopulationCurve::ramp(0, 20, ms(1_000)).expect("a ramp"),
         sessions_each: Some(1),
     };
-    let plan = plan(address, through_doors(None, ms(420)), vec![load], 2);
-    let intervals = run(with_doors(plan));
-    let met = journeys(&intervals).meetings;
-    let by_wait: Vec<bool> = met.iter().map(|meeting| meeting.by_wait).collect();
-    assert!(met.len() >= 2 && by_wait[0], "{met:?}");
-    assert!((6..=11).contains(&met[0].present) && met[0].of == 20, "{met:?}");
-    assert_eq!(met.iter().map(|meeting| meeting.present).sum::<u64>(), 20, "{met:?}");
+    let plan = with_doors(plan(address, through_doors(None, ms(420)), vec![load], 2));
+    retry_timing(|| {
+        let intervals = run(plan.clone());
+        let met = journeys(&intervals).meetings;
+        assert_eq!(met.iter().map(|meeting| meeting.present).sum::<u64>(), 20, "{met:?}");
+        assert_eq!(met[0].of, 20, "{met:?}");
+        // One arrives every 50 ms. A thread that was late has more or fewer of them present.
+        let is_on_time = met.len() >= 2 && met[0].by_wait && (6..=11).contains(&met[0].present);
+        expect_time(is_on_time, || format!("{met:?}"))
+    });
 }
 
 #[test]
