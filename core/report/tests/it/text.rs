@@ -46,11 +46,15 @@ fn one_line_has_the_reason_and_the_limit() {
         assert!(!line.contains(not), "{not}: {line}");
     };
     let sent = "no request was sent";
-    check(&unanswered(), &["FAIL · no answer to the first request: connection refused", "limit target"], sent);
+    check(
+        &unanswered(),
+        &["FAIL · no answer to the first request: connection refused", "limit target"],
+        sent,
+    );
     check(&failed(), &["FAIL · p99 8.40 ms, not < 5ms · ", " req/s", "limit target"], "stopped");
     let twice = "signal · stopped";
     check(&interrupted(), &["INCOMPLETE · stopped after 4 s of 10 s: interrupted by a signal · "], twice);
-    check(&open(), &["PASS · done 4,998 req/s", "no limit reached"], "load generator");
+    check(&open(), &["PASS · done 4,999 req/s", "no limit reached"], "load generator");
     let mut late = RunRecord { lag_us: times(50_000, [800.0; 5]), ..open() };
     check(&late, &["(800 µs of it is the load generator's)", "limit not determined"], "no limit");
     assert!(markdown(&late).contains("the bottleneck is not determined"), "p50 alone is late");
