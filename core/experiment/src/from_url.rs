@@ -75,14 +75,12 @@ pub fn has_template(text: &str) -> bool {
 /// variables of `input` are not used: there is no file.
 pub fn read_url(request: &UrlRequest, input: &ParseInput<'_>) -> Parsed {
     let mut out = Diagnostics::default();
-    let experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
-    let experiment = experiment.and_then(|mut experiment| {
-        override_with(&mut experiment, input, &Variables::default(), &mut out)?;
-        verify(&experiment, &mut out);
-        Some(experiment)
-    });
+    let mut experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
+    // All errors are found, also after the first.
+    let _ = override_with(&mut experiment, input, &Variables::default(), &mut out);
+    verify(&experiment, &mut out);
     let diagnostics = unplaced(&out);
-    let experiment = experiment.filter(|_| !diagnostics.has_errors());
+    let experiment = (!diagnostics.has_errors()).then_some(experiment);
     Parsed { experiment, diagnostics, text: String::new() }
 }
 
@@ -116,25 +114,23 @@ struct UrlReader<'a> {
 }
 
 impl UrlReader<'_> {
-    fn experiment(&mut self, request: &UrlRequest) -> Option<Experiment> {
-        let url = self.url(&request.url);
+    /// Returns the experiment. A part with an error is left out or replaced, so that the others are
+    /// checked, too.
+    fn experiment(&mut self, request: &UrlRequest) -> Experiment {
+        let (target, url) = self.url(&request.url).unwrap_or_else(placeholder);
         let method = request
             .method
             .clone()
             .unwrap_or_else(|| if request.body.is_some() { "POST".to_owned() } else { "GET".to_owned() });
         let checked = resolve::check_method(&method);
         self.report(checked);
-        let body = match &request.body {
-            Some(body) => self.body(body).map(Some),
-            None => Some(None),
-        };
-        let (target, url) = url?;
+        let body = request.body.as_ref().and_then(|body| self.body(body));
         // A request that changes nothing and is the same for all users is probed, as by a plain
         // run.
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let probed = safe && url.as_fixed().is_some() && request.body.is_none();
-        let step = Request { body: body?, ..Request::plain(RequestHead::Http { method: here(method), url }) };
-        Some(Experiment {
+        let step = Request { body, ..Request::plain(RequestHead::Http { method: here(method), url }) };
+        Experiment {
             targets: vec![Target {
                 name: None,
                 urls: vec![TargetAddress { url: here(target), weight: None }],
@@ -149,7 +145,7 @@ impl UrlReader<'_> {
             }],
             probe: probed.then_some(true),
             ..Experiment::default()
-        })
+        }
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {
@@ -236,6 +232,12 @@ impl UrlReader<'_> {
             },
         })
     }
+}
+
+/// Replaces a URL with an error, which is reported.
+fn placeholder() -> (TargetUrl, Template) {
+    let target = TargetUrl::parse("localhost").expect("a URL");
+    (target, Template { parts: vec![Part::Text("/".to_owned())], place: PLACE })
 }
 
 /// A fragment is never sent.

@@ -20,7 +20,7 @@ pub use data::{DataContent, DataFile, DataSource, RowOrder};
 pub use experiment::{Block, Event, Experiment, Sources, Variable};
 pub use http::{Auth, Header, Http, Proxy, TlsSettings};
 pub use on_failure::OnFailure;
-pub use phase::{FromTo, Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase};
+pub use phase::{FromTo, Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase, Trace};
 pub use request::{Body, Extraction, NamedCheck, PartContent, Request, RequestHead};
 pub use scenario::{Connection, Scenario};
 pub use step::{Choice, EndScope, ForEachItems, Step, Think, Verb};
