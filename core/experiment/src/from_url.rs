@@ -82,14 +82,12 @@ pub fn has_template(text: &str) -> bool {
 /// variables of `input` are not used: there is no file.
 pub fn read_url(request: &UrlRequest, input: &ParseInput<'_>) -> Parsed {
     let mut out = Diagnostics::default();
-    let experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
-    let experiment = experiment.and_then(|mut experiment| {
-        override_with(&mut experiment, input, &Variables::default(), &mut out)?;
-        verify(&experiment, &mut out);
-        Some(experiment)
-    });
+    let mut experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
+    // All errors are found, also after the first.
+    let _ = override_with(&mut experiment, input, &Variables::default(), &mut out);
+    verify(&experiment, &mut out);
     let diagnostics = unplaced(&out);
-    let experiment = experiment.filter(|_| !diagnostics.has_errors());
+    let experiment = (!diagnostics.has_errors()).then_some(experiment);
     Parsed { experiment, diagnostics, text: String::new() }
 }
 
@@ -123,36 +121,30 @@ struct UrlReader<'a> {
 }
 
 impl UrlReader<'_> {
-    fn experiment(&mut self, request: &UrlRequest) -> Option<Experiment> {
-        let url = self.url(&request.url);
-        let grpc = self.descriptions(request);
+    /// Returns the experiment. A part with an error is left out or replaced, so that the others are
+    /// checked, too.
+    fn experiment(&mut self, request: &UrlRequest) -> Experiment {
+        let (target, url) = self.url(&request.url).unwrap_or_else(placeholder);
         let method = request
             .method
             .clone()
             .unwrap_or_else(|| if request.body.is_some() { "POST".to_owned() } else { "GET".to_owned() });
         let checked = resolve::check_method(&method);
         self.report(checked);
-        let body = match &request.body {
-            Some(body) => self.body(body).map(Some),
-            None => Some(None),
-        };
-        let (target, url) = url?;
-        let grpc = grpc?;
-        self.check_scheme(&target, &grpc)?;
+        let grpc = self.descriptions(request).unwrap_or_default();
+        self.check_scheme(&target, &grpc);
+        let body = request.body.as_ref().and_then(|body| self.body(body));
         if target.websocket {
-            return self.messages(request, target, &url, body?);
+            return self.messages(request, target, &url, body);
         }
         // A request that changes nothing and is the same for all users is probed, as by a plain
         // run.
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let probed = safe && !target.grpc && url.as_fixed().is_some() && request.body.is_none();
-        let head = if target.grpc {
-            self.call(request, &url)?
-        } else {
-            RequestHead::Http { method: here(method), url }
-        };
-        let step = Request { body: body?, ..Request::plain(head) };
-        Some(Experiment {
+        let call = if target.grpc { self.call(request, &url) } else { None };
+        let head = call.unwrap_or(RequestHead::Http { method: here(method), url });
+        let step = Request { body, ..Request::plain(head) };
+        Experiment {
             targets: vec![Target {
                 name: None,
                 urls: vec![TargetAddress { url: here(target), weight: None }],
@@ -168,7 +160,7 @@ impl UrlReader<'_> {
             }],
             probe: probed.then_some(true),
             ..Experiment::default()
-        })
+        }
     }
 
     /// Returns the files that describe a gRPC call.
@@ -189,16 +181,14 @@ impl UrlReader<'_> {
     }
 
     /// Checks that the files of a call belong to a URL of gRPC.
-    fn check_scheme(&mut self, target: &TargetUrl, grpc: &Grpc) -> Option<()> {
+    fn check_scheme(&mut self, target: &TargetUrl, grpc: &Grpc) {
         let is_described = !grpc.proto.is_empty() || grpc.descriptors.is_some();
         if is_described && !target.grpc {
             let url = TargetUrl { grpc: true, ..target.clone() }.url();
             let message = "--proto describes a gRPC service, and the URL is one of HTTP";
             let hint = format!("{url}package.Service/Method");
             self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
-            return None;
         }
-        Some(())
     }
 
     /// Returns the call that the path of a gRPC URL names.
@@ -227,7 +217,7 @@ impl UrlReader<'_> {
         target: TargetUrl,
         path: &Template,
         body: Option<Body>,
-    ) -> Option<Experiment> {
+    ) -> Experiment {
         let conflicts = [
             (request.method.is_some(), "a WebSocket is always opened by GET", "leave the method out"),
             (request.follow.is_some(), "a WebSocket has no redirects", "leave --follow out"),
@@ -235,12 +225,12 @@ impl UrlReader<'_> {
         for (_, message, hint) in conflicts.into_iter().filter(|(given, ..)| *given) {
             self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
         }
-        let Some(path) = path.as_fixed() else {
+        if path.as_fixed().is_none() {
             let message = "the path of a WebSocket must be the same for all users here";
             let hint = "in a file, ws.connect: /path/${user} opens one for each user";
             self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
-            return None;
-        };
+        }
+        let path = path.as_fixed().unwrap_or("/");
         let text = Template::fixed(DEFAULT_MESSAGE, PLACE);
         let (text, body, binary) = match body {
             None => (text, None, false),
@@ -253,13 +243,13 @@ impl UrlReader<'_> {
                 let message = "--form is a body of HTTP, and a WebSocket carries messages";
                 let hint = "--body TEXT, --json JSON or --body-file FILE";
                 self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
-                return None;
+                (text, None, false)
             }
         };
         let target = TargetUrl { path: path.to_owned(), ..target };
         let message = Message { binary, reply: AwaitedReply::Any, ..Message::new(MessageAction::Send) };
         let step = Request { body, message: Some(message), ..Request::plain(RequestHead::Raw(text)) };
-        Some(Experiment {
+        Experiment {
             targets: vec![Target {
                 name: None,
                 urls: vec![TargetAddress { url: here(target), weight: None }],
@@ -272,7 +262,7 @@ impl UrlReader<'_> {
                 ..Scenario::empty(None, PLACE)
             }],
             ..Experiment::default()
-        })
+        }
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {
@@ -359,6 +349,12 @@ impl UrlReader<'_> {
             },
         })
     }
+}
+
+/// Replaces a URL with an error, which is reported.
+fn placeholder() -> (TargetUrl, Template) {
+    let target = TargetUrl::parse("localhost").expect("a URL");
+    (target, Template { parts: vec![Part::Text("/".to_owned())], place: PLACE })
 }
 
 /// A fragment is never sent.

@@ -80,8 +80,11 @@ pub(crate) fn override_with(
     };
     match experiment.apply_overrides(input.options, &mut template) {
         Ok(notes) => notes.into_iter().for_each(|note| out.push(note)),
-        Err(UserError { code, message, hint, .. }) => {
+        Err(UserError { code, message, hint, others, .. }) => {
             out.push(Diagnostic::without_span(code, message, hint));
+            for other in others {
+                out.push(Diagnostic::without_span(other.code, other.message, other.hint));
+            }
             return None;
         }
     }

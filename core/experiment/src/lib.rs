@@ -7,6 +7,7 @@
 
 mod doc_page;
 mod explicit_settings;
+mod factor;
 mod from_url;
 mod grammar;
 mod input;
@@ -24,12 +25,12 @@ mod validate;
 mod walk;
 
 pub use doc_page::page;
+pub use factor::Factor;
 pub use from_url::{ROWS, UrlBody, UrlPart, UrlRequest, has_template, read_url};
 pub use input::{Parsed, read};
 pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table, verify_traces};
 pub use model::*;
 pub use parse_input::ParseInput;
-pub use rehearsal::Factor;
 pub use schema::schema;
 pub use search_level::Level;
 pub use starter::starter;

@@ -2,89 +2,23 @@
 
 use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::TargetUrl;
-use wavetank_units::{Nanos, Rate, UserError, did_you_mean};
+use wavetank_units::{Nanos, UserError, did_you_mean};
 
+use crate::factor::Factor;
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Sessions, StairHeight, Verb};
 use crate::{Step, Target, TargetAddress};
 
-/// A factor: `1/1000`, `0.5`, `20x`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Factor {
-    numerator: u64,
-    denominator: u64,
-}
-
-impl std::fmt::Display for Factor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.denominator {
-            1 => write!(f, "{}x", self.numerator),
-            parts => write!(f, "{}/{parts}", self.numerator),
-        }
-    }
-}
-
-/// Maximum factor. Larger ones are typing errors.
-const FACTOR_MAX: u64 = 1_000_000_000;
-
-impl Factor {
-    /// Parses `1/1000`, `0.001`, `20x`, `20`. Fails on zero, and on negative and huge factors.
-    pub fn parse(option: &str, text: &str) -> Result<Self, UserError> {
-        let bad = || {
-            let message = format!("{option} {text} is not a factor");
-            UserError::usage(
-                "bad_factor",
-                message,
-                "--scale 1/1000 is a thousandth of the load; --speed 20x is 20 times as fast",
-            )
-        };
-        let trimmed = text.trim().trim_end_matches(['x', '×']);
-        let whole = |word: &str| word.parse::<u64>().ok().filter(|number| (1..=FACTOR_MAX).contains(number));
-        let (numerator, denominator) = match (trimmed.split_once('/'), trimmed.split_once('.')) {
-            (Some((numerator, denominator)), _) => (whole(numerator.trim()), whole(denominator.trim())),
-            (None, Some((units, decimals))) if decimals.len() <= 9 => {
-                (whole(&format!("{units}{decimals}")), Some(10_u64.pow(decimals.len() as u32)))
-            }
-            _ => (whole(trimmed), Some(1)),
-        };
-        numerator
-            .zip(denominator)
-            .map(|(numerator, denominator)| Self { numerator, denominator })
-            .ok_or_else(bad)
-    }
-
-    /// Whether it changes nothing.
-    pub const fn is_one(self) -> bool {
-        self.numerator == self.denominator
-    }
-
-    /// Returns a count times the factor, rounded up and at least 1; 0 stays 0.
-    fn of_count(self, count: u64) -> u64 {
-        let product = u128::from(count) * u128::from(self.numerator);
-        u64::try_from(product.div_ceil(u128::from(self.denominator))).unwrap_or(u64::MAX)
-    }
-
-    fn of_rate(self, rate: Rate) -> Rate {
-        Rate { count: self.of_count(rate.count), per: rate.per }
-    }
-
-    /// Returns a length divided by the factor, at least 1 ns; 0 stays 0.
-    fn shortens(self, length: Nanos) -> Nanos {
-        let shorter = i128::from(length.0) * i128::from(self.denominator) / i128::from(self.numerator);
-        Nanos(i64::try_from(shorter).unwrap_or(i64::MAX).max(i64::from(length.0 > 0)))
-    }
-}
-
 impl Experiment {
-    /// Applies `--scale`: multiplies rate, users, hold, at, step, sessions (not `each`), spike,
-    /// `max_open`, `open_rate`, `of`, and every count and rate in conditions. Variables, repeat and
-    /// data stay unchanged.
+    /// Applies `--scale`: multiplies rate, users, hold, the arrivals of a trace, at, step, sessions
+    /// (not `each`), spike, `max_open`, `open_rate`, `of`, and every count and rate in conditions.
+    /// Variables, repeat and data stay unchanged.
     pub fn scale(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             scale_phase(phase, factor);
         }
         self.open_rate = self.open_rate.map(|rate| factor.of_rate(rate));
         for condition in self.thresholds.iter_mut().chain(&mut self.stop) {
-            condition.value = condition.value.scaled(factor.numerator, factor.denominator);
+            condition.value = factor.of_condition(&condition.value);
         }
         let lists =
             self.scenarios.iter_mut().flat_map(|one| [&mut one.before, &mut one.steps, &mut one.after]);
@@ -94,8 +28,8 @@ impl Experiment {
         }
     }
 
-    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of
-    /// events, and multiplies at. Think times, timeouts and waits stay unchanged.
+    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of traces
+    /// and events, and multiplies at. Think times, timeouts and waits stay unchanged.
     pub fn speed(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             let shorten = |at: &mut Option<Spanned<Nanos>>| {
@@ -106,8 +40,10 @@ impl Experiment {
             shorten(&mut phase.length);
             shorten(&mut phase.wave);
             shorten(&mut phase.from);
-            if let PhaseLoad::Pause(length) = &mut phase.load.value {
-                *length = factor.shortens(*length);
+            match &mut phase.load.value {
+                PhaseLoad::Pause(length) => *length = factor.shortens(*length),
+                PhaseLoad::Trace(trace) => trace.speed = factor,
+                _ => {}
             }
             if let Some(stairs) = &mut phase.stairs {
                 stairs.every = factor.shortens(stairs.every);
@@ -177,7 +113,8 @@ fn scale_phase(phase: &mut Phase, factor: Factor) {
             *rate = FromTo { from: factor.of_rate(rate.from), to: factor.of_rate(rate.to) }
         }
         PhaseLoad::Users(span) | PhaseLoad::Hold(span) => scale_span(span),
-        PhaseLoad::Trace(_) | PhaseLoad::Pause(_) => {}
+        PhaseLoad::Trace(trace) => trace.scale = factor,
+        PhaseLoad::Pause(_) => {}
     }
     if let Some(at) = &mut phase.at {
         at.value = factor.of_rate(at.value);

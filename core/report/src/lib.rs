@@ -38,6 +38,7 @@ mod live;
 mod load_text;
 mod net;
 mod next_steps;
+mod oneline;
 mod progress;
 mod runs;
 mod scopes_table;
@@ -66,6 +67,7 @@ pub use junit::{error_junit, junit, junit_with_comparison};
 pub use live::{LiveSource, live_doc, live_line};
 pub use load_text::load_doc;
 pub use net::{net_html, net_text};
+pub use oneline::oneline;
 pub use progress::progress;
 pub use runs::{archive_text, run_lines, runs_text};
 pub use search_report::{
@@ -73,4 +75,4 @@ pub use search_report::{
     knee_markdown, knee_queued, knee_text, level_text,
 };
 pub use size::{SizingInput, size_doc, size_text};
-pub use text::{oneline, text};
+pub use text::text;

@@ -86,18 +86,6 @@ pub fn text(record: &RunRecord) -> String {
     page.into_text()
 }
 
-/// The run in one line, ending in a newline: verdict, rate, p50, p99, failures and the limit.
-pub fn oneline(record: &RunRecord) -> String {
-    let mut parts = vec![record.verdict.status.name().to_uppercase()];
-    parts.extend(measured(record));
-    parts.push(match record.verdict.blame {
-        Blame::None => "no limit reached".to_owned(),
-        Blame::Unknown => "limit unknown".to_owned(),
-        blame => format!("limit {}", blame.name()),
-    });
-    parts.join(" · ") + "\n"
-}
-
 /// Whether the run ended because its probe got no answer. Nothing was sent then, and the rest of
 /// the report would only repeat it.
 fn is_probe_unanswered(record: &RunRecord) -> bool {
@@ -147,7 +135,7 @@ fn probe_parts(probe: &Probe) -> Vec<String> {
 }
 
 /// Three numbers first: rate, time, failures.
-fn measured(record: &RunRecord) -> Vec<String> {
+pub(crate) fn measured(record: &RunRecord) -> Vec<String> {
     let Requests { offered, done, failed, late, dropped, open, .. } = record.requests;
     if offered == 0 {
         let lost = was_killed(record) || is_running(record);

@@ -62,7 +62,10 @@ impl OutputSpec {
     /// has the password of a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let Some((kind, place)) = text.split_once('=') else {
-            return Err(wrong(text, "has no KIND=", FORMS));
+            let port = text.rsplit(':').next().filter(|port| port.parse::<u16>().is_ok());
+            let hint =
+                port.map(|port| format!("prometheus=:{port} is an endpoint to scrape; otherwise {FORMS}"));
+            return Err(wrong(text, "has no KIND=", hint.as_deref().unwrap_or(FORMS)));
         };
         if place.is_empty() {
             return Err(wrong(text, "names no receiver", FORMS));

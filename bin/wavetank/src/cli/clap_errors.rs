@@ -7,7 +7,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use wavetank_units::{UserError, did_you_mean};
 
 use super::clap_text::{example, is_called, name_of, text};
-use super::foreign_flags::{hint_for_foreign_flag, hint_for_unsupported_command, unsupported};
+use super::foreign_flags::{
+    hint_for_foreign_command, hint_for_foreign_flag, hint_for_unsupported_command, unsupported,
+};
 use super::parser::Cli;
 
 /// Converts an error of `typed`, other than a wrong value.
@@ -87,9 +89,7 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     // generator.
     let is_lab_verb = is_lab_verb(error);
     let next = typed.iter().position(|word| *word == *argument).and_then(|at| typed.get(at + 1));
-    let joined = format!("{argument}=");
-    let joined = typed.iter().find_map(|word| word.to_str()?.strip_prefix(&joined));
-    let value = joined.map(Into::into).or_else(|| next.map(|word| word.to_string_lossy()));
+    let value = joined_value(argument, typed).or_else(|| next.map(|word| word.to_string_lossy()));
     let habit = hint_for_foreign_flag(argument, value.as_deref()).filter(|_| !is_lab_verb);
     if let Some(what) = unsupported(argument).filter(|_| !is_lab_verb) {
         let hint = "docs/limitations.md lists what is not supported, and workarounds";
@@ -135,6 +135,16 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     UserError::usage("option_unknown", message(), hint)
 }
 
+/// Returns the value of an unknown option in the same argument: `--vus=10` or `-t4`.
+fn joined_value<'t>(argument: &str, typed: &'t [OsString]) -> Option<std::borrow::Cow<'t, str>> {
+    let behind = typed.iter().find_map(|word| {
+        let behind = word.to_str()?.strip_prefix(argument)?;
+        let is_short = argument.len() == 2 && !behind.is_empty();
+        behind.strip_prefix('=').or_else(|| is_short.then_some(behind))
+    });
+    behind.map(Into::into)
+}
+
 /// Returns the error for a negative number. `argument` is the part that clap took for an option,
 /// such as `-1` of `-1%`. The message names the whole argument and its option.
 fn negative(argument: &str, typed: &[OsString]) -> UserError {
@@ -168,9 +178,11 @@ fn unknown_command(word: &str, of: &str) -> UserError {
         );
     }
     let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
-    let hint = match did_you_mean(word, known.iter().copied()) {
-        Some(near) => format!("did you mean wavetank {near}?"),
-        None => format!("use one of: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
+    let near = did_you_mean(word, known.iter().copied());
+    let hint = match (hint_for_foreign_command(word), near) {
+        (Some(hint), _) => hint.to_owned(),
+        (None, Some(near)) => format!("did you mean wavetank {near}?"),
+        (None, None) => format!("use one of: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
     };
     UserError::usage("command_unknown", format!("there is no command `{word}`"), hint)
 }

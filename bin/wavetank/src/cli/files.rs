@@ -65,25 +65,22 @@ impl InputFiles {
     /// Reads the command of `--curl`.
     pub(super) fn curl(&mut self, path: &str) -> Result<String, UserError> {
         let bytes = self.read("--curl", Path::new(path), BODY_MAX)?;
-        String::from_utf8(bytes).map_err(|_| {
+        String::from_utf8(without_mark(bytes)).map_err(|_| {
             let hint = "save the command as text in UTF-8";
             UserError::usage("bad_file", format!("--curl {path} is not text in UTF-8"), hint)
         })
     }
 
-    /// Reads a file that `--form` uploads.
-    pub(super) fn form_file(&mut self, path: &Path) -> Result<Vec<u8>, UserError> {
-        self.read("--form", path, BODY_MAX)
+    /// Reads a file for `option` that becomes a body, or a part of one, as it is.
+    pub(super) fn part(&mut self, option: &'static str, path: &Path) -> Result<Vec<u8>, UserError> {
+        self.read(option, path, BODY_MAX)
     }
 
     /// Reads a small text file without the byte-order mark that some editors write. Errors name
     /// `option`.
     pub(super) fn text(&mut self, option: &'static str, path: &str) -> Result<String, UserError> {
-        let mut bytes = self.read(option, Path::new(path), TEXT_MAX)?;
-        if bytes.starts_with(b"\xef\xbb\xbf") {
-            bytes.drain(..3);
-        }
-        String::from_utf8(bytes).map_err(|_| {
+        let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
+        String::from_utf8(without_mark(bytes)).map_err(|_| {
             let message = format!("{option} @{path} is not text in UTF-8");
             UserError::usage("bad_file", message, "write one per line, as on the command line")
         })
@@ -125,6 +122,14 @@ fn limited(
         return Err(UserError::usage("bad_file", message, "a smaller file"));
     }
     Ok(bytes)
+}
+
+/// Returns the bytes without the byte-order mark that some editors write.
+fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.starts_with(b"\xef\xbb\xbf") {
+        bytes.drain(..3);
+    }
+    bytes
 }
 
 fn unreadable(option: &str, path: &Path, error: &io::Error) -> UserError {

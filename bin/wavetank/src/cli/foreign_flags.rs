@@ -2,7 +2,10 @@
 
 /// Options of other tools that `run` does not have, and their replacement.
 const HABITS: &[(&[&str], &str)] = &[
-    (&["-t"], "wrk's -t4 is --threads 4 (rarely needed); ab's -t 30 is -d 30s; hey's -t 20 is --timeout 20s"),
+    (
+        &["-t"],
+        "wrk's -t{n:4} is --threads {n:4} (rarely needed); ab's -t {n:30} is -d {t:30s}; hey's -t {n:20} is --timeout {t:20s}",
+    ),
     (
         &["-k"],
         "--insecure accepts any certificate (curl's -k); connections are kept alive by default (ab's -k)",
@@ -10,20 +13,23 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--keepalive", "--keep-alive"], "connections are kept alive by default; --no-keepalive closes them"),
     (
         &["-s", "--script"],
-        "wrk's -s: an experiment file replaces scripts, wavetank new FILE writes one; ab's -s 30 is --timeout 30s; curl's -s is --quiet",
+        "wrk's -s: an experiment file replaces scripts, wavetank new FILE writes one; ab's -s {n:30} is --timeout {t:30s}; curl's -s is --quiet",
     ),
     (
         &["-L", "--location", "--latency", "--follow"],
         "percentiles are always shown (wrk's --latency); redirects are not followed, except in an experiment file: follow: 5",
     ),
-    (&["-z", "--time", "--for"], "-d 10s (hey and oha's -z)"),
+    (&["-z", "--time", "--for"], "-d {t:10s} (hey and oha's -z)"),
     (
         &["-q", "--qps", "--rps"],
-        "-r 500/s, for the whole run (hey's -q is for each worker); --quiet has no short form",
+        "-r {r:500/s}, for the whole run (hey's -q is for each worker); --quiet has no short form",
     ),
-    (&["-R"], "-r 5k/s (wrk2's -R)"),
-    (&["-m", "--request"], "-X POST"),
-    (&["-u", "--user", "-a", "-A"], "--basic user:password; another user agent is -H 'User-Agent: …'"),
+    (&["-R"], "-r {r:5k/s} (wrk2's -R)"),
+    (&["-m", "--request"], "-X {w:POST}"),
+    (
+        &["-u", "--user", "-a", "-A"],
+        "--basic user:password; another user agent is -H 'User-Agent: …'; Locust's -u {n:10} is -c {n:10}",
+    ),
     (&["-T", "--content-type"], "-H 'Content-Type: …' (ab and hey's -T); wrk's -T 2s is --timeout 2s"),
     (&["-D", "-p"], "--body-file FILE (ab's -p, hey's -D)"),
     (&["-b", "-C", "--cookie"], "-H 'Cookie: name=value'"),
@@ -73,13 +79,13 @@ const HABITS: &[(&[&str], &str)] = &[
         &["--unix-socket", "--abstract-unix-socket"],
         "--connect-to unix:/run/app.sock (unix:@name is abstract), or as the URL: unix:/run/app.sock:/path",
     ),
-    (&["--max-time", "--request-timeout"], "--timeout 30s"),
+    (&["--max-time", "--request-timeout"], "--timeout {t:30s}"),
     (
         &["--concurrency", "--workers", "--vus", "--users", "--clients", "--num-conn", "--num-conns"],
-        "-c 50: each connection is one virtual user",
+        "-c {n:50}: each connection is one virtual user",
     ),
-    (&["--iterations", "--num-calls", "--number"], "-n 10k"),
-    (&["--max-workers", "--max-connections"], "-c N caps the pool with -r"),
+    (&["--iterations", "--num-calls", "--calls", "--number"], "-n {n:10k}"),
+    (&["--max-workers", "--max-connections"], "-c {n:64} caps the pool with -r"),
     (&["--disable-keepalive", "--no-keep-alive"], "--no-keepalive"),
     (&["--http1.0", "-0"], "--http 1.0"),
     (&["--http1.1"], "--http 1.1, which is the default"),
@@ -89,8 +95,33 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--resolve"], "--connect-to HOST:PORT"),
     (&["--host", "--server"], "the URL names the host; the Host header alone is -H 'Host: …'"),
     (
-        &["--ramp-up", "--rampup", "--stages", "--spawn-rate"],
-        "--stage '1m:100 users' or --stage 1m:100/s ramps; --warmup 10s sends load that is not judged",
+        &["--ramp-up", "--rampup", "--spawn-rate"],
+        "--stage '{t:1m}:100 users' or --stage {t:1m}:100/s ramps; --warmup {t:10s} sends load that is not judged",
+    ),
+    (
+        &["--stages"],
+        "--stage '{s:1m:100} users' or --stage {s:1m:100}/s ramps, once for each stage (k6's --stage)",
+    ),
+    (&["-J"], "--set NAME=VALUE sets a variable of an experiment file (JMeter's -J)"),
+    (&["-rate"], "-r {r:500/s} (vegeta's -rate)"),
+    (&["-duration"], "-d {t:10s} (vegeta's -duration)"),
+    (
+        &["-workers", "-connections", "-max-workers", "-max-connections"],
+        "-c {n:64} caps the pool with -r (vegeta's -max-workers)",
+    ),
+    (&["-timeout"], "--timeout {t:30s} (vegeta's -timeout)"),
+    (&["-method"], "-X {w:POST}"),
+    (&["-header"], "-H 'Name: value' (vegeta's -header)"),
+    (&["-body"], "--body-file FILE (vegeta's -body)"),
+    (
+        &["-targets"],
+        "an experiment file has several requests as steps: wavetank new FILE (vegeta's -targets)",
+    ),
+    (&["-insecure"], "--insecure (vegeta's -insecure)"),
+    (&["-cpus"], "--threads {n:2} (vegeta's -cpus)"),
+    (
+        &["--web", "--web-port", "--dashboard", "--live"],
+        "--ui serves a page of the run; wavetank ui shows all runs",
     ),
     (&["--fail", "--fail-with-body"], "statuses outside --expect-status fail by default"),
     (
@@ -99,7 +130,7 @@ const HABITS: &[(&[&str], &str)] = &[
     ),
     (
         &["--prometheus", "--prometheus-port", "--metrics-port", "--metrics-addr", "--prometheus-metrics"],
-        "--metrics prometheus=:9464 is an endpoint to scrape; --metrics prometheus-write=URL sends",
+        "--metrics prometheus=:{p:9464} is an endpoint to scrape; --metrics prometheus-write=URL sends",
     ),
     (&["--influxdb", "--influx", "--db-url"], "--metrics influx=http://HOST:8086/DB"),
     (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
@@ -121,7 +152,6 @@ const HABITS: &[(&[&str], &str)] = &[
 const UNSUPPORTED: &[(&[&str], &str)] = &[
     (&["--sse", "--eventsource"], "server-sent events are"),
     (&["-3", "--http3", "--h3"], "HTTP/3 is"),
-    (&["--web", "--web-port", "--dashboard", "--live"], "a live web page is"),
 ];
 
 /// Commands that people look for and this version lacks, with the nearest thing there is.
@@ -135,6 +165,30 @@ const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
     (&["import", "convert", "record"], "docs/experiments.md has the loads of other tools as experiments"),
 ];
 
+/// Commands of other tools for what a command here does.
+const FOREIGN_COMMANDS: &[(&[&str], &str)] = &[
+    (
+        &["attack", "bench", "benchmark", "exec", "fire", "go", "hit", "load", "shoot", "start", "test"],
+        "wavetank run localhost:8080/ -r 500/s -d 10s; wavetank run --help",
+    ),
+    (&["version"], "wavetank --version"),
+    (&["validate", "inspect"], "wavetank check FILE"),
+    (&["history", "ls", "list"], "wavetank runs"),
+    (&["diff"], "wavetank compare"),
+];
+
+/// Returns the hint for a command of another tool.
+pub(super) fn hint_for_foreign_command(word: &str) -> Option<&'static str> {
+    FOREIGN_COMMANDS.iter().find(|(names, _)| names.contains(&word)).map(|(_, hint)| *hint)
+}
+
+/// Whether `word` is an option of another tool with one dash and several letters, which would be
+/// taken for an option of one letter with a value.
+pub(super) fn is_long_with_one_dash(word: &str) -> bool {
+    let bare = word.split('=').next().unwrap_or(word);
+    bare.len() > 2 && !bare.starts_with("--") && HABITS.iter().any(|(names, _)| names.contains(&bare))
+}
+
 /// Returns the hint for a command that this version lacks.
 pub(super) fn hint_for_unsupported_command(word: &str) -> Option<&'static str> {
     UNSUPPORTED_COMMANDS.iter().find(|(names, _)| names.contains(&word)).map(|(_, hint)| *hint)
@@ -146,36 +200,62 @@ pub(super) fn unsupported(option: &str) -> Option<&'static str> {
     UNSUPPORTED.iter().find(|(names, _)| names.contains(&bare)).map(|(_, what)| *what)
 }
 
-/// Returns the hint for an unknown option that another tool has. Numbers in it are those of
-/// `value`, if that is one.
+/// Returns the hint for an unknown option that another tool has, with `value` in it where it fits.
 pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option<String> {
     let bare = option.split('=').next().unwrap_or(option);
     let hint = HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;
-    let number = value.filter(|value| value.starts_with(|first: char| first.is_ascii_digit()));
-    Some(match number {
-        Some(number) => with_number(hint, number),
-        None => hint.to_owned(),
-    })
+    Some(with_value(hint, value.unwrap_or_default()))
 }
 
-/// Puts the user's number in place of the first one of these, without changing its unit.
-fn with_number(hint: &str, number: &str) -> String {
-    let bare = number.split('/').next().unwrap_or(number);
-    let is_bare = number.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = if is_bare { format!("{number}s") } else { number.to_owned() };
-    for (example, own) in [
-        ("-c 50", format!("-c {number}")),
-        ("-n 10k", format!("-n {number}")),
-        ("-r 500/s", format!("-r {bare}/s")),
-        ("-r 5k/s", format!("-r {bare}/s")),
-        ("-d 10s", format!("-d {seconds}")),
-        ("--timeout 30s", format!("--timeout {seconds}")),
-    ] {
-        if hint.starts_with(example) {
-            return hint.replacen(example, &own, 1);
-        }
+/// Replaces the examples of a hint, such as `{n:50}`, by the user's value. The letter says what the
+/// example is.
+fn with_value(hint: &str, value: &str) -> String {
+    let mut text = String::new();
+    let mut rest = hint;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (example, after) = behind.split_once('}').unwrap_or((behind, ""));
+        let (kind, example) = example.split_once(':').unwrap_or(("", example));
+        text += before;
+        text += &own_value(kind, value).unwrap_or_else(|| example.to_owned());
+        rest = after;
     }
-    hint.to_owned()
+    text + rest
+}
+
+/// Returns `value` as a hint shows it; `None` if it is of another kind. Units are not changed.
+fn own_value(kind: &str, value: &str) -> Option<String> {
+    let is_word = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_number = value.starts_with(|first: char| first.is_ascii_digit())
+        && value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'/'));
+    let bare = value.split('/').next().unwrap_or(value);
+    match kind {
+        // A word, such as a method.
+        "w" => is_word.then(|| value.to_owned()),
+        // A duration and a number, as k6 has them.
+        "s" => {
+            let (length, load) = value.split_once(':')?;
+            let is_digits = !load.is_empty() && load.bytes().all(|byte| byte.is_ascii_digit());
+            own_value("t", length).filter(|_| is_digits).map(|length| format!("{length}:{load}"))
+        }
+        // A port, alone or after an address.
+        "p" => {
+            let port = value.rsplit(':').next()?;
+            port.parse::<u16>().is_ok().then(|| port.to_owned())
+        }
+        _ if !is_number => None,
+        "n" => Some(value.to_owned()),
+        "t" if value.bytes().all(|byte| byte.is_ascii_digit()) => Some(format!("{value}s")),
+        "t" => Some(value.to_owned()),
+        _ => Some(match value.split_once('/') {
+            // vegeta's `50/1m`, and ours.
+            Some((_, per)) => match per.trim_start_matches('1') {
+                "m" => format!("{bare}/min"),
+                "" => format!("{bare}/s"),
+                per => format!("{bare}/{per}"),
+            },
+            None => format!("{bare}/s"),
+        }),
+    }
 }
 
 /// Every name in the table. A test checks that none of them is an option of this program.

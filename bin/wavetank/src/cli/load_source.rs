@@ -116,6 +116,11 @@ pub(super) fn parse_load_source(
         let source = ExperimentSource::File(PathBuf::from(word));
         return Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?));
     }
+    if word == "-" {
+        let message = "an experiment is not read from standard input";
+        let hint = "save it as FILE.yaml; --curl - reads a command for curl from standard input";
+        return Err(UserError::usage("bad_url", message, hint));
+    }
     let Some(text) = word.to_str() else {
         let message = format!("`{}` is not a file and not a URL", word.display());
         return Err(UserError::usage("bad_url", message, "for example: http://localhost:8080/path"));

@@ -10,6 +10,7 @@ use wavetank_units::UserError;
 use super::clap_errors::user_error;
 use super::clap_text::{is_called, text};
 use super::errors::Errors;
+use super::foreign_flags::{hint_for_foreign_flag, is_long_with_one_dash};
 use super::output_formats::OutFile;
 use super::parser::Cli;
 use super::short_help;
@@ -30,6 +31,7 @@ pub(super) struct Parsed {
 /// wrong. `Err` is the text of the help.
 pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<Parsed, String> {
     let mut parsed = Parsed { cli: None, errors: Vec::new(), wrong_values: Errors::default() };
+    without_long_with_one_dash(&mut typed, &mut parsed.errors);
     loop {
         let error = match parse(&typed) {
             Ok(cli) => return Ok(Parsed { cli: Some(cli), ..parsed }),
@@ -64,6 +66,35 @@ fn parse(typed: &[OsString]) -> Result<Cli, clap::Error> {
     let command = if short { short_help::short_command() } else { short_help::command() };
     let matches = command.try_get_matches_from(typed)?;
     Cli::from_arg_matches(&matches)
+}
+
+/// Reports and leaves out options such as `-rate=50/s`, which clap takes for `-r` with a value.
+fn without_long_with_one_dash(typed: &mut Vec<OsString>, errors: &mut Vec<UserError>) {
+    let mut at = 1;
+    while let Some(word) = typed.get(at).map(|word| word.to_string_lossy().into_owned()) {
+        // The rest is for a command on hosts.
+        if word == "--" || takes_all(typed) {
+            return;
+        }
+        if !is_long_with_one_dash(&word) {
+            at += 1;
+            continue;
+        }
+        let next = typed.get(at + 1).map(|next| next.to_string_lossy().into_owned());
+        let next =
+            next.filter(|next| !word.contains('=') && next.starts_with(|one: char| one.is_ascii_digit()));
+        let (name, value) = word
+            .split_once('=')
+            .map_or((word.as_str(), next.as_deref()), |(name, value)| (name, Some(value)));
+        let hint = hint_for_foreign_flag(name, value).unwrap_or_default();
+        errors.push(UserError::usage("option_unknown", format!("there is no option `{name}`"), hint));
+        typed.drain(at..=at + usize::from(next.is_some()));
+    }
+}
+
+/// Whether the arguments are those of a command on other hosts.
+fn takes_all(typed: &[OsString]) -> bool {
+    typed.iter().skip(1).take(2).any(|word| word == "exec" || word == "lab" || word == "fleet")
 }
 
 /// Returns the command line without the unknown option of `error`, and without its value.

@@ -228,7 +228,7 @@ fn form(
                 }
             }
         }
-        read.push(PemFile { name: file.clone(), bytes: files.form_file(Path::new(&file))? });
+        read.push(PemFile { name: file.clone(), bytes: files.part("--form", Path::new(&file))? });
         Ok((name, UrlPart::File { file, name: sent, content_type }))
     };
     fields.into_iter().map(part).collect::<Result<_, _>>().map(UrlBody::Multipart)

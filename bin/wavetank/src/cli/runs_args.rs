@@ -63,7 +63,7 @@ pub(crate) struct RunFilter {
     /// Output format
     #[arg(long, default_value = "text")]
     pub(crate) format: FileFormat,
-    /// Directory of stored runs [default: runs]
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR")]
     pub(crate) runs_dir: Option<PathBuf>,
 }
@@ -104,7 +104,7 @@ pub(crate) struct PruneArgs {
     /// Remove the runs instead of listing them
     #[arg(long)]
     pub(crate) yes: bool,
-    /// Directory of stored runs [default: runs]
+    /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR")]
     pub(crate) runs_dir: Option<PathBuf>,
 }

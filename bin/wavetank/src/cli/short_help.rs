@@ -58,6 +58,26 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("demo", "wavetank demo"),
     ("calibrate", "wavetank calibrate; wavetank plan shop.yaml"),
     ("lab", "wavetank lab up examples/labs/one-server.yaml; wavetank lab status; wavetank lab down"),
+    ("lab check", "wavetank lab check examples/labs/haproxy-http.yaml"),
+    ("lab up", "wavetank lab up examples/labs/haproxy-http.yaml; wavetank lab down"),
+    ("lab status", "wavetank lab status --format json"),
+    ("lab exec", "wavetank lab exec lb1 -- ss -tin"),
+    ("lab logs", "wavetank lab logs lb1 haproxy --follow"),
+    ("lab down", "wavetank lab down --lab haproxy-http"),
+    ("runs list", "wavetank runs list --status fail --tag build=7 -n 10"),
+    ("runs show", "wavetank runs show latest"),
+    ("runs prune", "wavetank runs prune --keep 20; wavetank runs prune --keep 20 --yes"),
+    ("runs pack", "wavetank runs pack latest --out before.wtrun"),
+    ("runs unpack", "wavetank runs unpack before.wtrun"),
+    ("fleet hosts", "wavetank fleet hosts -w 'load[01-20]' -x load07"),
+    ("agent serve", "wavetank agent serve --dir /run/wavetank --name load01 --allow 10.0.0.0/8"),
+    ("agent attach", "wavetank agent attach --dir /run/wavetank"),
+    ("agent hello", "wavetank agent hello --dir /run/wavetank --wait 5s"),
+    ("agent stop", "wavetank agent stop --dir /run/wavetank"),
+    ("agent spool list", "wavetank agent spool list --dir /run/wavetank"),
+    ("agent spool send", "wavetank agent spool send --dir /run/wavetank --run 3"),
+    ("agent spool delete", "wavetank agent spool delete --dir /run/wavetank --run 3 --digest 9f86d0…"),
+    ("completions", "wavetank completions bash > ~/.local/share/bash-completion/completions/wavetank"),
 ];
 
 /// Most values that are listed in place of the name of a value.
@@ -66,7 +86,7 @@ const LISTED_MAX: usize = 7;
 /// Returns the definition of the command line, with examples in the help of every command.
 pub(super) fn command() -> Command {
     each_command(|command| {
-        let text = after_help(&command);
+        let text = after_help(&command, command.get_name());
         command.after_help(text)
     })
 }
@@ -75,7 +95,7 @@ pub(super) fn command() -> Command {
 pub(super) fn short_command() -> Command {
     each_command(|command| {
         let name = command.get_name().to_owned();
-        let text = after_help(&command);
+        let text = after_help(&command, &name);
         let Some((_, shown)) = SHORT.iter().find(|(own, _)| *own == name) else {
             return command.after_help(text);
         };
@@ -108,15 +128,32 @@ fn with_listed_values(command: Command) -> Command {
 }
 
 fn each_command(change: impl Fn(Command) -> Command) -> Command {
-    let names: Vec<String> = Cli::command().get_subcommands().map(|own| own.get_name().to_owned()).collect();
-    names.iter().fold(with_listed_values(Cli::command()), |all, name| all.mut_subcommand(name, &change))
+    let change = |command| nested_examples(change(command), "");
+    names(&Cli::command())
+        .iter()
+        .fold(with_listed_values(Cli::command()), |all, name| all.mut_subcommand(name, change))
+}
+
+fn names(command: &Command) -> Vec<String> {
+    command.get_subcommands().map(|own| own.get_name().to_owned()).collect()
+}
+
+/// Adds examples to the help of all subcommands of `command`, which itself follows `before`.
+fn nested_examples(command: Command, before: &str) -> Command {
+    let path = format!("{before}{} ", command.get_name());
+    names(&command).iter().fold(command, |all, name| {
+        all.mut_subcommand(name, |own| {
+            let text = after_help(&own, &format!("{path}{name}"));
+            nested_examples(own.after_help(text), &path)
+        })
+    })
 }
 
 /// Returns the text behind the options: examples first, unless the command's own text has some.
-fn after_help(command: &Command) -> String {
+/// `path` is the command with those that it follows, such as `lab up`.
+fn after_help(command: &Command, path: &str) -> String {
     let own = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let name = command.get_name();
-    let examples = EXAMPLES.iter().find(|(known, _)| *known == name).filter(|_| !own.contains("example:"));
+    let examples = EXAMPLES.iter().find(|(known, _)| *known == path).filter(|_| !own.contains("example:"));
     let examples = examples.map(|(_, text)| format!("For example:\n  {text}\n")).unwrap_or_default();
     format!("{examples}{own}").trim_end().to_owned()
 }

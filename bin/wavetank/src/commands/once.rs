@@ -8,7 +8,7 @@ use wavetank_driver::{Alpn, Clock, Signals, TlsClient, WallClock};
 use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::Plan;
 use wavetank_plan::redact::is_secret_header;
-use wavetank_units::{ExitCode, Nanos, UserError};
+use wavetank_units::{ExitCode, Nanos, UserError, address_text};
 
 use crate::run::{Host, certificate_lines, hint_for_unexpected_answer, host_error, output};
 
@@ -30,8 +30,13 @@ pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Res
 
 /// Returns the error for a missing response: one line, followed by the bytes received.
 fn no_answer(failure: &ProbeFailure) -> UserError {
-    let message =
-        format!("{}: {} after {}{}", failure.address, failure.detail, failure.waited, seen(failure));
+    let message = format!(
+        "{}: {} after {}{}",
+        address_text(failure.address),
+        failure.detail,
+        failure.waited,
+        seen(failure)
+    );
     let hint = hint_for(failure.class, Some(&failure.detail));
     UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
 }
@@ -48,7 +53,8 @@ fn seen(failure: &ProbeFailure) -> String {
 fn answer_text(plan: &Plan, answer: &ProbeAnswer) -> String {
     let mut text = String::new();
     let request = &plan.scenarios[0].steps[0].request;
-    let _ = writeln!(text, "connect    {} in {}", answer.address, answer.connected - answer.begun);
+    let _ =
+        writeln!(text, "connect    {} in {}", address_text(answer.address), answer.connected - answer.begun);
     if let Some(tunnelled) = answer.tunnelled {
         let to = plan.tunnel_to(&plan.targets[0]).unwrap_or_default();
         let _ = writeln!(text, "tunnel     to {to} in {}", tunnelled - answer.connected);

@@ -59,4 +59,7 @@ fn no_socket_is_reported_with_its_path() {
     outcome.expect_exit(1);
     let probe = &outcome.json()["probe"];
     assert_eq!(probe["address"], format!("unix:{socket}"), "{outcome}");
+    let once = trial.program().args(["run", &format!("unix:{socket}"), "--once"]).run();
+    once.expect_exit(1);
+    assert!(once.stderr.contains(&format!("unix:{socket}: ")), "{once}");
 }

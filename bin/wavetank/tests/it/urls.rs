@@ -25,6 +25,10 @@ fn a_url_and_the_file_that_says_the_same_have_one_plan_hash() {
              - {name: stage-2, rate: 50/s, for: 100ms}",
         ),
         (
+            "-c 1 -d 100ms --basic ann:pw",
+            "http: {auth: \"basic ann:pw\"}\nsteps: [get: /]\nphases: [{users: 1, for: 100ms}]",
+        ),
+        (
             "-c 1 -d 100ms --form a=${seq()} -H X-Id:${uuid()}",
             "http: {headers: {X-Id: \"${uuid()}\"}}\nsteps:\n  - post: /\n    form: {a: \"${seq()}\"}\n\
              phases: [{users: 1, for: 100ms}]",

@@ -12,7 +12,11 @@ pub(crate) static SCENARIO: Section = Section {
     about: "The journey of one virtual user. With a weight it takes its share of the top-level phases; \
         with its own phases it runs in parallel with them. Exactly one of the two is given.",
     keys: &[
-        key("weight", Kind::Count, "Its share of the top-level phases, relative to the other scenarios."),
+        key(
+            "weight",
+            Kind::Count,
+            "Its share of the top-level phases, relative to the other scenarios. A single scenario needs none.",
+        ),
         key("phases", Kind::List(&Kind::Is(MapName::Phase)), "Its own phases."),
         key(
             "before",
@@ -76,7 +80,11 @@ pub(crate) static PHASE: Section = Section {
             Kind::Own(CountRange),
             "Connections held open, 1M or 0 to 1M; each repeats its scenario.",
         ),
-        key("trace", Kind::File, "Arrivals from a file: times, or time,rate in each row."),
+        key(
+            "trace",
+            Kind::File,
+            "Arrivals from a file: in each row a time (1.5s), or a time and a rate (90s,200/s).",
+        ),
         key("pause", Kind::Duration, "No new users for this duration; running sessions continue."),
         key("for", Kind::Duration, "Its length."),
         key(

@@ -51,7 +51,7 @@ pub(super) fn lower_load(
             let (connections, length) = levels(phase, *span)?;
             (Load::Hold { connections, sessions_each: each }, length)
         }
-        PhaseLoad::Trace(file) => trace::load(phase, file, input)?,
+        PhaseLoad::Trace(own) => trace::load(phase, own, input)?,
         PhaseLoad::Pause(length) => (Load::Pause, Some(*length)),
     };
     let takes = length.or_else(|| counted(&load, sessions_max));

@@ -6,7 +6,7 @@ use wavetank_units::quantity::{parse_duration, parse_rate};
 use wavetank_units::{Nanos, Rate, UserError};
 
 use super::{LowerContext, LowerError};
-use crate::model::{Experiment, Phase, PhaseLoad};
+use crate::model::{Experiment, Phase, PhaseLoad, Trace};
 
 /// Maximum number of lines of a trace.
 const LINES_MAX: usize = 50_000_000;
@@ -14,10 +14,10 @@ const LINES_MAX: usize = 50_000_000;
 /// Returns the load and its length.
 pub(super) fn load(
     phase: &Phase,
-    file: &str,
+    trace: &Trace,
     input: &LowerContext<'_>,
 ) -> Result<(Load, Option<Nanos>), LowerError> {
-    Ok(read(phase, file, input.file)?)
+    Ok(read(phase, trace, input.file)?)
 }
 
 /// Reports each trace that cannot be read.
@@ -28,20 +28,35 @@ pub fn verify_traces(
     let mut out = Diagnostics::default();
     let own = experiment.scenarios.iter().flat_map(|scenario| &scenario.phases);
     for phase in experiment.phases.iter().chain(own) {
-        if let PhaseLoad::Trace(name) = &phase.load.value {
-            read(phase, name, file).err().into_iter().for_each(|wrong| out.push(wrong));
+        if let PhaseLoad::Trace(trace) = &phase.load.value {
+            read(phase, trace, file).err().into_iter().for_each(|wrong| out.push(wrong));
         }
     }
     out
 }
 
+/// Applies `--speed` and `--scale`. `None` if there are too many arrivals.
+fn rehearsed(rows: &[(Nanos, Option<Rate>)], trace: &Trace) -> Option<Vec<(Nanos, Option<Rate>)>> {
+    let mut out = Vec::new();
+    for (at, (time, rate)) in (0_u64..).zip(rows) {
+        let time = trace.speed.shortens(*time);
+        let copies = if rate.is_some() { 1 } else { usize::try_from(trace.scale.copies(at)).ok()? };
+        if copies > LINES_MAX - out.len() {
+            return None;
+        }
+        out.extend(std::iter::repeat_n((time, rate.map(|rate| trace.scale.of_rate(rate))), copies));
+    }
+    Some(out)
+}
+
 fn read(
     phase: &Phase,
-    file: &str,
+    trace: &Trace,
     bytes: &dyn Fn(&str) -> Result<Vec<u8>, UserError>,
 ) -> Result<(Load, Option<Nanos>), Diagnostic> {
     let place = phase.load.place;
     let told = |error: UserError| Diagnostic::from_error(error, place);
+    let file = &trace.file;
     let bytes = bytes(file).map_err(told)?;
     let wrong = |line: usize, why: &str| {
         let message = format!("{file}:{line}: {why}");
@@ -76,6 +91,7 @@ fn read(
         }
         rows.push((time, rate));
     }
+    let rows = rehearsed(&rows, trace).ok_or_else(|| wrong(1, "the trace is too long with --scale"))?;
     let Some(last) = rows.last().copied() else { return Err(wrong(1, "the trace is empty")) };
     let given = phase.length.as_ref().map(|length| length.value);
     if last.1.is_none() {

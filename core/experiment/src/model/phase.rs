@@ -5,6 +5,8 @@ use wavetank_units::{Nanos, Rate};
 
 use wavetank_grammar::{Span, Spanned};
 
+use crate::factor::Factor;
+
 /// A phase as written: one load, its length, and further settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
@@ -76,9 +78,20 @@ pub enum PhaseLoad {
     /// Connections held open.
     Hold(FromTo<u64>),
     /// Arrivals from a file.
-    Trace(String),
+    Trace(Trace),
     /// No new sessions.
     Pause(Nanos),
+}
+
+/// Arrivals from a file, and how a rehearsal changes them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// The file's name.
+    pub file: String,
+    /// `--scale`: how many arrivals there are for each one of the file.
+    pub scale: Factor,
+    /// `--speed`: how many times as fast they come.
+    pub speed: Factor,
 }
 
 /// Stairs between two values.

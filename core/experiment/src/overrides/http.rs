@@ -124,11 +124,18 @@ fn headers(
             return Err(conflict("-H Authorization and http.auth of the file write the same header", hint));
         }
     }
+    let mut errors = Vec::new();
     for (name, value) in &options.headers {
-        let value = template(value.reveal()).map_err(|failed| {
-            UserError::usage(failed.code, format!("-H `{name}`: {}", failed.message), failed.hint)
-        })?;
-        http.headers.push(Header { name: without_span(name.clone()), value });
+        match template(value.reveal()) {
+            Ok(value) => http.headers.push(Header { name: without_span(name.clone()), value }),
+            Err(failed) => {
+                let message = format!("-H `{name}`: {}", failed.message);
+                errors.push(UserError::usage(failed.code, message, failed.hint));
+            }
+        }
+    }
+    if let Some(error) = UserError::combine(errors) {
+        return Err(error);
     }
     if let Some(basic) = &options.basic {
         let (user, password) = resolve::user_and_password(basic.reveal())?;

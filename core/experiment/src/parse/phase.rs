@@ -6,8 +6,9 @@ use wavetank_units::UserError;
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
 
 use super::{Keys, Parser, TreeReader as _};
+use crate::factor::Factor;
 use crate::grammar::MapName;
-use crate::model::{Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase};
+use crate::model::{Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase, Trace};
 
 const LOADS: [&str; 5] = ["rate", "users", "hold", "trace", "pause"];
 const EXAMPLE: &str =
@@ -79,7 +80,9 @@ impl Parser<'_> {
             "rate" => self.rates(node)?.map(|(rate, of_requests)| PhaseLoad::Rate { rate, of_requests }),
             "users" => self.counts(node)?.map(PhaseLoad::Users),
             "hold" => self.counts(node)?.map(PhaseLoad::Hold),
-            "trace" => self.file_name(node)?.map(PhaseLoad::Trace),
+            "trace" => self
+                .file_name(node)?
+                .map(|file| PhaseLoad::Trace(Trace { file, scale: Factor::ONE, speed: Factor::ONE })),
             _ => self.phase_length(node)?.map(PhaseLoad::Pause),
         };
         Some(load)

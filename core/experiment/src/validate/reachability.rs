@@ -142,7 +142,7 @@ fn decidable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut 
             None => "the plan".to_owned(),
         };
         let message = format!(
-            "p{percentile} needs about {} samples; {who} sends {}: it will stay undecided",
+            "p{percentile} needs about {} samples; {who} sends {}: it may stay undecided",
             digits(needs),
             digits(sends)
         );

@@ -37,7 +37,8 @@ impl Scenario {
     }
 }
 
-/// Checks that a scenario has a weight in the top-level phases or its own phases.
+/// Checks that a scenario has a weight in the top-level phases or its own phases. A single one takes
+/// part in them anyway.
 fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     let top = !experiment.phases.is_empty();
     for scenario in &experiment.scenarios {
@@ -51,7 +52,7 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
                 format!("{} has a weight, but there are no top-level phases to take part in", name.value);
             let hint = "add phases: at the top of the file, or replace the weight by its own phases";
             out.push(Diagnostic::error("weight_alone", weight.place, message, hint));
-        } else if weight.is_none() && !own && (top || experiment.scenarios.len() > 1) {
+        } else if weight.is_none() && !own && experiment.scenarios.len() > 1 {
             let message = format!("{} needs a weight or its own phases", name.value);
             let hint = if top {
                 "use weight: 1 to take part in the top-level phases"

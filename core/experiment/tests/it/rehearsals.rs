@@ -2,8 +2,10 @@
 
 use crate::support;
 
+use support::plans::plan_of_changed;
 use support::{example_text, reading};
 use wavetank_experiment::{Experiment, Factor, FromTo, PhaseLoad, Sessions, StairHeight, Verb};
+use wavetank_plan::Load;
 use wavetank_units::{Nanos, Rate};
 
 fn example(name: &str) -> Experiment {
@@ -47,6 +49,33 @@ fn rounded_up_to_one() {
     assert_eq!(tsung.phases[0].sessions.as_ref().map(|at| at.value), Some(Sessions::Total(15)));
     let Verb::Repeat(times, _) = &tsung.scenarios[0].steps[0].verb else { panic!("a repeat") };
     assert_eq!(times.value, 10_000_000, "repeat is what a user does, not how many there are");
+}
+
+#[test]
+fn a_trace_is_thinned_and_sped_up() {
+    let times = |scale: &str, speed: &str| {
+        let file =
+            "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [get: /]\nphases: [{trace: times.csv}]\n";
+        let plan = plan_of_changed("x.yaml", file, |experiment| {
+            experiment.scale(factor(scale));
+            experiment.speed(factor(speed));
+        });
+        let Load::Trace { times } = &plan.phases[0].load else { panic!("a trace: {plan:?}") };
+        times.iter().map(|time| time.0 / 1_000_000).collect::<Vec<_>>()
+    };
+    assert_eq!(times("1", "1"), [2_000, 2_250, 2_500, 2_750]);
+    assert_eq!(times("1", "2x"), [1_000, 1_125, 1_250, 1_375]);
+    assert_eq!(times("1/2", "1"), [2_000, 2_500]);
+    assert_eq!(times("1/1000", "1"), [2_000], "the first is left");
+    assert_eq!(times("2", "1"), [2_000, 2_000, 2_250, 2_250, 2_500, 2_500, 2_750, 2_750]);
+    assert_eq!(times("1.5", "10x"), [200, 200, 225, 250, 250, 275]);
+    let rates = "wavetank: 1\ntarget: http://127.0.0.1:8080\nsteps: [get: /]\nphases: [{trace: rates.csv, for: 6s}]\n";
+    let rehearsed = plan_of_changed("x.yaml", rates, |experiment| {
+        experiment.scale(factor("1/5"));
+        experiment.speed(factor("2x"));
+    });
+    let Load::Open { rate, .. } = &rehearsed.phases[0].load else { panic!("rates: {rehearsed:?}") };
+    assert_eq!((rate.max(), rate.length()), (Rate::per_second(4), Nanos::from_secs(3)));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use wavetank_plan::{
 use wavetank_units::quantity::parse_rate;
 use wavetank_units::{Nanos, Rate};
 
-use crate::support::plans::{host, plan_of, plan_of_url};
+use crate::support::plans::{host, plan_of, plan_of_url, read_of_url};
 
 fn request(url: &str) -> UrlRequest {
     UrlRequest { url: url.to_owned(), ..UrlRequest::default() }
@@ -164,6 +164,34 @@ fn what_cannot_be_expanded_is_refused() {
     }
 }
 
+#[test]
+fn all_that_cannot_be_expanded_is_refused_in_one_round() {
+    let request =
+        UrlRequest { body: Some(UrlBody::Text("${".to_owned())), ..request("127.0.0.1:8080/${name}") };
+    let mut options = header("X-A", "${uuid(");
+    options.headers.push(("X-B".to_owned(), Secret::new("${other}")));
+    options.headers.push(("X-C".to_owned(), Secret::new("${")));
+    let read = read_of_url(&request, &options);
+    let diagnostics = read.diagnostics.sorted();
+    let found: Vec<&str> = diagnostics.iter().map(|one| one.message.as_str()).collect();
+    for says in ["--body: ", "-H `X-A`: ", "-H `X-C`: ", "\"name\""] {
+        assert!(found.iter().any(|message| message.contains(says)), "{says}: {found:#?}");
+    }
+    assert!(read.experiment.is_none());
+}
+
+#[test]
+fn a_single_scenario_needs_no_weight() {
+    let with = |weight: &str| {
+        let scenario = format!("a: {{{weight}steps: [get: /]}}");
+        let file = format!(
+            "wavetank: 1\ntarget: http://127.0.0.1:8080\nscenarios: {{{scenario}}}\nphases: [{{users: 5, for: 1m}}]\n"
+        );
+        plan_of("x.yaml", &file)
+    };
+    assert_eq!(with(""), with("weight: 1, "));
+}
+
 /// Checks that a run of the URL with `options`, the same request as an experiment, and a file with
 /// these lines have one plan.
 #[track_caller]
@@ -282,6 +310,11 @@ fn requests() -> Vec<Pair> {
                 o.headers.push(("Authorization".to_owned(), Secret::new("Bearer t")));
             }),
             "http: {headers: {X-A: b, Authorization: Bearer t}}\nsteps: [get: /a/b?c=d&e]".to_owned(),
+        ),
+        (
+            url,
+            options(|o| o.basic = Some(Secret::new("ann:a:b"))),
+            "http: {auth: \"basic ann:a:b\"}\nsteps: [get: /]".to_owned(),
         ),
         (
             url,

@@ -130,6 +130,13 @@ impl Unzstd {
             .map_err(|_| ContentFault::Broken)?;
         self.decoder.collect_to_writer(&mut *sink).map_err(|_| ContentFault::Broken)?;
         self.in_frame = !self.decoder.is_finished();
+        // The library computes the checksum over what was collected, but does not compare it.
+        if !self.in_frame
+            && self.checksum
+            && self.decoder.get_checksum_from_data() != self.decoder.get_calculated_checksum()
+        {
+            return Err(ContentFault::Checksum);
+        }
         Ok((wanted, true))
     }
 }

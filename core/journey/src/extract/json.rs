@@ -14,6 +14,8 @@ use crate::value::{JsonType, Values};
 const PATH_BYTES_MAX: usize = 1000;
 /// Maximum nesting depth of brackets and parentheses.
 const DEPTH_MAX: usize = 16;
+/// The first whole number next to which not all are exact as floating point.
+const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 /// Maximum number of `..` in one path: each multiplies the number of matches by the depth of the
 /// document.
 const DESCENTS_MAX: usize = 2;
@@ -61,6 +63,13 @@ impl JsonQuery {
             return bad(
                 format!("`{text}` could search the whole body many times"),
                 "use at most two `..`, and no `..` or `$` inside a filter `[?…]`",
+            );
+        }
+        if has_inexact_number(&bare) {
+            return bad(
+                format!("`{text}` has a number that its filter cannot compare exactly"),
+                "extract the numbers, and compare them in `check` or `if`, which is exact; filters compare as \
+                 floating point, exact below 2^53",
             );
         }
         Ok(Self::General(Box::new(path)))
@@ -140,6 +149,17 @@ fn without_quoted(text: &str) -> String {
 /// costs a search for each element that the filter judges.
 fn has_query_in_filter(text: &str) -> bool {
     text.split_once('?').is_some_and(|(_, filter)| filter.contains("..") || filter.contains('$'))
+}
+
+/// Whether a filter has a number that other whole numbers equal as floating point, which the
+/// library compares.
+fn has_inexact_number(text: &str) -> bool {
+    let filter = text.split_once('?').map_or("", |(_, filter)| filter);
+    // A name may have digits, and a number a sign, a fraction and an exponent.
+    let words = filter.split(|one: char| !(one.is_alphanumeric() || matches!(one, '_' | '.' | '+')));
+    words
+        .filter(|word| word.starts_with(|first: char| first.is_ascii_digit()))
+        .any(|word| word.parse::<f64>().is_ok_and(|number| number >= INEXACT_FROM))
 }
 
 /// Returns the segments of a path that has only names and indices.

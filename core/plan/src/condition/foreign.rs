@@ -11,7 +11,16 @@ pub(super) fn translated(subject: &str, op: Op, rest: &str) -> Option<String> {
     });
     let value = value.replace(' ', "");
     let name = subject.to_ascii_lowercase();
-    let own = match name.as_str() {
+    // k6 names the metric first: `http_req_duration: p(95)<500`.
+    let (metric, name) =
+        name.split_once(':').map_or(("", name.as_str()), |(metric, name)| (metric, name.trim()));
+    if metric == "http_reqs" || metric == "iterations" {
+        return Some(format!("done_rate {} {}{tail}", op.sign(), per_second(&value)?));
+    }
+    if metric == "checks" {
+        return None;
+    }
+    let own = match name {
         "http_req_duration" | "http_req_waiting" | "iteration_duration" => ("p95", time(&value)?),
         "avg" | "average" => ("mean", time(&value)?),
         "med" | "median" => ("p50", time(&value)?),
@@ -32,8 +41,19 @@ pub(super) fn translated(subject: &str, op: Op, rest: &str) -> Option<String> {
         | "req/s"
         | "requests_per_second"
         | "requests per second" => ("done_rate", per_second(&value)?),
+        // Of all requests, those that did not fail.
+        "success" | "success rate" | "success_rate" | "ok" => {
+            let failed = match op {
+                Op::Greater | Op::GreaterEqual => 100.0 - success_percent(&value)?,
+                _ => return None,
+            };
+            let op = if op == Op::Greater { Op::Less } else { Op::LessEqual };
+            return Some(format!("failed {} {}%{tail}", op.sign(), (failed * 1e6).round() / 1e6));
+        }
         _ => {
-            let percentile = name.strip_prefix("p(")?.strip_suffix(')')?;
+            let percentile = name.strip_prefix("p(").and_then(|name| name.strip_suffix(')'));
+            let percentile = percentile.or_else(|| name.strip_suffix('%'));
+            let percentile = percentile.or_else(|| name.strip_prefix('p').filter(|_| !metric.is_empty()))?;
             let number = percentile.parse::<f64>().ok().filter(|number| (0.0..100.0).contains(number))?;
             return Some(format!("p{number} {} {}{tail}", op.sign(), time(&value)?));
         }
@@ -64,6 +84,15 @@ fn share(value: &str) -> Option<String> {
         None if is_number(value) || value.strip_suffix('%').is_some_and(is_number) => Some(value.to_owned()),
         None => None,
     }
+}
+
+/// A bare number up to one is a share.
+fn success_percent(value: &str) -> Option<f64> {
+    let percent = match share_of(value) {
+        Some(share) => share * 100.0,
+        None => value.strip_suffix('%')?.parse().ok()?,
+    };
+    (0.0..100.0).contains(&percent).then_some(percent)
 }
 
 fn per_second(value: &str) -> Option<String> {

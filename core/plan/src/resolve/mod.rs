@@ -94,7 +94,10 @@ pub fn resolve(
                 Load::Open { .. } => ConnectionOwner::Shared,
                 _ => ConnectionOwner::User,
             },
-            vec![Step::plain(format!("{} {}", request.method, url.path), 0, request)],
+            vec![Step {
+                auth: request::auth_plan(options)?,
+                ..Step::plain(format!("{} {}", request.method, url.path), 0, request)
+            }],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),

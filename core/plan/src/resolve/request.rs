@@ -1,12 +1,9 @@
 //! The request of a plain run: method, headers and body of [`RunOptions`] as one [`RequestPlan`].
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use wavetank_units::UserError;
 
 use crate::redact::is_secret_header;
-use crate::{RequestPlan, RunOptions, TargetUrl, Template};
+use crate::{AuthPlan, RequestPlan, RunOptions, TargetUrl, Template};
 
 /// The default `User-Agent`.
 pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
@@ -26,9 +23,6 @@ pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<Requ
     if hosts > 1 {
         let hint = "give one; where to connect is --connect-to";
         return Err(UserError::usage("bad_header", "-H `Host` is given twice", hint));
-    }
-    if let Some(basic) = &options.basic {
-        headers.push(("Authorization".to_owned(), basic_value(basic.reveal())?));
     }
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
         headers.insert(0, ("User-Agent".to_owned(), USER_AGENT.to_owned()));
@@ -116,10 +110,11 @@ pub fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     }
 }
 
-/// `Basic BASE64(user:password)` (RFC 7617).
-fn basic_value(words: &str) -> Result<String, UserError> {
-    user_and_password(words)?;
-    Ok(format!("Basic {}", STANDARD.encode(words)))
+/// Returns the credentials of `--basic`, as `auth: basic` of a file has them.
+pub(super) fn auth_plan(options: &RunOptions) -> Result<Option<AuthPlan>, UserError> {
+    let Some(basic) = &options.basic else { return Ok(None) };
+    let (user, password) = user_and_password(basic.reveal())?;
+    Ok(Some(AuthPlan::Basic(user.into(), password.into())))
 }
 
 /// Splits the argument of `--basic` into user and password. Neither appears in an error.

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
-    Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts, HostLimits,
-    HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve, RateCurve,
-    Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
-    plannable_bytes, resolve,
+    AuthPlan, Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts,
+    HostLimits, HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve,
+    RateCurve, Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl,
+    implicit_thresholds, plannable_bytes, resolve,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
@@ -312,8 +312,9 @@ fn secrets_are_marked() {
         basic: Some(Secret::new("me:s3cret")),
         ..options()
     };
-    let request = plan(&own).scenarios[0].steps[0].request.clone();
-    assert_eq!(request.secret_headers, ["authorization", "cookie", "proxy-authorization"]);
+    let step = plan(&own).scenarios[0].steps[0].clone();
+    assert_eq!(step.request.secret_headers, ["cookie", "proxy-authorization"]);
+    assert_eq!(step.auth, Some(AuthPlan::Basic("me".into(), "s3cret".into())));
     assert!(!format!("{own:?}").contains("s3cret"), "options do not show secrets when printed");
 }
 

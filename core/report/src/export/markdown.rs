@@ -12,7 +12,7 @@ use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format::{self, count_with_share};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
-use crate::lag_part::lag_part;
+use crate::lag_part::{has_lag_part, lag_part};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
@@ -71,7 +71,7 @@ fn head(record: &RunRecord) -> String {
         add(&mut text, &format!("**Rehearsal:** {}\n\n", sentence(rehearsal)));
     }
     let limit = match verdict.blame.name() {
-        "none" if lag_part(record, "p99").is_some() => "the bottleneck is not determined".to_owned(),
+        "none" if has_lag_part(record) => "the bottleneck is not determined".to_owned(),
         "none" => "no limit was reached".to_owned(),
         "unknown" => "the bottleneck is unknown".to_owned(),
         blame => format!("bottleneck: **{blame}**"),

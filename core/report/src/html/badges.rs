@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 use wavetank_record::{Blame, RunRecord, Status, Threshold};
 
 use super::page_context::{PageContext, isolate_untrusted};
-use crate::lag_part::lag_part;
+use crate::lag_part::has_lag_part;
 use crate::threshold_state::{ThresholdState, is_running};
 
 /// The verdict in the page's language.
@@ -61,7 +61,7 @@ pub(crate) fn limit_owner(sheet: &PageContext, blame: Blame) -> &'static str {
     match blame {
         // A run that was stopped has no blame either, but that says nothing about limits.
         Blame::None if sheet.record().verdict.status != Status::Pass => words.by_unknown,
-        Blame::None if lag_part(sheet.record(), "p99").is_some() => words.no_limit_lag,
+        Blame::None if has_lag_part(sheet.record()) => words.no_limit_lag,
         // In a closed loop, the number of users that wait for responses always limits the rate.
         Blame::None if sheet.record().load.model == "closed" => words.no_limit_closed,
         Blame::None => words.no_limit,

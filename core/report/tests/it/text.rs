@@ -7,7 +7,7 @@ use wavetank_record::{
     Blame, ConnectionMemory, Generator, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, Status,
     StepDoc, Times, TlsDoc, Warmup,
 };
-use wavetank_report::{Language, html, markdown, text};
+use wavetank_report::{Language, html, markdown, oneline, text};
 
 const COLUMNS_MAX: usize = 100;
 
@@ -35,6 +35,33 @@ fn each_outcome_has_its_text() {
     check("hopeless", &hopeless());
     check("unanswered", &unanswered());
     check("empty", &RunRecord { schema: RUN_SCHEMA.to_owned(), ..RunRecord::default() });
+}
+
+#[test]
+fn one_line_has_the_reason_and_the_limit() {
+    let check = |record: &RunRecord, parts: &[&str], not: &str| {
+        let line = oneline(record);
+        assert_eq!(line.matches('\n').count(), 1, "{line}");
+        assert!(parts.iter().all(|part| line.contains(part)), "{parts:?}: {line}");
+        assert!(!line.contains(not), "{not}: {line}");
+    };
+    let sent = "no request was sent";
+    check(
+        &unanswered(),
+        &["FAIL · no answer to the first request: connection refused", "limit target"],
+        sent,
+    );
+    check(&failed(), &["FAIL · p99 8.40 ms, not < 5ms · ", " req/s", "limit target"], "stopped");
+    let twice = "signal · stopped";
+    check(&interrupted(), &["INCOMPLETE · stopped after 4 s of 10 s: interrupted by a signal · "], twice);
+    check(&open(), &["PASS · done 4,999 req/s", "no limit reached"], "load generator");
+    let mut late = RunRecord { lag_us: times(50_000, [800.0; 5]), ..open() };
+    check(&late, &["(800 µs of it is the load generator's)", "limit not determined"], "no limit");
+    assert!(markdown(&late).contains("the bottleneck is not determined"), "p50 alone is late");
+    let waited_not = RunRecord { response_us: times(2, [0.0; 5]), ..late.clone() };
+    assert!(!markdown(&waited_not).contains("load generator's"), "nothing is a part of no time");
+    late.verdict = verdict(Status::Incomplete, &["running"], Blame::None, "results so far");
+    check(&late, &["RUNNING · ", "limit not determined"], "INCOMPLETE");
 }
 
 #[test]

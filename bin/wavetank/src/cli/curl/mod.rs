@@ -34,7 +34,9 @@ pub(super) fn url_or(word: Option<OsString>, flags: &mut OverrideArgs) -> Result
 fn read(path: &str, flags: &mut OverrideArgs) -> Result<String, UserError> {
     let mut files = InputFiles::default();
     let text = files.curl(path)?;
-    let (found, mut errors) = options::parse(&shell::split(&text)?);
+    let words = shell::split(&text)?;
+    options::check_program(&words)?;
+    let (found, mut errors) = options::parse(&words);
     let request = CurlRequest::new(found, &mut files, &mut errors);
     if let Some(error) = UserError::combine(errors) {
         return Err(error);

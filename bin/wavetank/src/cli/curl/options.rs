@@ -1,5 +1,7 @@
 //! The options of curl, and how its command line is taken apart.
 
+use std::iter::Peekable;
+
 use wavetank_units::UserError;
 
 /// What an option of curl means here.
@@ -125,7 +127,7 @@ pub(super) fn parse(words: &[Vec<u8>]) -> (Vec<(Meaning, Vec<u8>)>, Vec<UserErro
     let mut words = words.iter().peekable();
     // A copied prompt, and the name of the program.
     words.next_if(|word| word.as_slice() == b"$");
-    words.next_if(|word| word.as_slice() == b"curl" || word.ends_with(b"/curl"));
+    words.next_if(|word| is_curl(word));
     while let Some(word) = words.next() {
         let text = String::from_utf8_lossy(word);
         if let Some(name) = text.strip_prefix("--").filter(|name| !name.is_empty()) {
@@ -150,10 +152,28 @@ pub(super) fn parse(words: &[Vec<u8>]) -> (Vec<(Meaning, Vec<u8>)>, Vec<UserErro
     (found, errors)
 }
 
+fn is_curl(word: &[u8]) -> bool {
+    word == b"curl" || word.ends_with(b"/curl")
+}
+
+/// Refuses the command of another program. A command may begin with its first option or its URL.
+pub(super) fn check_program(words: &[Vec<u8>]) -> Result<(), UserError> {
+    let first = words.iter().find(|word| word.as_slice() != b"$");
+    let first = first.filter(|word| !is_curl(word)).map(|word| String::from_utf8_lossy(word));
+    match first {
+        Some(other) if !other.starts_with('-') && !other.contains([':', '/', '.']) => {
+            let message = format!("--curl: the command is `{other}`, not curl");
+            let hint = "in the developer tools: Copy as cURL; a saved command begins with curl";
+            Err(UserError::usage("bad_curl", message, hint))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Several options of one letter in one word; the last may have its value there, or in the next.
 fn shorts<'w>(
     letters: &[u8],
-    words: &mut impl Iterator<Item = &'w Vec<u8>>,
+    words: &mut Peekable<impl Iterator<Item = &'w Vec<u8>>>,
     found: &mut Vec<(Meaning, Vec<u8>)>,
     errors: &mut Vec<UserError>,
 ) {
@@ -161,6 +181,9 @@ fn shorts<'w>(
         let known = OPTIONS.iter().find(|(_, short, _)| *short != ' ' && *short == char::from(*letter));
         let name = format!("-{}", char::from(*letter));
         let Some((.., meaning)) = known else {
+            // The value of an option that is not known, too.
+            let is_alone = at + 1 == letters.len();
+            words.next_if(|next| is_alone && !next.starts_with(b"-") && !is_url(next));
             errors.push(unknown(&name));
             return;
         };

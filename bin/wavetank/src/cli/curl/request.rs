@@ -60,10 +60,15 @@ impl CurlRequest {
                 errors.push(error);
             }
         }
-        if request.urls.len() != 1 {
-            let many = request.urls.len();
-            let hint = "one request; several are steps of an experiment file";
-            errors.push(bad(format!("the command has {many} URLs, and a run loads one"), hint));
+        match request.urls.len() {
+            0 => {
+                errors.push(bad("the command has no URL", "the whole command: curl 'https://shop.example/'"))
+            }
+            1 => {}
+            many => {
+                let hint = "one request; several are steps of an experiment file";
+                errors.push(bad(format!("the command has {many} URLs, and a run loads one"), hint));
+            }
         }
         if request.data.is_some() && !request.form.is_empty() {
             errors.push(bad("-d and -F are both given".to_owned(), "one of the two is the body"));
@@ -282,7 +287,7 @@ fn completed(rule: &str, url: Option<&TargetUrl>) -> String {
 fn data(meaning: Meaning, value: Vec<u8>, files: &mut InputFiles) -> Result<Vec<u8>, UserError> {
     let path = value.strip_prefix(b"@").filter(|_| meaning != Meaning::DataRaw);
     let Some(path) = path else { return Ok(value) };
-    let mut bytes = files.form_file(Path::new(String::from_utf8_lossy(path).as_ref()))?;
+    let mut bytes = files.part("--curl: -d", Path::new(String::from_utf8_lossy(path).as_ref()))?;
     if meaning == Meaning::Data {
         bytes.retain(|byte| !b"\r\n\0".contains(byte));
     }
@@ -293,7 +298,7 @@ fn data(meaning: Meaning, value: Vec<u8>, files: &mut InputFiles) -> Result<Vec<
 fn urlencoded(text: &str, files: &mut InputFiles) -> Result<Vec<u8>, UserError> {
     let (name, content) = match text.find(['=', '@']) {
         Some(at) if text[at..].starts_with('=') => (&text[..at], text.as_bytes()[at + 1..].to_vec()),
-        Some(at) => (&text[..at], files.form_file(Path::new(&text[at + 1..]))?),
+        Some(at) => (&text[..at], files.part("--curl: --data-urlencode", Path::new(&text[at + 1..]))?),
         None => ("", text.as_bytes().to_vec()),
     };
     let mut out = name.as_bytes().to_vec();

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use wavetank_plan::{
-    Arrivals, Close, EngineChoice, HttpVersion, IpFamily, Load, RunOptions, Secret, TargetUrl, TlsVersions,
+    Arrivals, AuthPlan, Close, EngineChoice, HttpVersion, IpFamily, Load, RunOptions, Secret, TargetUrl,
+    TlsVersions,
 };
 use wavetank_units::{Nanos, Rate};
 
@@ -157,10 +158,10 @@ fn a_plan_comes_out() {
     assert_eq!(plan.phases[0].start, Nanos::from_secs(-2));
     let Load::Open { rate, .. } = &plan.phases[1].load else { panic!("{:?}", plan.phases[1].load) };
     assert_eq!(rate.as_constant(), Some(Rate::per_second(2_000)));
-    let request = &plan.scenarios[0].steps[0].request;
+    let step = &plan.scenarios[0].steps[0];
+    let request = &step.request;
     assert_eq!((request.method.as_str(), request.path.shown().as_str()), ("POST", "/a?b=c"));
-    assert_eq!(request.secret_headers, ["authorization"]);
-    assert!(request.headers.contains(&("Authorization".into(), "Basic bWU6cGFzcw==".into())));
+    assert_eq!(step.auth, Some(AuthPlan::Basic("me".into(), "pass".into())));
 }
 
 #[test]

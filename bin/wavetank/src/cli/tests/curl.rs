@@ -51,6 +51,7 @@ fn commands_of_browsers() {
 
 #[test]
 fn options_of_curl() {
+    check("\u{feff}curl localhost/a", "http://localhost/a", None, &[], None);
     check("curl localhost/a", "http://localhost/a", None, &[], None);
     check("curl -sSXDELETE localhost/a", "http://localhost/a", Some("DELETE"), &[], None);
     check("curl -d a=b -d c=d localhost", "http://localhost/", Some("POST"), &[FORM], Some("a=b&c=d"));
@@ -115,4 +116,27 @@ fn everything_wrong_is_reported_together() {
         assert!(all.iter().any(|message| message.contains(says)), "{says}: {all:#?}");
     }
     assert!(all.iter().all(|message| message.starts_with("--curl: ")), "{all:#?}");
+}
+
+#[test]
+fn each_mistake_is_reported_once() {
+    let check = |text: &str, expected: &[&str]| {
+        let place = tempfile::tempdir().expect("a folder for the test");
+        let file = place.path().join("request.txt");
+        std::fs::write(&file, text).expect("the folder is writable");
+        let Err(ParseExit::Error { error, .. }) = parse(argv(&format!("run --curl {}", file.display())))
+        else {
+            panic!("{text} is accepted");
+        };
+        let all: Vec<&str> =
+            std::iter::once(&error).chain(&error.others).map(|error| error.message.as_str()).collect();
+        assert_eq!(all.len(), expected.len(), "{text}: {all:#?}");
+        assert!(all.iter().zip(expected).all(|(message, says)| message.contains(says)), "{text}: {all:#?}");
+    };
+    check("curl http://a/ -T upload.bin", &["-T is not supported"]);
+    check("curl http://a/ -d @none.txt", &["--curl: -d none.txt: there is no such file"]);
+    check("curl http://a/ --data-urlencode a@none.txt", &["--data-urlencode none.txt"]);
+    check("", &["the command has no URL"]);
+    check("curl -s", &["the command has no URL"]);
+    check("wget http://a/", &["the command is `wget`, not curl"]);
 }

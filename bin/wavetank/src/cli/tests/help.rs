@@ -43,11 +43,21 @@ fn the_short_help_fits_a_screen() {
             cut,
             "{name}:\n{short}"
         );
-        assert!(
-            long.contains("xample") || long.contains("wavetank completions"),
-            "{name} has no example:\n{long}"
-        );
     }
+}
+
+#[test]
+fn every_command_has_an_example() {
+    fn each(command: &clap::Command, before: &str) {
+        for own in command.get_subcommands().filter(|own| own.get_name() != "help" && !own.is_hide_set()) {
+            let path = format!("{before}{}", own.get_name());
+            let long = help(&format!("{path} --help"));
+            let example = long.split("or example").nth(1).unwrap_or_default();
+            assert!(example.contains(&format!("wavetank {path}")), "{path} has no example:\n{long}");
+            each(own, &format!("{path} "));
+        }
+    }
+    each(&Cli::command(), "");
 }
 
 #[test]
@@ -91,6 +101,27 @@ fn habits_of_other_tools() {
         ("size -R 5k", "-r 5k/s"),
         ("size -x localhost:3128", "wavetank size --help"),
         ("localhost -t 30", "-d 30s"),
+        ("localhost -t 45", "ab's -t 45 is -d 45s; hey's -t 45 is --timeout 45s"),
+        ("localhost -t12 -c 10", "wrk's -t12 is --threads 12"),
+        ("localhost -s 5", "ab's -s 5 is --timeout 5s"),
+        ("localhost -u 10", "-c 10"),
+        ("localhost -m PUT", "-X PUT"),
+        ("localhost --calls 300", "-n 300"),
+        ("localhost --max-workers 7", "-c 7 caps"),
+        ("localhost --ramp-up 20", "--stage '20s:100 users'"),
+        ("localhost --stages 2m:5", "--stage '2m:5 users' or --stage 2m:5/s"),
+        ("localhost -rate=70/s", "-r 70/s"),
+        ("localhost -rate 50/1m", "-r 50/min"),
+        ("localhost -duration=5s -rate=3", "-d 5s"),
+        ("localhost -max-workers 10", "-c 10"),
+        ("localhost -header=A:b", "-H 'Name: value'"),
+        ("localhost --prometheus-port 9100", "prometheus=:9100"),
+        ("localhost --metrics :9090", "prometheus=:9090"),
+        ("localhost -J users=5", "--set NAME=VALUE"),
+        ("localhost --live", "--ui"),
+        ("attack http://localhost/", "wavetank run"),
+        ("bench http://localhost/", "wavetank run"),
+        ("version", "wavetank --version"),
         ("localhost -k", "--insecure"),
         ("localhost -kc 10", "by default"),
         ("localhost -E client.pem", "--cert FILE"),

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 
-use wavetank_experiment::{Experiment, Factor, LowerContext, ParseInput, UrlRequest, lower, read_url};
+use wavetank_experiment::{
+    Experiment, Factor, LowerContext, ParseInput, Parsed, UrlRequest, lower, read_url,
+};
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{
     EngineChoice, HostFacts, HostLimits, LoadOrigin, Plan, RunOptions, Secret, SocketSupport, SourcesPlan,
@@ -81,19 +83,22 @@ fn lowered(name: &str, experiment: &Experiment) -> Plan {
     lowered.plan
 }
 
+/// Reads a URL with these options.
+pub(crate) fn read_of_url(request: &UrlRequest, options: &RunOptions) -> Parsed {
+    let input = ParseInput {
+        name: &request.url,
+        bytes: &[],
+        set: &[],
+        env: &|_| None,
+        has_secret: &|name| name == "PASSWORD",
+        options,
+    };
+    read_url(request, &input)
+}
+
 /// The plan of a URL with these options, or the first error.
 pub(crate) fn plan_of_url(request: &UrlRequest, options: &RunOptions) -> Result<Plan, Diagnostic> {
-    let read = read_url(
-        request,
-        &ParseInput {
-            name: &request.url,
-            bytes: &[],
-            set: &[],
-            env: &|_| None,
-            has_secret: &|name| name == "PASSWORD",
-            options,
-        },
-    );
+    let read = read_of_url(request, options);
     let Some(experiment) = read.experiment else { return Err(read.diagnostics.sorted()[0].clone()) };
     Ok(lowered(&request.url, &experiment))
 }

@@ -130,6 +130,19 @@ fn zeros_after_gzip_are_padding_and_a_wrong_checksum_is_reported() {
 }
 
 #[test]
+fn a_wrong_checksum_of_a_zstd_frame_is_reported() {
+    let at = ZSTD.len() - 4;
+    for (bytes, flip) in [(at, 1), (at + 3, 0x80)] {
+        let mut coded = ZSTD.to_vec();
+        coded[bytes] ^= flip;
+        for piece in [1, 1000, usize::MAX] {
+            let found = decode(Coding::Zstd, &coded, piece, 1 << 20).map(|out| out.len());
+            assert_eq!(found, Err(ContentFault::Checksum), "byte {bytes} by {piece}");
+        }
+    }
+}
+
+#[test]
 fn a_zstd_frame_may_not_ask_for_a_huge_window() {
     // Magic, single-segment flag off, window descriptor 2^27 (RFC 8878 §3.1.1.1.2), then one empty
     // last block.

@@ -66,6 +66,11 @@ fn everything_else_is_asked_of_the_tree() {
     check(BODY, "json $.event['sku','open']", &[(JsonType::Text, "A1"), (JsonType::Bool, "true")]);
     check("[{\"a\":1,\"b\":2},{\"a\":3,\"b\":4}]", "json $[?@.a > 2].b", &[(JsonType::Number, "4")]);
     check_miss(BODY, "json $.list[9:]", ExtractError::NotFound);
+    let long = "[{\"id\":9007199254740993,\"n9007199254740993\":1},{\"id\":9007199254740991,\"n\":2}]";
+    check(long, "json $[?@.id == 9007199254740991].n", &[(JsonType::Number, "2")]);
+    check(long, "json $[?@.id == 9007199254740991 || @.id < 1e-3].n", &[(JsonType::Number, "2")]);
+    check(long, "json $[?@.n9007199254740993].id", &[(JsonType::Number, "9007199254740993")]);
+    check(long, "json $[?@.n == 2 && '9007199254740993' != @.n].n", &[(JsonType::Number, "2")]);
 }
 
 #[test]
@@ -109,6 +114,11 @@ fn paths_that_are_none_or_cost_too_much_are_refused() {
     check_refused("json $..a..b..c", "extract_json", "many times", "two `..`");
     check_refused("json $[?@..a]", "extract_json", "many times", "filter");
     check_refused("json $[?$.a == @.b]", "extract_json", "many times", "filter");
+    for number in
+        ["9007199254740993", "-9007199254740993", "9007199254740992.0", "1e17", "18446744073709551615"]
+    {
+        check_refused(&format!("json $[?@.id == {number}]"), "extract_json", "exactly", "in `check`");
+    }
     check_refused(
         &format!("json $[?{}@.a{}]", "(".repeat(50), ")".repeat(50)),
         "extract_json",
