@@ -52,7 +52,7 @@ mod track;
 
 pub use condition::{
     Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, Value,
-    matches_host,
+    THIS_HOST, matches_host,
 };
 pub use connect_to::ConnectTo;
 pub use dns_refresh::{DnsRefreshPlan, RefreshedName};

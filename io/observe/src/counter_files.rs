@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use wavetank_measure::{HostCounters, LinkSample};
 
 use crate::counter_text::{self, Counters};
+use crate::machine_counters::MachineCounters;
 use crate::network::in_network_of;
 use crate::{read, source_ports};
 
@@ -14,6 +15,8 @@ use crate::{read, source_ports};
 pub(crate) struct CounterFiles {
     folder: PathBuf,
     before: Option<Counters>,
+    /// What the machine counts as a whole; `None` for a lab host, which shares it with others.
+    machine: Option<MachineCounters>,
     /// Number of ports that the kernel may choose from for a connection.
     local_ports: u64,
 }
@@ -24,7 +27,13 @@ impl CounterFiles {
     pub(crate) fn for_pid(pid: u32) -> Self {
         let range = in_network_of(pid, || Some(source_ports::port_range()));
         let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
-        Self { folder: Path::new("/proc").join(pid.to_string()).join("net"), before: None, local_ports }
+        Self { folder: Path::new("/proc").join(pid.to_string()).join("net"), before: None, machine: None, local_ports }
+    }
+
+    /// The same with what the machine counts as a whole: CPUs, memory, pressure, packets that no
+    /// CPU took.
+    pub(crate) fn with_machine(self) -> Self {
+        Self { machine: Some(MachineCounters::default()), ..self }
     }
 
     /// Number of ports that the kernel may choose from for a connection.
@@ -43,6 +52,9 @@ impl CounterFiles {
         counter_text::add_conntrack(&text("stat/nf_conntrack"), &mut now);
         if let Some(quota) = quota {
             counter_text::add_quota(quota, &mut now);
+        }
+        if let Some(machine) = &mut self.machine {
+            machine.add(&mut now);
         }
         let link = |(interface, bits_per_s): &(String, u64)| {
             let bytes = |column: &str| now.get(&format!("dev.{interface}.{column}")).copied();

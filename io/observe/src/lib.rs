@@ -8,6 +8,7 @@
 
 mod accept_queues;
 mod cgroup;
+mod connection_schedule;
 mod connection_table;
 mod counter_files;
 mod cpu_core;
@@ -18,7 +19,9 @@ mod host_facts;
 mod host_limits;
 mod host_sample;
 mod host_watch;
+mod link_speeds;
 mod listeners;
+mod machine_counters;
 mod net_files;
 mod network;
 mod process_tree;
@@ -32,6 +35,7 @@ mod slab_memory;
 mod source_ports;
 mod target_count;
 mod target_pollers;
+mod this_host;
 
 pub mod counter_text;
 pub mod parse;
@@ -47,8 +51,9 @@ pub use host_watch::{HostQuota, HostSampler};
 pub use listeners::{interface_index, loopback_families};
 pub use process_usage::{ProcessUsage, process_usage, written_bytes};
 pub use route_sources::route_sources;
-pub use sampler::{Observation, SampledHosts, Sampler};
+pub use sampler::{Observation, SampledHosts, Sampler, ThisHost};
 pub use shell_sample::{HostActivity, SAMPLE_END, SHELL_SAMPLER, ShellSample};
 pub use slab_memory::slab_bytes;
 pub use target_count::{PollResult, TargetPoller};
 pub use target_pollers::TargetPollers;
+pub use this_host::ThisHostSampler;

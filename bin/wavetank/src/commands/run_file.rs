@@ -9,7 +9,7 @@ use wavetank_journey::CompiledStep;
 use wavetank_journey::data::Table;
 use wavetank_plan::{
     CheckSubject, ConnectionOwner, EngineChoice, Guard, Plan, RunOptions, Scenario, SourcesPlan, StatusSet,
-    Step, Subject,
+    Step, Subject, THIS_HOST, matches_host,
 };
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
@@ -195,12 +195,14 @@ pub(super) fn check_supported(
             .check_hosts_exist(conditions.map(|one| &one.value))
             .and_then(|()| lab.check_events(experiment));
     }
-    let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
+    let is_unobserved =
+        |subject: &Subject| matches!(subject, Subject::Host(_, host) if !matches_host(host, THIS_HOST));
+    let mut unobserved = conditions.filter(|one| is_unobserved(&one.value.subject));
     if let Some(condition) = unobserved.next()
         && !rehearsal
     {
         let message = format!("`{}`: that host is not sampled", condition.value.text);
-        let hint = "leave it out; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
+        let hint = "`local` is this host: cpu(local) < 90%; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
         return refused("host_unobserved", message, hint);
     }
     Ok(())

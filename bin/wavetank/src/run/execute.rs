@@ -111,8 +111,13 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let truth =
-            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
+        let truth = SamplingConfig {
+            truth,
+            this_host: fleet.is_none() && host.lab.is_none(),
+            hosts: &hosts,
+            silence: knee_sought,
+            servers: servers.as_deref(),
+        };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
