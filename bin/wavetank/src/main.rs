@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Command::Schema(of) => commands::schema(of),
         Command::Fleet(args) => commands::fleet(*args),
         Command::Net(args) => commands::net(*args),
+        Command::Observe(args) => commands::observe(&args),
         Command::Agent(args) => commands::agent(*args),
         Command::Lab(args) => commands::lab(args),
         Command::Completions(shell) => commands::completions(shell),

@@ -51,8 +51,8 @@ mod tls_server_options;
 mod track;
 
 pub use condition::{
-    Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, Value,
-    THIS_HOST, matches_host,
+    Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, THIS_HOST,
+    Value, matches_host,
 };
 pub use connect_to::ConnectTo;
 pub use dns_refresh::{DnsRefreshPlan, RefreshedName};

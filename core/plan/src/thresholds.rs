@@ -87,7 +87,7 @@ fn check_known(plan: &Plan, condition: &Condition, host: &HostFacts) -> Result<(
         Subject::Host(gauge, host) => Err(UserError::usage(
             "host_unobserved",
             format!("`{text}`: `{}` is about a host, and {host} is not sampled", gauge.name()),
-            "this host is `local`: cpu(local) < 90%; requests, times and connections work: p99 < 250ms",
+            "`local` is this host: cpu(local) < 90%; --observe HOST samples another; or a condition on requests: p99 < 250ms",
         )),
         _ => Ok(()),
     }

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::number_limits::check_number_limits;
 use crate::{
     Bytes, ChangeDoc, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc,
-    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, NearestLimitDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc,
-    Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc,
-    Warmup, Wire,
+    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, NearestLimitDoc, Number, PhaseDoc, Probe, RateDoc,
+    RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc,
+    VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.

@@ -8,6 +8,8 @@ use crate::limits::limit_docs;
 
 /// The role of a host that sends the load.
 const LOAD: &str = "load";
+/// The role of a host under test.
+const SERVER: &str = "server";
 
 /// Returns the sampled hosts: this one, unless it is the machine under a lab, and others in the
 /// topology's order; hosts that it does not name follow. `requests` is the number of requests sent
@@ -23,8 +25,11 @@ pub(crate) fn hosts(
         |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
     let mut books: Vec<&HostStats> = observed.other_hosts().iter().collect();
     books.sort_by_key(place);
-    let role =
-        |book: &HostStats| known.iter().find(|host| host.name == book.name()).map(|host| host.role.clone());
+    let role = |book: &HostStats| match known.iter().find(|host| host.name == book.name()) {
+        Some(host) => Some(host.role.clone()),
+        // Outside of a lab, only hosts under test are observed in addition.
+        None => environment.lab.is_none().then(|| SERVER.to_owned()),
+    };
     let others =
         books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), totals, requests));
     this.into_iter().chain(others).collect()

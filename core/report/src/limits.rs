@@ -2,7 +2,7 @@
 
 use wavetank_measure::{HostStats, LimitUse, Totals};
 use wavetank_plan::THIS_HOST;
-use wavetank_record::{HostUseDoc, HostLimitDoc, NearestLimitDoc, Number, RunRecord};
+use wavetank_record::{HostLimitDoc, HostUseDoc, NearestLimitDoc, Number, RunRecord};
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size, trimmed};
 
@@ -69,7 +69,10 @@ pub(crate) fn nearest(hosts: &[HostUseDoc]) -> Option<NearestLimitDoc> {
         !lone_core && !NOT_LINEAR.contains(&limit.resource.as_str())
     };
     let all = hosts.iter().flat_map(|host| {
-        host.limits.iter().filter(is_linear).filter_map(move |limit| Some((limit.load_factor?.0, host, limit)))
+        host.limits
+            .iter()
+            .filter(is_linear)
+            .filter_map(move |limit| Some((limit.load_factor?.0, host, limit)))
     });
     let (_, host, limit) = all.min_by(|one, other| one.0.total_cmp(&other.0))?;
     Some(NearestLimitDoc { host: host.name.clone(), limit: limit.clone() })
@@ -91,9 +94,7 @@ fn nearest_text(nearest: &NearestLimitDoc) -> String {
     let (what, used, max): (String, String, String) = match limit.resource.as_str() {
         "cpu" => ("CPU".to_owned(), format!("{:.2}", limit.used.0), format!("{} CPUs", limit.max.0)),
         "cpu_core" => ("one CPU".to_owned(), format!("{:.2}", limit.used.0), "1".to_owned()),
-        "load_thread" => {
-            ("a load thread".to_owned(), format!("{:.2}", limit.used.0), "1".to_owned())
-        }
+        "load_thread" => ("a load thread".to_owned(), format!("{:.2}", limit.used.0), "1".to_owned()),
         "memory" => ("memory".to_owned(), size(limit.used), size(limit.max)),
         "link" => (format!("link {}", limit.of), show_link(limit.used.0), show_link(limit.max.0)),
         "ports" => (format!("ports to {}", limit.of), whole(limit.used), whole(limit.max)),

@@ -27,7 +27,12 @@ impl CounterFiles {
     pub(crate) fn for_pid(pid: u32) -> Self {
         let range = in_network_of(pid, || Some(source_ports::port_range()));
         let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
-        Self { folder: Path::new("/proc").join(pid.to_string()).join("net"), before: None, machine: None, local_ports }
+        Self {
+            folder: Path::new("/proc").join(pid.to_string()).join("net"),
+            before: None,
+            machine: None,
+            local_ports,
+        }
     }
 
     /// The same with what the machine counts as a whole: CPUs, memory, pressure, packets that no
@@ -54,7 +59,7 @@ impl CounterFiles {
             counter_text::add_quota(quota, &mut now);
         }
         if let Some(machine) = &mut self.machine {
-            machine.add(&mut now);
+            machine.add_own(&mut now);
         }
         let link = |(interface, bits_per_s): &(String, u64)| {
             let bytes = |column: &str| now.get(&format!("dev.{interface}.{column}")).copied();
@@ -62,8 +67,7 @@ impl CounterFiles {
             Some(LinkSample { interface: interface.clone(), bits_per_s: *bits_per_s, in_bytes, out_bytes })
         };
         let links = rates.iter().filter_map(link).collect();
-        // Bytes and packets rise with any traffic; the sample has their sum.
-        now.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
+        counter_text::remove_traffic(&mut now);
         let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
         self.before = Some(now);
         HostCounters { rises, links, ..HostCounters::default() }

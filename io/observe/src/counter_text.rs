@@ -106,6 +106,11 @@ pub fn add_interfaces(text: &str, to: &mut Counters) {
     }
 }
 
+/// Removes bytes and packets of interfaces: they rise with any traffic, and a sample has their sum.
+pub fn remove_traffic(from: &mut Counters) {
+    from.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
+}
+
 /// Adds what `/proc/net/softnet_stat` counts, of all CPUs and of each: `softnet.dropped`,
 /// `softnet.squeezed`. Its columns are hexadecimal: processed, dropped, time squeeze, …
 pub fn add_softnet(text: &str, to: &mut Counters) {
@@ -307,7 +312,8 @@ mod tests {
     fn softirq_and_neighbours() {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 70 8\ncpu12 1 2 3 4 5 6 7\ncpu3 1 2\nintr 5\n";
         assert_eq!(softirq_ticks(stat), BTreeMap::from([(0, 70), (12, 7)]));
-        let neighbours = "entries  allocs unresolved_discards table_fulls\n00000005 1 2 0000000a\n00000005 1 2 00000001\n";
+        let neighbours =
+            "entries  allocs unresolved_discards table_fulls\n00000005 1 2 0000000a\n00000005 1 2 00000001\n";
         check(add_neighbours, neighbours, &[("neighbours.table_full", 11)]);
         check(add_neighbours, "entries allocs\n5 1\n", &[]);
     }

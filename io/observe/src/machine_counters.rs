@@ -23,9 +23,13 @@ pub(crate) struct MachineCounters {
 }
 
 impl MachineCounters {
-    /// Adds the counters to `to`. Readings are taken each second.
-    pub(crate) fn add(&mut self, to: &mut Counters) {
-        let text = |name: &str| read::text(name).unwrap_or_default();
+    /// Adds the counters of this machine to `to`. Readings are taken each second.
+    pub(crate) fn add_own(&mut self, to: &mut Counters) {
+        self.add(|name| read::text(name).unwrap_or_default(), to);
+    }
+
+    /// Adds the counters of the machine with the files that `text` returns.
+    pub(crate) fn add(&mut self, text: impl Fn(&str) -> String, to: &mut Counters) {
         let stat = text("/proc/stat");
         counter_text::add_cpu(&stat, to);
         counter_text::add_softnet(&text("/proc/net/softnet_stat"), to);
@@ -68,7 +72,7 @@ mod tests {
     #[test]
     fn this_machine_counts_its_cpus() {
         let mut all = Counters::new();
-        MachineCounters::default().add(&mut all);
+        MachineCounters::default().add_own(&mut all);
         assert!(all.contains_key("cpu.user") && all.contains_key("softnet.dropped"), "{all:?}");
     }
 }

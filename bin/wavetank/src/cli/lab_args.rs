@@ -219,6 +219,10 @@ impl LabFlags {
             LabSubcommand::Run(flags) => {
                 let LabRunFlags { file, lab, run } = *flags;
                 let run = run.resolve(command, errors)?;
+                if !run.observe.is_empty() {
+                    let message = "--observe: every host of a lab is sampled";
+                    return Err(UserError::usage("conflict", message, "leave out --observe"));
+                }
                 LabCommand::Run(Box::new(LabRunArgs { file, lab, run }))
             }
             LabSubcommand::Check(args) => LabCommand::Check(args),

@@ -1,5 +1,6 @@
 //! [`execute`]: a plan becomes a record. Probe, archive, threads, control loop, verdict.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
+use super::remote_hosts::RemoteHosts;
 use super::run_control::LiveRun;
 use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
@@ -89,6 +91,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
+    let remote = RemoteHosts::start(&host.facts.observed_hosts, clock, signals)?.map(RefCell::new);
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
     let probed =
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
@@ -115,6 +118,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
             truth,
             this_host: fleet.is_none() && host.lab.is_none(),
             hosts: &hosts,
+            remote: remote.as_ref(),
             silence: knee_sought,
             servers: servers.as_deref(),
         };

@@ -1,6 +1,7 @@
 //! Samples taken during a load: this host every second, and the target's own count if it reports
 //! one.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use wavetank_observe::{
 };
 use wavetank_plan::{Plan, Target};
 use wavetank_units::{Nanos, UserError, unix_path};
+
+use super::remote_hosts::RemoteHosts;
 
 /// What to sample during a load.
 #[derive(Clone, Copy, Default)]
@@ -23,6 +26,8 @@ pub(crate) struct SamplingConfig<'a> {
     pub(crate) hosts: &'a [(String, HostSampler)],
     /// Whether a target that does not respond at all ends the wait, as in a level of a search.
     pub(crate) silence: bool,
+    /// Hosts under test that are sampled over ssh.
+    pub(crate) remote: Option<&'a RefCell<RemoteHosts>>,
     /// The servers of a lab that report their own counts of all connections of the load; `None`
     /// outside of a lab.
     pub(crate) servers: Option<&'a [LabServer]>,

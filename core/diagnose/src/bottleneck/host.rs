@@ -60,11 +60,12 @@ impl<'a> Hosts<'a> {
                 Some("load") => Role::Load,
                 Some("balancer") => Role::Balancer,
                 Some("server") => Role::Server,
+                // Outside of a lab, only hosts under test are observed in addition.
+                None if case.facts.circumstances.roles.is_empty() => Role::Server,
                 _ => Role::Other,
             }
         };
-        let host =
-            |stats: &'a HostStats| Host { stats, role: role(stats.name()), place: Place::Other };
+        let host = |stats: &'a HostStats| Host { stats, role: role(stats.name()), place: Place::Other };
         let place = if case.same_host { Place::WithTarget } else { Place::This };
         let this = case.facts.observed.this_host().map(|stats| Host { stats, role: Role::Load, place });
         let others = case.facts.observed.other_hosts().iter().map(host);

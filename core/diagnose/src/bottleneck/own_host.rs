@@ -65,7 +65,8 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
     let waited_ns = host.rise("load_threads.waited_us") as f64 * 1e3;
     let threads = f64::from(hosts.case.facts.plan.threads.max(1));
     let is_full = sustained.share() >= CPU_FULL;
-    if elapsed_ns <= 0.0 || cpus <= 0.0 || !(is_full || waited_ns >= WAITED_SHARE_MIN * elapsed_ns * threads) {
+    if elapsed_ns <= 0.0 || cpus <= 0.0 || !(is_full || waited_ns >= WAITED_SHARE_MIN * elapsed_ns * threads)
+    {
         return None;
     }
     let used = |sample: &wavetank_measure::HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
