@@ -27,7 +27,7 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
     for finding in findings.iter_mut().filter(|finding| finding.blame == Blame::Generator) {
         let is_about = |word: &str| finding.code == word || finding.evidence.contains(word);
         let more = [
-            is_about("no_source_address").then(|| ports(&hosts, &host)).flatten(),
+            is_about("no_source_address").then(|| hosts.destination(&host, true).map(ports_text)).flatten(),
             is_about("no_files").then(|| used_up(&host, "files", "open files of wavetank")).flatten(),
         ];
         let more = evidence(more);
@@ -41,11 +41,6 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
     {
         findings.insert(place, cpu);
     }
-}
-
-/// The ports that the load used, if most of them were in use.
-fn ports(hosts: &Hosts<'_>, host: &Host<'_>) -> Option<String> {
-    hosts.destination(host, true).map(|most| format!("{} on {}", ports_text(most), host.name()))
 }
 
 /// `19,990 of 20,000 open files of wavetank in use at 5 s on this host`.

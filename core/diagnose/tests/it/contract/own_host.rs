@@ -181,7 +181,7 @@ fn ports_and_files_of_the_generator_are_evidence() {
         this: ports,
         ..QUIET
     };
-    let evidence = ["28,232 of 28,232 ports to 10.0.0.5:80", "28,000 of them in TIME-WAIT on this host"];
+    let evidence = ["28,232 of 28,232 ports to 10.0.0.5:80", "28,000 of them in TIME-WAIT"];
     no_ports.check("no_source_address", "generator", &evidence);
     let no_files = Run { second: |second| second.failed(100, ErrorClass::NoFiles, 1), ..no_ports };
     no_files.check(
