@@ -107,6 +107,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Control(command) => command.is_json(),
         Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
+        | Command::Observe(_)
         | Command::Ui(_)
         | Command::CalibrationTarget(_)
         | Command::Agent(_)
