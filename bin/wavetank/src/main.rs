@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Command::Schema(of) => commands::schema(of),
         Command::Fleet(args) => commands::fleet(*args),
         Command::Net(args) => commands::net(*args),
+        Command::Observe(args) => commands::observe(&args),
         Command::Agent(args) => commands::agent(*args),
         Command::Lab(args) => commands::lab(args),
         Command::Completions(shell) => commands::completions(shell),
@@ -106,6 +107,7 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
         Command::Control(command) => command.is_json(),
         Command::Explain(args) => args.format == FileFormat::Json,
         Command::Serve(_)
+        | Command::Observe(_)
         | Command::Ui(_)
         | Command::CalibrationTarget(_)
         | Command::Agent(_)

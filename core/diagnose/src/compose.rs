@@ -75,7 +75,7 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
-    bottleneck::add(limits, &mut findings, &verdict);
+    bottleneck::add(&case, limits, &mut findings, &verdict);
     let cut_short = loaded(facts.ending).then(|| cut_short::cut_short(facts)).flatten();
     let exit = exit(facts.ending, verdict.status);
     Diagnosis { verdict, exit, headline, findings, notes, cut_short }

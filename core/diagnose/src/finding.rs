@@ -48,3 +48,38 @@ pub struct Finding {
     /// How to fix it; may be empty.
     pub hint: String,
 }
+
+/// Codes of findings for which several values agree, while no counter or log names the cause.
+const MEDIUM: [&str; 17] = [
+    "abandoned_requests",
+    "closed_by_host",
+    "cpu_full",
+    "cut_by_reload",
+    "delayed_acks",
+    "disk_wait",
+    "drift_in_flight",
+    "drift_memory",
+    "drift_p99",
+    "flows_forgotten",
+    "generator_cpu",
+    "one_cpu_full",
+    "packet_loss",
+    "slow_reader",
+    "slow_server",
+    "standstill",
+    "socket_backlog",
+];
+/// Codes of findings that are hints: the load is uneven, or a limit is near.
+const LOW: [&str; 3] = ["balancer_bypassed", "one_server_only", "ports_half_used"];
+
+impl Finding {
+    /// Returns how directly the evidence shows it: `high` if a log or a counter names exactly this,
+    /// `medium` if several values agree, `low` for a hint.
+    pub fn confidence(&self) -> &'static str {
+        match self.code {
+            code if MEDIUM.contains(&code) => "medium",
+            code if LOW.contains(&code) => "low",
+            _ => "high",
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use wavetank_units::Nanos;
 
+use crate::host_limits::{LevelUse, LimitUse};
 use crate::{DestinationSample, HostCounters, HostSample, LinkSample, ListenerSample};
 
 /// Most counters, levels, listeners, destinations and links that are kept of a host, each.
@@ -53,6 +54,8 @@ pub struct LinkActivity {
     pub most_bits_per_s: u64,
     /// Whether that was out of the host.
     pub most_is_out: bool,
+    /// The end of that second.
+    pub most_at: Nanos,
     /// When it was full: share of its rate ≥ 0.85.
     pub full: Movement,
     at: Nanos,
@@ -66,6 +69,8 @@ pub struct HostActivity {
     listeners: BTreeMap<SocketAddr, ListenerActivity>,
     destinations: BTreeMap<SocketAddr, (DestinationSample, Nanos)>,
     links: BTreeMap<String, LinkActivity>,
+    /// Resources with a limit, by name.
+    limits: BTreeMap<String, LevelUse>,
     /// Samples after the first.
     samples: u64,
     cpu_full: Movement,
@@ -113,6 +118,7 @@ impl HostActivity {
                 last: link.clone(),
                 most_bits_per_s: 0,
                 most_is_out: false,
+                most_at: at,
                 full: Movement::default(),
                 at,
             };
@@ -120,12 +126,56 @@ impl HostActivity {
                 known.add(link, at);
             }
         }
+        self.add_limits(sample);
         if let Some(before) = before {
             self.samples += 1;
             if sample.cpu_since(before).is_some_and(|share| share >= CPU_FULL) {
                 self.cpu_full.add(1, at);
             }
         }
+    }
+
+    /// Adds what is used of each resource with a limit.
+    fn add_limits(&mut self, sample: &HostSample) {
+        let levels = sample.counters.levels.iter();
+        let limited = levels.filter_map(|(name, used)| {
+            let resource = name.strip_suffix(".used")?;
+            Some((resource, *used, sample.counters.level(&format!("{resource}.max"))))
+        });
+        let memory = ("memory", sample.mem_used_bytes, sample.mem_all_bytes);
+        for (resource, used, max) in limited.chain([memory]).filter(|(.., max)| *max > 0) {
+            let new = || LevelUse::first(used, max, sample.at);
+            if let Some(known) = entry(&mut self.limits, &resource.to_owned(), new) {
+                known.add(used, max, sample.at);
+            }
+        }
+    }
+
+    /// What it used of `resource`, if that has a limit.
+    pub fn limit(&self, resource: &str) -> Option<LimitUse> {
+        self.limits.get(resource).map(|level| level.named(resource))
+    }
+
+    /// What it used of each resource with a limit, its CPUs excepted.
+    pub(crate) fn limits(&self) -> Vec<LimitUse> {
+        let levels = self.limits.iter().map(|(resource, level)| level.named(resource));
+        let ports = self.destinations.values().filter(|(one, _)| one.range > 0).map(|(one, at)| LimitUse {
+            resource: "ports".to_owned(),
+            of: one.address.to_string(),
+            before: 0.0,
+            used: one.ports as f64,
+            max: one.range as f64,
+            at: *at,
+        });
+        let links = self.links.values().filter(|link| link.last.bits_per_s > 0).map(|link| LimitUse {
+            resource: "link".to_owned(),
+            of: link.last.interface.clone(),
+            before: 0.0,
+            used: link.most_bits_per_s as f64,
+            max: link.last.bits_per_s as f64,
+            at: link.most_at,
+        });
+        levels.chain(ports).chain(links).collect()
     }
 
     /// The counter `name`; all zeros if it never rose.
@@ -209,6 +259,7 @@ impl LinkActivity {
             if most as u64 > self.most_bits_per_s {
                 self.most_bits_per_s = most as u64;
                 self.most_is_out = sent >= received;
+                self.most_at = at;
             }
             if sample.bits_per_s > 0 && most >= LINK_FULL * sample.bits_per_s as f64 {
                 self.full.add(1, at);

@@ -62,8 +62,8 @@ pub struct HostSample {
     /// CPU time of this process in the kernel since its start, nanoseconds; for a lab host, that of
     /// all its processes.
     pub cpu_system_ns: u64,
-    /// Part of both: CPU time of the load threads that send from this host, nanoseconds. 0 except
-    /// for a load host of a lab.
+    /// Part of both: CPU time of the load threads that send from this host, nanoseconds. 0 for
+    /// a host that sends no load.
     pub cpu_load_ns: u64,
     /// For a lab host: the CPUs that it may use, in thousandths of a CPU. 0 for a real machine,
     /// which is fully described by `cores`.

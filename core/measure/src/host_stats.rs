@@ -1,6 +1,10 @@
-//! [`HostStats`]: statistics of one lab host over a run.
+//! [`HostStats`]: statistics of one host over a run.
 
+use crate::host_limits::{LimitUse, SustainedShare};
 use crate::{Downsampled, HostActivity, HostCounters, HostSample};
+
+/// Thousandths of one.
+const MILLI: f64 = 1_000.0;
 
 /// Statistics of one host: its samples, evenly thinned, and the extremes of all of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +15,8 @@ pub struct HostStats {
     kept: Downsampled<HostSample>,
     peaks: HostPeaks,
     activity: HostActivity,
+    cpu: SustainedShare,
+    core: SustainedShare,
 }
 
 /// The highest of what was seen of a host, over all its samples.
@@ -47,8 +53,11 @@ impl HostStats {
             let higher = |most: &mut Option<f64>, now: Option<f64>| {
                 *most = most.map_or(now, |most| Some(now.map_or(most, |now| now.max(most))));
             };
-            higher(&mut peaks.cpu, sample.cpu_since(last));
-            higher(&mut peaks.hottest_core, sample.hottest_core_since(last));
+            let (cpu, core) = (sample.cpu_since(last), sample.hottest_core_since(last));
+            higher(&mut peaks.cpu, cpu);
+            higher(&mut peaks.hottest_core, core);
+            cpu.into_iter().for_each(|share| self.cpu.add(share, sample.at));
+            core.into_iter().for_each(|share| self.core.add(share, sample.at));
             let net = sample.net_since(last);
             higher(&mut peaks.net_in_bits_per_s, net.map(|(bits, _)| bits));
             higher(&mut peaks.net_out_bits_per_s, net.map(|(_, bits)| bits));
@@ -89,5 +98,24 @@ impl HostStats {
     /// The highest of everything.
     pub const fn peaks(&self) -> &HostPeaks {
         &self.peaks
+    }
+
+    /// Number of CPUs that it may use; 0 if unknown.
+    pub fn cpus(&self) -> f64 {
+        let Some(last) = &self.last else { return 0.0 };
+        if last.cpus_milli > 0 { last.cpus_milli as f64 / MILLI } else { last.cores.len() as f64 }
+    }
+
+    /// What it used of each resource with a limit. CPUs count by the highest mean over three
+    /// seconds.
+    pub fn limits(&self) -> Vec<LimitUse> {
+        let share = |resource: &str, sustained: &SustainedShare, max: f64| {
+            let (share, at) = sustained.most()?;
+            let (resource, of, before) = (resource.to_owned(), String::new(), 0.0);
+            Some(LimitUse { resource, of, before, used: share * max, max, at })
+        };
+        let cpus = [share("cpu", &self.cpu, self.cpus()), share("cpu_core", &self.core, 1.0)];
+        let cpus = cpus.into_iter().flatten().filter(|limit| limit.max > 0.0);
+        cpus.chain(self.activity.limits()).collect()
     }
 }

@@ -1,9 +1,10 @@
 //! [`Ledger`]: the evaluation of a run: totals, thresholds, validity.
 
-use wavetank_plan::Plan;
+use wavetank_plan::{Plan, THIS_HOST};
 use wavetank_units::Nanos;
 
 use crate::impacts::ImpactTracker;
+use crate::observed::is_whole;
 use crate::stall_detector::StallDetector;
 use crate::{
     ErrorClass, GeneratorHealth, GeneratorHealthTracker, HostSample, Impact, Interval, Observations, Stalls,
@@ -86,9 +87,13 @@ impl Ledger {
         self.impacts.all()
     }
 
-    /// Adds a sample of this host; samples arrive in order.
+    /// Adds a sample of this host; samples arrive in order. Conditions on hosts apply to it, unless
+    /// it is the machine under a lab.
     pub fn observe_host(&mut self, sample: &HostSample) {
         self.observed.add_host(sample);
+        if is_whole(sample) {
+            self.judge.observe_host(THIS_HOST, sample, self.totals.spans());
+        }
     }
 
     /// Adds a sample of another host, one of a lab. Samples of one host arrive in order. Conditions

@@ -1,6 +1,7 @@
 //! [`Observations`]: samples taken in parallel with the load, second by second: this host, and the
 //! target's own counts.
 
+use wavetank_plan::THIS_HOST;
 use wavetank_units::Nanos;
 
 use crate::{Downsampled, HostCounters, HostSample, HostStats};
@@ -38,11 +39,15 @@ pub struct Observations {
     rss_max_bytes: u64,
     target: Downsampled<TargetSample>,
     others: Vec<HostStats>,
+    this: Option<HostStats>,
 }
 
 impl Observations {
     /// Adds a sample of this host; samples arrive in order.
     pub(crate) fn add_host(&mut self, sample: &HostSample) {
+        if is_whole(sample) {
+            self.this.get_or_insert_with(|| HostStats::new(THIS_HOST)).add(sample);
+        }
         // Only the archive keeps data of single CPUs and counters; they are not needed here.
         let counters = HostCounters::default();
         let sample = HostSample { cores: Vec::new(), counters, ..sample.clone() };
@@ -85,6 +90,11 @@ impl Observations {
         self.rss_max_bytes
     }
 
+    /// This host with its counters and limits. `None` in a lab, which samples each of its hosts.
+    pub const fn this_host(&self) -> Option<&HostStats> {
+        self.this.as_ref()
+    }
+
     /// The other hosts that were observed, in the order in which they were first seen.
     pub fn other_hosts(&self) -> &[HostStats] {
         &self.others
@@ -109,4 +119,9 @@ impl Observations {
     pub fn target_at(&self, at: Nanos) -> Option<TargetSample> {
         self.target.as_slice().iter().copied().min_by_key(|sample| sample.at.0.abs_diff(at.0))
     }
+}
+
+/// Whether a sample of this host has its counters and limits.
+pub(crate) const fn is_whole(sample: &HostSample) -> bool {
+    !sample.counters.levels.is_empty()
 }

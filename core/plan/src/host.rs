@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_units::{Ports, unix_path};
 
-use crate::{HostLimits, SocketSupport};
+use crate::{HostLimits, SocketSupport, THIS_HOST, matches_host};
 
 /// Facts about the host that sends the load, gathered by the caller before resolving.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct HostFacts {
     pub cpu_model: String,
     /// The hosts that send the load.
     pub origin: LoadOrigin,
+    /// Names of hosts under test that are observed in addition.
+    pub observed_hosts: Vec<String>,
 }
 
 /// The hosts that send the load, each with its own addresses and ports.
@@ -77,6 +79,7 @@ impl HostFacts {
             hostname: String::new(),
             cpu_model: String::new(),
             origin: LoadOrigin::ThisHost,
+            observed_hosts: Vec::new(),
         }
     }
 
@@ -111,6 +114,17 @@ impl HostFacts {
     /// Returns whether hosts of a lab send the load.
     pub const fn is_lab(&self) -> bool {
         matches!(self.origin, LoadOrigin::Lab { .. })
+    }
+
+    /// Returns whether a run samples hosts with names that match `pattern`. A lab's hosts are not
+    /// known here, and its sampler checks them.
+    pub fn samples_host(&self, pattern: &str) -> bool {
+        let own = match self.origin {
+            LoadOrigin::ThisHost => matches_host(pattern, THIS_HOST),
+            LoadOrigin::Lab { .. } => true,
+            LoadOrigin::Fleet { .. } => false,
+        };
+        own || self.observed_hosts.iter().any(|name| matches_host(pattern, name))
     }
 
     /// Returns the ports of the tuples that a load with source addresses uses. Some ports are left

@@ -45,8 +45,8 @@ mod tls_server_options;
 mod track;
 
 pub use condition::{
-    Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, Value,
-    matches_host,
+    Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, THIS_HOST,
+    Value, matches_host,
 };
 pub use connect_to::ConnectTo;
 pub use delay_in_path::delay_in_path;

@@ -4,7 +4,7 @@
 use wavetank_units::{UserError, did_you_mean};
 
 use crate::constants::IMPLICIT_FAILED_SHARE;
-use crate::{Condition, Op, Plan, RequestCounter, Subject, Value};
+use crate::{Condition, HostFacts, Op, Plan, RequestCounter, Subject, Value};
 
 /// Returns the thresholds that a plan has by default. Each one is independent: `done > 0` unless a
 /// threshold is about done; `failed < 1%` unless one is about failed, errors or status. A plan
@@ -49,10 +49,10 @@ fn implicit(text: &str, subject: Subject, op: Op, value: Value) -> Condition {
 /// plan. Fails (exit 2) on the first one that does not, and on conditions on a warm-up, which is
 /// never judged.
 ///
-/// `observed`: whether hosts are sampled. The sampler then checks their names.
-pub fn check_conditions(plan: &Plan, observed: bool) -> Result<(), UserError> {
+/// `host` knows which hosts are sampled.
+pub fn check_conditions(plan: &Plan, host: &HostFacts) -> Result<(), UserError> {
     for condition in plan.thresholds.iter().chain(&plan.stop) {
-        check_known(plan, condition, observed)?;
+        check_known(plan, condition, host)?;
         check_step(plan, condition)?;
         check_phase(plan, condition)?;
     }
@@ -60,8 +60,8 @@ pub fn check_conditions(plan: &Plan, observed: bool) -> Result<(), UserError> {
 }
 
 /// Checks the name of a check, count or rendezvous, of which a plan of one request has none.
-/// Refuses hosts if no host is sampled.
-fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(), UserError> {
+/// Refuses hosts that are not sampled.
+fn check_known(plan: &Plan, condition: &Condition, host: &HostFacts) -> Result<(), UserError> {
     let text = &condition.text;
     let steps = || plan.scenarios.iter().flat_map(|scenario| &scenario.steps);
     let known = |what: &'static str, name: &str, names: Vec<&str>| {
@@ -83,11 +83,11 @@ fn check_known(plan: &Plan, condition: &Condition, observed: bool) -> Result<(),
         Subject::Skew(name) => {
             known("rendezvous", name, plan.shared.rendezvous.iter().map(String::as_str).collect())
         }
-        Subject::Host(..) if observed => Ok(()),
+        Subject::Host(_, pattern) if host.samples_host(pattern) => Ok(()),
         Subject::Host(gauge, host) => Err(UserError::usage(
             "host_unobserved",
             format!("`{text}`: `{}` is about a host, and {host} is not sampled", gauge.name()),
-            "conditions on requests, times and connections work: p99 < 250ms, held >= 1k",
+            "`local` is this host: cpu(local) < 90%; --observe HOST samples another; or a condition on requests: p99 < 250ms",
         )),
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! The parts of records about a lab: its hosts, and the counts of servers in it.
+//! The parts of records about hosts: those of a lab, those that were sampled, and servers' counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct LabHostDoc {
     pub congestion_control: Option<String>,
 }
 
-/// Statistics of a lab host over a run, from its first sample before the load to its last.
+/// Statistics of a sampled host over a run, from its first sample before the load to its last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostUseDoc {
     /// Its name.
@@ -75,6 +75,44 @@ pub struct HostUseDoc {
     pub in_bits_per_s_max: Number,
     /// The same for sent bits.
     pub out_bits_per_s_max: Number,
+    /// Addition: what it used of each resource with a limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<HostLimitDoc>,
+}
+
+/// What a host used of one resource with a limit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostLimitDoc {
+    /// `cpu`, `cpu_core`, `load_thread`, `memory`, `files`, `ports`, `link`, `conntrack`,
+    /// `tcp_memory`, `time_wait` or `orphans`.
+    pub resource: String,
+    /// Which of several: the destination of `ports`, the interface of `link`; otherwise absent.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub of: String,
+    /// What was used of it before the load, in the unit of `max`.
+    pub before: Number,
+    /// The most that was used of it.
+    pub used: Number,
+    /// The limit: CPUs, load threads, bytes, files, ports, bits per second, connections or pages.
+    pub max: Number,
+    /// `used` divided by `max`.
+    pub share: Number,
+    /// When that was, seconds on the run's clock.
+    pub at_s: Number,
+    /// How many times the load would use all of it, if usage grows linearly from `before`; absent
+    /// if the load used none of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_factor: Option<Number>,
+}
+
+/// The limit that a higher load would reach first.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NearestLimitDoc {
+    /// The name of its host; `local` is the host that sent the load.
+    pub host: String,
+    /// What was used of it.
+    #[serde(flatten)]
+    pub limit: HostLimitDoc,
 }
 
 /// The counts of a server in a lab while a run was in progress, and the run's own counts. The two

@@ -78,7 +78,7 @@ pub use interval_line::IntervalLine;
 pub use journey_parts::{
     CheckDoc, GroupDoc, HookCheckDoc, HookDoc, HookFailureDoc, RendezvousDoc, RendezvousReleaseDoc, Sessions,
 };
-pub use lab_parts::{HostUseDoc, LabDoc, LabHostDoc, ServerCountDoc};
+pub use lab_parts::{HostLimitDoc, HostUseDoc, LabDoc, LabHostDoc, NearestLimitDoc, ServerCountDoc};
 pub use live_doc::{
     ChangeDoc, LIVE_SCHEMA, LiveAgent, LiveDoc, LiveEvent, LiveInterval, LivePhase, LiveState, LiveStep,
 };

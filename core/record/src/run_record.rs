@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::number_limits::check_number_limits;
 use crate::{
     Bytes, ChangeDoc, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc,
-    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Number, PhaseDoc, Probe, RateDoc, RendezvousDoc,
-    Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc, VerdictDoc,
-    Warmup, Wire,
+    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, NearestLimitDoc, Number, PhaseDoc, Probe, RateDoc,
+    RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc,
+    VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -146,10 +146,14 @@ pub struct RunRecord {
     /// Addition: phases that held a constant number of connections, in the plan's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HoldDoc>,
-    /// Addition: the hosts of the lab in which the run was made, in the topology's order; absent
-    /// outside of a lab.
+    /// Addition: the sampled hosts. In a lab they are in the topology's order; otherwise the host
+    /// that sent the load comes first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostUseDoc>,
+    /// Addition: of those hosts, the limit that a higher load would reach first; absent if none is
+    /// known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest_limit: Option<NearestLimitDoc>,
     /// Addition: the counts of servers in the lab while the run was in progress, for those that
     /// report them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -122,4 +122,8 @@ pub struct Finding {
     /// What to do about it; may be empty.
     #[serde(default)]
     pub hint: String,
+    /// Addition: how directly the evidence shows it: `high` if a log or a counter names exactly
+    /// this, `medium` if several values agree, `low` for a hint. Empty in earlier records.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub confidence: String,
 }

@@ -18,7 +18,7 @@ use wavetank_units::Nanos;
 use crate::cut_short::cut_short;
 use crate::next_steps::next_steps;
 use crate::threshold_state::reason;
-use crate::{hold, hosts, impacts, journeys};
+use crate::{hold, hosts, impacts, journeys, limits};
 
 /// Everything that a record consists of.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         ..measured(&judged)
     };
     let warm = record.warmup.wire.map_or(0, |wire| wire.sent);
-    record.hosts = hosts::hosts(environment, parts.observed, record.wire.sent + warm);
+    record.hosts = hosts::hosts(environment, (parts.observed, totals), record.wire.sent + warm);
+    record.nearest_limit = limits::nearest(&record.hosts);
     let reasons: Vec<_> = record.thresholds.iter().map(|one| reason(&record, one).to_owned()).collect();
     for (threshold, why) in record.thresholds.iter_mut().zip(reasons) {
         threshold.why = why;
@@ -353,6 +354,7 @@ fn finding(finding: &wavetank_diagnose::Finding) -> Finding {
         message: finding.message.clone(),
         evidence: finding.evidence.clone(),
         hint: finding.hint.clone(),
+        confidence: finding.confidence().to_owned(),
     }
 }
 

@@ -1,26 +1,42 @@
-//! The part of the record about the hosts of a lab.
+//! The part of the record about sampled hosts.
 
-use wavetank_measure::{HostPeaks, HostSample, HostStats, Observations};
+use wavetank_measure::{HostPeaks, HostSample, HostStats, Observations, Totals};
+use wavetank_plan::THIS_HOST;
 use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
+
+use crate::limits::limit_docs;
 
 /// The role of a host that sends the load.
 const LOAD: &str = "load";
+/// The role of a host under test.
+const SERVER: &str = "server";
 
-/// Returns the sampled hosts in the topology's order; hosts that it does not name follow.
-/// `requests` is the number of requests sent while they were sampled.
-pub(crate) fn hosts(environment: &EnvironmentDoc, observed: &Observations, requests: u64) -> Vec<HostUseDoc> {
+/// Returns the sampled hosts: this one, unless it is the machine under a lab, and others in the
+/// topology's order; hosts that it does not name follow. `requests` is the number of requests sent
+/// while they were sampled.
+pub(crate) fn hosts(
+    environment: &EnvironmentDoc,
+    (observed, totals): (&Observations, &Totals),
+    requests: u64,
+) -> Vec<HostUseDoc> {
+    let this = observed.this_host().and_then(|book| host(book, LOAD.to_owned(), totals, requests));
     let known = environment.lab.as_ref().map_or(&[][..], |lab| &lab.hosts);
     let place =
         |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
     let mut books: Vec<&HostStats> = observed.other_hosts().iter().collect();
     books.sort_by_key(place);
-    let role =
-        |book: &HostStats| known.iter().find(|host| host.name == book.name()).map(|host| host.role.clone());
-    books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), requests)).collect()
+    let role = |book: &HostStats| match known.iter().find(|host| host.name == book.name()) {
+        Some(host) => Some(host.role.clone()),
+        // Outside of a lab, only hosts under test are observed in addition.
+        None => environment.lab.is_none().then(|| SERVER.to_owned()),
+    };
+    let others =
+        books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), totals, requests));
+    this.into_iter().chain(others).collect()
 }
 
 /// Returns one host; `None` if it was sampled only once, because one sample shows no change.
-fn host(book: &HostStats, role: String, requests: u64) -> Option<HostUseDoc> {
+fn host(book: &HostStats, role: String, totals: &Totals, requests: u64) -> Option<HostUseDoc> {
     let (before, last) = (book.before()?, book.last()?);
     let seconds = last.at.since(before.at) as f64 / 1e9;
     if seconds <= 0.0 {
@@ -28,14 +44,18 @@ fn host(book: &HostStats, role: String, requests: u64) -> Option<HostUseDoc> {
     }
     let HostPeaks { cpu, hottest_core, net_in_bits_per_s, net_out_bits_per_s, .. } = *book.peaks();
     let grown = |of: fn(&HostSample) -> u64| of(last).saturating_sub(of(before));
-    let cpu_s = grown(|sample| sample.cpu_user_ns.saturating_add(sample.cpu_system_ns)) as f64 / 1e9;
+    // A real machine counts the time of its CPUs; that of processes is only this one's.
+    let is_machine = last.cpus_milli == 0;
+    let of_cpus = last.cpu_since(before).unwrap_or(0.0) * book.cpus() * seconds;
+    let of_group = grown(|sample| sample.cpu_user_ns.saturating_add(sample.cpu_system_ns)) as f64 / 1e9;
+    let cpu_s = if is_machine { rounded(of_cpus, 1e6) } else { of_group };
     let sends = role == LOAD;
     let load_s = grown(|sample| sample.cpu_load_ns) as f64 / 1e9;
     Some(HostUseDoc {
         name: book.name().to_owned(),
         role,
         seconds: Number(seconds),
-        cpus: Number(last.cpus_milli as f64 / 1e3),
+        cpus: Number(book.cpus()),
         cpu: last.cpu_since(before).map(share),
         cpu_max: cpu.map(share),
         hottest_core_max: hottest_core.map(share),
@@ -51,6 +71,7 @@ fn host(book: &HostStats, role: String, requests: u64) -> Option<HostUseDoc> {
         out_bytes: grown(|sample| sample.net_out_bytes),
         in_bits_per_s_max: Number(net_in_bits_per_s.unwrap_or(0.0).round()),
         out_bits_per_s_max: Number(net_out_bits_per_s.unwrap_or(0.0).round()),
+        limits: limit_docs(book, (book.name() == THIS_HOST).then_some(totals)),
     })
 }
 

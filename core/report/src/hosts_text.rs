@@ -1,5 +1,6 @@
-//! The hosts of a lab, and the counts of its servers, in lines of text.
+//! The sampled hosts, and the counts of servers of a lab, in lines of text.
 
+use wavetank_plan::THIS_HOST;
 use wavetank_record::{HostUseDoc, RunRecord, ServerCountDoc};
 use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
@@ -11,9 +12,10 @@ const COLUMNS: [(&str, usize); 6] =
 /// Most hosts with a line of their own.
 const HOSTS_TOLD: usize = 40;
 
-/// Adds a line for each host, and further facts about them; nothing without a lab.
+/// Adds a line for each host, and further facts about them; nothing if only the host that sent the
+/// load was sampled.
 pub(crate) fn add_hosts(page: &mut TextLayout, record: &RunRecord) {
-    if !record.hosts.is_empty() {
+    if record.hosts.iter().any(|host| host.name != THIS_HOST) {
         let cells = |texts: [String; 6]| {
             let all = texts.iter().zip(COLUMNS);
             all.map(|(text, (_, columns))| pad_left(text, columns)).collect::<String>()

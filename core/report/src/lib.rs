@@ -34,6 +34,7 @@ mod json;
 mod junit;
 mod lag_part;
 mod latency_table;
+mod limits;
 mod live;
 mod load_text;
 mod net;

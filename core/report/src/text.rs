@@ -21,6 +21,7 @@ use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
+use crate::limits::add_nearest;
 use crate::scopes_table::add_scopes;
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
@@ -66,6 +67,7 @@ pub fn text(record: &RunRecord) -> String {
     add_impacts(&mut page, record);
     add_counts(&mut page, record);
     add_hosts(&mut page, record);
+    add_nearest(&mut page, record);
     add_fleet(&mut page, record);
     add_findings(&mut page, record);
     journeys::add_examples(&mut page, record);

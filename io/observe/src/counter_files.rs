@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use wavetank_measure::{HostCounters, LinkSample};
 
 use crate::counter_text::{self, Counters};
+use crate::machine_counters::MachineCounters;
 use crate::network::in_network_of;
 use crate::{read, source_ports};
 
@@ -14,6 +15,8 @@ use crate::{read, source_ports};
 pub(crate) struct CounterFiles {
     folder: PathBuf,
     before: Option<Counters>,
+    /// What the machine counts as a whole; `None` for a lab host, which shares it with others.
+    machine: Option<MachineCounters>,
     /// Number of ports that the kernel may choose from for a connection.
     local_ports: u64,
 }
@@ -24,7 +27,18 @@ impl CounterFiles {
     pub(crate) fn for_pid(pid: u32) -> Self {
         let range = in_network_of(pid, || Some(source_ports::port_range()));
         let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
-        Self { folder: Path::new("/proc").join(pid.to_string()).join("net"), before: None, local_ports }
+        Self {
+            folder: Path::new("/proc").join(pid.to_string()).join("net"),
+            before: None,
+            machine: None,
+            local_ports,
+        }
+    }
+
+    /// The same with what the machine counts as a whole: CPUs, memory, pressure, packets that no
+    /// CPU took.
+    pub(crate) fn with_machine(self) -> Self {
+        Self { machine: Some(MachineCounters::default()), ..self }
     }
 
     /// Number of ports that the kernel may choose from for a connection.
@@ -44,14 +58,16 @@ impl CounterFiles {
         if let Some(quota) = quota {
             counter_text::add_quota(quota, &mut now);
         }
+        if let Some(machine) = &mut self.machine {
+            machine.add_own(&mut now);
+        }
         let link = |(interface, bits_per_s): &(String, u64)| {
             let bytes = |column: &str| now.get(&format!("dev.{interface}.{column}")).copied();
             let (in_bytes, out_bytes) = (bytes("rx_bytes")?, bytes("tx_bytes")?);
             Some(LinkSample { interface: interface.clone(), bits_per_s: *bits_per_s, in_bytes, out_bytes })
         };
         let links = rates.iter().filter_map(link).collect();
-        // Bytes and packets rise with any traffic; the sample has their sum.
-        now.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
+        counter_text::remove_traffic(&mut now);
         let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
         self.before = Some(now);
         HostCounters { rises, links, ..HostCounters::default() }

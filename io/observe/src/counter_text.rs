@@ -106,6 +106,11 @@ pub fn add_interfaces(text: &str, to: &mut Counters) {
     }
 }
 
+/// Removes bytes and packets of interfaces: they rise with any traffic, and a sample has their sum.
+pub fn remove_traffic(from: &mut Counters) {
+    from.retain(|name, _| !name.ends_with("_bytes") && !name.ends_with("_packets"));
+}
+
 /// Adds what `/proc/net/softnet_stat` counts, of all CPUs and of each: `softnet.dropped`,
 /// `softnet.squeezed`. Its columns are hexadecimal: processed, dropped, time squeeze, …
 pub fn add_softnet(text: &str, to: &mut Counters) {
@@ -176,6 +181,25 @@ pub fn add_cpu(text: &str, to: &mut Counters) {
             to.insert(format!("cpu.{name}"), value);
         }
     }
+}
+
+/// Returns the softirq ticks of each CPU in `/proc/stat`: the kernel's network work, by CPU number.
+pub fn softirq_ticks(text: &str) -> BTreeMap<u32, u64> {
+    let cpu = |line: &str| {
+        let (name, values) = line.strip_prefix("cpu")?.split_once(' ')?;
+        Some((name.parse().ok()?, values.split_whitespace().nth(6)?.parse().ok()?))
+    };
+    text.lines().filter_map(cpu).collect()
+}
+
+/// Adds how often the table of neighbours of `/proc/net/stat/arp_cache` was full:
+/// `neighbours.table_full`. The file has a title line, then one line per CPU, in hexadecimal.
+pub fn add_neighbours(text: &str, to: &mut Counters) {
+    let mut lines = text.lines();
+    let Some(title) = lines.next() else { return };
+    let Some(column) = title.split_whitespace().position(|name| name == "table_fulls") else { return };
+    let value = |line: &str| u64::from_str_radix(line.split_whitespace().nth(column)?, 16).ok();
+    to.insert("neighbours.table_full".to_owned(), lines.filter_map(value).sum());
 }
 
 /// Adds what `/proc/net/stat/nf_conntrack` counts over all CPUs: `conntrack.drop`,
@@ -282,6 +306,16 @@ mod tests {
         );
         let conntrack = "entries drop early_drop\n000000c8 00000009 00000000\n000000c8 00000001 0000000a\n";
         check(add_conntrack, conntrack, &[("conntrack.drop", 10), ("conntrack.early_drop", 10)]);
+    }
+
+    #[test]
+    fn softirq_and_neighbours() {
+        let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 70 8\ncpu12 1 2 3 4 5 6 7\ncpu3 1 2\nintr 5\n";
+        assert_eq!(softirq_ticks(stat), BTreeMap::from([(0, 70), (12, 7)]));
+        let neighbours =
+            "entries  allocs unresolved_discards table_fulls\n00000005 1 2 0000000a\n00000005 1 2 00000001\n";
+        check(add_neighbours, neighbours, &[("neighbours.table_full", 11)]);
+        check(add_neighbours, "entries allocs\n5 1\n", &[]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub fn host_facts() -> HostFacts {
             .and_then(|text| parse::cpu_model(&text))
             .unwrap_or_else(|| names.machine().to_string_lossy().into_owned()),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! [`HostSampler`]: samples a host that consists of a process's namespaces and control group, such
 //! as a lab host.
 
-use wavetank_measure::{HostCounters, HostSample, ListenerSample};
+use wavetank_measure::HostSample;
 use wavetank_units::Nanos;
 
 use crate::accept_queues::AcceptQueues;
+use crate::connection_schedule::ConnectionSchedule;
 use crate::counter_files::CounterFiles;
 use crate::group_counts::CgroupStats;
 use crate::net_files::NetFiles;
@@ -27,8 +28,6 @@ pub struct HostQuota {
     pub link_rates: Vec<(String, u64)>,
 }
 
-/// With more sockets than this, connections are not listed.
-const CONNECTIONS_MAX: u64 = 200_000;
 /// Listing all connections takes at most one part of time in this many.
 const CONNECTIONS_REST: u64 = 200;
 
@@ -50,8 +49,7 @@ pub struct HostSampler {
     machine_memory_bytes: u64,
     /// Time of the first sample.
     first: Option<Nanos>,
-    /// Before this instant, connections are not listed again.
-    connections_due: Nanos,
+    connections: ConnectionSchedule,
 }
 
 impl HostSampler {
@@ -72,7 +70,7 @@ impl HostSampler {
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
             first: None,
-            connections_due: Nanos(i64::MIN),
+            connections: ConnectionSchedule::one_part_in(CONNECTIONS_REST),
         }
     }
 
@@ -94,7 +92,8 @@ impl HostSampler {
         let net = self.net.sample(&now)?;
         let (accept_queue, listeners) = self.queues.sample();
         let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.allowance.link_rates);
-        self.add_connections(&mut counters, &net, &listeners, &now);
+        let ports = self.counters.local_ports();
+        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &listeners), &now);
         counters.listeners = listeners;
         let first = *self.first.get_or_insert(net.at);
         // Values that no group counts are summed process by process.
@@ -120,28 +119,6 @@ impl HostSampler {
             counters,
             ..net
         })
-    }
-
-    /// Adds states and destinations of all connections. Their number decides what that costs, so it
-    /// happens less often if it takes long.
-    fn add_connections(
-        &mut self,
-        counters: &mut HostCounters,
-        net: &HostSample,
-        listeners: &[ListenerSample],
-        now: impl Fn() -> Nanos,
-    ) {
-        let many = net.tcp_inuse + net.tcp_tw > CONNECTIONS_MAX;
-        if many || net.at < self.connections_due {
-            return;
-        }
-        let begun = now();
-        if let Some(table) = self.queues.connections(listeners) {
-            counters.levels = table.levels();
-            counters.destinations = table.destinations(self.counters.local_ports());
-        }
-        let took = now().since(begun);
-        self.connections_due = begun.after(Nanos(took.saturating_mul(CONNECTIONS_REST).cast_signed()));
     }
 
     /// Returns the thousandths of a CPU that it may use.

@@ -36,24 +36,8 @@ impl NetFiles {
     pub(crate) fn sample(&self, now: impl Fn() -> Nanos) -> Option<HostSample> {
         let text = |name: &str| read::text(self.folder.join(name)).unwrap_or_default();
         let sockets = read::text(self.folder.join("sockstat"))?;
-        let tcp = sockstat(&sockets, &text("sockstat6"));
         let at = now();
-        let (snmp, netstat) = (text("snmp"), text("netstat"));
-        let (net_in_bytes, net_out_bytes) = interface_bytes(&text("dev"));
-        Some(HostSample {
-            at,
-            tcp_inuse: tcp.inuse + tcp.inuse6,
-            tcp6_inuse: tcp.inuse6,
-            tcp_orphan: tcp.orphan,
-            tcp_tw: tcp.tw,
-            tcp_alloc: tcp.alloc,
-            tcp_mem_pages: tcp.mem_pages,
-            tcp_established: counter(&snmp, "Tcp:", "CurrEstab").unwrap_or(0),
-            listen_overflows: counter(&netstat, "TcpExt:", "ListenOverflows").unwrap_or(0),
-            net_in_bytes,
-            net_out_bytes,
-            ..HostSample::default()
-        })
+        Some(sample(|name| if name == "sockstat" { sockets.clone() } else { text(name) }, at))
     }
 
     /// Returns the number of connections in the longest accept queue, for kernels that cannot be
@@ -65,6 +49,27 @@ impl NetFiles {
             lines.map_while(|line| accept_queue(&line)).max()
         };
         ["tcp", "tcp6"].into_iter().filter_map(longest).max().unwrap_or(0)
+    }
+}
+
+/// Returns the sockets and interfaces of a namespace with the files that `text` returns.
+pub(crate) fn sample(text: impl Fn(&str) -> String, at: Nanos) -> HostSample {
+    let tcp = sockstat(&text("sockstat"), &text("sockstat6"));
+    let (snmp, netstat) = (text("snmp"), text("netstat"));
+    let (net_in_bytes, net_out_bytes) = interface_bytes(&text("dev"));
+    HostSample {
+        at,
+        tcp_inuse: tcp.inuse + tcp.inuse6,
+        tcp6_inuse: tcp.inuse6,
+        tcp_orphan: tcp.orphan,
+        tcp_tw: tcp.tw,
+        tcp_alloc: tcp.alloc,
+        tcp_mem_pages: tcp.mem_pages,
+        tcp_established: counter(&snmp, "Tcp:", "CurrEstab").unwrap_or(0),
+        listen_overflows: counter(&netstat, "TcpExt:", "ListenOverflows").unwrap_or(0),
+        net_in_bytes,
+        net_out_bytes,
+        ..HostSample::default()
     }
 }
 

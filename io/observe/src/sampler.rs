@@ -10,7 +10,7 @@ use std::time::Duration;
 use wavetank_measure::{HostSample, TargetSample};
 use wavetank_units::Nanos;
 
-use crate::{HostSampler, PollResult, TargetPollers, host_sample};
+use crate::{HostSampler, PollResult, TargetPollers, ThisHostSampler, host_sample};
 
 /// Maximum backlog of unread samples, in seconds. Samples beyond it are dropped; a second without a
 /// sample shows up as such.
@@ -34,11 +34,29 @@ pub enum Observation {
     },
 }
 
+/// How this host is sampled.
+#[derive(Clone, Debug)]
+pub enum ThisHost {
+    /// Sockets, memory and CPUs only: a lab samples each of its hosts itself.
+    Sockets,
+    /// With counters, limits and connections.
+    Whole(Box<ThisHostSampler>),
+}
+
+impl ThisHost {
+    fn sample(&mut self, now: impl Fn() -> Nanos) -> HostSample {
+        match self {
+            Self::Sockets => host_sample(now),
+            Self::Whole(sampler) => sampler.sample(now),
+        }
+    }
+}
+
 /// The hosts and processes that are sampled in addition to the target.
 #[derive(Debug, Default)]
 pub struct SampledHosts {
-    /// Whether this host is sampled.
-    pub this: bool,
+    /// How this host is sampled, if it is.
+    pub this: Option<ThisHost>,
     /// Hosts of a lab on this machine.
     pub others: Vec<HostSampler>,
 }
@@ -62,7 +80,7 @@ impl Sampler {
         watched: SampledHosts,
         asker: Option<TargetPollers>,
     ) -> Self {
-        let SampledHosts { this, mut others } = watched;
+        let SampledHosts { mut this, mut others } = watched;
         let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
@@ -71,7 +89,7 @@ impl Sampler {
         let mut look = {
             let now = now.clone();
             move |tell: &SyncSender<Observation>| {
-                let this = this.then(|| host_sample(&now));
+                let this = this.as_mut().map(|this| this.sample(&now));
                 let mut sending = Vec::new();
                 for (number, other) in others.iter_mut().enumerate() {
                     let Some(sample) = other.sample(&now) else { continue };

@@ -37,6 +37,8 @@ struct SendingThread {
 pub(crate) struct ThreadUse {
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,
+    /// Time for which it was ready to run and waited for a CPU; 0 if the kernel does not count it.
+    pub(crate) waited_ns: u64,
 }
 
 impl ThreadUse {
@@ -78,6 +80,7 @@ impl LoadThreadUsage {
         let add = |sum: ThreadUse, one: &SendingThread| ThreadUse {
             user_ns: sum.user_ns + one.used.user_ns,
             system_ns: sum.system_ns + one.used.system_ns,
+            waited_ns: sum.waited_ns + one.used.waited_ns,
         };
         self.threads.iter().fold(ThreadUse::default(), add)
     }
@@ -108,14 +111,17 @@ fn is_load_thread(task: &Path) -> bool {
 
 /// Returns what a thread has used; `None` if it has ended. The value is exact to the nanosecond
 /// where the kernel counts that (first number of `schedstat`), and split in the ratio of the ticks.
+/// The second number of `schedstat` is the time on the run queue.
 fn thread_use(folder: &Path) -> Option<ThreadUse> {
     let [user, system] =
         parse::process_ticks(&read::text(folder.join("stat"))?)?.map(|ticks| ticks * NS_PER_TICK);
     let schedstat = read::text(folder.join("schedstat")).unwrap_or_default();
-    let all = schedstat.split_whitespace().next().and_then(|word| word.parse::<u64>().ok());
+    let mut numbers = schedstat.split_whitespace().map(str::parse::<u64>);
+    let all = numbers.next().and_then(Result::ok);
+    let waited_ns = numbers.next().and_then(Result::ok).unwrap_or(0);
     let all = all.filter(|all| *all > 0).unwrap_or(user + system);
     let system_ns = system.min(all);
-    Some(ThreadUse { user_ns: all - system_ns, system_ns })
+    Some(ThreadUse { user_ns: all - system_ns, system_ns, waited_ns })
 }
 
 /// Returns the CPU in `Cpus_allowed_list` of a `status`, if it is a single one.

@@ -17,6 +17,7 @@ use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabCommand;
 use super::net_args::NetArgs;
+use super::observe_args::ObserveArgs;
 use super::parser::CliCommand;
 use super::report_args::ReportArgs;
 use super::run_args::RunArgs;
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Fleet(Box<FleetArgs>),
     /// `wavetank net`.
     Net(Box<NetArgs>),
+    /// `wavetank observe`.
+    Observe(Box<ObserveArgs>),
     /// `wavetank agent`.
     Agent(Box<AgentArgs>),
     /// `wavetank lab`.
@@ -122,6 +125,7 @@ impl Command {
             CliCommand::Doctor(flags) => Self::Doctor(Box::new(flags.resolve()?)),
             CliCommand::Fleet(args) => args.check().map(|()| Self::Fleet(args))?,
             CliCommand::Net(args) => Self::Net(Box::new(args.checked(command)?)),
+            CliCommand::Observe(args) => Self::Observe(Box::new(args)),
             CliCommand::Agent(args) => Self::Agent(Box::new(args)),
             CliCommand::Lab(flags) => Self::Lab(flags.resolve(command, errors)?),
             CliCommand::Schema(args) => Self::Schema(args.of),

@@ -246,6 +246,10 @@ impl LabFlags {
             LabSubcommand::Run(flags) => {
                 let LabRunFlags { file, lab, agents, run } = *flags;
                 let run = run.resolve(command, errors)?;
+                if !run.observe.is_empty() {
+                    let message = "--observe: every host of a lab is sampled";
+                    return Err(UserError::usage("conflict", message, "leave out --observe"));
+                }
                 let args = LabRunArgs { file, lab, agents, run };
                 args.check()?;
                 LabCommand::Run(Box::new(args))

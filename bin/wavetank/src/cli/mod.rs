@@ -37,6 +37,7 @@ mod load_args;
 mod load_source;
 mod metrics_args;
 mod net_args;
+mod observe_args;
 mod output_args;
 mod output_formats;
 mod override_args;
@@ -113,6 +114,7 @@ pub(crate) use load_source::LoadSource;
 pub(crate) use net_args::NetArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use net_args::{NetMeasureArgs, NetServeArgs, NetSubcommand};
+pub(crate) use observe_args::ObserveArgs;
 #[cfg(target_os = "linux")]
 pub(crate) use output_args::OutputArgs;
 pub(crate) use output_formats::{FileFormat, OutFile, OutputFormat};

@@ -17,6 +17,7 @@ use super::explain_args::ExplainArgs;
 use super::fleet_args::FleetArgs;
 use super::lab_args::LabFlags;
 use super::net_args::NetArgs;
+use super::observe_args::ObserveArgs;
 use super::report_args::ReportArgs;
 use super::run_args::RunFlags;
 use super::runs_args::RunsArgs;
@@ -62,6 +63,7 @@ Hosts
   calibrate  Measure how much load this host can generate; `plan` uses the result
   net        Measure the network between hosts: throughput, round trips, connections, UDP, MTU
   size       Estimate the hosts, addresses, ports, memory and kernel limits a load needs
+  observe    Print samples of a host as JSON lines: CPUs, memory, sockets, counters of its kernel
   doctor     Check and change kernel settings and limits of hosts; judge configuration files
 Fleet
   fleet  Run commands and agents on many hosts over ssh, and watch their CPUs and networks
@@ -142,6 +144,8 @@ pub(super) enum CliCommand {
     Fleet(Box<FleetArgs>),
     /// Measure the network between hosts: throughput, round trips, connections, UDP, MTU.
     Net(Box<NetArgs>),
+    /// Print samples of a host as JSON lines: CPUs, memory, sockets, counters of its kernel.
+    Observe(ObserveArgs),
     /// Serve a load host as an agent of a fleet; `fleet up` starts it.
     Agent(AgentArgs),
     /// Create and run a test cluster of network namespaces on this machine.

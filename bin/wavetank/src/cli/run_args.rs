@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use wavetank_plan::RunOptions;
+use wavetank_plan::{RunOptions, THIS_HOST};
 use wavetank_units::UserError;
 
 use super::baseline_args::{BaselineArgs, BaselineFlags};
@@ -42,6 +42,9 @@ pub(super) struct RunFlags {
     baseline: BaselineFlags,
     #[command(flatten)]
     fleet: FleetRunArgs,
+    /// Hosts under test to sample over ssh during the run, joined by commas: findings name them
+    #[arg(long, value_name = "HOST,…", value_delimiter = ',', help_heading = "Result")]
+    observe: Vec<String>,
     /// Run in the background; `wavetank attach` shows it
     #[arg(long, help_heading = "Result")]
     detach: bool,
@@ -75,6 +78,8 @@ pub(crate) struct RunArgs {
     pub(crate) ui: bool,
     /// Where metrics go.
     pub(crate) metrics: MetricsArgs,
+    /// Hosts under test that are sampled over ssh.
+    pub(crate) observe: Vec<String>,
 }
 
 impl RunFlags {
@@ -98,12 +103,61 @@ impl RunFlags {
         errors.keep(output.check_language());
         errors.keep(check_detached(self.detach, &output, options.once));
         errors.keep(check_page(self.ui, self.detach, options.once));
+        errors.keep(check_observed(&self.observe, options.once));
         let kept = !output.no_archive && !options.once;
         let baseline = errors.keep(self.baseline.resolve(&formats, kept));
         let (goal, fleet, metrics) = (errors.finish(goal)?, self.fleet, self.metrics);
-        let (detach, ui) = (self.detach, self.ui);
-        Ok(RunArgs { goal, options, source_auto, output, command, baseline, fleet, detach, ui, metrics })
+        let Self { detach, ui, observe, .. } = self;
+        Ok(RunArgs {
+            goal,
+            options,
+            source_auto,
+            output,
+            command,
+            baseline,
+            fleet,
+            detach,
+            ui,
+            metrics,
+            observe,
+        })
     }
+}
+
+/// Longest name of such a host, in letters.
+const NAME_MAX: usize = 32;
+/// Most hosts that are sampled over ssh.
+const OBSERVED_MAX: usize = 64;
+
+/// Refuses hosts that cannot have a file in the archive, and too many of them.
+fn check_observed(hosts: &[String], once: bool) -> Result<(), UserError> {
+    let refused = |message: String, hint: &str| Err(UserError::usage("observed_host", message, hint));
+    if once && !hosts.is_empty() {
+        let message = "--observe and --once exclude each other".to_owned();
+        return Err(UserError::usage("conflict", message, "leave out --observe: one response is printed"));
+    }
+    if hosts.len() > OBSERVED_MAX {
+        return refused(
+            format!("--observe: {} hosts, and at most {OBSERVED_MAX} are sampled", hosts.len()),
+            "name the hosts that take the load",
+        );
+    }
+    let is_file_name = |host: &str| {
+        let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+        !host.is_empty() && !host.starts_with('-') && host.len() <= NAME_MAX && host.chars().all(fits)
+    };
+    for (number, host) in hosts.iter().enumerate() {
+        if !is_file_name(host) || host == THIS_HOST {
+            return refused(
+                format!("--observe: `{host}` cannot name a file of the archive"),
+                "use an alias of ssh's configuration with letters in lower case, digits and `-`: --observe web1,web2",
+            );
+        }
+        if hosts[..number].contains(host) {
+            return refused(format!("--observe: `{host}` is named twice"), "name each host once");
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a run in the background without a result.

@@ -26,6 +26,8 @@ mod man;
 mod net;
 mod new;
 #[cfg(target_os = "linux")]
+mod observe;
+#[cfg(target_os = "linux")]
 mod once;
 #[cfg(target_os = "linux")]
 mod plan;
@@ -79,6 +81,8 @@ pub(crate) use man::man;
 pub(crate) use net::net;
 pub(crate) use new::new;
 #[cfg(target_os = "linux")]
+pub(crate) use observe::observe;
+#[cfg(target_os = "linux")]
 pub(crate) use plan::plan;
 pub(crate) use report::report;
 #[cfg(target_os = "linux")]
@@ -96,6 +100,6 @@ pub(crate) use try_file::try_file;
 pub(crate) use ui::ui;
 #[cfg(not(target_os = "linux"))]
 pub(crate) use unsupported_os::{
-    agent, calibrate, calibration_target, control, demo, fleet, lab, net, plan, run, search, serve, try_file,
-    ui,
+    agent, calibrate, calibration_target, control, demo, fleet, lab, net, observe, plan, run, search, serve,
+    try_file, ui,
 };

@@ -74,13 +74,13 @@ fn try_url(file: FileArgs, args: RunArgs) -> Result<u8, UserError> {
 
 fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
     let RunSurroundings { baseline, lab, metrics } = around;
-    let RunArgs { mut options, source_auto, output, command, fleet, .. } = args;
+    let RunArgs { mut options, source_auto, output, command, fleet, observe, .. } = args;
     if let Some(lab) = &lab {
         lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
     }
     let (name, port) = options.connect_point(url)?;
     let fleet = connect_fleet(&fleet)?;
-    let host = Host::inspect_lab(PlannedLab::enter(lab)?)?.with_fleet(fleet.as_ref());
+    let host = Host::inspect_lab(PlannedLab::enter(lab)?)?.with_fleet(fleet.as_ref()).observing(observe);
     let addresses = lookup((&name, port))?;
     if let Some(proxy) = &mut options.proxy {
         proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;

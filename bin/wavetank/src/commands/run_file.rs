@@ -9,7 +9,7 @@ use wavetank_journey::CompiledStep;
 use wavetank_journey::data::Table;
 use wavetank_plan::{
     CheckSubject, ConnectionOwner, EngineChoice, Guard, Plan, RunOptions, Scenario, SourcesPlan, StatusSet,
-    Step, Subject,
+    Step, Subject, THIS_HOST, matches_host,
 };
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
@@ -31,7 +31,7 @@ use crate::run::{
 /// Runs an experiment file. All errors that can be found before anything is sent are found first.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
     let RunSurroundings { baseline, lab, metrics } = around;
-    let RunArgs { options, source_auto, output, command, fleet, .. } = args;
+    let RunArgs { options, source_auto, output, command, fleet, observe, .. } = args;
     let (format, out, runs_dir) = (output.format(), &output.out, output.archive_dir());
     let options = with_absolute_paths(options);
     let mut loaded = ExperimentFile::read(file, &options, DataLoading::Now)?;
@@ -39,7 +39,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
     let command = without_values(&command, &file.set, &experiment.redact);
     let rehearsal = rehearsal(file, &loaded.name);
     let fleet = connect_fleet(&fleet)?;
-    let host = ready_host(&experiment, rehearsal.is_some(), lab)?.with_fleet(fleet.as_ref());
+    let host = ready_host(&experiment, rehearsal.is_some(), lab, observe)?.with_fleet(fleet.as_ref());
     let own = |targets: &[SocketAddr], name: &str| source_addresses(&host, targets, name);
     let names = TargetAddresses::new(&experiment);
     let tables = std::mem::take(&mut loaded.tables);
@@ -120,9 +120,10 @@ fn ready_host(
     experiment: &Experiment,
     rehearsal: bool,
     lab: Option<PlannedLab<'_>>,
+    observed: Vec<String>,
 ) -> Result<Host, UserError> {
-    check_supported(experiment, rehearsal, lab.as_ref())?;
-    Host::inspect_lab(PlannedLab::enter(lab)?)
+    check_supported(experiment, rehearsal, lab.as_ref(), &observed)?;
+    Ok(Host::inspect_lab(PlannedLab::enter(lab)?)?.observing(observed))
 }
 
 /// Returns a plan with only the probe request: the first step that is the same for all users and
@@ -179,6 +180,7 @@ pub(super) fn check_supported(
     experiment: &Experiment,
     rehearsal: bool,
     lab: Option<&PlannedLab<'_>>,
+    observed: &[String],
 ) -> Result<(), UserError> {
     let refused = |code, message: String, hint: &str| Err(UserError::usage(code, message, hint));
     if let (Some(event), None) = (experiment.events.first(), lab) {
@@ -195,12 +197,17 @@ pub(super) fn check_supported(
             .check_hosts_exist(conditions.map(|one| &one.value))
             .and_then(|()| lab.check_events(experiment));
     }
-    let mut unobserved = conditions.filter(|one| matches!(one.value.subject, Subject::Host(..)));
+    let is_unobserved = |subject: &Subject| {
+        let Subject::Host(_, pattern) = subject else { return false };
+        let mut sampled = observed.iter().map(String::as_str).chain([THIS_HOST]);
+        !sampled.any(|name| matches_host(pattern, name))
+    };
+    let mut unobserved = conditions.filter(|one| is_unobserved(&one.value.subject));
     if let Some(condition) = unobserved.next()
         && !rehearsal
     {
         let message = format!("`{}`: that host is not sampled", condition.value.text);
-        let hint = "leave it out; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
+        let hint = "`local` is this host: cpu(local) < 90%; --observe HOST samples another one; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
         return refused("host_unobserved", message, hint);
     }
     Ok(())

@@ -5,7 +5,7 @@ use wavetank_units::UserError;
 
 use crate::cli::{
     AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, ControlCommand, DemoArgs, FleetArgs,
-    LabCommand, NetArgs, RunArgs, SearchArgs, ServeArgs, TryArgs, UiArgs,
+    LabCommand, NetArgs, ObserveArgs, RunArgs, SearchArgs, ServeArgs, TryArgs, UiArgs,
 };
 
 /// `wavetank run` on an unsupported system.
@@ -42,6 +42,12 @@ pub(crate) fn demo(_: &DemoArgs) -> Result<u8, UserError> {
 #[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
 pub(crate) fn ui(_: &UiArgs) -> Result<u8, UserError> {
     Err(linux_only("ui"))
+}
+
+/// `wavetank observe` on an unsupported system: samples are read from Linux.
+#[cfg_attr(target_os = "linux", expect(dead_code, reason = "compiled here for the test of its message"))]
+pub(crate) fn observe(_: &ObserveArgs) -> Result<u8, UserError> {
+    Err(linux_only("observe"))
 }
 
 /// `wavetank calibrate` on an unsupported system: calibration needs the load engine.

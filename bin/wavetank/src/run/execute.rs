@@ -1,5 +1,6 @@
 //! [`execute`]: a plan becomes a record. Probe, archive, threads, control loop, verdict.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ use super::fleet_package::FleetPackage;
 use super::fleet_run::FleetLoad;
 use super::host_error::host_error;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
+use super::remote_hosts::RemoteHosts;
 use super::run_control::LiveRun;
 use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
@@ -89,6 +91,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
+    let remote = RemoteHosts::start(&host.facts.observed_hosts, clock, signals)?.map(RefCell::new);
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
     let probed =
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
@@ -111,8 +114,14 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let truth =
-            SamplingConfig { truth, hosts: &hosts, silence: knee_sought, servers: servers.as_deref() };
+        let truth = SamplingConfig {
+            truth,
+            this_host: fleet.is_none() && host.lab.is_none(),
+            hosts: &hosts,
+            remote: remote.as_ref(),
+            silence: knee_sought,
+            servers: servers.as_deref(),
+        };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);

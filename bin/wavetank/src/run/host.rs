@@ -53,6 +53,12 @@ impl Host {
         Self { facts, ..self }
     }
 
+    /// The same, with hosts under test that are observed in addition.
+    pub(crate) fn observing(mut self, names: Vec<String>) -> Self {
+        self.facts.observed_hosts = names;
+        self
+    }
+
     /// Returns the source ports for connections with an explicit source address. The start differs
     /// each time.
     pub(crate) fn source_ports(&self) -> SourcePorts {

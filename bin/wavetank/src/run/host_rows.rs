@@ -35,7 +35,7 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Wr
         return Err(WriteError::Unmade(UserError::usage(
             "no_host_samples",
             format!("no host was sampled in `{}`", opened.display_path()),
-            "hosts are sampled in a lab (`wavetank lab run`) and while connections are held; leave out --by-host for the load",
+            "runs of a fleet sample no hosts, and those of earlier versions only in a lab; leave out --by-host for the load",
         )));
     };
     if damaged > 0 {

@@ -60,6 +60,7 @@ mod reachability;
 mod redaction;
 #[cfg(target_os = "linux")]
 mod remote_agents;
+mod remote_hosts;
 pub(crate) mod result_writer;
 #[cfg(target_os = "linux")]
 mod run_control;

@@ -1,24 +1,33 @@
 //! Samples taken during a load: this host every second, and the target's own count if it reports
 //! one.
 
+use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use wavetank_driver::Clock;
-use wavetank_observe::{HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers};
+use wavetank_observe::{
+    HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers, ThisHost, ThisHostSampler,
+};
 use wavetank_plan::{Plan, Target};
 use wavetank_units::{Nanos, UserError, unix_path};
+
+use super::remote_hosts::RemoteHosts;
 
 /// What to sample during a load.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SamplingConfig<'a> {
     /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
     pub(crate) truth: Option<bool>,
+    /// Whether this host sends the load itself, and is no machine under a lab.
+    pub(crate) this_host: bool,
     /// The hosts of a lab, by name.
     pub(crate) hosts: &'a [(String, HostSampler)],
     /// Whether a target that does not respond at all ends the wait, as in a level of a search.
     pub(crate) silence: bool,
+    /// Hosts under test that are sampled over ssh.
+    pub(crate) remote: Option<&'a RefCell<RemoteHosts>>,
     /// The servers of a lab that report their own counts of all connections of the load; `None`
     /// outside of a lab.
     pub(crate) servers: Option<&'a [LabServer]>,
@@ -35,15 +44,18 @@ pub(crate) struct LabServer {
 
 /// Starts sampling, if the report uses it; `clock` is the run's.
 ///
-/// Only runs with hold phases and the hosts of a lab are sampled. A sample costs the load nothing:
-/// a separate thread reads five small files a second, in about 0.2 ms. But the archive of other
-/// runs has nothing that could be compared with it.
+/// A sample costs the load nothing: a separate thread reads some twenty small files a second. The
+/// machine under a lab, or under a fleet's controller, is only sampled while connections are held.
 pub(super) fn start(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<Sampler> {
     let holding = plan.is_holding();
     let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
     let asker = || if holding { askers(plan, clock, looking) } else { None };
-    let wanted = holding || !others.is_empty();
-    wanted.then(|| Sampler::start(move || clock.now(), SampledHosts { this: holding, others }, asker()))
+    let this = match looking.this_host {
+        true => Some(ThisHost::Whole(Box::new(ThisHostSampler::new()))),
+        false => holding.then_some(ThisHost::Sockets),
+    };
+    let wanted = this.is_some() || !others.is_empty();
+    wanted.then(|| Sampler::start(move || clock.now(), SampledHosts { this, others }, asker()))
 }
 
 /// Who asks for the target's own count, in a lab its servers', each in its own network.

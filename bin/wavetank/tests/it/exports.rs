@@ -157,14 +157,15 @@ fn what_is_asked_for_wrongly() {
 }
 
 #[test]
-fn a_run_that_looked_at_no_host_has_no_rows_of_hosts() {
+fn an_archive_without_samples_has_no_rows_of_hosts() {
     let (trial, _) = ran(&[]);
-    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
-    check_refused(&told, "no host was sampled");
     let run =
         trial.place().all_files().into_iter().find(|file| file.ends_with("run.json")).expect("it is stored");
     let hosts = run.with_file_name("hosts");
-    std::fs::create_dir(&hosts).expect("there is none yet");
+    std::fs::remove_dir_all(&hosts).expect("this host was sampled");
+    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
+    check_refused(&told, "no host was sampled");
+    std::fs::create_dir(&hosts).expect("it was removed");
     std::fs::write(hosts.join("local.jsonl"), "{}\n{\n").expect("can be written");
     let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
     check_refused(&told, "none of the 2 lines");

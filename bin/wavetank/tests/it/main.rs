@@ -49,6 +49,7 @@ mod metrics_foreign;
 mod metrics_support;
 mod names;
 mod net;
+mod own_host;
 mod pages;
 mod platforms;
 mod run_file;

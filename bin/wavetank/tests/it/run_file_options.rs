@@ -36,6 +36,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--max-open", "9"], Plan("max_open: 9")),
     (&["--open-rate", "77/s"], Plan("open_rate: 77/s")),
     (&["--once"], Refused("try")),
+    (&["--observe", "Web1"], Refused("cannot name a file of the archive")),
     (&["--fleet", "no-such-fleet.yaml"], Refused("no-such-fleet.yaml")),
     (&["--without", "load1"], Refused("--fleet FILE")),
     (&["--ssh-config", "no-such-config"], Refused("--fleet FILE")),

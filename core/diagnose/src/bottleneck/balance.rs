@@ -1,7 +1,7 @@
 //! Findings about a load that is uneven, and about a limit that is near.
 
 use super::cause::{Cause, Rank, evidence};
-use super::host::{Host, Hosts, Role};
+use super::host::{Host, Hosts, Role, fill, ports_text};
 use crate::{Finding, format};
 
 /// A server has everything if it received this share of what all servers did.
@@ -78,11 +78,12 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
 
 /// More than half of the ports to a destination are in use.
 fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
-    let is_near = |host: &Host<'_>| {
-        let mut all = host.activity().destinations();
-        all.any(|(one, _)| one.ports >= PORTS_MIN && one.ports as f64 >= PORTS_SHARE * one.range as f64)
+    let near = |host: Host<'_>| {
+        let most = hosts.destination(&host, false)?;
+        let is_near = most.0.ports >= PORTS_MIN && fill(&most.0) >= PORTS_SHARE;
+        is_near.then(|| ports_text(most))
     };
-    let host = hosts.under_test().find(is_near)?;
+    let (host, used) = hosts.under_test().find_map(|host| Some((host, near(host)?)))?;
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {
@@ -91,7 +92,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
             decisive: false,
             message: format!("{} uses more than half of its ports to a server: each connect takes longer", host.name()),
             evidence: evidence([
-                host.ports(),
+                Some(used),
                 host.moved("Tcp.ActiveOpens"),
                 Some("the kernel searches for a free port, and no counter shows that".to_owned()),
             ]),

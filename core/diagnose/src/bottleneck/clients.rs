@@ -131,7 +131,12 @@ fn slowest<'a>(hosts: &Hosts<'a>) -> Option<Host<'a>> {
 pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
     let lost = hosts.case.facts.totals.conns.lost;
     let resting = |host: &Host<'_>| host.risen(|sample| sample.tcp_tw);
-    let (host, most) = hosts.highest(|host| resting(host).max(host.rise("Tcp.OutRsts")))?;
+    // Where both ends are on one host, either may have closed.
+    let closed = |host: &Host<'_>| match host.is_this() {
+        true => 0,
+        false => resting(host).max(host.rise("Tcp.OutRsts")),
+    };
+    let (host, most) = hosts.highest(closed)?;
     let resting = resting(&host);
     (lost >= FAILED_MIN && most as f64 >= CLOSED_SHARE_MIN * lost as f64).then(|| Cause {
         rank: Rank::Pattern,

@@ -1,7 +1,7 @@
 //! Causes that a single counter shows, where nothing more specific was found.
 
 use super::cause::{Cause, Rank, evidence};
-use super::host::Hosts;
+use super::host::{Host, Hosts};
 use crate::{Blame, Finding};
 
 /// A rule about counters of one host.
@@ -17,7 +17,13 @@ struct Rule {
     hint: &'static str,
 }
 
-const RULES: [Rule; 8] = [
+/// Fewer pages are moved to swap by any host with little to do.
+const SWAPPED_PAGES_MIN: u64 = 1_000;
+
+/// Rules about programs that accept connections, which say nothing of a host that sends the load.
+const OF_SERVERS: [&str; 2] = ["syn_queue_full", "delayed_acks"];
+
+const RULES: [Rule; 13] = [
     Rule {
         code: "conntrack_full",
         counters: &["conntrack.drop", "conntrack.early_drop"],
@@ -63,6 +69,51 @@ const RULES: [Rule; 8] = [
         hint: "find the sockets that are not read; raise net.ipv4.tcp_mem (in pages) and tcp_rmem",
     },
     Rule {
+        code: "out_of_memory",
+        counters: &["vm.oom_kill"],
+        min: 1,
+        blame: None,
+        message: |host| format!("the kernel of {host} ended a process because memory ran out"),
+        hint: "look for `Out of memory` in `dmesg` to see which process it was; give the host more memory, or limit \
+               connections and buffers of the server",
+    },
+    Rule {
+        code: "swapping",
+        counters: &["vm.pswpin", "vm.pswpout"],
+        min: SWAPPED_PAGES_MIN,
+        blame: None,
+        message: |host| format!("{host} moved memory to swap and back: processes waited for it"),
+        hint: "less memory for each connection (buffers), more memory, or vm.swappiness=1 (a file in /etc/sysctl.d \
+               keeps it after a reboot)",
+    },
+    Rule {
+        code: "packets_dropped",
+        counters: &["softnet.dropped"],
+        min: 10,
+        blame: None,
+        message: |host| format!("the kernel of {host} dropped packets that its CPUs did not take in time"),
+        hint: "spread packets over more CPUs (ethtool -L, RPS), use fewer firewall rules, then raise \
+               net.core.netdev_max_backlog (a file in /etc/sysctl.d keeps it after a reboot)",
+    },
+    Rule {
+        code: "softirq_one_cpu",
+        counters: &["softirq.cpu_full"],
+        min: 3,
+        blame: None,
+        message: |host| format!("one CPU of {host} did nothing but network work of the kernel"),
+        hint: "spread packets over more CPUs: more queues (ethtool -L), IRQ affinity or irqbalance, or RPS \
+               (/sys/class/net/IFACE/queues/rx-0/rps_cpus)",
+    },
+    Rule {
+        code: "neighbours_full",
+        counters: &["neighbours.table_full"],
+        min: 1,
+        blame: None,
+        message: |host| format!("the table of neighbours of {host} was full: it could not address new hosts"),
+        hint: "route the source addresses through one gateway (ip route add NETWORK via ADDRESS), or raise \
+               net.ipv4.neigh.default.gc_thresh3 to four times the number of neighbours",
+    },
+    Rule {
         code: "socket_backlog",
         counters: &["TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop", "TcpExt.TCPOFODrop"],
         min: 10,
@@ -90,14 +141,16 @@ const RULES: [Rule; 8] = [
     },
 ];
 
-/// Returns the first of the rules that a host under test matches.
+/// Returns the first of the rules that a host under test matches, or the host that sends the load.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
     RULES.iter().find_map(|rule| cause(hosts, rule)).into_iter().collect()
 }
 
 fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
-    let sum = |host: &super::host::Host<'_>| rule.counters.iter().map(|name| host.rise(name)).sum();
-    let (host, most) = hosts.highest(sum)?;
+    let sum = |host: &Host<'_>| -> u64 { rule.counters.iter().map(|name| host.rise(name)).sum() };
+    let own = hosts.this().filter(|_| !OF_SERVERS.contains(&rule.code));
+    let own = own.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
+    let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
     // Acknowledgements are delayed in any idle connection; one for each request is a pattern.
     let each_request = rule.code != "delayed_acks" || most >= hosts.case.judged.counters.done / 2;
     (most >= rule.min && each_request).then(|| Cause {

@@ -1,6 +1,12 @@
-//! [`Hosts`]: the hosts of a lab as the rules see them.
+//! [`Hosts`]: the sampled hosts as the rules see them.
 
-use wavetank_measure::{ErrorClass, HostActivity, HostSample, HostStats, LogEvent, LogFact, Movement};
+use std::net::SocketAddr;
+
+use wavetank_measure::{
+    DestinationSample, ErrorClass, HostActivity, HostSample, HostStats, ListenerActivity, LogEvent, LogFact,
+    Movement,
+};
+use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::{Blame, format};
@@ -14,6 +20,18 @@ const EXCLUDING: [&str; 5] =
 pub(super) struct Host<'a> {
     pub(super) stats: &'a HostStats,
     pub(super) role: Role,
+    pub(super) place: Place,
+}
+
+/// Where a host is, seen from the load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// A host of a lab, or one that was observed in addition.
+    Other,
+    /// The host that sends the load.
+    This,
+    /// The same, and the target is on it.
+    WithTarget,
 }
 
 /// The purpose of a host.
@@ -25,7 +43,10 @@ pub(super) enum Role {
     Other,
 }
 
-/// All hosts of a lab.
+/// How messages name the host that sends the load.
+const THIS: &str = "this host";
+
+/// All sampled hosts.
 pub(super) struct Hosts<'a> {
     pub(super) case: &'a RuleInput<'a>,
     pub(super) all: Vec<Host<'a>>,
@@ -39,16 +60,57 @@ impl<'a> Hosts<'a> {
                 Some("load") => Role::Load,
                 Some("balancer") => Role::Balancer,
                 Some("server") => Role::Server,
+                // Outside of a lab, only hosts under test are observed in addition.
+                None if case.facts.circumstances.roles.is_empty() => Role::Server,
                 _ => Role::Other,
             }
         };
-        let host = |stats: &'a HostStats| Host { stats, role: role(stats.name()) };
-        Self { case, all: case.facts.observed.other_hosts().iter().map(host).collect() }
+        let host = |stats: &'a HostStats| Host { stats, role: role(stats.name()), place: Place::Other };
+        let place = if case.same_host { Place::WithTarget } else { Place::This };
+        let this = case.facts.observed.this_host().map(|stats| Host { stats, role: Role::Load, place });
+        let others = case.facts.observed.other_hosts().iter().map(host);
+        Self { case, all: others.chain(this).collect() }
     }
 
-    /// The hosts that are under test, which the load's own are not.
+    /// The hosts that are under test, which the load's own are only if the target is on them.
     pub(super) fn under_test(&self) -> impl Iterator<Item = Host<'a>> {
-        self.all.iter().copied().filter(|host| matches!(host.role, Role::Balancer | Role::Server))
+        let is_tested = |host: &Host<'_>| {
+            matches!(host.role, Role::Balancer | Role::Server) || host.place == Place::WithTarget
+        };
+        self.all.iter().copied().filter(is_tested)
+    }
+
+    /// The host that sends the load, if it is sampled as a whole.
+    pub(super) fn this(&self) -> Option<Host<'a>> {
+        self.all.iter().copied().find(Host::is_this)
+    }
+
+    /// The addresses that the load goes to.
+    fn targets(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
+        let plan = self.case.facts.plan;
+        plan.targets.iter().flat_map(|target| plan.connect_addresses(target)).copied()
+    }
+
+    /// The fullest destination of `host`. `own`: of those that the load goes to, else of others.
+    pub(super) fn destination(&self, host: &Host<'a>, own: bool) -> Option<&'a (DestinationSample, Nanos)> {
+        let goes = |one: &&(DestinationSample, Nanos)| {
+            let address = one.0.address;
+            let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
+            let is_own = host.is_this() && self.targets().any(|target| target == canonical);
+            is_own == own && one.0.range > 0
+        };
+        let all = host.activity().destinations().filter(goes);
+        all.max_by(|(one, _), (other, _)| fill(one).total_cmp(&fill(other)))
+    }
+
+    /// The listeners of `host` that the rules are about: on the host that sends the load, those of
+    /// the target.
+    pub(super) fn listeners(&self, host: &Host<'a>) -> Vec<&'a ListenerActivity> {
+        let is_wanted = |one: &&ListenerActivity| {
+            let port = one.fullest.address.port();
+            !host.is_this() || self.targets().any(|target| target.port() == port)
+        };
+        host.activity().listeners().filter(is_wanted).collect()
     }
 
     pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = Host<'a>> {
@@ -109,7 +171,12 @@ impl<'a> Hosts<'a> {
 
 impl<'a> Host<'a> {
     pub(super) fn name(&self) -> &'a str {
-        self.stats.name()
+        if self.is_this() { THIS } else { self.stats.name() }
+    }
+
+    /// Whether it sends the load, and is no host of a lab.
+    pub(super) fn is_this(&self) -> bool {
+        self.place != Place::Other
     }
 
     pub(super) const fn activity(&self) -> &'a HostActivity {
@@ -118,6 +185,7 @@ impl<'a> Host<'a> {
 
     pub(super) const fn blame(&self) -> Blame {
         match self.role {
+            Role::Load if matches!(self.place, Place::WithTarget) => Blame::Target,
             Role::Load => Blame::Generator,
             Role::Balancer => Blame::Balancer,
             Role::Server => Blame::Target,
@@ -145,19 +213,6 @@ impl<'a> Host<'a> {
         (!quiet.is_empty()).then(|| format!("unmoved on {}: {}", self.name(), quiet.join(", ")))
     }
 
-    /// `1,000 of 1,000 ports to 10.40.1.3:8080 in use at 5 s, 1,000 of them in TIME-WAIT`.
-    pub(super) fn ports(&self) -> Option<String> {
-        let (most, at) = self.activity().destinations().max_by_key(|(one, _)| one.ports)?;
-        Some(format!(
-            "{} of {} ports to {} in use at {} s, {} of them in TIME-WAIT",
-            format::count(most.ports),
-            format::count(most.range),
-            most.address,
-            at.as_secs_f64().round(),
-            format::count(most.resting)
-        ))
-    }
-
     /// By how much `value` rose at most since the first sample, which is from before the load.
     pub(super) fn risen(&self, value: fn(&HostSample) -> u64) -> u64 {
         let before = self.stats.before().map_or(0, value);
@@ -176,4 +231,21 @@ impl<'a> Host<'a> {
 pub(super) fn seconds(movement: &Movement) -> (f64, f64) {
     let second = |at: wavetank_units::Nanos| at.as_secs_f64().round();
     ((second(movement.first) - 1.0).max(0.0), second(movement.last))
+}
+
+/// The share of ports to a destination that is in use.
+pub(super) fn fill(one: &DestinationSample) -> f64 {
+    one.ports as f64 / one.range.max(1) as f64
+}
+
+/// `1,000 of 1,000 ports to 10.40.1.3:8080 in use at 5 s, 1,000 of them in TIME-WAIT`.
+pub(super) fn ports_text((most, at): &(DestinationSample, Nanos)) -> String {
+    format!(
+        "{} of {} ports to {} in use at {} s, {} of them in TIME-WAIT",
+        format::count(most.ports),
+        format::count(most.range),
+        most.address,
+        at.as_secs_f64().round(),
+        format::count(most.resting)
+    )
 }

@@ -1,7 +1,7 @@
 //! Causes that a counter of a host's kernel shows.
 
 use super::cause::{Cause, Rank, evidence};
-use super::host::{Host, Hosts, Role, seconds};
+use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
 use crate::{Blame, Finding, format};
 
 /// Fewer connections that an accept queue turned away are no limit.
@@ -27,11 +27,11 @@ pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
 
 /// All ports to one destination are in use.
 fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
-    let fill = |host: &Host<'_>| {
-        let fills = host.activity().destinations().map(|(one, _)| (one.ports, one.range));
-        fills.filter(|(_, range)| *range > 0).any(|(ports, range)| ports as f64 >= PORTS_FULL * range as f64)
-    };
-    let host = hosts.under_test().find(fill)?;
+    let fullest = hosts.under_test().filter_map(|host| Some((host, hosts.destination(&host, false)?)));
+    let (host, most) = fullest.max_by(|(_, one), (_, other)| fill(&one.0).total_cmp(&fill(&other.0)))?;
+    if fill(&most.0) < PORTS_FULL {
+        return None;
+    }
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
@@ -39,7 +39,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!("{} uses all local ports to a server", host.name()),
-            evidence: evidence([host.ports(), hosts.clients(), host.unmoved()]),
+            evidence: evidence([Some(ports_text(most)), hosts.clients(), host.unmoved()]),
             hint: "more servers, source addresses or ports: net.ipv4.ip_local_port_range='1024 65535' (a file in \
                    /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
                 .to_owned(),
@@ -51,6 +51,10 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
 /// A control group stopped the host because its CPU quota was used up.
 fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| {
+        // The quota of the load's own process is no host's.
+        if host.is_this() {
+            return 0;
+        }
         let (periods, stopped) = (host.rise("cgroup.periods"), host.rise("cgroup.throttled_periods"));
         let share = stopped as f64 / periods.max(1) as f64;
         if periods >= PERIODS_MIN && share >= THROTTLED_SHARE_MIN { stopped } else { 0 }
@@ -119,8 +123,15 @@ fn handshakes(hosts: &Hosts<'_>) -> Option<String> {
 /// An accept queue was full.
 fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     let counter = "TcpExt.ListenOverflows";
-    let (host, dropped) = hosts.highest(|host| host.risen(|sample| sample.listen_overflows))?;
-    let fullest = host.activity().listeners().max_by_key(|one| (one.drops, one.fullest.queue));
+    // On the host that sends the load, other programs have listeners, too.
+    let turned_away = |host: &Host<'_>| {
+        let all = host.risen(|sample| sample.listen_overflows);
+        let drops = || hosts.listeners(host).iter().map(|one| one.drops).sum();
+        if host.is_this() && host.activity().listeners().next().is_some() { all.min(drops()) } else { all }
+    };
+    let (host, dropped) = hosts.highest(turned_away)?;
+    let listeners = hosts.listeners(&host);
+    let fullest = listeners.iter().max_by_key(|one| (one.drops, one.fullest.queue));
     let queue = fullest.filter(|one| one.fullest.queue > 0).map(|one| {
         format!(
             "{} of {} waited at {}",
@@ -188,13 +199,17 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
         return None;
     }
     let lossy = |host: &&Host<'_>| {
-        let (again, sent) = (host.rise("Tcp.RetransSegs"), host.rise("Tcp.OutSegs"));
+        // Outside of a lab the other end may be such a host.
+        let opening = if host.is_this() { host.rise("TcpExt.TCPSynRetrans") } else { 0 };
+        let again = host.rise("Tcp.RetransSegs").saturating_sub(opening);
+        let sent = host.rise("Tcp.OutSegs");
         // A path with smaller packets is learned by sending again, without a timeout.
         let waited = ["TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSynRetrans"];
         let waited: u64 = waited.iter().map(|name| host.rise(name)).sum();
         again >= LOSS_MIN && waited >= LOSS_MIN && again as f64 >= LOSS_SHARE_MIN * sent as f64
     };
-    let host = hosts.all.iter().filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
+    let remote = hosts.all.iter().filter(|host| host.place != Place::WithTarget);
+    let host = remote.filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
     let (from, to) = seconds(&host.activity().counter("Tcp.RetransSegs"));
     let again = format!(
         "{} of {} segments sent again by {}, from {from} s to {to} s",

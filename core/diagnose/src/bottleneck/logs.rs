@@ -3,7 +3,7 @@
 use wavetank_measure::{LogEvent, LogFact};
 
 use super::cause::{Cause, Rank, evidence};
-use super::host::{Host, Hosts};
+use super::host::{Host, Hosts, ports_text};
 use crate::{Blame, Finding, format};
 
 /// Fewer lines are no cause, unless there are as many failures.
@@ -168,7 +168,8 @@ fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
             fact.last
         )
     };
-    let ports = host.filter(|_| fact.event == LogEvent::NoPorts).and_then(Host::ports);
+    let ports = host.filter(|_| fact.event == LogEvent::NoPorts);
+    let ports = ports.and_then(|host| hosts.destination(host, false)).map(ports_text);
     evidence([Some(lines), ports, hosts.clients(), host.and_then(Host::unmoved)])
 }
 

@@ -1,4 +1,4 @@
-//! The bottleneck of a run: which host of a lab set the limit, by what moved on it during the load.
+//! The bottleneck of a run: which of the sampled hosts set the limit, by what moved on it during the load.
 //!
 //! Each rule reads counters of hosts, logs of services and what clients saw, and returns a cause
 //! with its evidence. The causes are ranked by how directly the evidence shows them. A cause that
@@ -12,6 +12,8 @@ mod counter_rules;
 mod host;
 mod kernel;
 mod logs;
+mod machine;
+mod own_host;
 
 use wavetank_measure::ErrorClass;
 
@@ -32,8 +34,14 @@ pub(crate) struct Bottlenecks {
 }
 
 /// Adds what was found to the other findings. The cause of a failure comes first; otherwise it
-/// follows what decides the verdict.
-pub(crate) fn add(found: Option<Bottlenecks>, findings: &mut Vec<Finding>, verdict: &Verdict) {
+/// follows what decides the verdict. Findings about the generator get the evidence of its host.
+pub(crate) fn add(
+    case: &RuleInput<'_>,
+    found: Option<Bottlenecks>,
+    findings: &mut Vec<Finding>,
+    verdict: &Verdict,
+) {
+    own_host::add_own_host(case, findings);
     let Some(found) = found else { return };
     if let Some(blame) = found.blame {
         // How every request failed follows from the cause.
@@ -65,6 +73,7 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
         }
         if causes.is_empty() {
             causes.extend(counter_rules::causes(&hosts));
+            causes.extend(machine::causes(&hosts));
         }
     } else if case.facts.plan.events.is_empty() {
         // Faults and changes of the plan are meant to move counters.

@@ -9,7 +9,7 @@ mod subject;
 mod value;
 
 pub use host::HostGauge;
-pub use host_pattern::matches_host;
+pub use host_pattern::{THIS_HOST, matches_host};
 pub use subject::{ERROR_CLASSES, PART_NAMES};
 
 use serde::{Deserialize, Serialize};

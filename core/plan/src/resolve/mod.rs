@@ -114,7 +114,7 @@ pub fn resolve(
         tags: options.tags.clone(),
     };
     conflicts::check_http2(&plan)?;
-    thresholds::check_conditions(&plan, host.is_lab())?;
+    thresholds::check_conditions(&plan, host)?;
     notes::plan_warnings(&plan, host, &mut notes);
     UserError::combine(feasibility::shortfalls(&plan, &room, "-c")).map_or(Ok(()), Err)?;
     Ok(Resolved {

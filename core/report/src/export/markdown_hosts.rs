@@ -1,5 +1,6 @@
 //! The hosts of a lab, and the counts of its servers, as Markdown tables.
 
+use wavetank_plan::THIS_HOST;
 use wavetank_record::{HostUseDoc, Number, RunRecord, ServerCountDoc};
 use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
@@ -26,8 +27,12 @@ const HOST_COLUMNS: [&str; 13] = [
     "out peak",
 ];
 
-/// Table of what each host used and carried; empty columns are left out. Empty without a lab.
+/// Table of what each host used and carried; empty columns are left out. Empty if only the host that
+/// sent the load was sampled.
 pub(super) fn hosts(record: &RunRecord) -> String {
+    if record.hosts.iter().all(|host| host.name == THIS_HOST) {
+        return String::new();
+    }
     let rows: Vec<_> = record.hosts.iter().take(ROWS_MAX).map(host).collect();
     let is_told = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
     let told: Vec<usize> = (0..HOST_COLUMNS.len()).filter(is_told).collect();

@@ -3,6 +3,7 @@
 
 use maud::{Markup, html};
 use wavetank_measure::HostSample;
+use wavetank_plan::THIS_HOST;
 use wavetank_record::{HostUseDoc, Number, ServerCountDoc};
 use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
@@ -21,8 +22,10 @@ const DRAWN_MAX: usize = 8;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), LabStrings::for_language(sheet.language()));
+    // The host that sent the load has a section of its own.
+    let has_others = record.hosts.iter().any(|host| host.name != THIS_HOST);
     let body = html! {
-        @if !record.hosts.is_empty() { (worked(sheet, words)) (carried(sheet, words)) (over_time(sheet, words)) }
+        @if has_others { (worked(sheet, words)) (carried(sheet, words)) (over_time(sheet, words)) }
         @if !record.servers.is_empty() { (servers(sheet, words)) }
     };
     Section::new("lab", words.title, words.lead, body)

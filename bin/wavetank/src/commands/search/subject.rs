@@ -82,7 +82,7 @@ pub(super) fn from_experiment<'a>(
     names: &'a TargetAddresses<'a>,
     around: (&'a SearchArgs, &'a Host),
 ) -> Result<SearchSubject<'a>, UserError> {
-    check_supported(experiment, false, None)?;
+    check_supported(experiment, false, None, &[])?;
     let thresholds: Vec<_> = experiment.thresholds.iter().map(|one| one.value.clone()).collect();
     check_searchable(&thresholds)?;
     if thresholds.is_empty() {

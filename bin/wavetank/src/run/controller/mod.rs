@@ -71,6 +71,8 @@ pub(crate) struct RunController<'a> {
     beside: Option<Sampler>,
     /// What it looks at.
     looking: SamplingConfig<'a>,
+    /// The start of the load is agreed.
+    is_committed: bool,
     /// What the plan's events do to hosts.
     deeds: Option<EventRunner>,
     /// Returns what is missing of the lab that the run goes to, if something is.
@@ -127,6 +129,7 @@ impl<'a> RunController<'a> {
             zero: Nanos::ZERO,
             beside: None,
             looking: SamplingConfig::default(),
+            is_committed: false,
             deeds: None,
             loss: None,
             loss_due: Nanos::ZERO,
@@ -213,6 +216,7 @@ impl<'a> RunController<'a> {
             }
         }
         if committed {
+            self.is_committed = true;
             // The agent receives the agreed instant immediately. On a busy host it would pass
             // before the samplers of a lab's hosts have started.
             self.hear(Duration::ZERO);

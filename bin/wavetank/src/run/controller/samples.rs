@@ -20,12 +20,31 @@ impl<'a> RunController<'a> {
     pub(super) fn record_samples(&mut self) {
         let seen: Vec<_> = self.beside.as_ref().map(|beside| beside.poll().collect()).unwrap_or_default();
         self.take_seen(seen);
+        self.take_remote();
+    }
+
+    /// Records samples of hosts that are observed over ssh.
+    fn take_remote(&mut self) {
+        let Some(remote) = self.looking.remote else { return };
+        let mut remote = remote.borrow_mut();
+        if !self.is_committed {
+            remote.discard();
+            return;
+        }
+        let now = self.clock.now();
+        for (host, sample) in remote.poll(self.zero) {
+            let name = &remote.names()[host];
+            self.book.ledger.observe_other(name, &sample);
+            let problem = self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample));
+            self.book.store_problem(problem, now);
+        }
     }
 
     /// The load is over: look no more.
     pub(super) fn stop_sampling(&mut self) {
         let seen = self.beside.take().map(Sampler::end).unwrap_or_default();
         self.take_seen(seen);
+        self.take_remote();
     }
 
     fn take_seen(&mut self, seen: Vec<Observation>) {

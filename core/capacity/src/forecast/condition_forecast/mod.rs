@@ -3,7 +3,7 @@
 mod reach;
 mod samples;
 
-use wavetank_plan::{Condition, Plan, Subject};
+use wavetank_plan::{Condition, Plan, Subject, THIS_HOST, matches_host};
 
 use super::Forecast;
 
@@ -40,10 +40,13 @@ impl ConditionForecast {
     }
 }
 
-/// Returns the forecast of a condition on a host if there is no fleet file, so that no host is
-/// sampled.
+/// Returns the forecast of a condition on a host other than the one that runs the command: without
+/// a lab it is not sampled.
 fn unobserved(condition: &Condition) -> Option<ConditionForecast> {
     let Subject::Host(_, host) = &condition.subject else { return None };
+    if matches_host(host, THIS_HOST) {
+        return None;
+    }
     Some(ConditionForecast::Undecided(
         format!("{host} is not sampled"),
         "run refuses it, unless --scale or --speed make it a rehearsal".to_owned(),

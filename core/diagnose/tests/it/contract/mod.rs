@@ -8,5 +8,6 @@ mod drift;
 mod fleet;
 mod held;
 mod host_counters;
+mod own_host;
 mod standstill;
 mod verdict;

@@ -184,7 +184,7 @@ pub(crate) fn verdict(status: Status, reasons: &[&str], blame: Blame, headline: 
 
 pub(crate) fn finding(code: &str, blame: Blame, message: &str, evidence: &str, hint: &str) -> Finding {
     let [code, message, evidence, hint] = [code, message, evidence, hint].map(str::to_owned);
-    Finding { code, blame, decisive: true, message, evidence, hint }
+    Finding { code, blame, decisive: true, message, evidence, hint, ..Finding::default() }
 }
 
 /// A threshold failed.

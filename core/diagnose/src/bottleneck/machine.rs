@@ -1,0 +1,124 @@
+//! Causes that several values of a whole host show: its CPUs, disks and interfaces.
+
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts, Place, seconds};
+use crate::{Blame, Finding, format};
+
+/// A host is out of CPU if it used 90 % in this share of its samples, and in this many.
+const FULL_SHARE_MIN: f64 = 0.5;
+const FULL_SAMPLES_MIN: u64 = 3;
+/// One CPU limits a host if it was used to this share, and all together to no more than that.
+const CORE_FULL: f64 = 0.95;
+const CPUS_IDLE_MAX: f64 = 0.6;
+/// Processes wait for disks if the kernel counts this share of CPU time as such.
+const DISK_WAIT_MIN: f64 = 0.25;
+/// Fewer dropped packets are no cause.
+const DROPS_MIN: u64 = 10;
+
+/// Returns the first such cause.
+pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
+    let found = [drops(hosts), disk(hosts), cpu(hosts), core(hosts)];
+    found.into_iter().flatten().take(1).collect()
+}
+
+/// The hosts under test, without one that also sends the load: there either may have used its CPUs.
+fn apart<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = Host<'a>> {
+    hosts.under_test().filter(|host| host.place == Place::Other)
+}
+
+fn finding(code: &'static str, blame: Blame, message: String, evidence: String, hint: &str) -> Cause {
+    let (decisive, hint) = (false, hint.to_owned());
+    Cause {
+        rank: Rank::Pattern,
+        finding: Finding { code, blame, decisive, message, evidence, hint },
+        covers: &[],
+    }
+}
+
+/// An interface dropped packets: its ring or its queue was full.
+fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
+    let most = |host: &Host<'_>| {
+        let dropped = host.activity().counters().filter(|(name, movement)| {
+            let is_drop = name.ends_with(".rx_fifo") || name.ends_with(".tx_drops");
+            name.starts_with("dev.") && is_drop && movement.total >= DROPS_MIN
+        });
+        dropped.max_by_key(|(_, movement)| movement.total).map(|(name, _)| name.to_owned())
+    };
+    let all = hosts.under_test().chain(hosts.this());
+    let (host, counter) = all.filter_map(|host| Some((host, most(&host)?))).next()?;
+    let is_sent = counter.ends_with(".tx_drops");
+    let interface = counter.trim_start_matches("dev.").rsplit_once('.').map_or("", |(name, _)| name);
+    let message = if is_sent {
+        format!("{interface} of {} dropped packets that it was to send", host.name())
+    } else {
+        format!("{interface} of {} dropped packets because its ring was full", host.name())
+    };
+    let hint = if is_sent {
+        "a longer queue (ip link set IFACE txqueuelen 10000), fq or fq_codel, or fewer bursts"
+    } else {
+        "a longer ring (ethtool -G IFACE rx MAXIMUM), more queues (ethtool -L), or interrupts on more CPUs"
+    };
+    let text = evidence([host.moved(&counter), hosts.clients(), host.unmoved()]);
+    Some(finding("interface_drops", Blame::Network, message, text, hint))
+}
+
+/// Processes of a host waited for its disks.
+fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
+    let share = |host: &Host<'_>| {
+        let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+        let all: u64 = kinds.iter().map(|kind| host.rise(&format!("cpu.{kind}"))).sum();
+        host.rise("cpu.iowait") as f64 / all.max(1) as f64
+    };
+    let host = hosts.under_test().find(|host| share(host) >= DISK_WAIT_MIN)?;
+    let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
+    Some(finding(
+        "disk_wait",
+        host.blame(),
+        format!("processes of {} waited for its disks", host.name()),
+        evidence([Some(waited), host.moved("psi.io.some_us"), hosts.clients(), host.unmoved()]),
+        "write less to disk: access logs off or with a buffer (nginx: `access_log … buffer=64k flush=1s`), or logs on \
+         another disk",
+    ))
+}
+
+/// All CPUs of a host were used.
+fn cpu(hosts: &Hosts<'_>) -> Option<Cause> {
+    let is_full = |host: &Host<'_>| {
+        let (full, all) = (host.activity().cpu_full().samples, host.activity().samples());
+        full >= FULL_SAMPLES_MIN && full as f64 >= FULL_SHARE_MIN * all as f64
+    };
+    let host = apart(hosts).find(is_full)?;
+    let (from, to) = seconds(&host.activity().cpu_full());
+    let full = host.activity().cpu_full().samples;
+    let used = format!("used to 90 % or more in {} s, from {from} s to {to} s", format::count(full));
+    Some(finding(
+        "cpu_full",
+        host.blame(),
+        format!("the CPUs of {} were fully used", host.name()),
+        evidence([Some(used), hosts.clients(), host.unmoved()]),
+        "more CPUs or hosts, or less work for each request; a profile of the server shows where the time goes",
+    ))
+}
+
+/// One CPU of a host was fully used, and the others were not.
+fn core(hosts: &Hosts<'_>) -> Option<Cause> {
+    let limit = |host: &Host<'_>, resource: &str| {
+        host.stats.limits().into_iter().find(|one| one.resource == resource).map(|one| one.share())
+    };
+    let is_one = |host: &Host<'_>| {
+        host.stats.cpus() > 1.0
+            && limit(host, "cpu_core").is_some_and(|share| share >= CORE_FULL)
+            && limit(host, "cpu").is_some_and(|share| share <= CPUS_IDLE_MAX)
+    };
+    let host = apart(hosts).find(is_one)?;
+    let percent = |resource: &str| limit(&host, resource).map(format::percent).unwrap_or_default();
+    let used = format!("its busiest CPU at {}, all of them at {}", percent("cpu_core"), percent("cpu"));
+    Some(finding(
+        "one_cpu_full",
+        host.blame(),
+        format!("one CPU of {} was fully used while others were idle", host.name()),
+        evidence([Some(used), hosts.clients(), host.unmoved()]),
+        "more worker processes or threads (nginx: `worker_processes auto`; HAProxy: `nbthread`), each with its own \
+         listener (`reuseport`)",
+    ))
+}

@@ -1,0 +1,102 @@
+//! What the host that sends the load shows of the generator's own limits: its CPUs, files and
+//! ports.
+
+use wavetank_measure::LimitUse;
+
+use super::cause::evidence;
+use super::host::{Host, Hosts, ports_text, seconds};
+use crate::facts::RuleInput;
+use crate::{Blame, Finding, format};
+
+/// CPUs are used up if their mean over three seconds reached this share.
+const CPU_FULL: f64 = 0.95;
+/// Load threads lack a CPU if they waited for one for this share of the time.
+const WAITED_SHARE_MIN: f64 = 0.1;
+/// Other processes use much if it is this share of the used CPU time.
+const OTHERS_SHARE_MIN: f64 = 0.25;
+/// Findings that a lack of CPU time explains.
+const OF_CPU: [&str; 7] = ["late", "lag", "stalled", "starved", "full", "generator_lag", "generator_full"];
+/// A resource is used up from this share of its limit on.
+const USED_UP: f64 = 0.95;
+
+/// Adds what this host shows: a finding if a lack of CPU time explains others, and evidence to
+/// those about files and ports.
+pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
+    let hosts = Hosts::new(case);
+    let Some(host) = hosts.this() else { return };
+    for finding in findings.iter_mut().filter(|finding| finding.blame == Blame::Generator) {
+        let is_about = |word: &str| finding.code == word || finding.evidence.contains(word);
+        let more = [
+            is_about("no_source_address").then(|| hosts.destination(&host, true).map(ports_text)).flatten(),
+            is_about("no_files").then(|| used_up(&host, "files", "open files of wavetank")).flatten(),
+        ];
+        let more = evidence(more);
+        if !more.is_empty() {
+            let known = std::mem::take(&mut finding.evidence);
+            finding.evidence = evidence([Some(known).filter(|text| !text.is_empty()), Some(more)]);
+        }
+    }
+    if let Some(place) = findings.iter().position(|finding| OF_CPU.contains(&finding.code))
+        && let Some(cpu) = cpu(&hosts, &host, findings[place].decisive)
+    {
+        findings.insert(place, cpu);
+    }
+}
+
+/// `19,990 of 20,000 open files of wavetank in use at 5 s on this host`.
+fn used_up(host: &Host<'_>, resource: &str, name: &str) -> Option<String> {
+    let limit: LimitUse = host.activity().limit(resource)?;
+    let at = limit.at.as_secs_f64().round();
+    let (used, max) = (format::count(limit.used as u64), format::count(limit.max as u64));
+    (limit.share() >= USED_UP).then(|| format!("{used} of {max} {name} in use at {at} s on {}", host.name()))
+}
+
+/// The CPUs of this host were used up, or its load threads waited for one.
+fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
+    let (before, last) = (host.stats.before()?, host.stats.last()?);
+    let elapsed_ns = last.at.since(before.at) as f64;
+    let cpus = host.stats.cpus();
+    let sustained = host.stats.limits().into_iter().find(|limit| limit.resource == "cpu")?;
+    let waited_ns = host.rise("load_threads.waited_us") as f64 * 1e3;
+    let threads = f64::from(hosts.case.facts.plan.threads.max(1));
+    let is_full = sustained.share() >= CPU_FULL;
+    if elapsed_ns <= 0.0 || cpus <= 0.0 || !(is_full || waited_ns >= WAITED_SHARE_MIN * elapsed_ns * threads)
+    {
+        return None;
+    }
+    let used = |sample: &wavetank_measure::HostSample| sample.cpu_user_ns + sample.cpu_system_ns;
+    let own = used(last).saturating_sub(used(before)) as f64 / (elapsed_ns * cpus);
+    let busy = last.cpu_since(before)?;
+    let others = (busy - own).max(0.0);
+    let at = sustained.at.as_secs_f64().round();
+    let share = format::percent(sustained.share().min(1.0));
+    let peak = format!("{share} of {cpus} CPUs used in the 3 s up to {at} s");
+    let parts = format!(
+        "over the run {} by wavetank, {} by other processes",
+        format::percent(own.min(1.0)),
+        format::percent(others.min(1.0))
+    );
+    let waited = (waited_ns > 0.0).then(|| {
+        let movement = host.activity().counter("load_threads.waited_us");
+        let (from, to) = seconds(&movement);
+        format!("load threads waited {:.1} s for a CPU, from {from} s to {to} s", waited_ns / 1e9)
+    });
+    let message = if is_full {
+        "the CPUs of this host were used up: wavetank could not start or read everything in time"
+    } else {
+        "load threads waited for a CPU of this host: wavetank could not start or read everything in time"
+    };
+    let hint = if others >= OTHERS_SHARE_MIN * busy {
+        "run wavetank on a host without other work: other processes used much of the CPU time"
+    } else {
+        "more or faster CPUs, more load hosts (--fleet), or less load"
+    };
+    Some(Finding {
+        code: "generator_cpu",
+        blame: Blame::Generator,
+        decisive,
+        message: message.to_owned(),
+        evidence: evidence([Some(peak), Some(parts), waited]),
+        hint: hint.to_owned(),
+    })
+}

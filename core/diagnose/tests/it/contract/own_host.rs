@@ -1,0 +1,225 @@
+//! What the host that sends the load, or an observed host, shows outside of a lab. All samples are
+//! recorded values.
+
+use crate::common::{Second, condition, plan};
+use wavetank_diagnose::{Diagnosis, Finding, RunContext, RunEnd, diagnose};
+use wavetank_measure::{DestinationSample, ErrorClass, HostCounters, HostSample, Ledger, ListenerSample};
+use wavetank_plan::Plan;
+use wavetank_units::Nanos;
+
+/// Seconds of each run.
+const SECONDS: i64 = 6;
+
+/// A run outside of a lab.
+#[derive(Clone, Copy)]
+struct Run {
+    /// The plan's target is on this host.
+    same_host: bool,
+    threshold: &'static str,
+    second: fn(Second) -> Second,
+    /// This host at the end of second `n`.
+    this: fn(u64) -> HostSample,
+    /// An observed host in each second: counters that rose.
+    web1: &'static [(&'static str, u64)],
+    cores: fn(u64) -> Vec<(u64, u64)>,
+}
+
+/// A run without anything to report.
+const QUIET: Run = Run {
+    same_host: true,
+    threshold: "p99 < 500ms",
+    second: |second| second.done(100, 5),
+    this: |second| busy(second, 50, 30),
+    web1: &[],
+    cores: |_| Vec::new(),
+};
+
+/// This host with two CPUs at the end of a second: hundredths of both that are used, and those of
+/// one CPU that wavetank uses.
+fn busy(second: u64, percent: u64, own_percent: u64) -> HostSample {
+    HostSample {
+        cores: vec![(second * percent, second * 100); 2],
+        cpu_user_ns: second * own_percent * 10_000_000,
+        ..HostSample::default()
+    }
+}
+
+/// Adds what a whole sample has.
+fn counted(sample: HostSample, rises: &[(&str, u64)], levels: &[(&str, u64)]) -> HostSample {
+    let named = |all: &[(&str, u64)]| {
+        let mut all: Vec<_> = all.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        all.sort();
+        all
+    };
+    let always = [("files.max", 20_000), ("files.used", 100)];
+    let always = always.iter().filter(|(name, _)| !levels.iter().any(|(own, _)| own == name));
+    let levels: Vec<_> = levels.iter().chain(always).copied().collect();
+    let counters = HostCounters { rises: named(rises), levels: named(&levels), ..sample.counters };
+    HostSample { counters, ..sample }
+}
+
+impl Run {
+    fn diagnosis(&self) -> Diagnosis {
+        let plan = Plan { thresholds: vec![condition(self.threshold)], ..plan(SECONDS) };
+        let mut ledger = Ledger::new(&plan);
+        for end in 0..=SECONDS {
+            let second = end.unsigned_abs();
+            let mut this = (self.this)(second);
+            if this.counters.levels.is_empty() {
+                this = counted(this, &[], &[]);
+            }
+            ledger.observe_host(&HostSample { at: Nanos::from_secs(end), ..this });
+            let rises: &[_] = if end > 0 { self.web1 } else { &[] };
+            let web = HostSample { cores: (self.cores)(second), ..HostSample::default() };
+            ledger
+                .observe_other("web1", &HostSample { at: Nanos::from_secs(end), ..counted(web, rises, &[]) });
+        }
+        for at in 0..SECONDS {
+            let _ = ledger.add(&(self.second)(Second::at(at)).seal());
+        }
+        let context = RunContext { same_host: self.same_host, ..RunContext::default() };
+        diagnose(&plan, &ledger, &RunEnd::Finished, &context)
+    }
+
+    /// The run must have a finding with this code and blame; its evidence must contain all of
+    /// `evidence`.
+    #[track_caller]
+    fn check(&self, code: &str, blame: &str, evidence: &[&str]) -> Finding {
+        let found = self.diagnosis().findings;
+        let one = found.iter().find(|one| one.code == code).unwrap_or_else(|| panic!("{found:#?}"));
+        assert_eq!(one.blame.name(), blame, "{one:?}");
+        assert!(evidence.iter().all(|part| one.evidence.contains(part)), "{one:?}");
+        assert!(!one.hint.is_empty() && !one.confidence().is_empty(), "{one:?}");
+        one.clone()
+    }
+
+    #[track_caller]
+    fn check_clean(&self) {
+        let findings = self.diagnosis().findings;
+        assert!(findings.is_empty(), "{findings:#?}");
+    }
+}
+
+#[test]
+fn a_quiet_run_has_no_finding() {
+    QUIET.check_clean();
+    Run { same_host: false, ..QUIET }.check_clean();
+    // Busy CPUs alone are no finding of a run that passes in time.
+    Run { this: |second| busy(second, 99, 150), ..QUIET }.check_clean();
+    // What other programs of this host do is none, either.
+    Run { this: noisy, ..QUIET }.check_clean();
+}
+
+/// Counters and a full queue of another program on this host.
+fn noisy(second: u64) -> HostSample {
+    let rises = [
+        ("Tcp.OutSegs", 100),
+        ("Tcp.RetransSegs", 50),
+        ("TcpExt.ListenOverflows", 50),
+        ("TcpExt.TCPTimeouts", 50),
+    ];
+    let sample = HostSample { listen_overflows: second * 50, ..busy(second, 50, 30) };
+    let mut sample = counted(sample, &rises, &[]);
+    let address = "0.0.0.0:8081".parse().expect("an address");
+    sample.counters.listeners = vec![ListenerSample { address, queue: 129, limit: 128, drops: second * 50 }];
+    sample
+}
+
+#[test]
+fn the_queue_of_a_local_target_is_named() {
+    fn full(second: u64) -> HostSample {
+        let address = "0.0.0.0:80".parse().expect("an address");
+        let overflows = second.saturating_sub(1) * 20;
+        let mut sample = counted(
+            HostSample { listen_overflows: overflows, ..busy(second, 30, 10) },
+            &[("TcpExt.ListenOverflows", 20)],
+            &[],
+        );
+        sample.counters.listeners = vec![ListenerSample { address, queue: 9, limit: 8, drops: overflows }];
+        sample
+    }
+    let slow = Run { second: |second| second.done(100, 2_000), this: full, ..QUIET };
+    let found =
+        slow.check("accept_queue_full", "target", &["9 of 8 waited at 0.0.0.0:80", "ListenOverflows"]);
+    assert!(found.message.contains("this host"), "{found:?}");
+    assert_eq!(slow.diagnosis().verdict.blame.name(), "target");
+    // With the target elsewhere, the listener is another program's.
+    let remote = Run { same_host: false, ..slow };
+    assert!(remote.diagnosis().findings.iter().all(|one| one.code != "accept_queue_full"));
+}
+
+#[test]
+fn a_lack_of_cpu_explains_lateness() {
+    let late: fn(Second) -> Second = |second| second.done_lagging(100, 5, 3_000);
+    let full: fn(u64) -> HostSample =
+        |second| counted(busy(second, 99, 60), &[("load_threads.waited_us", 400_000)], &[]);
+    let run = Run { second: late, this: full, ..QUIET };
+    let evidence = ["99 % of 2 CPUs", "30 % by wavetank, 69 % by other processes", "waited 2.8 s for a CPU"];
+    let found = run.check("generator_cpu", "generator", &evidence);
+    assert!(found.hint.contains("without other work"), "{found:?}");
+    let codes: Vec<_> = run.diagnosis().findings.iter().map(|one| one.code).collect();
+    assert_eq!(codes[..2], ["generator_cpu", "late"], "{codes:?}");
+    let own = Run { this: |second| busy(second, 99, 190), ..run };
+    assert!(own.check("generator_cpu", "generator", &[]).hint.starts_with("more or faster CPUs"));
+    // Late for another reason.
+    let idle = Run { second: late, ..QUIET };
+    assert!(idle.diagnosis().findings.iter().all(|one| one.code != "generator_cpu"));
+}
+
+#[test]
+fn ports_and_files_of_the_generator_are_evidence() {
+    fn ports(second: u64) -> HostSample {
+        let mut sample = counted(busy(second, 20, 10), &[], &[("files.used", 19_999)]);
+        let address = "10.0.0.5:80".parse().expect("an address");
+        sample.counters.destinations =
+            vec![DestinationSample { address, ports: 28_232, resting: 28_000, range: 28_232 }];
+        sample
+    }
+    let no_ports = Run {
+        same_host: false,
+        second: |second| second.failed(100, ErrorClass::NoSourceAddress, 1),
+        this: ports,
+        ..QUIET
+    };
+    let evidence = ["28,232 of 28,232 ports to 10.0.0.5:80", "28,000 of them in TIME-WAIT"];
+    no_ports.check("no_source_address", "generator", &evidence);
+    let no_files = Run { second: |second| second.failed(100, ErrorClass::NoFiles, 1), ..no_ports };
+    no_files.check(
+        "no_files",
+        "generator",
+        &["19,999 of 20,000 open files of wavetank in use at 0 s on this host"],
+    );
+    // Ports of the load are no limit of a local target.
+    Run { this: ports, ..QUIET }.check_clean();
+}
+
+#[test]
+fn counters_of_an_observed_host_name_it() {
+    let check = |rises: &'static [(&'static str, u64)], code: &str, blame: &str| {
+        let run = Run { same_host: false, second: |second| second.done(100, 900), web1: rises, ..QUIET };
+        let found = run.check(code, blame, &[]);
+        assert!(found.message.contains("web1"), "{found:?}");
+        Run { second: QUIET.second, ..run }.check_clean();
+    };
+    check(&[("vm.oom_kill", 1)], "out_of_memory", "target");
+    check(&[("vm.pswpin", 500)], "swapping", "target");
+    check(&[("softnet.dropped", 50)], "packets_dropped", "target");
+    check(&[("softirq.cpu_full", 1)], "softirq_one_cpu", "target");
+    check(&[("neighbours.table_full", 3)], "neighbours_full", "target");
+    check(&[("dev.eth0.rx_fifo", 30)], "interface_drops", "network");
+    check(&[("dev.eth0.tx_drops", 30)], "interface_drops", "network");
+    check(&[("cpu.idle", 100), ("cpu.iowait", 60), ("cpu.user", 40)], "disk_wait", "target");
+    check(&[("conntrack.drop", 1)], "conntrack_full", "target");
+}
+
+#[test]
+fn cpus_of_an_observed_host_are_a_limit() {
+    let slow = Run { same_host: false, second: |second| second.done(100, 900), ..QUIET };
+    let all = Run { cores: |second| vec![(second * 97, second * 100); 2], ..slow };
+    assert!(all.check("cpu_full", "target", &["90 % or more in"]).message.contains("web1"));
+    let one = Run { cores: |second| vec![(second * 100, second * 100), (second * 5, second * 100)], ..slow };
+    one.check("one_cpu_full", "target", &["its busiest CPU at 100 %"]);
+    let idle = Run { cores: |second| vec![(second * 50, second * 100); 2], ..slow };
+    let codes: Vec<_> = idle.diagnosis().findings.iter().map(|one| one.code).collect();
+    assert!(!codes.contains(&"cpu_full") && !codes.contains(&"one_cpu_full"), "{codes:?}");
+}
