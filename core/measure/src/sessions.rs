@@ -52,10 +52,13 @@ pub struct SessionSeries {
 }
 
 impl SessionSeries {
-    /// Derives sessions that consist of one request each from the counters of those requests.
+    /// Derives sessions that consist of one request each from the counters of those requests. An
+    /// interval can drop more requests than it offers, since earlier ones offered them. None
+    /// started in it then.
     pub fn from_requests(series: &StepSeries) -> Self {
         let RequestCounters { offered, done, dropped_by, .. } = series.counters;
-        let (started, failed) = (offered - series.counters.dropped(), series.counters.failed());
+        let started = offered.saturating_sub(series.counters.dropped());
+        let failed = series.counters.failed();
         let counts = SessionCounts { offered, started, done, failed, dropped_by };
         Self { counts, ..Self::default() }
     }

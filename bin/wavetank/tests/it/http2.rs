@@ -309,7 +309,7 @@ fn journeys_work_unchanged() {
          \x20 - get: /status/302\n    check: body contains Wavetank\n\
          \x20 - post: /echo\n    json: {{id: abc-1}}\n    extract: {{id: 'json $.id'}}\n\
          \x20 - get: /echo?${{id}}\n    body: \"${{id}}\"\n    check: body contains abc-1\n\
-         phases: [{{users: 3, for: 300ms}}]\n",
+         phases: [{{users: 3, for: 60s, sessions: 12}}]\n",
         serve.address()
     );
     let harness = RunHarness::new(PROGRAM);
@@ -321,7 +321,8 @@ fn journeys_work_unchanged() {
         outcome.expect_exit(0);
         let result = outcome.result();
         result.conserved();
-        assert!(result.count("requests.done") > 30 && result.count("requests.failed") == 0, "{result}");
+        // Three requests in each of twelve sessions.
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (36, 0), "{result}");
     }
 }
 

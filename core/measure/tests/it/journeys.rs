@@ -5,7 +5,9 @@ use crate::shop;
 
 use common::{Second, condition};
 use shop::{BUY, met, shop, ten_seconds};
-use wavetank_measure::{DropReason, ErrorClass, Ledger, Selection, SessionCounts, ThresholdResult};
+use wavetank_measure::{
+    DropReason, ErrorClass, Ledger, Selection, SessionCounts, SessionSeries, StepSeries, ThresholdResult,
+};
 use wavetank_plan::Plan;
 
 const MS: f64 = 1e6;
@@ -221,4 +223,15 @@ fn sessions_that_never_began_are_dropped_load() {
         validity.generator_open_model.count, 0,
         "a limit of the plan itself is not caused by the generator"
     );
+}
+
+#[test]
+fn an_interval_can_drop_more_sessions_than_it_offers() {
+    let started = |offered: u64, dropped: u64| {
+        let mut series = StepSeries::default();
+        series.counters.offered = offered;
+        series.counters.dropped_by[DropReason::Behind as usize] = dropped;
+        SessionSeries::from_requests(&series).counts.started
+    };
+    assert_eq!([started(5, 2), started(5, 5), started(5, 7)], [3, 0, 0]);
 }

@@ -118,7 +118,7 @@ fn check_search(wishes: PruneOptions, end: Option<&str>, ids: &[&str], goes: boo
 fn searches_go_whole() {
     let none = PruneOptions::default();
     let all = PruneOptions { keep: Some(0), ..none };
-    for end in [Some("found"), Some("in_progress"), None] {
+    for end in [Some("found"), Some("under_way"), None] {
         check_search(all, end, &["aa01", "aa02", "aa03", "aa04"], true);
     }
     check_search(PruneOptions { keep: Some(2), ..none }, Some("found"), &["aa01", "aa02"], true);
@@ -130,7 +130,7 @@ fn searches_go_whole() {
         true,
     );
     check_search(PruneOptions { failed: true, ..none }, Some("found"), &["aa02", "aa03"], false);
-    check_search(PruneOptions { failed: true, ..none }, Some("in_progress"), &["aa02", "aa03"], true);
+    check_search(PruneOptions { failed: true, ..none }, Some("under_way"), &["aa02", "aa03"], true);
     let (_temp, runs) = four();
     drop(search(&runs, Some("found")));
     let sized = runs.prunable(all, NOW).expect("it can be read");
@@ -147,7 +147,7 @@ fn some_searches_never_go() {
     let check = |spoil: &dyn Fn(&SearchFolder) -> Option<ArchiveWriter>, reason: &str| {
         let temp = tempfile::tempdir().expect("a folder for the test");
         let runs = RunsDir::new(temp.path());
-        let folder = search(&runs, Some("in_progress"));
+        let folder = search(&runs, Some("under_way"));
         let path = folder.path().to_owned();
         let held = spoil(&folder);
         let written = fs::metadata(path.join("search.json")).and_then(|answer| answer.modified());

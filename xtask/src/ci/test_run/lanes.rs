@@ -43,6 +43,6 @@ pub(super) fn run_all(
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..lanes.max(1)).map(|_| scope.spawn(lane)).collect();
-        threads.into_iter().map(|thread| thread.join().expect("a lane reports errors")).collect()
+        threads.into_iter().try_for_each(|thread| thread.join().expect("a lane reports errors"))
     })
 }

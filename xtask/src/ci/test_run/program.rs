@@ -65,13 +65,12 @@ impl TestProgram {
 
     /// Returns the command that runs it, with what cargo adds to its environment.
     pub(super) fn command(&self) -> Command {
-        let mut command = match &self.executable {
-            Some(executable) => Command::new(executable),
-            None => {
-                let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-                cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--doc"]);
-                cargo
-            }
+        let mut command = if let Some(executable) = &self.executable {
+            Command::new(executable)
+        } else {
+            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--doc"]);
+            cargo
         };
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
         command

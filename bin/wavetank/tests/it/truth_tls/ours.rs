@@ -36,7 +36,7 @@ impl Ours {
     /// Returns the server's counts, read with one request that is not counted. `words` are the
     /// arguments that its clients need.
     fn truth(&self, words: &str) -> Value {
-        let words = files(&self.place, &format!("--insecure --once {words}"));
+        let words = files(&self.place, &format!("--insecure --once --connect-timeout 60s {words}"));
         let outcome = self.trial.program().args(["run", &self.url("https", "/truth")]).args(words).run();
         outcome.expect_exit(0);
         let from = outcome.stdout.find("\n{").unwrap_or_else(|| panic!("no JSON in {outcome}"));
