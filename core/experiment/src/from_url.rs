@@ -85,6 +85,10 @@ pub fn read_url(request: &UrlRequest, input: &ParseInput<'_>) -> Parsed {
     let mut experiment = UrlReader { input, vars: Variables::default(), out: &mut out }.experiment(request);
     // All errors are found, also after the first.
     let _ = override_with(&mut experiment, input, &Variables::default(), &mut out);
+    // A request with different fields for each user cannot be probed, which is only the default.
+    if experiment.http.headers.iter().any(|header| header.value.as_fixed().is_none()) {
+        experiment.probe = input.options.probe;
+    }
     verify(&experiment, &mut out);
     let diagnostics = unplaced(&out);
     let experiment = (!diagnostics.has_errors()).then_some(experiment);

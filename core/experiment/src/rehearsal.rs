@@ -28,8 +28,8 @@ impl Experiment {
         }
     }
 
-    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of traces
-    /// and events, and multiplies at. Think times, timeouts and waits stay unchanged.
+    /// Applies `--speed`: divides for, every, ramp, wave, spike, pause, from and the times of
+    /// traces and events, and multiplies at. Think times, timeouts and waits stay unchanged.
     pub fn speed(&mut self, factor: Factor) {
         for phase in self.all_phases_mut() {
             let shorten = |at: &mut Option<Spanned<Nanos>>| {

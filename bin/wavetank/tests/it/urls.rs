@@ -49,6 +49,15 @@ fn a_url_and_the_file_that_says_the_same_have_one_plan_hash() {
 }
 
 #[test]
+fn a_field_that_differs_is_not_probed() {
+    let (target, trial) = (target(), trial());
+    for words in ["-H X-Id:${uuid()} -n 5 -c 1", "--stage 100ms:50/s --basic ann:pw"] {
+        let outcome = trial.load(&target.url("/"), words.split_whitespace()).run();
+        assert!(matches!(outcome.exit, Some(0 | 3)), "{words}: {outcome}");
+    }
+}
+
+#[test]
 fn once_shows_the_expanded_request() {
     let (target, trial) = (target(), trial());
     let rows = trial.place().write("rows.csv", "name\nan\"n\n");

@@ -37,8 +37,8 @@ impl Scenario {
     }
 }
 
-/// Checks that a scenario has a weight in the top-level phases or its own phases. A single one takes
-/// part in them anyway.
+/// Checks that a scenario has a weight in the top-level phases or its own phases. A single one
+/// takes part in them anyway.
 fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     let top = !experiment.phases.is_empty();
     for scenario in &experiment.scenarios {

@@ -75,6 +75,20 @@ fn a_path_is_sent_in_ascii() {
 }
 
 #[test]
+fn only_a_request_that_is_the_same_for_all_is_probed() {
+    let probe = |url: &str, options: &RunOptions| {
+        read_of_url(&request(url), options).experiment.expect("an experiment").probe
+    };
+    let basic = RunOptions { basic: Some(Secret::new("a:b")), ..RunOptions::default() };
+    assert_eq!(probe("127.0.0.1:8080/", &basic), Some(true));
+    assert_eq!(probe("127.0.0.1:8080/", &header("X-Id", "7")), Some(true));
+    assert_eq!(probe("127.0.0.1:8080/", &header("X-Id", "${uuid()}")), None);
+    assert_eq!(probe("127.0.0.1:8080/${uuid()}", &basic), None);
+    let asked = RunOptions { probe: Some(true), ..header("X-Id", "${uuid()}") };
+    assert_eq!(probe("127.0.0.1:8080/", &asked), Some(true), "which is an error later");
+}
+
+#[test]
 fn bodies_are_those_of_a_file() {
     let none = RunOptions::default();
     let fields = vec![("a".to_owned(), "b c".to_owned()), ("d".to_owned(), "${seq()}".to_owned())];

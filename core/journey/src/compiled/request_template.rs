@@ -57,7 +57,7 @@ impl RequestTemplate {
             }
             Some(AuthPlan::Bearer(token)) => {
                 let mut value = Template::from("Bearer ");
-                value.pieces.extend(token.pieces.iter().cloned());
+                append(&mut value, token);
                 headers.push(("Authorization".to_owned(), value));
             }
             // Written once the server has sent its challenge.
@@ -255,6 +255,11 @@ fn push_field(head: &mut Template, name: &str, value: &Template) {
 
 /// `Basic BASE64(user:password)` (RFC 7617).
 fn basic(user: &Template, password: &Template) -> Template {
+    if let (Some(user), Some(password)) = (user.as_fixed(), password.as_fixed()) {
+        let mut value = Vec::new();
+        crate::auth::basic(&mut value, user, password);
+        return Template::fixed(value);
+    }
     let mut words = user.clone();
     words.push_fixed(b":");
     append(&mut words, password);
