@@ -1,4 +1,4 @@
-//! A thousand agents whose intervals are replayed: what they cost the controller.
+//! A thousand agents that replay intervals: what they cost the controller.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -118,10 +118,10 @@ fn ticks(running: &Running) -> Option<u64> {
     Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
 }
 
-/// Bytes of intervals that the archive has.
-fn stored_bytes(hosts: &FleetHosts) -> u64 {
-    let files = std::fs::read_dir(hosts.archive().join("intervals")).into_iter().flatten().flatten();
-    files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()
+/// Bytes of an agent's intervals in the archive of the last run.
+fn stored_bytes(hosts: &FleetHosts, name: &str) -> u64 {
+    let file = hosts.archive().join(format!("intervals/{name}.jsonl"));
+    file.metadata().map(|file| file.len()).unwrap_or(0)
 }
 
 /// Records what every agent replays.
@@ -151,7 +151,7 @@ fn a_controller_follows_a_thousand_agents() {
     with_hosts(test, 1, |hosts| {
         let replayed = Arc::new(record(hosts));
         hosts.kill_agent(1);
-        let _broker = HostsBroker::start(hosts, count);
+        let broker = HostsBroker::start(hosts, count);
         let agents: Vec<_> = (1..=count)
             .map(|number| {
                 let replayed = Arc::clone(&replayed);
@@ -159,15 +159,18 @@ fn a_controller_follows_a_thousand_agents() {
                 std::thread::Builder::new().stack_size(1 << 20).spawn(body).expect("a thread")
             })
             .collect();
+        broker.wait_for_clients(count);
         // Clocks of this many agents on one machine cannot be measured well.
         let words = ["--start-tolerance", "60s", "--no-probe"];
         let running = hosts.run("steps.yaml", words).start();
-        let total: u64 = replayed.lines.iter().map(|line| line.len() as u64).sum::<u64>() * count as u64;
+        // All agents are at the same second, within some.
+        let name = format!("load{count}");
+        let total: u64 = replayed.lines_of(&name).iter().map(|line| line.len() as u64).sum();
         let mut first = None;
         // The load without its beginning and end.
         let last = poll_until(LIMIT, || {
             assert!(!running.ends_within(Duration::ZERO), "{} {}", running.stdout(), running.stderr());
-            let bytes = if hosts.place.runs("runs").len() > 1 { stored_bytes(hosts) } else { 0 };
+            let bytes = stored_bytes(hosts, &name);
             let now = (Clock::starting_now(), ticks(&running)?);
             if bytes * 5 >= total && first.is_none() {
                 first = Some(now);
