@@ -96,12 +96,10 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
     };
     match case.facts.ending {
         // A short or counted run can be as hopeless as one that was stopped for it.
-        RunEnd::Finished => {
+        RunEnd::Finished | RunEnd::AgentLost => {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        // The finding about the lost agent decides.
-        RunEnd::AgentLost => Vec::new(),
         RunEnd::Signal => vec![cause(Status::Incomplete, "signal", cut_short::SIGNAL)],
         RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {

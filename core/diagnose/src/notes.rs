@@ -5,7 +5,7 @@ use wavetank_plan::MaxOpenLimit;
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Finding, format};
+use crate::{Finding, fleet, format};
 
 /// Steal from this share of CPU time on is more than a circumstance.
 const STEAL_MAX: f64 = 0.05;
@@ -110,8 +110,8 @@ fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
 fn unanswered(case: &RuleInput<'_>) -> Option<String> {
     let open = case.judged.open;
     let verb = if open == 1 { "was" } else { "were" };
-    // After a kill no process could record how long they had waited.
-    let fate = if case.facts.circumstances.lost.is_empty() {
+    // After a kill no process could record how long they had waited; also not on a lost agent.
+    let fate = if case.facts.circumstances.lost.is_empty() && fleet::gaps(case).is_none() {
         "at the end and count in the response time as long as they waited"
     } else {
         "when the last interval was sealed and are in no response time"

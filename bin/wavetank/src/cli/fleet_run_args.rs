@@ -17,8 +17,8 @@ pub(crate) struct FleetRunArgs {
     /// Hosts or groups of the fleet to leave out (repeatable)
     #[arg(long, value_name = "HOSTS", requires = "fleet")]
     pub(crate) without: Vec<String>,
-    /// When an agent is lost under load: `incomplete` (the others go on), `abort`, or the part of the
-    /// load that may be lost, such as 5% [default: incomplete]
+    /// When an agent is lost under load: `incomplete` (the others go on), `abort`, or the part of
+    /// the load that may be lost, such as 5% [default: incomplete]
     #[arg(long, value_name = "POLICY", requires = "fleet", value_parser = parse_on_loss)]
     pub(crate) on_loss: Option<LossPolicy>,
     /// Refuse to start if two agents could start further apart than this [default: 5ms]
@@ -58,7 +58,7 @@ fn parse_on_loss(text: &str) -> Result<LossPolicy, UserError> {
         "incomplete" => Ok(LossPolicy::Incomplete),
         "abort" => Ok(LossPolicy::Abort),
         _ => percent().map(|percent| LossPolicy::Tolerate { percent }).ok_or_else(|| {
-            let message = format!("`{text}` is neither incomplete, abort nor a percentage from 1% to 99%");
+            let message = format!("`{text}` is not incomplete, abort or a percentage from 1% to 99%");
             UserError::usage("bad_loss_policy", message, "write for example --on-loss abort or --on-loss 5%")
         }),
     }

@@ -119,10 +119,7 @@ impl LabAgent {
     fn wait_until_it_listens(&self) -> Result<(), UserError> {
         let clock = Clock::starting_now();
         loop {
-            let unready = match read_hello(&self.folder) {
-                Ok(_) => return Ok(()),
-                Err(error) => error,
-            };
+            let Err(unready) = read_hello(&self.folder) else { return Ok(()) };
             if self.process.ends_within(LOOK_EVERY) {
                 return Err(not_started(&self.host, &last_line(&self.folder.join(AGENT_LOG))));
             }

@@ -7,7 +7,7 @@ use wavetank_testkit::{Program, RunResult, Running, Script, Signal, is_long, pol
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, of_agent, target, with_hosts};
 
-pub(crate) const LINK: &str = "nats://127.0.0.1:4222";
+const LINK: &str = "nats://127.0.0.1:4222";
 const RATE: u64 = 200;
 
 fn script() -> Script {
@@ -52,6 +52,22 @@ impl HostsBroker {
     fn signal(&self, signal: Signal) {
         self.running.as_ref().expect("it runs").signal(signal);
     }
+}
+
+/// Waits until this number of clients is connected to the broker.
+#[track_caller]
+pub(crate) fn wait_for_clients(count: usize) {
+    // Connections to port 4222 in the state `established`, as the kernel writes them.
+    let is_client = |line: &&str| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        fields.get(2).is_some_and(|other| other.ends_with(":107E")) && fields.get(3) == Some(&"01")
+    };
+    let clients = || {
+        let table = std::fs::read_to_string("/proc/thread-self/net/tcp").expect("Linux has it");
+        table.lines().filter(is_client).count()
+    };
+    let all = poll_until(LIMIT, || (clients() >= count).then_some(()));
+    assert!(all.is_some(), "{} of {count} clients are connected", clients());
 }
 
 /// The options of an agent that connects to the broker.

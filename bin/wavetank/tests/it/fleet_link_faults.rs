@@ -18,8 +18,8 @@ impl CutLink {
     fn new(host: usize) -> Self {
         let port = 2_200 + host;
         let rules = format!(
-            "table inet cut {{ chain out {{ type filter hook output priority 0; \
-             tcp dport {port} drop; tcp sport {port} drop; }} }}"
+            "table inet cut {{\n chain out {{\n type filter hook output priority 0\n \
+             tcp dport {port} drop\n tcp sport {port} drop\n }}\n}}\n"
         );
         nft(&["-f", "-"], &rules);
         Self

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use wavetank_testkit::{Program, Running, Script, is_long, poll_until, skip};
 
-use crate::fleet_broker_faults::{HostsBroker, agent_options};
+use crate::fleet_broker_faults::{HostsBroker, agent_options, wait_for_clients};
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, target, with_hosts};
 
-const AGENTS: usize = 150;
+const AGENTS: usize = 60;
 const AGENTS_SHORT: usize = 12;
 
 /// Starts an agent that has no host of its own.
@@ -35,6 +35,7 @@ fn many_agents_join_together() {
             });
             assert_eq!(listens, Some(true), "{}", agent.stderr());
         }
+        wait_for_clients(count);
         let target = target(Script::constant(Duration::from_millis(1)));
         let requests = 20 * count as u64;
         let words = format!("-c {count} -n {requests} --threads 1 --engine epoll");

@@ -27,7 +27,6 @@ mod fleet_run;
 mod fleet_run_faults;
 mod fleet_run_refused;
 mod fleet_settle;
-mod fleet_thousand;
 mod fleet_tunnel;
 mod fleet_up;
 mod grpc;

@@ -71,8 +71,8 @@ fn check_exit(outcome: &Outcome, record: &Value, exit: i32) {
 #[test]
 fn load_hosts_are_agents_of_one_run() {
     let Some(place) = Place::new("agents", LAB) else { return };
-    let rows: String = (0..700).map(|row| format!("{row}\n")).collect();
-    place.file("accounts.csv", &format!("id\n{rows}"));
+    let rows: Vec<String> = (0..700).map(|row| row.to_string()).collect();
+    place.file("accounts.csv", &format!("id\n{}\n", rows.join("\n")));
     place.file("load.yaml", EXPERIMENT);
     place.up();
     let (outcome, record) = run(&place, &["load.yaml"]);
@@ -124,14 +124,14 @@ fn agents_use_the_addresses_of_their_hosts() {
 fn agent(place: &Place, host: &str) -> Option<rustix::process::Pid> {
     let folder = place.labs().join(&place.name).join("hosts").join(host).join(".agent");
     let line = format!("--name\0{host}\0--dir\0{}\0", folder.display());
-    let processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| {
+    let mut processes = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
         let text = fs::read(entry.path().join("cmdline")).ok()?;
         // Processes that lead into the host have it among their arguments, too.
         let is_agent = text.starts_with(b"/proc/self/exe\0agent\0serve\0");
         (is_agent && String::from_utf8_lossy(&text).contains(&line)).then_some(number)
     });
-    processes.filter_map(rustix::process::Pid::from_raw).next()
+    processes.find_map(rustix::process::Pid::from_raw)
 }
 
 /// Waits until intervals of this host are in the archive.

@@ -136,7 +136,7 @@ fn users_of_an_agent_that_dies_are_not_waited_for() {
     assert!(!all || waited > 20, "users waited for the dead {waited} times only");
 }
 
-/// A wait without enough users ends for all agents at once.
+/// A wait without enough users ends for all agents together.
 #[test]
 fn a_wait_that_is_too_long_ends_for_all() {
     let lonely = |_: &mut Philox, _: usize| {
