@@ -29,6 +29,7 @@ pub(crate) fn host() -> HostFacts {
         hostname: "large".to_owned(),
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     }
 }
 
