@@ -67,8 +67,8 @@ fn a_full_queue_of_a_local_server_is_named() {
     assert_eq!(run["verdict"]["blame"], "target", "{}", run["verdict"]);
 }
 
-/// An `ssh` that runs its last argument on this host, in a session of its own as sshd does; it refuses
-/// hosts called `dead…`.
+/// An `ssh` that runs its last argument on this host, in a session of its own as sshd does. It
+/// refuses hosts called `dead…`.
 fn fake_ssh(place: &TestDir) -> String {
     let script = "#!/bin/sh\nfor last; do host=$before; before=$last; done\n\
                   case $host in dead*) echo 'ssh: connect to host dead port 22: No route to host' >&2; exit 255;; esac\n\
