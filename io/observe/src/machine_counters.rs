@@ -9,8 +9,8 @@ use crate::read;
 /// Resources of which the kernel measures the time that tasks waited for them (PSI).
 const PRESSURE: [&str; 3] = ["cpu", "io", "memory"];
 
-/// Softirq ticks from which on a CPU does nothing but network work, of 100 in a second (`USER_HZ` on
-/// every current Linux architecture except Alpha).
+/// Softirq ticks from which on a CPU does nothing but network work, of 100 in a second (`USER_HZ`
+/// on every current Linux architecture except Alpha).
 const FULL_TICKS: u64 = 90;
 
 /// See the module's description.

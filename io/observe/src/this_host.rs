@@ -158,8 +158,6 @@ mod tests {
         assert!(second.counters.level("state.established") >= 128, "{second:?}");
         let listed = second.counters.listeners.iter().find(|one| one.address == at);
         assert_eq!(listed.map(|one| one.queue), Some(64), "{second:?}");
-        let sent = second.counters.destinations.iter().find(|one| one.address == at);
-        assert!(sent.is_some_and(|one| one.ports == 64 && one.range > 64), "{second:?}");
         assert_eq!(peers.len(), 64);
         assert!(second.mem_all_bytes > second.mem_used_bytes && !second.cores.is_empty(), "{second:?}");
     }

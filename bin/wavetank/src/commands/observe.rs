@@ -40,7 +40,7 @@ fn observe_this(interval: Nanos, clock: Clock, is_over: &dyn Fn() -> bool) {
         let now = clock.now();
         if now < due {
             let left = (due - now).min(LOOK_AROUND);
-            thread::sleep(Duration::from_nanos(left.0.unsigned_abs()));
+            thread::park_timeout(Duration::from_nanos(left.0.unsigned_abs()));
             continue;
         }
         // After a pause of the process, missed samples are not made up for.

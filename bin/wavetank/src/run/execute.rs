@@ -114,14 +114,9 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let truth = SamplingConfig {
-            truth,
-            this_host: fleet.is_none() && host.lab.is_none(),
-            hosts: &hosts,
-            remote: remote.as_ref(),
-            silence: knee_sought,
-            servers: servers.as_deref(),
-        };
+        let this_host = fleet.is_none() && host.lab.is_none();
+        let (silence, hosts, servers) = (knee_sought, hosts.as_slice(), servers.as_deref());
+        let truth = SamplingConfig { truth, this_host, hosts, remote: remote.as_ref(), silence, servers };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
         let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);

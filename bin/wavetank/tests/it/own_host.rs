@@ -67,12 +67,12 @@ fn a_full_queue_of_a_local_server_is_named() {
     assert_eq!(run["verdict"]["blame"], "target", "{}", run["verdict"]);
 }
 
-/// An `ssh` that runs its last argument on this host, in a session of its own as sshd does; it refuses
-/// hosts called `dead…`.
+/// An `ssh` that runs its last argument on this host, in a session of its own as sshd does. It
+/// refuses hosts called `dead…`.
 fn fake_ssh(place: &TestDir) -> String {
     let script = "#!/bin/sh\nfor last; do host=$before; before=$last; done\n\
                   case $host in dead*) echo 'ssh: connect to host dead port 22: No route to host' >&2; exit 255;; esac\n\
-                  exec setsid sh -c \"$last\"\n";
+                  exec setsid -w sh -c \"$last\"\n";
     let path = place.write("ssh", script);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     let folder = Path::new(&path).parent().expect("a folder").display();

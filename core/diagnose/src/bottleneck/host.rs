@@ -60,8 +60,9 @@ impl<'a> Hosts<'a> {
                 Some("load") => Role::Load,
                 Some("balancer") => Role::Balancer,
                 Some("server") => Role::Server,
-                // Outside of a lab, only hosts under test are observed in addition.
-                None if case.facts.circumstances.roles.is_empty() => Role::Server,
+                // This host is sampled as a whole outside of a lab only, and only hosts under test
+                // are observed in addition.
+                None if case.facts.observed.this_host().is_some() => Role::Server,
                 _ => Role::Other,
             }
         };

@@ -1,4 +1,5 @@
-//! The bottleneck of a run: which of the sampled hosts set the limit, by what moved on it during the load.
+//! The bottleneck of a run: which of the sampled hosts set the limit, by what moved on it during
+//! the load.
 //!
 //! Each rule reads counters of hosts, logs of services and what clients saw, and returns a cause
 //! with its evidence. The causes are ranked by how directly the evidence shows them. A cause that

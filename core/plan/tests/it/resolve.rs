@@ -26,6 +26,7 @@ fn host() -> HostFacts {
         hostname: "load01".to_owned(),
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use support::golden;
+use support::{golden, host_limit, sampled_host};
 use wavetank_record::{
     Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
     Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, HostLimitDoc,
@@ -137,34 +137,12 @@ fn generator() -> Generator {
 }
 
 /// A record with session data.
-fn limit() -> HostLimitDoc {
-    HostLimitDoc {
-        resource: "ports".to_owned(),
-        of: "10.0.0.7:80".to_owned(),
-        before: Number(0.0),
-        used: Number(14_116.0),
-        max: Number(28_232.0),
-        share: Number(0.5),
-        at_s: Number(7.0),
-        load_factor: Some(Number(2.0)),
-    }
-}
-
-fn sampled_host() -> HostUseDoc {
-    HostUseDoc {
-        name: "local".to_owned(),
-        role: "load".to_owned(),
-        limits: vec![limit()],
-        ..HostUseDoc::default()
-    }
-}
-
 fn journeyed() -> RunRecord {
     let (name, step) = ("fresh".to_owned(), "POST /cart".to_owned());
     let sample = SampleLine { kind: "slow".to_owned(), phase: "main".to_owned(), ..SampleLine::default() };
     RunRecord {
         hosts: vec![sampled_host()],
-        nearest_limit: Some(NearestLimitDoc { host: "local".to_owned(), limit: limit() }),
+        nearest_limit: Some(NearestLimitDoc { host: "local".to_owned(), limit: host_limit() }),
         rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
         sessions: Sessions { offered: 9, started: 8, done: 4, failed: 1, dropped: 1, open: 3 },
         sessions_dropped_by: [("max_open".to_owned(), 1)].into(),

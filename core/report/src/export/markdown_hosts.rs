@@ -27,8 +27,8 @@ const HOST_COLUMNS: [&str; 13] = [
     "out peak",
 ];
 
-/// Table of what each host used and carried; empty columns are left out. Empty if only the host that
-/// sent the load was sampled.
+/// Table of what each host used and carried; empty columns are left out. Empty if only the host
+/// that sent the load was sampled.
 pub(super) fn hosts(record: &RunRecord) -> String {
     if record.hosts.iter().all(|host| host.name == THIS_HOST) {
         return String::new();

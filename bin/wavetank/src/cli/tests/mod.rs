@@ -109,5 +109,6 @@ fn small_host() -> HostFacts {
         hostname: "small".to_owned(),
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     }
 }

@@ -31,6 +31,7 @@ pub(crate) fn host() -> HostFacts {
         hostname: "large".to_owned(),
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     }
 }
 
