@@ -22,7 +22,7 @@ fn run(harness: &RunHarness, target: &str, steps: &str, words: &str) -> Outcome 
 fn experiment(target: &str, steps: &str) -> String {
     format!(
         "wavetank: 1\ntarget: {target}\ngrpc: {{proto: echo.proto}}\nhttp: {{streams: 3}}\nsteps:\n{steps}\
-         phases: [{{users: 4, requests: 40}}]\n"
+         phases: [{{users: 4, sessions: 10}}]\n"
     )
 }
 
@@ -67,6 +67,17 @@ fn all_kinds_of_methods_are_called() {
         assert_eq!(result.count("status.0"), 40, "{result}");
         assert_eq!(requests(&serve), 40, "{result}");
     }
+}
+
+#[test]
+fn the_example_works() {
+    let serve = Serve::start(&Program::new(PROGRAM), &[]);
+    let example = format!("{}/../../examples/grpc/echo.yaml", env!("CARGO_MANIFEST_DIR"));
+    let (target, harness) = (format!("grpc://{}", serve.address()), RunHarness::new(PROGRAM));
+    let outcome = harness.load(&example, ["--target", &target, "--speed", "5x"]).run();
+    let result = outcome.result();
+    let counts = (result.count("requests.done"), result.count("requests.failed"));
+    assert_eq!((counts, requests(&serve)), ((400, 0), 400), "{outcome}");
 }
 
 #[test]

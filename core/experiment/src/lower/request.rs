@@ -36,7 +36,7 @@ pub(super) fn step(
         }
     };
     if targets.all()[target].url.grpc != call.is_some() {
-        return Err(grpc::wrong_scheme(call.is_some(), place));
+        return Err(grpc::wrong_scheme(call.is_some(), place).into());
     }
     let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
         _ if sent.method.is_empty() => None,
