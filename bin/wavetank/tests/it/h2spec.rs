@@ -50,7 +50,8 @@ const VOID: [&str; 3] = [
 fn check_passed(outcome: &Outcome, cases: u64) {
     let summary = outcome.stdout.lines().find(|line| line.contains(" tests, ")).unwrap_or_default();
     let all = summary.split(' ').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default();
-    let failed: Vec<&str> = outcome.stdout.lines().filter_map(|line| line.trim().strip_prefix('\u{d7}')).collect();
+    let failed: Vec<&str> =
+        outcome.stdout.lines().filter_map(|line| line.trim().strip_prefix('\u{d7}')).collect();
     let is_void = |line: &&str| VOID.iter().any(|void| line.contains(void));
     assert!(all >= cases && failed.iter().all(is_void), "{all} cases, failed {failed:?}: {outcome}");
 }
