@@ -1,5 +1,5 @@
-//! h2spec, a suite of another author, judges the HTTP/2 of `wavetank serve`, and its h2specd that of
-//! the load. Go builds both, so they run in the long form of the tests only.
+//! h2spec, a suite of another author, judges the HTTP/2 of `wavetank serve`, and its h2specd that
+//! of the load. Go builds both, so they run in the long form of the tests only.
 
 use std::time::Duration;
 
@@ -37,8 +37,8 @@ fn built(test: &str, name: &str, place: &TestDir) -> Option<Program> {
     )
 }
 
-/// Cases that cannot pass. A port that also speaks HTTP/1.1 answers another preface in HTTP/1.1, and
-/// RFC 9113 has no dependencies of streams any more.
+/// Cases that cannot pass. A port that also speaks HTTP/1.1 answers another preface in HTTP/1.1,
+/// and RFC 9113 has no dependencies of streams any more.
 const VOID: [&str; 3] = [
     "Sends invalid connection preface",
     "Sends HEADERS frame that depend on itself",
