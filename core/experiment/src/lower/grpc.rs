@@ -243,8 +243,7 @@ pub(super) fn wrong_scheme(is_call: bool, place: Span) -> Diagnostic {
 }
 
 fn check_names(method: &Method, message: &Json, place: Span) -> Result<(), Diagnostic> {
-    let check = method.check_names(message);
-    check.map_err(|UserError { code, message, hint, .. }| Diagnostic::error(code, place, message, hint))
+    method.check_names(message).map_err(|error| Diagnostic::from_error(error, place))
 }
 
 /// Returns a value with the names of all fields; templates are null.
