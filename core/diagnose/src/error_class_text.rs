@@ -1,6 +1,7 @@
 //! Description, blame and hint of each error class.
 
 use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_units::status_text;
 
 use crate::facts::RuleInput;
 use crate::format::count;
@@ -220,7 +221,7 @@ pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
 pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<String> {
     let expected = &case.facts.plan.http.expect;
     let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
-    statuses.map(|(status, n)| format!("{status}: {}", count(*n))).collect()
+    statuses.map(|(status, n)| format!("{}: {}", status_text(*status), count(*n))).collect()
 }
 
 /// Returns the finding for a run in which every request failed in one way. `detail` is the message

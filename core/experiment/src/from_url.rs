@@ -180,6 +180,12 @@ impl UrlReader<'_> {
             self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
             return None;
         }
+        if proto.is_empty() && !request.proto_paths.is_empty() {
+            let message = "--proto-path is where imports of --proto start, which is not given";
+            let hint = "--proto FILE.proto, or leave --proto-path out";
+            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            return None;
+        }
         let descriptors = sets.into_iter().next();
         Some(Grpc { proto, paths: request.proto_paths.clone(), descriptors, gzip: false })
     }

@@ -28,7 +28,7 @@ pub use doc_page::page;
 pub use factor::Factor;
 pub use from_url::{ROWS, UrlBody, UrlPart, UrlRequest, has_template, read_url};
 pub use input::{Parsed, read};
-pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table, verify_traces};
+pub use lower::{LowerContext, LowerError, LoweredPlan, lower, rows_table, verify_grpc, verify_traces};
 pub use model::*;
 pub use parse_input::ParseInput;
 pub use schema::schema;

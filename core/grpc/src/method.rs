@@ -67,12 +67,19 @@ impl Method {
         }
         let mut reader = serde_json::Deserializer::from_slice(json);
         let read = DynamicMessage::deserialize(self.input.clone(), &mut reader);
-        let message = read.map_err(|error| MessageError::Json(error.to_string()))?;
-        reader.end().map_err(|error| MessageError::Json(error.to_string()))?;
-        push(&message, gzip, out)
+        match read.and_then(|message| reader.end().map(|()| message)) {
+            Ok(message) => push(&message, gzip, out),
+            Err(error) => match serde_json::from_slice(json) {
+                Ok(value) => self.encode_one(value, gzip, out),
+                Err(_) => Err(MessageError::Json(error.to_string())),
+            },
+        }
     }
 
-    fn encode_one(&self, item: Value, gzip: bool, out: &mut Vec<u8>) -> Result<(), MessageError> {
+    /// Encodes a message in which a field of text may have a number: a session's variable keeps the
+    /// type of what it was extracted from.
+    fn encode_one(&self, mut item: Value, gzip: bool, out: &mut Vec<u8>) -> Result<(), MessageError> {
+        write_numbers_as_text(&self.input, &mut item);
         let read = DynamicMessage::deserialize(self.input.clone(), item);
         push(&read.map_err(|error| MessageError::Json(error.to_string()))?, gzip, out)
     }
@@ -176,4 +183,33 @@ fn no_field(of: &MessageDescriptor, name: &str) -> UserError {
         None => format!("its fields are {}", names.join(", ")),
     };
     UserError::usage("grpc_field", format!("the message {} has no field `{name}`", of.full_name()), hint)
+}
+
+/// Turns numbers and booleans in fields of text into text.
+fn write_numbers_as_text(of: &MessageDescriptor, message: &mut Value) {
+    let Value::Object(entries) = message else { return };
+    if of.package_name() == "google.protobuf" {
+        return;
+    }
+    for (name, value) in entries {
+        let Some(field) = of.get_field_by_name(name).or_else(|| of.get_field_by_json_name(name)) else {
+            continue;
+        };
+        match (field.kind(), value) {
+            (Kind::Message(entry), Value::Object(values)) if field.is_map() => {
+                let kind = entry.map_entry_value_field().kind();
+                values.values_mut().for_each(|value| write_as_text(&kind, value));
+            }
+            (kind, Value::Array(items)) => items.iter_mut().for_each(|item| write_as_text(&kind, item)),
+            (kind, value) => write_as_text(&kind, value),
+        }
+    }
+}
+
+fn write_as_text(kind: &Kind, value: &mut Value) {
+    match (kind, &*value) {
+        (Kind::String, Value::Number(_) | Value::Bool(_)) => *value = Value::String(value.to_string()),
+        (Kind::Message(inner), _) => write_numbers_as_text(inner, value),
+        _ => {}
+    }
 }

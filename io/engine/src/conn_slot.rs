@@ -54,8 +54,8 @@ pub(crate) const NOT_POOLED: u32 = u32::MAX;
 /// slots.
 pub(crate) const NOT_IDLE: u32 = u32::MAX - 1;
 
-/// The value of [`ConnSlot::idle_at`] if the peer closes the connection soon, so that another one has
-/// its place in the pool.
+/// The value of [`ConnSlot::idle_at`] if the peer closes the connection soon, so that another one
+/// has its place in the pool.
 pub(crate) const PARTED: u32 = u32::MAX - 2;
 
 /// The slot of one connection; see the module documentation.

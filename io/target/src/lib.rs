@@ -26,7 +26,8 @@
 //! | `POST /truth/reset` | 204; resets the counts and the freeze |
 //! | `/api/seckill`, `/api/login`, `/api/order`, `/admin/sale` | flash sale: `docs/serve.md` |
 //! | `/tier/simple`, `/tier/query`, `/tier/transaction` | work with a stated capacity, see there |
-//! | `/wavetank.echo.v1.Echo/METHOD`, `/grpc.health.v1.Health/Check` | gRPC, with HTTP/2 only: `docs/grpc.md` |
+//! | `/wavetank.echo.v1.Echo/METHOD` | a gRPC call, with HTTP/2 only: `docs/grpc.md` |
+//! | `/grpc.health.v1.Health/Check` | the same: the server is serving |
 //! | any other | 404, or like `/` with [`ServeOptions::any`] |
 //!
 //! Requests that are not valid HTTP get 400, 413, 431, 501 or 505, and their connection is closed.

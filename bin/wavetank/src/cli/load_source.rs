@@ -51,6 +51,7 @@ impl RequestExtras {
             ("--json", json, "in the file's step: json: {name: value}"),
             ("--form", self.body.is_some() && !json, "in the file's step: form: {name: value}"),
             ("--proto", !self.proto.is_empty(), "in the file: grpc: {proto: FILE}"),
+            ("--proto-path", !self.proto_paths.is_empty(), "in the file: grpc: {paths: [DIR]}"),
             ("--rows", self.rows.is_some(), "in the file: data: {accounts: {file: accounts.csv}}"),
         ];
         match given.into_iter().find(|(_, given, _)| *given) {
@@ -69,6 +70,7 @@ impl RequestExtras {
             || self.rows.is_some()
             || self.follow.is_some()
             || !self.proto.is_empty()
+            || !self.proto_paths.is_empty()
             || is_grpc(url)
             || !options.stages.is_empty()
             || has_template(url)

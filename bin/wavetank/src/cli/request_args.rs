@@ -59,7 +59,7 @@ pub(super) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) proto: Vec<String>,
     /// Folder that imports of --proto start from (repeatable) [default: the folder of the file]
-    #[arg(long, value_name = "DIR", requires = "proto")]
+    #[arg(long, value_name = "DIR")]
     pub(super) proto_path: Vec<String>,
     /// User and password of basic authentication, or @FILE; never stored in an archive
     #[arg(long, value_name = "USER:PASSWORD|@FILE", allow_hyphen_values = true, value_parser = credentials)]

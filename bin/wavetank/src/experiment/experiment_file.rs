@@ -7,7 +7,8 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{
-    DataContent, DataFacts, DataFile, Experiment, ParseInput, read, read_url, verify_data, verify_traces,
+    DataContent, DataFacts, DataFile, Experiment, ParseInput, read, read_url, verify_data, verify_grpc,
+    verify_traces,
 };
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
@@ -153,6 +154,10 @@ impl ExperimentFile {
         if self.rows != DataLoading::One {
             let wrong = verify_traces(&experiment, &|name| self.file(name));
             wrong.sorted().into_iter().for_each(|one| self.diagnostics.push(one.clone()));
+        }
+        for wrong in verify_grpc(&experiment, &|name| self.file(name)).sorted() {
+            let place = wrong.place.filter(|_| !self.is_url);
+            self.diagnostics.push(Diagnostic { place, ..wrong.clone() });
         }
         for remark in verify_data(&experiment, &facts).sorted() {
             let mut remark = remark.clone();

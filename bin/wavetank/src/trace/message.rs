@@ -83,8 +83,8 @@ pub(super) fn answer(answer: &FullResponse<'_>, secrets: &SecretScrubber) -> Try
     TryMessage { line, headers, body: Some(body) }
 }
 
-/// Returns the messages of a gRPC body as JSON, which `decode` writes; `None`: the body has no whole
-/// messages.
+/// Returns the messages of a gRPC body as JSON, which `decode` writes; `None`: the body has no
+/// whole messages.
 fn messages(
     body: &[u8],
     decode: impl FnOnce(&mut Vec<u8>) -> Result<usize, MessageError>,

@@ -1,5 +1,5 @@
-//! h2spec, a suite of another author, judges the HTTP/2 of `wavetank serve`, and its h2specd that of
-//! the load. Go builds both, so they run in the long form of the tests only.
+//! h2spec, a suite of another author, judges the HTTP/2 of `wavetank serve`, and its h2specd that
+//! of the load. Go builds both, so they run in the long form of the tests only.
 
 use std::time::Duration;
 
@@ -37,11 +37,23 @@ fn built(test: &str, name: &str, place: &TestDir) -> Option<Program> {
     )
 }
 
-/// Returns the numbers of the summary line: tests, passed, skipped, failed.
-fn summary(outcome: &Outcome) -> [u64; 4] {
-    let line = outcome.stdout.lines().find(|line| line.contains(" tests, ")).unwrap_or_default();
-    let numbers = line.split(", ").filter_map(|part| part.split(' ').next()?.parse().ok());
-    numbers.collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("no summary: {outcome}"))
+/// Cases that cannot pass. A port that also speaks HTTP/1.1 answers another preface in HTTP/1.1,
+/// and RFC 9113 has no dependencies of streams any more.
+const VOID: [&str; 3] = [
+    "Sends invalid connection preface",
+    "Sends HEADERS frame that depend on itself",
+    "Sends PRIORITY frame that depend on itself",
+];
+
+/// Checks that all cases have passed, at least `cases`, except those that cannot.
+#[track_caller]
+fn check_passed(outcome: &Outcome, cases: u64) {
+    let summary = outcome.stdout.lines().find(|line| line.contains(" tests, ")).unwrap_or_default();
+    let all = summary.split(' ').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or_default();
+    let failed: Vec<&str> =
+        outcome.stdout.lines().filter_map(|line| line.trim().strip_prefix('\u{d7}')).collect();
+    let is_void = |line: &&str| VOID.iter().any(|void| line.contains(void));
+    assert!(all >= cases && failed.iter().all(is_void), "{all} cases, failed {failed:?}: {outcome}");
 }
 
 #[test]
@@ -50,9 +62,8 @@ fn serve_passes_h2spec() {
     let Some(suite) = built("serve_passes_h2spec", "h2spec", &place) else { return };
     let serve = Serve::start(&Program::new(PROGRAM), &["--any"]);
     let port = serve.address().port().to_string();
-    let outcome = suite.args(["-h", "127.0.0.1", "-p", &port, "--strict"]).start().wait(LIMIT);
-    let [tests, passed, _, failed] = summary(&outcome);
-    assert!(failed == 0 && passed + 3 >= tests && tests > 100, "{outcome}");
+    let outcome = suite.args(["-h", "127.0.0.1", "-p", &port, "--strict", "-o", "5"]).start().wait(LIMIT);
+    check_passed(&outcome, 146);
 }
 
 #[test]
@@ -60,10 +71,9 @@ fn the_load_passes_h2specd() {
     let place = TestDir::new();
     let Some(suite) = built("the_load_passes_h2specd", "h2specd", &place) else { return };
     let program = Program::new(PROGRAM).arguments()[0].clone();
-    // A retry would answer a case twice. The URL is added at the end.
-    let command = format!("{program} run --once --http 2 --timeout 1s");
+    // The suite adds the URL of each case.
+    let command = format!("{program} run --once --http 2 --timeout 2s");
     let port = free_port().to_string();
     let outcome = suite.args(["-f", &port, "-e", &command]).start().wait(LIMIT);
-    let [tests, passed, _, failed] = summary(&outcome);
-    assert!(failed == 0 && passed > 40 && tests > 50, "{outcome}");
+    check_passed(&outcome, 57);
 }

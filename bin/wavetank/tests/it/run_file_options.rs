@@ -62,7 +62,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--form", "a=b"], Refused("applies only to a URL")),
     (&["--rows", "rows.csv"], Refused("applies only to a URL")),
     (&["--proto", "a.proto"], Refused("applies only to a URL")),
-    (&["--proto-path", "protos"], Refused("--proto")),
+    (&["--proto-path", "protos"], Refused("applies only to a URL")),
     (&["--curl", "request.txt"], Refused("exclude each other")),
     (&["--basic", "me:planted"], Plan("basic")),
     (&["--expect-status", "200 to 204"], Plan("200 to 204")),

@@ -3,25 +3,25 @@
 use std::cell::RefCell;
 
 use serde_json::{Map, Value as Json};
-use wavetank_grammar::{Diagnostic, Span};
+use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
 use wavetank_grpc::{Descriptors, Method, RequestEncoding, timeout_text};
 use wavetank_plan::constants::TIMEOUT;
 use wavetank_plan::{self as plan, DescriptorSet, GrpcPlan, HttpVersion, RequestPlan};
 use wavetank_units::UserError;
 
 use super::scope::ScenarioScope;
-use super::{LowerContext, LowerError, body};
-use crate::model::{Body, Experiment, Request, Value};
+use super::{LowerError, body};
+use crate::model::{Body, Experiment, Request, RequestHead, Target, Value};
 
 /// Reads the descriptions of services; `None` if the file names none.
 pub(super) fn descriptors(
     experiment: &Experiment,
-    input: &LowerContext<'_>,
-) -> Result<Option<Descriptors>, LowerError> {
+    file: &ReadFile<'_>,
+) -> Result<Option<Descriptors>, Diagnostic> {
     let grpc = &experiment.grpc;
-    if let Some(file) = &grpc.descriptors {
-        let read = (input.file)(&file.value).and_then(|bytes| Descriptors::decode(&bytes));
-        return read.map(Some).map_err(|error| Diagnostic::from_error(error, file.place).into());
+    if let Some(set) = &grpc.descriptors {
+        let read = file(&set.value).and_then(|bytes| Descriptors::decode(&bytes));
+        return read.map(Some).map_err(|error| Diagnostic::from_error(error, set.place));
     }
     let Some(first) = grpc.proto.first() else { return Ok(None) };
     let mut folders: Vec<String> = grpc.paths.iter().map(|path| with_slash(path)).collect();
@@ -30,21 +30,19 @@ pub(super) fn descriptors(
         folders.push(String::new());
     }
     // Each file is named as others import it: from the first folder that has it.
-    let name = |file: &str| {
-        let inside = folders.iter().find_map(|folder| file.strip_prefix(folder.as_str()));
-        inside.unwrap_or(file).to_owned()
+    let name = |path: &str| {
+        let inside = folders.iter().find_map(|folder| path.strip_prefix(folder.as_str()));
+        inside.unwrap_or(path).to_owned()
     };
-    let names: Vec<String> = grpc.proto.iter().map(|file| name(&file.value)).collect();
-    for (file, name) in grpc.proto.iter().zip(&names) {
-        if file.value == *name {
-            // Reports a missing file by the name that the user gave it.
-            (input.file)(name).map_err(|error| Diagnostic::from_error(error, file.place))?;
-        }
+    for one in &grpc.proto {
+        // Reports a missing file by the name that the user gave it.
+        file(&one.value).map_err(|error| Diagnostic::from_error(error, one.place))?;
     }
+    let names: Vec<String> = grpc.proto.iter().map(|one| name(&one.value)).collect();
     let unreadable = RefCell::new(None);
     let source = |name: &str| {
-        let read = folders.iter().find_map(|folder| (input.file)(&format!("{folder}{name}")).ok());
-        let text = String::from_utf8(read.or_else(|| (input.file)(name).ok())?);
+        let read = folders.iter().find_map(|folder| file(&format!("{folder}{name}")).ok());
+        let text = String::from_utf8(read.or_else(|| file(name).ok())?);
         if text.is_err() {
             *unreadable.borrow_mut() = Some(format!("{name} is not UTF-8 text"));
         }
@@ -54,9 +52,9 @@ pub(super) fn descriptors(
     let compiled = Descriptors::compile(&names, &source);
     if let Some(message) = unreadable.into_inner() {
         let hint = "name a .proto file; a compiled one is descriptors: FILE";
-        return Err(Diagnostic::error("bad_proto", first.place, message, hint).into());
+        return Err(Diagnostic::error("bad_proto", first.place, message, hint));
     }
-    compiled.map(Some).map_err(|error| Diagnostic::from_error(error, first.place).into())
+    compiled.map(Some).map_err(|error| Diagnostic::from_error(error, first.place))
 }
 
 fn with_slash(folder: &str) -> String {
@@ -72,32 +70,109 @@ fn folder(file: &str) -> &str {
 }
 
 /// Checks that all targets work with one version of HTTP, which is 2 for gRPC.
-pub(super) fn verify_targets(experiment: &Experiment) -> Result<(), LowerError> {
+fn verify_version(experiment: &Experiment) -> Result<(), Diagnostic> {
     let urls = || experiment.targets.iter().flat_map(|target| &target.urls).map(|one| &one.url);
     let Some(call) = urls().find(|url| url.value.grpc) else { return Ok(()) };
     if experiment.http.version != Some(HttpVersion::Http2) {
         let message = "gRPC needs HTTP/2, but http.version is another one";
-        return Err(Diagnostic::error("option_conflict", call.place, message, "http: {version: 2}").into());
+        let hint = "http: {version: 2}, or leave --http out";
+        return Err(Diagnostic::error("option_conflict", call.place, message, hint));
     }
     Ok(())
+}
+
+/// Reads a file that the experiment names.
+type ReadFile<'a> = dyn Fn(&str) -> Result<Vec<u8>, UserError> + 'a;
+
+/// Checks the gRPC calls of an experiment against the descriptions of its services. Reports every
+/// call that does not fit.
+pub fn verify_grpc(experiment: &Experiment, file: &ReadFile<'_>) -> Diagnostics {
+    let mut out = Diagnostics::default();
+    let descriptors = verify_version(experiment).and_then(|()| descriptors(experiment, file));
+    let descriptors = match descriptors {
+        Ok(descriptors) => descriptors,
+        Err(wrong) => {
+            out.push(wrong);
+            return out;
+        }
+    };
+    for (steps, scenario) in experiment.step_lists() {
+        let of_scenario = scenario.and_then(|scenario| scenario.target.as_ref());
+        for step in experiment.flattened(steps) {
+            let Some(request) = step.request() else { continue };
+            let target = request.to.as_ref().or(of_scenario);
+            let is_call = matches!(request.head, RequestHead::Grpc(_));
+            let own_url =
+                matches!(&request.head, RequestHead::Http { url, .. } if url.display_text().contains("://"));
+            let checked = if !own_url && speaks_grpc(experiment, target).is_some_and(|grpc| grpc != is_call) {
+                Err(wrong_scheme(is_call, step.place))
+            } else {
+                verify_call(descriptors.as_ref(), request)
+            };
+            checked.err().into_iter().for_each(|wrong| out.push(wrong));
+        }
+    }
+    out
+}
+
+/// Whether a target speaks gRPC; `None`: there is no such target, which is reported elsewhere.
+fn speaks_grpc(experiment: &Experiment, name: Option<&Spanned<String>>) -> Option<bool> {
+    let named = |target: &&Target| match name {
+        None => true,
+        Some(name) => target.name.as_ref().is_some_and(|own| own.value == name.value),
+    };
+    Some(experiment.targets.iter().find(named)?.urls.first()?.url.value.grpc)
+}
+
+fn verify_call(descriptors: Option<&Descriptors>, request: &Request) -> Result<(), Diagnostic> {
+    let RequestHead::Grpc(method) = &request.head else { return Ok(()) };
+    let found = find_method(descriptors, method)?;
+    let (json, place) = match &request.body {
+        Some(Body::Json(value)) => {
+            let place = place_of(value).unwrap_or(method.place);
+            check_names(&found, &shape(value), place)?;
+            (fixed_json(value), place)
+        }
+        Some(Body::JsonText(text)) => {
+            let json = text.as_fixed().and_then(|text| serde_json::from_str(text).ok());
+            check_names(&found, json.as_ref().unwrap_or(&Json::Null), text.place)?;
+            (json, text.place)
+        }
+        _ => return Ok(()),
+    };
+    match json {
+        Some(json) => check_message(&found, json.to_string().as_bytes(), place),
+        None => Ok(()),
+    }
+}
+
+fn find_method(descriptors: Option<&Descriptors>, method: &Spanned<String>) -> Result<Method, Diagnostic> {
+    let Some(descriptors) = descriptors else {
+        let message = format!("`{}` is described nowhere", method.value);
+        let hint = "name the .proto file: grpc: {proto: FILE}, or --proto FILE for a URL";
+        return Err(Diagnostic::error("grpc_method", method.place, message, hint));
+    };
+    descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))
+}
+
+/// Checks that a message without templates fits its type.
+fn check_message(method: &Method, json: &[u8], place: Span) -> Result<(), Diagnostic> {
+    method.encode(json, RequestEncoding::Identity, &mut Vec::new()).map_err(|error| {
+        let hint = "compare it with the message in the .proto file";
+        Diagnostic::error("grpc_message", place, error.to_string(), hint)
+    })
 }
 
 /// Lowers a call.
 pub(super) fn call(
     names: &ScenarioScope<'_>,
     request: &Request,
-    method: &wavetank_grammar::Spanned<String>,
+    method: &Spanned<String>,
     mut headers: Vec<(String, plan::Template)>,
     secret_headers: Vec<String>,
 ) -> Result<(RequestPlan, GrpcPlan), LowerError> {
     let experiment = names.shared.experiment;
-    let Some(descriptors) = &names.shared.descriptors else {
-        let message = format!("`{}` is described nowhere", method.value);
-        let hint = "name the .proto file: grpc: {proto: FILE}, or --proto FILE for a URL";
-        return Err(Diagnostic::error("grpc_method", method.place, message, hint).into());
-    };
-    let found =
-        descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))?;
+    let found = find_method(names.shared.descriptors.as_ref(), method)?;
     let mut json = plan::Template::default();
     match &request.body {
         None => {}
@@ -117,14 +192,7 @@ pub(super) fn call(
         }
     }
     if let Some(fixed) = json.as_fixed() {
-        let place = request.body.as_ref().and_then(|body| match body {
-            Body::Json(value) => place_of(value),
-            _ => None,
-        });
-        found.encode(fixed, RequestEncoding::Identity, &mut Vec::new()).map_err(|error| {
-            let hint = "compare it with the message in the .proto file";
-            Diagnostic::error("grpc_message", place.unwrap_or(method.place), error.to_string(), hint)
-        })?;
+        check_message(&found, fixed, method.place)?;
     }
     let gzip = experiment.grpc.gzip;
     let timeout = request.timeout.as_ref().or(experiment.http.timeout.as_ref());
@@ -145,25 +213,37 @@ pub(super) fn call(
     Ok((sent, GrpcPlan { descriptors: 0, method: found.full_name(), gzip }))
 }
 
+/// Makes the status OK of gRPC an expected one. Steps of HTTP keep the statuses that they had.
+pub(super) fn expect_ok(plan: &mut plan::Plan) {
+    let around = [&mut plan.around.before, &mut plan.around.after].into_iter().flatten().map(Box::as_mut);
+    let steps = plan.scenarios.iter_mut().chain(around).flat_map(|scenario| &mut scenario.steps);
+    let (calls, others): (Vec<_>, Vec<_>) = steps.partition(|step| step.grpc.is_some());
+    if calls.is_empty() {
+        return;
+    }
+    for step in others {
+        step.expect.get_or_insert_with(|| plan.http.expect.clone());
+    }
+    plan.http.expect.0.insert(0, (0, 0));
+}
+
 /// Returns the descriptions for the plan.
 pub(super) fn for_plan(descriptors: Option<&Descriptors>) -> Vec<DescriptorSet> {
     descriptors.map(|all| DescriptorSet(all.encode())).into_iter().collect()
 }
 
 /// Returns the error for a verb that does not fit the scheme of its target.
-pub(super) fn wrong_scheme(is_call: bool, place: Span) -> LowerError {
+pub(super) fn wrong_scheme(is_call: bool, place: Span) -> Diagnostic {
     let (message, hint) = if is_call {
         ("grpc.call needs a target with grpc:// or grpcs://", "target: grpc://10.0.0.5:50051")
     } else {
         ("the target speaks gRPC, and this is a request of HTTP", "use grpc.call, or a target with http://")
     };
-    Diagnostic::error("wrong_scheme", place, message, hint).into()
+    Diagnostic::error("wrong_scheme", place, message, hint)
 }
 
-fn check_names(method: &Method, message: &Json, place: Span) -> Result<(), LowerError> {
-    let check = method.check_names(message);
-    check
-        .map_err(|UserError { code, message, hint, .. }| Diagnostic::error(code, place, message, hint).into())
+fn check_names(method: &Method, message: &Json, place: Span) -> Result<(), Diagnostic> {
+    method.check_names(message).map_err(|error| Diagnostic::from_error(error, place))
 }
 
 /// Returns a value with the names of all fields; templates are null.
@@ -176,6 +256,21 @@ fn shape(value: &Value) -> Json {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => Json::Null,
     }
+}
+
+/// Returns a value as JSON; `None`: it has templates.
+fn fixed_json(value: &Value) -> Option<Json> {
+    Some(match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number(digits) => serde_json::from_str(digits).ok()?,
+        Value::Text(template) => Json::String(template.as_fixed()?.to_owned()),
+        Value::List(items) => Json::Array(items.iter().map(fixed_json).collect::<Option<_>>()?),
+        Value::Map(entries) => {
+            let entries = entries.iter().map(|(name, value)| Some((name.clone(), fixed_json(value)?)));
+            Json::Object(entries.collect::<Option<Map<_, _>>>()?)
+        }
+    })
 }
 
 /// Returns the position of the first text in a value.

@@ -36,6 +36,7 @@ use wavetank_units::{Nanos, UserError};
 pub use context::LowerContext;
 pub use data::rows_table;
 pub use error::LowerError;
+pub use grpc::verify_grpc;
 use load::LoweredPhases;
 use scenario::Scenarios;
 use shared::GlobalScope;
@@ -73,8 +74,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
 }
 
 fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
-    grpc::verify_targets(experiment)?;
-    let shared = GlobalScope::new(experiment, input, grpc::descriptors(experiment, input)?);
+    let shared = GlobalScope::new(experiment, input, grpc::descriptors(experiment, input.file)?);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
     let (tls, own_tls) = http::tls(experiment, input, &targets)?;
@@ -133,6 +133,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
         events: experiment.event_plans(begin),
         tags: experiment.tags.iter().cloned().collect(),
     };
+    grpc::expect_ok(&mut plan);
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
     resolve::check_http2(&plan)?;

@@ -45,7 +45,7 @@ pub(super) fn step(
         }
     };
     if targets.all()[target].url.grpc != call.is_some() {
-        return Err(grpc::wrong_scheme(call.is_some(), place));
+        return Err(grpc::wrong_scheme(call.is_some(), place).into());
     }
     let url = targets.url(target);
     message::check_protocol(url.websocket, request, &url.url(), place)?;

@@ -68,9 +68,7 @@ impl<'e> Targets<'e> {
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
         let is_alike = |url: &TargetUrl| {
-            (url.tls, url.grpc, url.websocket)
-                == (first.value.tls, first.value.grpc, first.value.websocket)
-                && (own_host || url.host_header() == first.value.host_header())
+            same_scheme(url, &first.value) && (own_host || url.host_header() == first.value.host_header())
         };
         let first_only = target.pick == Some(Pick::Dns);
         let in_turn = matches!(target.pick, None | Some(Pick::InTurn | Pick::Dns));
@@ -250,4 +248,8 @@ impl<'e> Targets<'e> {
         };
         self.all.into_iter().zip(tls).map(target).collect()
     }
+}
+
+fn same_scheme(one: &TargetUrl, other: &TargetUrl) -> bool {
+    (one.tls, one.grpc, one.websocket) == (other.tls, other.grpc, other.websocket)
 }

@@ -58,12 +58,14 @@ fn schema_refuses_what_the_reader_refuses() {
 /// Every key that the schema knows is in one file, which parses completely and validates.
 #[test]
 fn every_key_is_read() {
-    let text = include_str!("../golden/everything.yaml");
-    assert_eq!(complaints(text), Vec::<String>::new());
-    let read = reading("everything.yaml", text.as_bytes(), &[]);
-    assert!(read.experiment.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
+    let texts = [include_str!("../golden/everything.yaml"), include_str!("../golden/grpc.yaml")];
+    for text in texts {
+        assert_eq!(complaints(text), Vec::<String>::new());
+        let read = reading("everything.yaml", text.as_bytes(), &[]);
+        assert!(read.experiment.is_some(), "{}", render(&read.diagnostics, "everything.yaml", &read.text));
+    }
     // `target` and top-level `steps` replace `targets` and `scenarios`; both are names further
-    // inside. `streams` needs HTTP/2, which has no `pipeline`.
-    let (known, missing) = keys_unused(&schema(), text);
-    assert!(known > 100 && missing == ["streams"], "{known} keys, of which missing: {missing:?}");
+    // inside. `descriptors` replaces `proto`.
+    let (known, missing) = keys_unused(&schema(), &texts.concat());
+    assert!(known > 100 && missing == ["descriptors"], "{known} keys, of which missing: {missing:?}");
 }

@@ -81,6 +81,9 @@ fn messages_survive() {
     let at = r#"{"at":"2026-01-02T03:04:05Z","raw":"AAE=","by_name":{"x":{"gift":true}}}"#;
     let expected = r#"{"at":"2026-01-02T03:04:05Z","raw":"AAE=","byName":{"x":{"userName":"","gift":true}}}"#;
     check("/shop.Orders.Place", at, &filled(expected));
+    let numbers = r#"{"sku":7,"lines":[{"user_name":true}],"by_name":{"a":{"user_name":1.5}}}"#;
+    let expected = r#"{"sku":"7","lines":[{"userName":"true","gift":false}],"byName":{"a":{"userName":"1.5","gift":false}}}"#;
+    check("Watch", numbers, &filled(expected));
     let two = format!("[{},{}]", filled(r#"{"sku":"a"}"#), filled(r#"{"sku":"b"}"#));
     check("Upload", r#"[{"sku":"a"},{"sku":"b"}]"#, &two);
 }

@@ -1,6 +1,5 @@
-//! A Chinese page shows the record's sentences in Chinese: there is a phrase for every sentence
-//! that the sources make. Sentences are string literals, so this test searches the sources. Values
-//! that a run fills in are replaced by a number here.
+//! A Chinese page has a phrase for every sentence that the sources make. Sentences are string
+//! literals, so this test searches the sources; a number replaces each value of a run.
 
 use crate::support::sources::{below, of_the_program};
 use wavetank_record::{MetricDoc, RunRecord};
@@ -69,8 +68,7 @@ const TOLD: [&str; 9] = [
     "host_error(",
     "println!(",
 ];
-/// Calls that store sentences in the record. A file with one of them is a maker, or one of
-/// [`ONLY_PASS_ON`].
+/// Calls that store sentences in the record: those of makers and of [`ONLY_PASS_ON`].
 const STORES: [&str; 10] = [
     "EventLine::new(",
     "EventLine {",

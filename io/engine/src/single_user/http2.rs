@@ -29,6 +29,10 @@ impl Connector<'_> {
             match self.event(&mut line.driver, until, &failure::GREETING_TIMEOUT)? {
                 Event::Received(id, len) if id == line.conn => {
                     let read = client.read(line.driver.received(len), &mut Nothing);
+                    if read.is_err() {
+                        // The peer learns the reason.
+                        send(line, &mut client);
+                    }
                     read.map_err(failure::http2_failure)?;
                 }
                 Event::Ended(id, how) if id == line.conn => {

@@ -49,8 +49,8 @@ impl GrpcResponse {
     }
 
     /// Returns the status of the call. Without one, the HTTP status says more than UNKNOWN, if it
-    /// is not 200.
+    /// is an error.
     pub(super) fn status(&self, http: u16) -> u16 {
-        self.status.unwrap_or(if http == 200 { UNKNOWN } else { http })
+        self.status.unwrap_or(if http < 400 { UNKNOWN } else { http })
     }
 }

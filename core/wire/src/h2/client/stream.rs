@@ -6,6 +6,7 @@ use super::grpc::GrpcResponse;
 
 /// One request in flight.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub(super) struct Stream<T> {
     pub(super) id: u32,
     pub(super) tag: T,
