@@ -286,7 +286,7 @@ fn a_run_is_compared_as_soon_as_it_is_over() {
     retry_timing(compare_with_baseline);
 }
 
-/// Returns an error if a busy machine leaves the answer open, or has made the baseline slow as well.
+/// Returns an error if a busy machine leaves the answer open, or has made the baseline slow, too.
 fn compare_with_baseline() -> Result<(), TimingMismatch> {
     let is_undecided = |outcome: &Outcome| matches!(outcome.exit, Some(0 | 3 | 4));
     let decided = |outcome: &Outcome| expect_time(!is_undecided(outcome), || format!("{outcome}"));
