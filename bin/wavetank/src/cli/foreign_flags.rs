@@ -236,9 +236,8 @@ fn own_value(kind: &str, value: &str) -> Option<String> {
             port.parse::<u16>().is_ok().then(|| port.to_owned())
         }
         _ if !is_number => None,
-        "n" => Some(value.to_owned()),
         "t" if value.bytes().all(|byte| byte.is_ascii_digit()) => Some(format!("{value}s")),
-        "t" => Some(value.to_owned()),
+        "n" | "t" => Some(value.to_owned()),
         _ => Some(match value.split_once('/') {
             // vegeta's `50/1m`, and ours.
             Some((_, per)) => match per.trim_start_matches('1') {

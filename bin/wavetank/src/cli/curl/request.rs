@@ -62,7 +62,8 @@ impl CurlRequest {
         }
         match request.urls.len() {
             0 => {
-                errors.push(bad("the command has no URL", "the whole command: curl 'https://shop.example/'"))
+                let hint = "the whole command: curl 'https://shop.example/'";
+                errors.push(bad("the command has no URL", hint));
             }
             1 => {}
             many => {
