@@ -12,7 +12,8 @@ pub(super) fn translated(subject: &str, op: Op, rest: &str) -> Option<String> {
     let value = value.replace(' ', "");
     let name = subject.to_ascii_lowercase();
     // k6 names the metric first: `http_req_duration: p(95)<500`.
-    let (metric, name) = name.split_once(':').map_or(("", name.as_str()), |(metric, name)| (metric, name.trim()));
+    let (metric, name) =
+        name.split_once(':').map_or(("", name.as_str()), |(metric, name)| (metric, name.trim()));
     if metric == "http_reqs" || metric == "iterations" {
         return Some(format!("done_rate {} {}{tail}", op.sign(), per_second(&value)?));
     }

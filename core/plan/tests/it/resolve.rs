@@ -3,10 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use wavetank_plan::{
-    AuthPlan, Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts, HostLimits,
-    HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve, RateCurve,
-    Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
-    plannable_bytes, resolve,
+    AuthPlan, Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts,
+    HostLimits, HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve,
+    RateCurve, Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl,
+    implicit_thresholds, plannable_bytes, resolve,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
