@@ -27,12 +27,6 @@ pub struct TargetUrl {
     pub websocket: bool,
 }
 
-/// Returns the port if the URL is only a port, which would be taken for an address: 0.0.31.144.
-fn port_alone(text: &str) -> Option<&str> {
-    let end = text.find(['/', '?', '#']).unwrap_or(text.len());
-    text[..end].parse::<u16>().ok().map(|_| &text[..end])
-}
-
 impl TargetUrl {
     /// Parses `http://host:port/path`, the same with `https`, `grpc` and `grpcs`, `host/path`,
     /// `host:port`, `:8080/path` (this host), `[::1]:80` and `unix:/run/app.sock:/path`.
@@ -59,10 +53,6 @@ impl TargetUrl {
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             let hint = "write a space as %20, and quote the URL for the shell";
             return Err(UserError::usage("bad_url", format!("the URL `{text}` contains white space"), hint));
-        }
-        if let Some(port) = port_alone(text) {
-            let message = format!("`{text}` is a port without a host");
-            return Err(UserError::usage("bad_url", message, format!("port {port} of this host is :{port}")));
         }
         let (with_host, zone) = without_zone(&with_host);
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;

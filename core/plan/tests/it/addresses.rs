@@ -60,10 +60,6 @@ fn an_ipv6_address_without_brackets_is_shown_with_them() {
     ] {
         assert_eq!(TargetUrl::parse(text).expect_err(text).hint, hint, "{text}");
     }
-    for text in ["8080", "8080/path"] {
-        let port = TargetUrl::parse(text).expect_err(text);
-        assert!(port.hint.ends_with("is :8080"), "{port}");
-    }
     let user = TargetUrl::parse("http://us%40er:pw@localhost/").expect_err("a user");
     assert!(user.hint.contains("--basic us@er:…"), "{user}");
     let zone = TargetUrl::parse("http://[fe80::1%]/").expect_err("a zone without a name");
