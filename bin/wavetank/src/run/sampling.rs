@@ -50,9 +50,10 @@ pub(super) fn start(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> O
     let holding = plan.is_holding();
     let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
     let asker = || if holding { askers(plan, clock, looking) } else { None };
-    let this = match looking.this_host {
-        true => Some(ThisHost::Whole(Box::new(ThisHostSampler::new()))),
-        false => holding.then_some(ThisHost::Sockets),
+    let this = if looking.this_host {
+        Some(ThisHost::Whole(Box::new(ThisHostSampler::new())))
+    } else {
+        holding.then_some(ThisHost::Sockets)
     };
     let wanted = this.is_some() || !others.is_empty();
     wanted.then(|| Sampler::start(move || clock.now(), SampledHosts { this, others }, asker()))

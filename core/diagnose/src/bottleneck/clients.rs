@@ -132,9 +132,8 @@ pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
     let lost = hosts.case.facts.totals.conns.lost;
     let resting = |host: &Host<'_>| host.risen(|sample| sample.tcp_tw);
     // Where both ends are on one host, either may have closed.
-    let closed = |host: &Host<'_>| match host.is_this() {
-        true => 0,
-        false => resting(host).max(host.rise("Tcp.OutRsts")),
+    let closed = |host: &Host<'_>| {
+        if host.is_this() { 0 } else { resting(host).max(host.rise("Tcp.OutRsts")) }
     };
     let (host, most) = hosts.highest(closed)?;
     let resting = resting(&host);

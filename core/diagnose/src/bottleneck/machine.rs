@@ -44,8 +44,8 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
         });
         dropped.max_by_key(|(_, movement)| movement.total).map(|(name, _)| name.to_owned())
     };
-    let all = hosts.under_test().chain(hosts.this());
-    let (host, counter) = all.filter_map(|host| Some((host, most(&host)?))).next()?;
+    let mut all = hosts.under_test().chain(hosts.this());
+    let (host, counter) = all.find_map(|host| Some((host, most(&host)?)))?;
     let is_sent = counter.ends_with(".tx_drops");
     let interface = counter.trim_start_matches("dev.").rsplit_once('.').map_or("", |(name, _)| name);
     let message = if is_sent {
