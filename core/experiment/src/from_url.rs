@@ -173,7 +173,7 @@ impl UrlReader<'_> {
             .proto
             .iter()
             .map(|file| here(file.clone()))
-            .partition(|file| file.value.ends_with(".proto"));
+            .partition(|file| file.value.to_ascii_lowercase().split('.').next_back() == Some("proto"));
         if sets.len() > 1 || !(sets.is_empty() || proto.is_empty()) {
             let message = "--proto takes .proto files, or one set of descriptors";
             let hint = "leave the other files out; .proto files end in .proto";

@@ -20,7 +20,7 @@ pub enum RequestEncoding {
 /// One method of a service.
 #[derive(Clone, Debug)]
 pub struct Method {
-    method: MethodDescriptor,
+    descriptor: MethodDescriptor,
     input: MessageDescriptor,
     output: MessageDescriptor,
 }
@@ -28,22 +28,22 @@ pub struct Method {
 impl Method {
     pub(crate) fn new(method: MethodDescriptor) -> Self {
         let (input, output) = (method.input(), method.output());
-        Self { method, input, output }
+        Self { descriptor: method, input, output }
     }
 
     /// Returns the name of the service with its package, and the method: `shop.Orders/Place`.
     pub fn full_name(&self) -> String {
-        format!("{}/{}", self.method.parent_service().full_name(), self.method.name())
+        format!("{}/{}", self.descriptor.parent_service().full_name(), self.descriptor.name())
     }
 
     /// Whether a call sends several messages.
     pub fn is_client_streaming(&self) -> bool {
-        self.method.is_client_streaming()
+        self.descriptor.is_client_streaming()
     }
 
     /// Whether a call is answered with several messages.
     pub fn is_server_streaming(&self) -> bool {
-        self.method.is_server_streaming()
+        self.descriptor.is_server_streaming()
     }
 
     /// Appends the body of a request: a frame with the message that `json` describes, or one for

@@ -195,12 +195,15 @@ fn http_request(
     Ok(RequestPlan { method: method.to_owned(), path, headers, body: written.body, secret_headers })
 }
 
+/// Headers with their values, in order.
+type Headers = Vec<(String, plan::Template)>;
+
 /// Returns the headers of a request, and the names of those with secrets.
 fn headers(
     names: &ScenarioScope<'_>,
     request: &Request,
     content_type: Option<String>,
-) -> Result<(Vec<(String, plan::Template)>, Vec<String>), LowerError> {
+) -> Result<(Headers, Vec<String>), LowerError> {
     let experiment = names.shared.experiment;
     let own = &request.headers;
     let overrides =

@@ -1,5 +1,7 @@
 //! Responses to gRPC calls: statuses, trailers and frames.
 
+use std::fmt::Write;
+
 use super::super::frame::kind;
 use super::tests::{Script, Transcript};
 use super::*;
@@ -39,7 +41,10 @@ fn the_status_is_in_the_trailers_or_in_the_head() {
     let only = |fields: &[(&str, &str)], expected: &str| {
         let (script, mut shown) = (Script::new().headers(1, fields, true), String::from("0:"));
         for (name, value) in fields {
-            shown += &if *name == ":status" { (*value).to_owned() } else { format!("[{name} {value}]") };
+            match *name {
+                ":status" => shown.push_str(value),
+                name => write!(shown, "[{name} {value}]").unwrap(),
+            }
         }
         check(&script, &format!("{shown} 0={expected}()"));
     };
