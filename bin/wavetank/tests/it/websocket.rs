@@ -227,7 +227,9 @@ fn the_python_package_websockets_answers() {
         async def main():\n    async with websockets.serve(echo, '127.0.0.1', 0) as server:\n        \
         print(server.sockets[0].getsockname()[1], flush=True)\n        await asyncio.Future()\n\
         asyncio.run(main())\n";
-    let Some(python) = Program::foreign("/usr/bin/python3") else { return skip(NAME, "python3 is not installed") };
+    let Some(python) = Program::foreign("/usr/bin/python3") else {
+        return skip(NAME, "python3 is not installed");
+    };
     let server = python.args(["-c", script]).start();
     let port = poll_until(std::time::Duration::from_mins(1), || {
         let port = server.stdout().lines().next().and_then(|line| line.parse::<u16>().ok());

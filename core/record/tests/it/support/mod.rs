@@ -117,6 +117,7 @@ impl Random {
                 retried: self.magnitude(40),
                 redirected: self.magnitude(40),
                 resources: self.magnitude(40),
+                one_way: 0,
             },
             response: self.histogram(),
             service: self.histogram(),
@@ -193,7 +194,7 @@ pub(crate) fn interval() -> Interval {
     step.counters.errors[ErrorClass::Status as usize] = 1;
     step.counters.dropped_by[0] = 1;
     step.status = StatusCounts(vec![(200, 4), (503, 1)]);
-    step.wire = WireCounters { sent: 8, retried: 1, ..WireCounters::default() };
+    step.wire = WireCounters { sent: 8, retried: 1, one_way: 2, ..WireCounters::default() };
     for ns in [0, 255, 256, 2_000_000, 5_000_000_000_000] {
         step.response.record(ns);
     }
