@@ -72,7 +72,7 @@ fn a_journey_of_messages() {
     let text = |url: &str| {
         format!(
             "wavetank: 1\ntarget: {url}\nsteps:\n  - ws.connect: /room?user=${{user}}\n\
-             \x20   headers: {{x-token: t${{user}}}}\n    check: status = 101\n\
+             \x20   headers: {{x-token: \"t${{user}}\"}}\n    check: status = 101\n\
              \x20 - ws.wait: json $.op = hello\n    extract: {{id: 'json $.id'}}\n\
              \x20 - ws.send: {{op: say, id: \"${{id}}\"}}\n    name: say\n    reply: json $.op = said\n\
              \x20   check: json $.id = 7\n\
@@ -174,6 +174,19 @@ fn timeouts() {
         let file = harness.place().write("x.yaml", text);
         let result = harness.load(&file, ["--no-probe", "--engine", engine]).run().result();
         assert_eq!((result.count("errors.request_timeout"), silent.connections()), (4, 3), "{result}");
+    }
+}
+
+/// During a freeze no message is answered, and the response times contain it.
+#[test]
+fn a_freeze_shows() {
+    for engine in ENGINES {
+        let serve = Serve::start(&Program::new(PROGRAM), &["--freeze", "500ms", "--freeze-at", "200ms"]);
+        let url = format!("ws://{}/ws/echo", serve.address());
+        let result = load(&url, &format!("-r 100/s -d 1s --engine {engine}")).result();
+        result.conserved();
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (100, 0), "{result}");
+        assert!(result.number("response_us.max") >= 400_000.0, "{result}");
     }
 }
 
