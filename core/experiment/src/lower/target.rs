@@ -56,9 +56,7 @@ impl<'e> Targets<'e> {
         let later = |place: Span, message: &str, hint: &str| {
             Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
         };
-        if let Some(path) =
-            target.urls.iter().find(|one| !one.url.value.websocket && one.url.value.path.contains('?'))
-        {
+        if let Some(path) = target.urls.iter().find(|one| has_unused_query(one)) {
             return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
         if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
@@ -68,7 +66,7 @@ impl<'e> Targets<'e> {
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
         let is_alike = |url: &TargetUrl| {
-            (url.tls, url.websocket) == (first.value.tls, first.value.websocket)
+            url.scheme() == first.value.scheme()
                 && (own_host || url.host_header() == first.value.host_header())
         };
         let first_only = target.pick == Some(Pick::Dns);
@@ -249,4 +247,10 @@ impl<'e> Targets<'e> {
         };
         self.all.into_iter().zip(tls).map(target).collect()
     }
+}
+
+/// Whether the URL has a query that no request would have. The path of a WebSocket is that of its
+/// upgrade.
+fn has_unused_query(one: &TargetAddress) -> bool {
+    !one.url.value.websocket && one.url.value.path.contains('?')
 }

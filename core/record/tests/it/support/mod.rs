@@ -279,18 +279,7 @@ pub(crate) fn plan() -> Plan {
         scenarios: vec![Scenario::from_steps(
             "",
             ConnectionOwner::Shared,
-            vec![
-                Step::plain("POST /cart", 0, request()),
-                Step {
-                    message: Some(MessagePlan {
-                        action: MessageAction::Send,
-                        binary: true,
-                        reply: Reply::Any,
-                        count: 2,
-                    }),
-                    ..Step::plain("ws.send", 0, RequestPlan { body: "hi".into(), ..RequestPlan::default() })
-                },
-            ],
+            vec![Step::plain("POST /cart", 0, request()), message_step()],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),
@@ -308,6 +297,13 @@ pub(crate) fn plan() -> Plan {
         tags: [("host", "a: b"), ("empty", ""), ("number", "007")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
+    }
+}
+
+fn message_step() -> Step {
+    Step {
+        message: Some(MessagePlan { action: MessageAction::Send, binary: true, reply: Reply::Any, count: 2 }),
+        ..Step::plain("ws.send", 0, RequestPlan { body: "hi".into(), ..RequestPlan::default() })
     }
 }
 
