@@ -53,9 +53,6 @@ impl<'e> Targets<'e> {
     /// equal requests become a single target: then every connection takes the next address.
     fn add(&mut self, target: &'e Target) -> Result<(), LowerError> {
         let first = &target.urls[0].url;
-        let later = |place: Span, message: &str, hint: &str| {
-            Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
-        };
         if let Some(path) = target.urls.iter().find(|one| has_unused_query(one)) {
             return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
@@ -253,4 +250,8 @@ impl<'e> Targets<'e> {
 /// upgrade.
 fn has_unused_query(one: &TargetAddress) -> bool {
     !one.url.value.websocket && one.url.value.path.contains('?')
+}
+
+fn later(place: Span, message: &str, hint: &str) -> Result<(), LowerError> {
+    Err(Diagnostic::error("value_later", place, message, hint).into())
 }

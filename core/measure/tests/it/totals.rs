@@ -223,7 +223,7 @@ fn every_broken_identity_is_found() {
         interval.step_mut(KEY).wire.retried += 1;
     });
     check(Some(TIMES), |interval| interval.step_mut(KEY).response.record(5));
-    check(Some("service count = done"), |interval| interval.step_mut(KEY).service.record(5));
+    check(Some("service count = done - one_way"), |interval| interval.step_mut(KEY).service.record(5));
     check(Some("offered = opened + failed + opening"), |interval| interval.conns.opening = 0);
     check(Some("opened = closed + lost + open"), |interval| interval.conns.lost = 0);
     check(Some("reopened <= opened"), |interval| interval.conns.reopened = 9);

@@ -194,7 +194,7 @@ pub(crate) fn interval() -> Interval {
     step.counters.errors[ErrorClass::Status as usize] = 1;
     step.counters.dropped_by[0] = 1;
     step.status = StatusCounts(vec![(200, 4), (503, 1)]);
-    step.wire = WireCounters { sent: 8, retried: 1, one_way: 2, ..WireCounters::default() };
+    step.wire = WireCounters { sent: 8, retried: 1, ..WireCounters::default() };
     for ns in [0, 255, 256, 2_000_000, 5_000_000_000_000] {
         step.response.record(ns);
     }
@@ -242,32 +242,7 @@ pub(crate) fn plan() -> Plan {
                 "[::1]:8080".parse().expect("a good address"),
             ],
         }],
-        http: HttpPlan {
-            version: HttpVersion::Http11,
-            timeout: Nanos::from_secs(60),
-            connect_timeout: Nanos::from_millis(1_500),
-            keepalive: true,
-            requests_per_connection: Some(100),
-            close: Close::Rst,
-            pipeline: 4,
-            expect: StatusSet(vec![(200, 399), (404, 404)]),
-            cookies: true,
-            body_max: Some(1 << 20),
-            websocket: WebSocketPlan {
-                subprotocol: Some("chat.v2".to_owned()),
-                deflate: true,
-                headers: vec![("X-Room".to_owned(), "5".to_owned())],
-                secret_headers: Vec::new(),
-            },
-            proxy: None,
-            proxy_protocol: None,
-            dns: Some(DnsRefreshPlan {
-                when: DnsPolicy::Every(Nanos::from_secs(30)),
-                ip: Some(IpFamily::V4),
-                ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
-                unreached: Vec::new(),
-            }),
-        },
+        http: http(),
         tls: Some(tls()),
         sources: SourcesPlan {
             ranges: vec![SourceRange {
@@ -300,10 +275,39 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
+fn http() -> HttpPlan {
+    HttpPlan {
+        version: HttpVersion::Http11,
+        timeout: Nanos::from_secs(60),
+        connect_timeout: Nanos::from_millis(1_500),
+        keepalive: true,
+        requests_per_connection: Some(100),
+        close: Close::Rst,
+        pipeline: 4,
+        expect: StatusSet(vec![(200, 399), (404, 404)]),
+        cookies: true,
+        body_max: Some(1 << 20),
+        websocket: WebSocketPlan {
+            subprotocol: Some("chat.v2".to_owned()),
+            deflate: true,
+            headers: vec![("X-Room".to_owned(), "5".to_owned())],
+            secret_headers: Vec::new(),
+        },
+        proxy: None,
+        proxy_protocol: None,
+        dns: Some(DnsRefreshPlan {
+            when: DnsPolicy::Every(Nanos::from_secs(30)),
+            ip: Some(IpFamily::V4),
+            ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
+            unreached: Vec::new(),
+        }),
+    }
+}
+
 fn message_step() -> Step {
     Step {
         message: Some(MessagePlan { action: MessageAction::Send, binary: true, reply: Reply::Any, count: 2 }),
-        ..Step::plain("ws.send", 0, RequestPlan { body: "hi".into(), ..RequestPlan::default() })
+        ..Step::plain("ws.send", 0, RequestPlan::default())
     }
 }
 
