@@ -84,6 +84,9 @@ pub struct WireCounters {
     pub redirected: u64,
     /// Requests among them for embedded resources.
     pub resources: u64,
+    /// Requests among them that are done without an answer. They have no response and no service
+    /// time.
+    pub one_way: u64,
 }
 
 impl WireCounters {
@@ -93,6 +96,7 @@ impl WireCounters {
         self.retried += other.retried;
         self.redirected += other.redirected;
         self.resources += other.resources;
+        self.one_way += other.one_way;
     }
 }
 

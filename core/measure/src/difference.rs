@@ -45,12 +45,13 @@ impl WireCounters {
     /// Returns what was counted since `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
-        let Self { sent, retried, redirected, resources } = earlier;
+        let Self { sent, retried, redirected, resources, one_way } = earlier;
         Self {
             sent: self.sent.saturating_sub(sent),
             retried: self.retried.saturating_sub(retried),
             redirected: self.redirected.saturating_sub(redirected),
             resources: self.resources.saturating_sub(resources),
+            one_way: self.one_way.saturating_sub(one_way),
         }
     }
 }
@@ -236,7 +237,13 @@ mod tests {
             (count(), count(), count(), count());
         counters.errors.iter_mut().chain(&mut counters.dropped_by).for_each(|it| *it = count());
         step.status = StatusCounts(vec![(200, count()), (500, count())]);
-        step.wire = WireCounters { sent: count(), retried: count(), redirected: count(), resources: count() };
+        step.wire = WireCounters {
+            sent: count(),
+            retried: count(),
+            redirected: count(),
+            resources: count(),
+            one_way: count(),
+        };
         (step.response, step.service) = (times(1), times(2));
         interval.steps.push(step);
         interval.phases.push(PhaseSeries {

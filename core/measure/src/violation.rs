@@ -60,10 +60,11 @@ pub(crate) fn check_times(series: &StepSeries) -> Result<(), Violation> {
         .filter(|class| class.is_censored())
         .map(|&class| c.errors[class as usize])
         .sum();
-    let identity = if series.response.count() != c.done + censored + series.open {
-        "response count = done + connect_timeout + request_timeout + open"
-    } else if series.service.count() != c.done {
-        "service count = done"
+    let answered = c.done.saturating_sub(series.wire.one_way);
+    let identity = if series.response.count() != answered + censored + series.open {
+        "response count = done - one_way + connect_timeout + request_timeout + open"
+    } else if series.service.count() != answered {
+        "service count = done - one_way"
     } else {
         return Ok(());
     };

@@ -17,7 +17,6 @@ mod host;
 pub mod journey;
 mod load;
 mod load_change;
-mod message;
 mod mix;
 mod options;
 pub mod pem;
@@ -43,6 +42,7 @@ pub mod tls_names;
 mod tls_options;
 mod tls_server_options;
 mod track;
+mod websocket;
 
 pub use condition::{
     Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, THIS_HOST,
@@ -66,7 +66,6 @@ pub use journey::{
 };
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};
-pub use message::{MessageAction, MessagePlan, Reply, WebSocketPlan};
 pub use mix::ScenarioMix;
 pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
 pub use pem_files::{check_certificates, load_identity};
@@ -78,7 +77,9 @@ pub use plan::{
 pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use resolve::{Resolved, resolve};
-pub use scenario::{ConnectionOwner, HooksPlan, RequestPlan, Scenario, SharedPlan, Step};
+pub use scenario::{
+    ConnectionOwner, HooksPlan, MessageAction, MessagePlan, Reply, RequestPlan, Scenario, SharedPlan, Step,
+};
 pub use shape::{PopulationCurve, RateCurve};
 pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;
@@ -90,3 +91,4 @@ pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};
 pub use tls_server_options::TlsServerOptions;
 pub use track::Track;
+pub use websocket::WebSocketPlan;

@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 use wavetank_units::Nanos;
 
 use crate::{
-    Action, AuthPlan, Check, DataPlan, DescriptorSet, Extract, GrpcPlan, MessagePlan, OnFailure, StatusSet,
-    Template,
+    Action, AuthPlan, Check, DataPlan, DescriptorSet, Extract, GrpcPlan, OnFailure, StatusSet, Template,
 };
 
 /// The journey of a virtual user, once per session.
@@ -144,6 +143,50 @@ impl Step {
             counts: Vec::new(),
             on_failure: None,
         }
+    }
+}
+
+/// What a step does on a connection that carries messages.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MessagePlan {
+    /// The action.
+    pub action: MessageAction,
+    /// A message is sent as bytes instead of text.
+    pub binary: bool,
+    /// The answer that is awaited.
+    pub reply: Reply,
+    /// The number of messages to wait for.
+    pub count: u32,
+}
+
+/// An action on a WebSocket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MessageAction {
+    /// Upgrades a connection.
+    Connect,
+    /// Sends a message.
+    Send,
+    /// Waits for messages.
+    Wait,
+    /// Closes the WebSocket.
+    Close,
+}
+
+/// The answer to a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// None is awaited: the request is done once the message was handed to the kernel.
+    None,
+    /// The next message.
+    Any,
+    /// The next message that meets a condition. Others are ignored.
+    Matching(Box<Check>),
+}
+
+impl MessagePlan {
+    /// Whether no answer is awaited. Such a request has no service time.
+    pub const fn is_one_way(&self) -> bool {
+        matches!((self.action, &self.reply), (MessageAction::Send, Reply::None))
     }
 }
 

@@ -1,6 +1,6 @@
 //! [`OverflowGuard`]: how much stored lines may count together, so that no sum of them overflows.
 
-use wavetank_measure::{ConnCounts, Histogram, Interval, RequestCounters};
+use wavetank_measure::{ConnCounts, Histogram, Interval, RequestCounters, WireCounters};
 
 use crate::journeys_line;
 
@@ -40,7 +40,8 @@ impl OverflowGuard {
 fn events(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
     let requests = interval.steps.iter().flat_map(|step| {
         let RequestCounters { offered, sent, done, late, errors, dropped_by } = &step.counters;
-        let wire = [step.wire.sent, step.wire.retried, step.wire.redirected, step.wire.resources];
+        let WireCounters { sent: written, retried, redirected, resources, one_way } = step.wire;
+        let wire = [written, retried, redirected, resources, one_way];
         let status = step.status.0.iter().map(|&(_, count)| count);
         let counts = [*offered, *sent, *done, *late, step.open].into_iter().chain(wire).chain(status);
         counts.chain(*errors).chain(*dropped_by).chain([step.response.count(), step.service.count()])

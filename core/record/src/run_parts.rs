@@ -45,6 +45,14 @@ pub struct Wire {
     pub redirected: u64,
     /// Embedded resources.
     pub resources: u64,
+    /// Done without an answer, and thus without a response time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub one_way: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Connections of a whole run, or those in the time of a phase.

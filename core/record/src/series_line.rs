@@ -132,12 +132,12 @@ impl SeriesLine<TimesLine<'static>> {
     pub(crate) fn from_step(series: &StepSeries) -> Self {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let StepSeries { key, counters, open, status, wire, response, service } = series;
-        let WireCounters { sent, retried, redirected, resources } = *wire;
+        let WireCounters { sent, retried, redirected, resources, one_way } = *wire;
         let plain = *wire == WireCounters { sent: counters.sent, ..WireCounters::default() };
         Self {
             key: Some([key.phase, key.scenario, key.step]),
             requests: Some(RequestsLine::new(counters, *open, status)),
-            wire: (!plain).then_some(run_parts::Wire { sent, retried, redirected, resources }),
+            wire: (!plain).then_some(run_parts::Wire { sent, retried, redirected, resources, one_way }),
             times: TimesLine {
                 response: HistogramCode::new(response),
                 service: HistogramCode::delta_to(service, response),
@@ -183,13 +183,14 @@ impl<T: SeriesTimes> SeriesLine<T> {
             (Some([phase, scenario, step]), None, None) => {
                 let requests = self.requests.unwrap_or_default();
                 let plain = run_parts::Wire { sent: requests.sent, ..run_parts::Wire::default() };
-                let run_parts::Wire { sent, retried, redirected, resources } = self.wire.unwrap_or(plain);
+                let run_parts::Wire { sent, retried, redirected, resources, one_way } =
+                    self.wire.unwrap_or(plain);
                 Series::Step(StepSeries {
                     key: Key { phase, scenario, step },
                     counters: requests.counters()?,
                     open: requests.open,
                     status: StatusCounts(requests.status),
-                    wire: WireCounters { sent, retried, redirected, resources },
+                    wire: WireCounters { sent, retried, redirected, resources, one_way },
                     ..StepSeries::default()
                 })
             }

@@ -171,8 +171,8 @@ fn rate(view: &TotalsView) -> RateDoc {
 }
 
 fn wire(view: &TotalsView) -> Wire {
-    let wavetank_measure::WireCounters { sent, retried, redirected, resources } = view.wire;
-    Wire { sent, retried, redirected, resources }
+    let wavetank_measure::WireCounters { sent, retried, redirected, resources, one_way } = view.wire;
+    Wire { sent, retried, redirected, resources, one_way }
 }
 
 fn response(view: &TotalsView) -> Times {

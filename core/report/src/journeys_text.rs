@@ -184,7 +184,10 @@ pub(crate) fn example(record: &RunRecord, sample: &SampleLine) -> Vec<String> {
         if is_of_warmup(record, sample) { format!("at {at} (warm-up)") } else { format!("at {at}") },
         format::time(sample.total_us),
     ];
-    parts.extend(sample.status.map(|status| format!("status {}", status_text(status))));
+    // WebSocket messages have none, and a gRPC call that ended well needs none.
+    parts.extend(
+        sample.status.filter(|status| *status != 0).map(|status| format!("status {}", status_text(status))),
+    );
     if sample.kind == "slow" {
         parts.push(format!("lag {}", format::time(sample.lag_us)));
         parts.extend(sample.wait_us.map(|us| format!("wait {}", format::time(us))));

@@ -217,7 +217,12 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
     // Bytes that were received after the load have no rate.
     let received = traffic("received", record.bytes.received, done_after_load(record).is_none());
     let wire = record.wire;
-    let extra = [("retried", wire.retried), ("redirected", wire.redirected), ("resources", wire.resources)];
+    let extra = [
+        ("retried", wire.retried),
+        ("redirected", wire.redirected),
+        ("resources", wire.resources),
+        ("one-way", wire.one_way),
+    ];
     let mut parts = vec![received, traffic("sent", record.bytes.sent, true)];
     parts.extend(occurred(&extra));
     page.parts("traffic", &parts);

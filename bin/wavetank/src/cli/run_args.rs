@@ -25,7 +25,7 @@ Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
 Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunFlags {
-    /// Target URL or experiment file: http://host:port/path or https, ws, wss; host/path, host:port,
+    /// Target URL or experiment file: http://host:port/path, https, ws, wss, host/path, host:port,
     /// :8080/path (this host). Path, query, -H, --body, --json and --form may contain templates:
     /// ${`uuid()`}, ${random(1,100)}
     #[arg(value_name = "URL|FILE", required_unless_present = "curl")]

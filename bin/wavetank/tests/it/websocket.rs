@@ -72,7 +72,7 @@ fn a_journey_of_messages() {
     let text = |url: &str| {
         format!(
             "wavetank: 1\ntarget: {url}\nsteps:\n  - ws.connect: /room?user=${{user}}\n\
-             \x20   headers: {{x-token: t${{user}}}}\n    check: status = 101\n\
+             \x20   headers: {{x-token: \"t${{user}}\"}}\n    check: status = 101\n\
              \x20 - ws.wait: json $.op = hello\n    extract: {{id: 'json $.id'}}\n\
              \x20 - ws.send: {{op: say, id: \"${{id}}\"}}\n    name: say\n    reply: json $.op = said\n\
              \x20   check: json $.id = 7\n\
@@ -177,6 +177,19 @@ fn timeouts() {
     }
 }
 
+/// During a freeze no message is answered, and the response times contain it.
+#[test]
+fn a_freeze_shows() {
+    for engine in ENGINES {
+        let serve = Serve::start(&Program::new(PROGRAM), &["--freeze", "500ms", "--freeze-at", "200ms"]);
+        let url = format!("ws://{}/ws/echo", serve.address());
+        let result = load(&url, &format!("-r 100/s -d 1s --engine {engine}")).result();
+        result.conserved();
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (100, 0), "{result}");
+        assert!(result.number("response_us.max") >= 400_000.0, "{result}");
+    }
+}
+
 #[test]
 fn servers_without_websocket_are_named() {
     let target = Target::start(Script::constant(std::time::Duration::ZERO));
@@ -227,7 +240,9 @@ fn the_python_package_websockets_answers() {
         async def main():\n    async with websockets.serve(echo, '127.0.0.1', 0) as server:\n        \
         print(server.sockets[0].getsockname()[1], flush=True)\n        await asyncio.Future()\n\
         asyncio.run(main())\n";
-    let Some(python) = Program::foreign("/usr/bin/python3") else { return skip(NAME, "python3 is not installed") };
+    let Some(python) = Program::foreign("/usr/bin/python3") else {
+        return skip(NAME, "python3 is not installed");
+    };
     let server = python.args(["-c", script]).start();
     let port = poll_until(std::time::Duration::from_mins(1), || {
         let port = server.stdout().lines().next().and_then(|line| line.parse::<u16>().ok());

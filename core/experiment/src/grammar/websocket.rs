@@ -92,5 +92,5 @@ pub(crate) static CLOSE: StepForm = StepForm {
     name: "ws.close",
     about: "Sends a Close frame and waits for that of the server.",
     verbs: &[key("ws.close", Kind::Count, "The code: 1000, or 3000 to 4999.")],
-    keys: &[NAME, TO, TIMEOUT, ON_FAILURE],
+    keys: &[NAME, TO, TIMEOUT, EXTRACT, CHECK, COUNT, ON_FAILURE],
 };

@@ -53,12 +53,7 @@ impl<'e> Targets<'e> {
     /// equal requests become a single target: then every connection takes the next address.
     fn add(&mut self, target: &'e Target) -> Result<(), LowerError> {
         let first = &target.urls[0].url;
-        let later = |place: Span, message: &str, hint: &str| {
-            Err(LowerError::from(Diagnostic::error("value_later", place, message, hint)))
-        };
-        if let Some(path) =
-            target.urls.iter().find(|one| !one.url.value.websocket && one.url.value.path.contains('?'))
-        {
+        if let Some(path) = target.urls.iter().find(|one| has_unused_query(one)) {
             return later(path.url.place, "a target's URL has a query", "use query: in the steps");
         }
         if let Some(other) = target.urls.iter().find(|one| one.url.value.path != first.value.path) {
@@ -68,7 +63,8 @@ impl<'e> Targets<'e> {
         let own_host =
             self.experiment.http.headers.iter().any(|header| header.name.value.eq_ignore_ascii_case("host"));
         let is_alike = |url: &TargetUrl| {
-            same_scheme(url, &first.value) && (own_host || url.host_header() == first.value.host_header())
+            url.scheme() == first.value.scheme()
+                && (own_host || url.host_header() == first.value.host_header())
         };
         let first_only = target.pick == Some(Pick::Dns);
         let in_turn = matches!(target.pick, None | Some(Pick::InTurn | Pick::Dns));
@@ -250,6 +246,12 @@ impl<'e> Targets<'e> {
     }
 }
 
-fn same_scheme(one: &TargetUrl, other: &TargetUrl) -> bool {
-    (one.tls, one.grpc, one.websocket) == (other.tls, other.grpc, other.websocket)
+/// Whether the URL has a query that no request would have. The path of a WebSocket is that of its
+/// upgrade.
+fn has_unused_query(one: &TargetAddress) -> bool {
+    !one.url.value.websocket && one.url.value.path.contains('?')
+}
+
+fn later(place: Span, message: &str, hint: &str) -> Result<(), LowerError> {
+    Err(Diagnostic::error("value_later", place, message, hint).into())
 }

@@ -59,11 +59,11 @@ impl Parser<'_> {
         let binary = keys.take("binary").and_then(|node| self.bool(node)).unwrap_or_default();
         let reply = keys.take("reply").map(|node| self.reply(node));
         let count = self.message_count(keys);
+        let request = self.common(text.map(RequestHead::Raw), keys);
         if let (Some(count), None) = (&count, &reply) {
             let message = "a message without reply awaits no messages";
             return self.fail("option_conflict", count.place, message, "reply: any");
         }
-        let request = self.common(text.map(RequestHead::Raw), keys);
         let reply = match reply {
             None => AwaitedReply::None,
             Some(reply) => reply?,

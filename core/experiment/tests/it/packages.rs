@@ -61,6 +61,8 @@ fn plans_of_files_come_back() {
         (", spike: 5k/s for 10s every 1m", ""),
         ("sessions: 1 each}", "sessions: 1 each, for: 1m}"),
         ("{verify: false, ca", "{ca"),
+        // A WebSocket carries any number of messages.
+        ("  requests_per_connection: 100\n", ""),
     ];
     let everything = include_str!("../golden/everything.yaml").to_owned();
     let everything = changes.iter().fold(everything, |text, (from, to)| text.replace(from, to));

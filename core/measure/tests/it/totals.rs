@@ -205,7 +205,7 @@ fn check(identity: Option<&str>, change: impl FnOnce(&mut Interval)) {
 #[test]
 fn every_broken_identity_is_found() {
     const OUTCOMES: &str = "offered = done + failed + dropped + open";
-    const TIMES: &str = "response count = done + connect_timeout + request_timeout + open";
+    const TIMES: &str = "response count = done - one_way + connect_timeout + request_timeout + open";
     check(None, |_| {});
     check(Some(OUTCOMES), |interval| interval.step_mut(KEY).counters.offered += 1);
     check(Some(OUTCOMES), |interval| interval.step_mut(KEY).counters.done -= 1);
@@ -223,7 +223,7 @@ fn every_broken_identity_is_found() {
         interval.step_mut(KEY).wire.retried += 1;
     });
     check(Some(TIMES), |interval| interval.step_mut(KEY).response.record(5));
-    check(Some("service count = done"), |interval| interval.step_mut(KEY).service.record(5));
+    check(Some("service count = done - one_way"), |interval| interval.step_mut(KEY).service.record(5));
     check(Some("offered = opened + failed + opening"), |interval| interval.conns.opening = 0);
     check(Some("opened = closed + lost + open"), |interval| interval.conns.lost = 0);
     check(Some("reopened <= opened"), |interval| interval.conns.reopened = 9);

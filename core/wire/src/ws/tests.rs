@@ -195,6 +195,14 @@ fn the_example_of_the_specification() {
     assert_eq!(events.text, "Text Hello;Text Hello;Text Hello;");
 }
 
+/// Reads the upgrade in a request.
+struct Head(Option<Upgrade>);
+impl crate::h1::RequestSink for Head {
+    fn head(&mut self, head: &crate::h1::RequestHead<'_>) {
+        self.0 = Upgrade::from_request(head);
+    }
+}
+
 /// Upgrades a connection of a client to a server, echoes `messages` in pieces of `cut` bytes, and
 /// returns them as the client received them.
 fn echo(messages: &[(MessageKind, Vec<u8>)], deflate: bool, cut: usize) -> Vec<(MessageKind, Vec<u8>)> {
@@ -202,12 +210,6 @@ fn echo(messages: &[(MessageKind, Vec<u8>)], deflate: bool, cut: usize) -> Vec<(
     client.connect(REQUEST);
     let (mut heard, mut deflater) = (Events::default(), None);
     let mut reader = crate::h1::RequestReader::new(crate::h1::Limits::default());
-    struct Head(Option<Upgrade>);
-    impl crate::h1::RequestSink for Head {
-        fn head(&mut self, head: &crate::h1::RequestHead<'_>) {
-            self.0 = Upgrade::from_request(head);
-        }
-    }
     let mut head = Head(None);
     reader.read(&std::mem::take(client.out()), &mut head).unwrap();
     let upgrade = head.0.expect("an upgrade");

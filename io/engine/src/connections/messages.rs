@@ -214,8 +214,8 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Fails the requests in flight on a connection that is not HTTP/1 and has ended with `failure`.
-    /// `served`: it had answered a request.
+    /// Fails the requests in flight on a connection that is not HTTP/1 and has ended with
+    /// `failure`. `served`: it had answered a request.
     #[cold]
     pub(super) fn break_other(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
         if self.is_http2(seat) {

@@ -166,7 +166,9 @@ impl Recorder {
     /// Records a message that awaits no answer and was handed to the kernel. It has no response
     /// time.
     pub(crate) fn handed_over(&mut self, key: Key, lag: u64) {
-        self.step(key).counters.done += 1;
+        let step = self.step(key);
+        step.counters.done += 1;
+        step.wire.one_way += 1;
         self.late(key, lag);
         self.resolved(key);
     }

@@ -26,8 +26,8 @@ pub(super) struct LineWebSocket {
 type Answered = Result<ResponseEnd, Failure>;
 
 impl Connector<'_> {
-    /// Makes a new connection a WebSocket. If no step does that, it waits for the server's response,
-    /// until `until`.
+    /// Makes a new connection a WebSocket. If no step does that, it waits for the server's
+    /// response, until `until`.
     pub(super) fn begin_websocket<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,

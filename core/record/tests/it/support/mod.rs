@@ -118,6 +118,7 @@ impl Random {
                 retried: self.magnitude(40),
                 redirected: self.magnitude(40),
                 resources: self.magnitude(40),
+                one_way: 0,
             },
             response: self.histogram(),
             service: self.histogram(),
@@ -242,32 +243,7 @@ pub(crate) fn plan() -> Plan {
                 "[::1]:8080".parse().expect("a good address"),
             ],
         }],
-        http: HttpPlan {
-            version: HttpVersion::Http11,
-            timeout: Nanos::from_secs(60),
-            connect_timeout: Nanos::from_millis(1_500),
-            keepalive: true,
-            requests_per_connection: Some(100),
-            close: Close::Rst,
-            pipeline: 4,
-            expect: StatusSet(vec![(200, 399), (404, 404)]),
-            cookies: true,
-            body_max: Some(1 << 20),
-            websocket: WebSocketPlan {
-                subprotocol: Some("chat.v2".to_owned()),
-                deflate: true,
-                headers: vec![("X-Room".to_owned(), "5".to_owned())],
-                secret_headers: Vec::new(),
-            },
-            proxy: None,
-            proxy_protocol: None,
-            dns: Some(DnsRefreshPlan {
-                when: DnsPolicy::Every(Nanos::from_secs(30)),
-                ip: Some(IpFamily::V4),
-                ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
-                unreached: Vec::new(),
-            }),
-        },
+        http: http(),
         tls: Some(tls()),
         sources: SourcesPlan {
             ranges: vec![SourceRange {
@@ -279,18 +255,7 @@ pub(crate) fn plan() -> Plan {
         scenarios: vec![Scenario::from_steps(
             "",
             ConnectionOwner::Shared,
-            vec![
-                Step::plain("POST /cart", 0, request()),
-                Step {
-                    message: Some(MessagePlan {
-                        action: MessageAction::Send,
-                        binary: true,
-                        reply: Reply::Any,
-                        count: 2,
-                    }),
-                    ..Step::plain("ws.send", 0, RequestPlan { body: "hi".into(), ..RequestPlan::default() })
-                },
-            ],
+            vec![Step::plain("POST /cart", 0, request()), message_step()],
         )],
         shared: SharedPlan::default(),
         around: HooksPlan::default(),
@@ -308,6 +273,42 @@ pub(crate) fn plan() -> Plan {
         tags: [("host", "a: b"), ("empty", ""), ("number", "007")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
+    }
+}
+
+fn http() -> HttpPlan {
+    HttpPlan {
+        version: HttpVersion::Http11,
+        timeout: Nanos::from_secs(60),
+        connect_timeout: Nanos::from_millis(1_500),
+        keepalive: true,
+        requests_per_connection: Some(100),
+        close: Close::Rst,
+        pipeline: 4,
+        expect: StatusSet(vec![(200, 399), (404, 404)]),
+        cookies: true,
+        body_max: Some(1 << 20),
+        websocket: WebSocketPlan {
+            subprotocol: Some("chat.v2".to_owned()),
+            deflate: true,
+            headers: vec![("X-Room".to_owned(), "5".to_owned())],
+            secret_headers: Vec::new(),
+        },
+        proxy: None,
+        proxy_protocol: None,
+        dns: Some(DnsRefreshPlan {
+            when: DnsPolicy::Every(Nanos::from_secs(30)),
+            ip: Some(IpFamily::V4),
+            ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
+            unreached: Vec::new(),
+        }),
+    }
+}
+
+fn message_step() -> Step {
+    Step {
+        message: Some(MessagePlan { action: MessageAction::Send, binary: true, reply: Reply::Any, count: 2 }),
+        ..Step::plain("ws.send", 0, RequestPlan::default())
     }
 }
 
