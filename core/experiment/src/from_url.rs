@@ -9,8 +9,8 @@ use wavetank_units::UserError;
 
 use crate::input::override_with;
 use crate::model::{
-    AwaitedReply, Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Message, Part, PartContent,
-    Request, RequestHead, RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
+    AwaitedReply, Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Message, Part,
+    PartContent, Request, RequestHead, RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
 };
 use crate::parse::{Variables, normal_path};
 use crate::parse_input::ParseInput;

@@ -9,12 +9,8 @@ const CLOCK_FILE: &str = "io/driver/src/clock.rs";
 const UNSAFE_DIR: &str = "io/driver/";
 /// Code without `Serialize` types: stored formats are in `core/record`, so that they cannot freeze
 /// it. The plan itself may be serialized, because only the same version reads a plan package.
-const NOT_SERIALIZED: [&str; 4] = [
-    "core/pace/",
-    "core/measure/",
-    "core/capacity/src/",
-    "core/plan/src/resolve/",
-];
+const NOT_SERIALIZED: [&str; 4] =
+    ["core/pace/", "core/measure/", "core/capacity/src/", "core/plan/src/resolve/"];
 /// The stored formats.
 const FORMATS_DIR: &str = "core/record/src/";
 /// The only format that contains the plan's own types.

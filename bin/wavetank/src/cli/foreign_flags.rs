@@ -149,10 +149,8 @@ const HABITS: &[(&[&str], &str)] = &[
 ];
 
 /// What is not supported, by the options that other tools have for it. No other option helps.
-const UNSUPPORTED: &[(&[&str], &str)] = &[
-    (&["--sse", "--eventsource"], "server-sent events are"),
-    (&["-3", "--http3", "--h3"], "HTTP/3 is"),
-];
+const UNSUPPORTED: &[(&[&str], &str)] =
+    &[(&["--sse", "--eventsource"], "server-sent events are"), (&["-3", "--http3", "--h3"], "HTTP/3 is")];
 
 /// Commands that people look for and this version lacks, with the nearest thing there is.
 const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[

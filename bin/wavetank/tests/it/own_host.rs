@@ -20,7 +20,7 @@ fn every_run_samples_its_own_host_and_names_the_nearest_limit() {
     let harness = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(std::time::Duration::from_millis(1)));
     let run = harness.run(&target, "-c 2 -d 3s --threshold memory(local)<100%", 0);
-    let host = &run.json["hosts"][0];
+    let host = &run.value()["hosts"][0];
     assert_eq!((host["name"].as_str(), host["role"].as_str()), (Some("local"), Some("load")), "{host}");
     let limits = host["limits"].as_array().expect("it has limits");
     let named: Vec<_> = limits.iter().filter_map(|limit| limit["resource"].as_str()).collect();
@@ -31,9 +31,9 @@ fn every_run_samples_its_own_host_and_names_the_nearest_limit() {
         limits.iter().all(|limit| limit["share"].as_f64().is_some_and(|share| share <= 1.01)),
         "{limits:?}"
     );
-    let nearest = &run.json["nearest_limit"];
+    let nearest = run.at("nearest_limit");
     assert!(nearest["host"] == "local" && nearest["load_factor"].as_f64() >= Some(1.0), "{nearest}");
-    assert_eq!(run.json["thresholds"][0]["ok"], true, "{}", run.json["thresholds"]);
+    assert_eq!(run.value()["thresholds"][0]["ok"], true, "{}", run.value()["thresholds"]);
     let samples = samples(harness.place(), "local");
     assert!(samples.len() >= 3, "{}", samples.len());
     assert!(
