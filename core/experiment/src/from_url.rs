@@ -4,7 +4,7 @@
 //! overrides, validation, lowering.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
-use wavetank_plan::{MessageAction, TargetUrl, resolve};
+use wavetank_plan::{MessageAction, TargetUrl, UrlProtocol, resolve};
 use wavetank_units::UserError;
 
 use crate::input::override_with;
@@ -138,14 +138,15 @@ impl UrlReader<'_> {
         let grpc = self.descriptions(request).unwrap_or_default();
         self.check_scheme(&target, &grpc);
         let body = request.body.as_ref().and_then(|body| self.body(body));
-        if target.websocket {
+        if target.protocol == UrlProtocol::WebSocket {
             return self.messages(request, target, &url, body);
         }
         // A request that changes nothing and is the same for all users is probed, as by a plain
         // run.
+        let is_grpc = target.protocol == UrlProtocol::Grpc;
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
-        let probed = safe && !target.grpc && url.as_fixed().is_some() && request.body.is_none();
-        let call = if target.grpc { self.call(request, &url) } else { None };
+        let probed = safe && !is_grpc && url.as_fixed().is_some() && request.body.is_none();
+        let call = if is_grpc { self.call(request, &url) } else { None };
         let head = call.unwrap_or(RequestHead::Http { method: here(method), url });
         let step = Request { body, ..Request::plain(head) };
         Experiment {
@@ -193,8 +194,8 @@ impl UrlReader<'_> {
     /// Checks that the files of a call belong to a URL of gRPC.
     fn check_scheme(&mut self, target: &TargetUrl, grpc: &Grpc) {
         let is_described = !grpc.proto.is_empty() || grpc.descriptors.is_some();
-        if is_described && !target.grpc {
-            let url = TargetUrl { grpc: true, ..target.clone() }.url();
+        if is_described && target.protocol != UrlProtocol::Grpc {
+            let url = TargetUrl { protocol: UrlProtocol::Grpc, ..target.clone() }.url();
             let message = "--proto describes a gRPC service, and the URL is one of HTTP";
             let hint = format!("{url}package.Service/Method");
             self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));

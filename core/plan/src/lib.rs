@@ -85,7 +85,7 @@ pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;
 pub use stage::{Stage, StageLoad};
 pub use target_pick::{PickOrder, TargetSelection};
-pub use target_url::TargetUrl;
+pub use target_url::{TargetUrl, UrlProtocol};
 pub use thresholds::{check_conditions, implicit_thresholds};
 pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};

@@ -21,10 +21,20 @@ pub struct TargetUrl {
     pub path: String,
     /// Whether the scheme is `https`, `grpcs` or `wss`, so that the target uses TLS.
     pub tls: bool,
-    /// Whether the scheme is `grpc` or `grpcs`, so that requests are gRPC calls.
-    pub grpc: bool,
-    /// Whether the scheme is `ws` or `wss`, so that connections carry WebSocket messages.
-    pub websocket: bool,
+    /// What the scheme says about the requests.
+    pub protocol: UrlProtocol,
+}
+
+/// What the steps of a URL send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UrlProtocol {
+    /// HTTP requests: `http`, `https`, `unix`.
+    #[default]
+    Http,
+    /// gRPC calls: `grpc`, `grpcs`.
+    Grpc,
+    /// WebSocket messages: `ws`, `wss`.
+    WebSocket,
 }
 
 impl TargetUrl {
@@ -34,14 +44,14 @@ impl TargetUrl {
     /// Fails on other schemes, on a user or password in the URL, on port 0 and on text that is not
     /// a URL.
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let (Scheme { tls, grpc, websocket }, rest) = without_scheme(text)?;
+        let (Scheme { tls, protocol }, rest) = without_scheme(text)?;
         let encoded = has_encoded_socket(text);
         if let Some(found) = split_unix(rest, encoded) {
             let (host, path) = found?;
             let path = Self::path_of(path);
-            return Ok(Self { host, port: default_port(tls), path, tls, grpc, websocket });
+            return Ok(Self { host, port: default_port(tls), path, tls, protocol });
         }
-        let scheme = scheme_name(tls, false);
+        let scheme = scheme_name(tls, UrlProtocol::Http);
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
         if let Some((hidden, plain)) = without_user(scheme, &with_host) {
             return Err(UserError::usage(
@@ -70,7 +80,7 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        Ok(Self { host, port, path: path_and_query(&url), tls, grpc, websocket })
+        Ok(Self { host, port, path: path_and_query(&url), tls, protocol })
     }
 
     /// Returns the position in the start of a URL where the path or query of the request starts;
@@ -171,11 +181,7 @@ impl TargetUrl {
 
     /// Returns the scheme.
     pub const fn scheme(&self) -> &'static str {
-        match (self.websocket, self.tls) {
-            (false, tls) => scheme_name(tls, self.grpc),
-            (true, false) => "ws",
-            (true, true) => "wss",
-        }
+        scheme_name(self.tls, self.protocol)
     }
 
     fn bracketed(&self) -> String {
@@ -192,16 +198,17 @@ fn path_and_query(url: &Url) -> String {
 /// What a scheme says.
 struct Scheme {
     tls: bool,
-    grpc: bool,
-    websocket: bool,
+    protocol: UrlProtocol,
 }
 
-const fn scheme_name(tls: bool, grpc: bool) -> &'static str {
-    match (grpc, tls) {
-        (false, false) => "http",
-        (false, true) => "https",
-        (true, false) => "grpc",
-        (true, true) => "grpcs",
+const fn scheme_name(tls: bool, protocol: UrlProtocol) -> &'static str {
+    match (protocol, tls) {
+        (UrlProtocol::Http, false) => "http",
+        (UrlProtocol::Http, true) => "https",
+        (UrlProtocol::Grpc, false) => "grpc",
+        (UrlProtocol::Grpc, true) => "grpcs",
+        (UrlProtocol::WebSocket, false) => "ws",
+        (UrlProtocol::WebSocket, true) => "wss",
     }
 }
 
@@ -211,7 +218,7 @@ const fn default_port(tls: bool) -> u16 {
 
 /// Removes the scheme and returns what it says. Refuses schemes that this version does not support.
 fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
-    let http = |tls| Scheme { tls, grpc: false, websocket: false };
+    let http = |tls| Scheme { tls, protocol: UrlProtocol::Http };
     if text.is_empty() {
         return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
     }
@@ -223,10 +230,10 @@ fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
     match scheme.to_ascii_lowercase().as_str() {
         "http" | "http+unix" => Ok((http(false), rest)),
         "https" | "https+unix" => Ok((http(true), rest)),
-        "grpc" => Ok((Scheme { grpc: true, ..http(false) }, rest)),
-        "grpcs" => Ok((Scheme { grpc: true, ..http(true) }, rest)),
-        "ws" => Ok((Scheme { websocket: true, ..http(false) }, rest)),
-        "wss" => Ok((Scheme { websocket: true, ..http(true) }, rest)),
+        "grpc" => Ok((Scheme { tls: false, protocol: UrlProtocol::Grpc }, rest)),
+        "grpcs" => Ok((Scheme { tls: true, protocol: UrlProtocol::Grpc }, rest)),
+        "ws" => Ok((Scheme { tls: false, protocol: UrlProtocol::WebSocket }, rest)),
+        "wss" => Ok((Scheme { tls: true, protocol: UrlProtocol::WebSocket }, rest)),
         "unix" => Ok((http(false), text)),
         other => Err(bad_scheme(other, rest)),
     }
@@ -274,7 +281,7 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
         let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
         let hint = format!(
             "a scheme ends in two slashes: {}://{rest}",
-            scheme_name(lower.starts_with("https:"), false)
+            scheme_name(lower.starts_with("https:"), UrlProtocol::Http)
         );
         return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
     }

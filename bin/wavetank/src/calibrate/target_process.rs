@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::Value;
-use wavetank_plan::TargetUrl;
+use wavetank_plan::{TargetUrl, UrlProtocol};
 use wavetank_record::engine_name;
 use wavetank_units::UserError;
 
@@ -111,8 +111,7 @@ fn url(address: SocketAddr, tls: bool) -> TargetUrl {
         port: address.port(),
         path: "/".to_owned(),
         tls,
-        grpc: false,
-        websocket: false,
+        protocol: UrlProtocol::Http,
     }
 }
 

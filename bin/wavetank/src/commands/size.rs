@@ -7,7 +7,9 @@ use wavetank_capacity::size::{
     SizeOptions, Sizing, TransactionProfile,
 };
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::{Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, resolve};
+use wavetank_plan::{
+    Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, UrlProtocol, resolve,
+};
 use wavetank_report::{SizingInput, size_doc, size_text};
 use wavetank_units::{ExitCode, SourceRange, UserError};
 
@@ -149,8 +151,7 @@ fn unnamed_target(options: &RunOptions) -> TargetUrl {
         port: if tls { 443 } else { 80 },
         path: "/".to_owned(),
         tls,
-        grpc: false,
-        websocket: false,
+        protocol: UrlProtocol::Http,
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
 use wavetank_grpc::{Descriptors, Method, RequestEncoding, timeout_text};
 use wavetank_plan::constants::TIMEOUT;
-use wavetank_plan::{self as plan, DescriptorSet, GrpcPlan, HttpVersion, RequestPlan};
+use wavetank_plan::{self as plan, DescriptorSet, GrpcPlan, HttpVersion, RequestPlan, UrlProtocol};
 use wavetank_units::UserError;
 
 use super::scope::ScenarioScope;
@@ -72,7 +72,7 @@ fn folder(file: &str) -> &str {
 /// Checks that all targets work with one version of HTTP, which is 2 for gRPC.
 fn verify_version(experiment: &Experiment) -> Result<(), Diagnostic> {
     let urls = || experiment.targets.iter().flat_map(|target| &target.urls).map(|one| &one.url);
-    let Some(call) = urls().find(|url| url.value.grpc) else { return Ok(()) };
+    let Some(call) = urls().find(|url| url.value.protocol == UrlProtocol::Grpc) else { return Ok(()) };
     if experiment.http.version != Some(HttpVersion::Http2) {
         let message = "gRPC needs HTTP/2, but http.version is another one";
         let hint = "http: {version: 2}, or leave --http out";
@@ -121,7 +121,7 @@ fn speaks_grpc(experiment: &Experiment, name: Option<&Spanned<String>>) -> Optio
         None => true,
         Some(name) => target.name.as_ref().is_some_and(|own| own.value == name.value),
     };
-    Some(experiment.targets.iter().find(named)?.urls.first()?.url.value.grpc)
+    Some(experiment.targets.iter().find(named)?.urls.first()?.url.value.protocol == UrlProtocol::Grpc)
 }
 
 fn verify_call(descriptors: Option<&Descriptors>, request: &Request) -> Result<(), Diagnostic> {

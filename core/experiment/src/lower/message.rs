@@ -3,7 +3,9 @@
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
-use wavetank_plan::{self as plan, Escape, MessagePlan, Plan, Reply, RequestPlan, WebSocketPlan};
+use wavetank_plan::{
+    self as plan, Escape, MessagePlan, Plan, Reply, RequestPlan, UrlProtocol, WebSocketPlan,
+};
 
 use super::LowerError;
 use super::body;
@@ -54,7 +56,7 @@ pub(super) fn add_upgrade_fields(experiment: &Experiment, request: &mut RequestP
 /// Lowers the settings of upgrades that no step sends.
 pub(super) fn websocket(experiment: &Experiment) -> WebSocketPlan {
     let mut urls = experiment.targets.iter().flat_map(|target| &target.urls);
-    if !urls.any(|one| one.url.value.websocket) {
+    if !urls.any(|one| one.url.value.protocol == UrlProtocol::WebSocket) {
         return WebSocketPlan::default();
     }
     let fixed = experiment.http.headers.iter().filter_map(|header| {

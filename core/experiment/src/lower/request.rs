@@ -3,7 +3,9 @@
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::resolve::USER_AGENT;
-use wavetank_plan::{self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart};
+use wavetank_plan::{
+    self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart, UrlProtocol,
+};
 
 use super::body::{self, BodyTemplate};
 use super::message;
@@ -44,11 +46,11 @@ pub(super) fn step(
             (target_of(names, targets, request, method.place)?, sent, Some(call))
         }
     };
-    if targets.all()[target].url.grpc != call.is_some() {
+    if (targets.all()[target].url.protocol == UrlProtocol::Grpc) != call.is_some() {
         return Err(grpc::wrong_scheme(call.is_some(), place).into());
     }
     let url = targets.url(target);
-    message::check_protocol(url.websocket, request, &url.url(), place)?;
+    message::check_protocol(url.protocol == UrlProtocol::WebSocket, request, &url.url(), place)?;
     let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
     let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
         _ if sent.method.is_empty() => None,

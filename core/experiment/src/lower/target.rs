@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{
     DnsRefreshPlan, PickOrder, RefreshedName, RunOptions, ScenarioMix, TargetSelection, TargetUrl, TlsPlan,
-    resolve,
+    UrlProtocol, resolve,
 };
 
 use super::shared::too_many;
@@ -158,8 +158,8 @@ impl<'e> Targets<'e> {
     pub(super) fn add_url(&mut self, url: TargetUrl, place: Span) -> Result<usize, LowerError> {
         let same = |known: &ResolvedTarget<'_>| {
             known.pick.is_none()
-                && (&known.url.host, known.url.port, known.url.tls, known.url.grpc, known.url.websocket)
-                    == (&url.host, url.port, url.tls, url.grpc, url.websocket)
+                && (&known.url.host, known.url.port, known.url.scheme())
+                    == (&url.host, url.port, url.scheme())
         };
         if let Some(at) = self.all.iter().position(same) {
             return Ok(at);
@@ -249,7 +249,7 @@ impl<'e> Targets<'e> {
 /// Whether the URL has a query that no request would have. The path of a WebSocket is that of its
 /// upgrade.
 fn has_unused_query(one: &TargetAddress) -> bool {
-    !one.url.value.websocket && one.url.value.path.contains('?')
+    one.url.value.protocol != UrlProtocol::WebSocket && one.url.value.path.contains('?')
 }
 
 fn later(place: Span, message: &str, hint: &str) -> Result<(), LowerError> {

@@ -1,6 +1,6 @@
 //! Options for keys of `http:`, such as `--timeout`, `--http` and `-H`.
 
-use wavetank_plan::{HttpVersion, RunOptions, resolve};
+use wavetank_plan::{HttpVersion, RunOptions, UrlProtocol, resolve};
 use wavetank_units::UserError;
 
 use super::{PLACE, TemplateParser, conflict, without_span};
@@ -10,7 +10,10 @@ impl Experiment {
     /// Selects HTTP/2 if a target speaks gRPC and no other version is asked for.
     pub(crate) fn use_http2_for_grpc(&mut self, requested: Option<HttpVersion>) {
         let mut urls = self.targets.iter().flat_map(|target| &target.urls);
-        if self.http.version.is_none() && requested.is_none() && urls.any(|one| one.url.value.grpc) {
+        if self.http.version.is_none()
+            && requested.is_none()
+            && urls.any(|one| one.url.value.protocol == UrlProtocol::Grpc)
+        {
             self.http.version = Some(HttpVersion::Http2);
         }
     }

@@ -48,8 +48,7 @@ fn nothing_given_is_nothing_set() {
         port: 8080,
         path: "/x".into(),
         tls: false,
-        grpc: false,
-        websocket: false,
+        protocol: wavetank_plan::UrlProtocol::Http,
     };
     assert_eq!(args.goal, LoadSource::Url(url));
     assert_eq!(
