@@ -56,8 +56,12 @@ impl HostStats {
             let (cpu, core) = (sample.cpu_since(last), sample.hottest_core_since(last));
             higher(&mut peaks.cpu, cpu);
             higher(&mut peaks.hottest_core, core);
-            cpu.into_iter().for_each(|share| self.cpu.add(share, sample.at));
-            core.into_iter().for_each(|share| self.core.add(share, sample.at));
+            if let Some(share) = cpu {
+                self.cpu.add(share, sample.at);
+            }
+            if let Some(share) = core {
+                self.core.add(share, sample.at);
+            }
             let net = sample.net_since(last);
             higher(&mut peaks.net_in_bits_per_s, net.map(|(bits, _)| bits));
             higher(&mut peaks.net_out_bits_per_s, net.map(|(_, bits)| bits));

@@ -30,7 +30,7 @@ impl Requests {
         let scenarios = journeys.scenarios.iter();
         let scenarios = scenarios.map(|journey| journey.steps.iter().map(RenderedRequest::of).collect());
         let mut steps = journeys.scenarios.iter().flat_map(|journey| &journey.steps);
-        let reads_earlier_messages = steps.any(|step| step.reads_earlier_messages());
+        let reads_earlier_messages = steps.any(CompiledStep::reads_earlier_messages);
         Self { scenarios: scenarios.collect(), reads_earlier_messages }
     }
 

@@ -34,6 +34,7 @@ struct SendingThread {
 
 /// CPU time of a thread in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the names end with their unit")]
 pub(crate) struct ThreadUse {
     pub(crate) user_ns: u64,
     pub(crate) system_ns: u64,

@@ -136,7 +136,7 @@ fn unreachable(host: &str, reason: &str) -> UserError {
 
 /// Samples all hosts until it is over.
 fn sample_all(names: &[String], clock: Clock, over: &AtomicBool, to: &SyncSender<Report>) {
-    let hosts: Vec<Host> = names.iter().map(|name| Host::named(name)).collect();
+    let hosts: Vec<Host> = names.iter().map(Host::named).collect();
     let options = SshOptions { config: None, user: None, connect_timeout: CONNECT_TIMEOUT };
     let command = RemoteCommand { text: remote_sampler(Nanos::SECOND), ..RemoteCommand::default() };
     let mut samplers = vec![RemoteSampler::default(); hosts.len()];

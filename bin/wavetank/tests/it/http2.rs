@@ -272,7 +272,7 @@ fn the_limit_of_the_server_is_kept() {
         let exceeded = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&exceeded);
         let server = FrameServer::start(TWO, move |request: FrameRequest| {
-            if request.number % 2 == 0 {
+            if request.number.is_multiple_of(2) {
                 return FrameReply::Send(Vec::new());
             }
             counted.fetch_add(u64::from(request.has_more), Ordering::SeqCst);

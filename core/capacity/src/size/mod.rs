@@ -1,9 +1,10 @@
 //! The hosts, ports, memory and network that a load needs, computed before anything is built:
 //! `wavetank size`.
 //!
-//! Pure arithmetic in whole numbers. The only measured numbers are those in [`wavetank_plan::MemoryModel`].
-//! The request rate of a host cannot be computed: the user provides it, or it is reported as
-//! unknown. Every number keeps the formula from which it was computed, with the numbers filled in.
+//! Pure arithmetic in whole numbers. The only measured numbers are those in
+//! [`wavetank_plan::MemoryModel`]. The request rate of a host cannot be computed: the user provides
+//! it, or it is reported as unknown. Every number keeps the formula from which it was computed,
+//! with the numbers filled in.
 
 mod capacity;
 mod compare;

@@ -52,19 +52,7 @@ pub(super) fn step(
     let url = targets.url(target);
     message::check_protocol(url.protocol == UrlProtocol::WebSocket, request, &url.url(), place)?;
     let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
-    let auth = match request.auth.as_ref().or(http.auth.as_ref()) {
-        _ if sent.method.is_empty() => None,
-        None | Some(Auth::None) => None,
-        Some(Auth::Basic(user, password)) => Some(AuthPlan::Basic(
-            names.template(user, Escape::Plain)?,
-            names.template(password, Escape::Plain)?,
-        )),
-        Some(Auth::Digest(user, password)) => Some(AuthPlan::Digest(
-            names.template(user, Escape::Plain)?,
-            names.template(password, Escape::Plain)?,
-        )),
-        Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
-    };
+    let auth = credentials(names, request)?.filter(|_| !sent.method.is_empty());
     let follow = request.follow.or(http.follow).filter(|_| call.is_none() && messages.is_none()).unwrap_or(0);
     let checks = request.checks.iter();
     let checks = checks.map(|one| names.check(&one.check, one.name.as_ref().map(|name| name.value.as_str())));
@@ -90,6 +78,23 @@ pub(super) fn step(
         on_failure: request.on_failure.map(on_failure),
         message: messages,
         ..plan::Step::plain(request.display_name(), target, sent)
+    })
+}
+
+/// Returns the credentials of a request: its own, or those of all requests.
+fn credentials(names: &ScenarioScope<'_>, request: &Request) -> Result<Option<AuthPlan>, LowerError> {
+    let auth = request.auth.as_ref().or(names.shared.experiment.http.auth.as_ref());
+    Ok(match auth {
+        None | Some(Auth::None) => None,
+        Some(Auth::Basic(user, password)) => Some(AuthPlan::Basic(
+            names.template(user, Escape::Plain)?,
+            names.template(password, Escape::Plain)?,
+        )),
+        Some(Auth::Digest(user, password)) => Some(AuthPlan::Digest(
+            names.template(user, Escape::Plain)?,
+            names.template(password, Escape::Plain)?,
+        )),
+        Some(Auth::Bearer(token)) => Some(AuthPlan::Bearer(names.template(token, Escape::Header)?)),
     })
 }
 

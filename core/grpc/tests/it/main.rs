@@ -47,7 +47,7 @@ fn check(name: &str, json: &str, expected: &str) {
         method(name).encode(json.as_bytes(), encoding, &mut body).expect(json);
         method(name).decode_request(&body, &mut text).expect(json);
         let text = String::from_utf8(text).expect("JSON is text");
-        let values = [text.as_str(), expected].map(|text| serde_json::from_str::<serde_json::Value>(text));
+        let values = [text.as_str(), expected].map(serde_json::from_str::<serde_json::Value>);
         let [found, wanted] = values.map(|value| value.expect("is JSON"));
         assert_eq!(found, wanted, "{json}");
         for cut in 1..body.len().min(8) {

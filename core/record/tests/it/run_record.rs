@@ -2,14 +2,14 @@
 
 use crate::support;
 
-use support::{golden, host_limit, sampled_host};
+use support::{golden, hosts};
 use wavetank_record::{
     Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
-    Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, HostLimitDoc,
-    HostUseDoc, ImpactDoc, ImpactOutcome, KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number,
-    PHASE_ENDED, PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc,
-    RendezvousReleaseDoc, Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc,
-    Threshold, Times, TlsDoc, VerdictDoc, Warmup,
+    Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
+    ImpactOutcome, KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number, PHASE_ENDED,
+    PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc,
+    Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc,
+    VerdictDoc, Warmup,
 };
 use wavetank_units::UserError;
 
@@ -141,8 +141,8 @@ fn journeyed() -> RunRecord {
     let (name, step) = ("fresh".to_owned(), "POST /cart".to_owned());
     let sample = SampleLine { kind: "slow".to_owned(), phase: "main".to_owned(), ..SampleLine::default() };
     RunRecord {
-        hosts: vec![sampled_host()],
-        nearest_limit: Some(NearestLimitDoc { host: "local".to_owned(), limit: host_limit() }),
+        hosts: vec![hosts::sampled_host()],
+        nearest_limit: Some(NearestLimitDoc { host: "local".to_owned(), limit: hosts::host_limit() }),
         rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
         sessions: Sessions { offered: 9, started: 8, done: 4, failed: 1, dropped: 1, open: 3 },
         sessions_dropped_by: [("max_open".to_owned(), 1)].into(),

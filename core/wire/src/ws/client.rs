@@ -51,7 +51,7 @@ pub struct Client {
     out: Vec<u8>,
     /// Whether our messages may be compressed.
     deflates: bool,
-    /// The state of the generator of masks (SplitMix64).
+    /// The state of the generator of masks (`SplitMix64`).
     masks: u64,
 }
 
@@ -112,7 +112,7 @@ impl Client {
 
     /// Sends a message. It is compressed if both sides agreed on that.
     pub fn send(&mut self, kind: MessageKind, message: &[u8], deflater: &mut Option<Box<Deflater>>) {
-        let mask = self.draw_mask();
+        let mask = Some(self.draw_mask());
         let opcode = Opcode::Data(kind);
         if self.deflates {
             let deflated = deflater.get_or_insert_default().deflate(message);
@@ -125,7 +125,7 @@ impl Client {
     /// Sends a Close frame. No message can be sent after it.
     pub fn close(&mut self, code: CloseCode) {
         if self.is_open() {
-            let mask = self.draw_mask();
+            let mask = Some(self.draw_mask());
             write_close(&mut self.out, code, mask);
             self.state = State::Closing;
         }
@@ -143,7 +143,7 @@ impl Client {
             if let Some(code) = fault.close_code()
                 && self.is_open()
             {
-                let mask = self.draw_mask();
+                let mask = Some(self.draw_mask());
                 write_close(&mut self.out, code, mask);
             }
             self.state = State::Broken(fault);
@@ -220,13 +220,13 @@ impl Client {
     fn control(&mut self, control: &Control, sink: &mut impl ClientSink) -> Result<(), Fault> {
         match control.opcode {
             Opcode::Ping if self.is_open() => {
-                let mask = self.draw_mask();
+                let mask = Some(self.draw_mask());
                 write_frame(&mut self.out, Opcode::Pong, false, control.payload(), mask);
             }
             Opcode::Close => {
                 let (code, reason) = control.close()?;
                 if self.is_open() {
-                    let mask = self.draw_mask();
+                    let mask = Some(self.draw_mask());
                     write_close(&mut self.out, code, mask);
                 }
                 self.state = State::Over;
@@ -237,9 +237,9 @@ impl Client {
         Ok(())
     }
 
-    fn draw_mask(&mut self) -> Option<[u8; 4]> {
+    fn draw_mask(&mut self) -> [u8; 4] {
         let [a, b, c, d, ..] = self.draw().to_be_bytes();
-        Some([a, b, c, d])
+        [a, b, c, d]
     }
 
     /// Draws the next number of `SplitMix64` (Steele, Lea and Flood 2014).

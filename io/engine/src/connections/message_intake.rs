@@ -88,11 +88,12 @@ impl MessageSink for MessageIntake<'_> {
     }
 
     fn piece(&mut self, bytes: &[u8]) {
-        match self.awaiting() {
-            Some(flight) if flight.manner.keeps_body() => self.letters.stream_body(flight.exchange, bytes),
-            Some(_) => {}
-            None if self.inbox.is_some() => self.unasked.extend_from_slice(bytes),
-            None => {}
+        if let Some(flight) = self.awaiting() {
+            if flight.manner.keeps_body() {
+                self.letters.stream_body(flight.exchange, bytes);
+            }
+        } else if self.inbox.is_some() {
+            self.unasked.extend_from_slice(bytes);
         }
     }
 

@@ -256,10 +256,11 @@ impl ConnIoPool {
     #[cold]
     pub(super) fn send_close<D: Driver>(&mut self, talk: Option<&mut ConnIo>, driver: &mut D, link: ConnId) {
         let mut resumed = Client::resume(self.message_limits(), self.draw_seed());
-        let client = match talk {
-            Some(ConnIo { machine: Machine::WebSocket(socket), .. }) => &mut socket.client,
-            _ => &mut resumed,
-        };
+        let client = talk.and_then(|talk| match &mut talk.machine {
+            Machine::WebSocket(socket) => Some(&mut socket.client),
+            _ => None,
+        });
+        let client = client.unwrap_or(&mut resumed);
         client.close(CloseCode::NORMAL);
         let _ = driver.send(link, client.out());
         client.out().clear();

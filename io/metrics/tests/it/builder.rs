@@ -29,6 +29,7 @@ fn plan() -> Plan {
         hostname: "load01".to_owned(),
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
+        observed_hosts: Vec::new(),
     };
     let options = RunOptions { warmup: Some(Nanos::SECOND), ..RunOptions::default() };
     let url = TargetUrl::parse("localhost:8080/").expect("a URL");

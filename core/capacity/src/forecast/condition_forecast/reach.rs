@@ -3,8 +3,9 @@
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_compact, format_grouped, show_rate, show_request_rate};
 
+use super::judged_window::JudgedWindow;
+use super::outcome::ConditionForecast;
 use super::samples::requests;
-use super::{ConditionForecast, JudgedWindow};
 use crate::forecast::Forecast;
 use wavetank_plan::delay_in_path;
 use wavetank_plan::{Condition, Load, MaxOpenLimit, Op, Phase, Plan, RequestCounter, Subject, Value};

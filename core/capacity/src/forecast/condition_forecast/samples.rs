@@ -2,7 +2,7 @@
 
 use wavetank_units::quantity::format_grouped;
 
-use super::ConditionForecast;
+use super::outcome::ConditionForecast;
 use crate::forecast::{BoundedEstimate, Forecast};
 use wavetank_plan::constants::UNCERTAIN_BELOW;
 use wavetank_plan::{Condition, LatencyPart, Plan, Subject};

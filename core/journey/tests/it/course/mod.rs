@@ -137,6 +137,7 @@ impl Walker {
             let step = &this.journey.steps[0];
             match step.on_answer(scene, &mut this.session, &this.sent, &answer, &mut out) {
                 NextMessage::Over { status, judged } => Err((status, judged)),
+                NextMessage::Await => panic!("a response of HTTP is awaited once"),
                 NextMessage::Leg(leg) => {
                     this.sent.clone_from(&request);
                     Ok((leg.kind, leg.target, String::from_utf8(request).expect("text")))

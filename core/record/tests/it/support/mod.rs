@@ -1,6 +1,7 @@
 //! Shared parts of the tests: example data, golden files and a seeded generator.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+pub(crate) mod hosts;
 mod journeys;
 
 use std::path::PathBuf;
@@ -16,7 +17,6 @@ use wavetank_plan::{
     SourceOrder, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
     WebSocketPlan,
 };
-use wavetank_record::{HostLimitDoc, HostUseDoc, Number};
 use wavetank_units::{Nanos, Rate, SourceRange};
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -380,28 +380,4 @@ fn phases() -> Vec<Phase> {
         ..warmup.clone()
     };
     vec![warmup, main]
-}
-
-/// Half of the ports to a destination.
-pub(crate) fn host_limit() -> HostLimitDoc {
-    HostLimitDoc {
-        resource: "ports".to_owned(),
-        of: "10.0.0.7:80".to_owned(),
-        before: Number(0.0),
-        used: Number(14_116.0),
-        max: Number(28_232.0),
-        share: Number(0.5),
-        at_s: Number(7.0),
-        load_factor: Some(Number(2.0)),
-    }
-}
-
-/// The host that sent the load, with that limit.
-pub(crate) fn sampled_host() -> HostUseDoc {
-    HostUseDoc {
-        name: "local".to_owned(),
-        role: "load".to_owned(),
-        limits: vec![host_limit()],
-        ..HostUseDoc::default()
-    }
 }

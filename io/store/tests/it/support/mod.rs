@@ -15,6 +15,25 @@ use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 use wavetank_units::{Nanos, Rate};
 
+fn http() -> HttpPlan {
+    HttpPlan {
+        version: HttpVersion::Http11,
+        timeout: Nanos::from_secs(60),
+        connect_timeout: Nanos::from_secs(5),
+        keepalive: true,
+        requests_per_connection: None,
+        close: Close::Fin,
+        pipeline: 1,
+        expect: StatusSet(vec![(200, 399)]),
+        cookies: false,
+        body_max: None,
+        proxy: None,
+        proxy_protocol: None,
+        dns: None,
+        websocket: wavetank_plan::WebSocketPlan::default(),
+    }
+}
+
 /// An open run of one step, 1,000/s for 20 s.
 pub(crate) fn plan() -> Plan {
     let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
@@ -48,21 +67,7 @@ pub(crate) fn plan() -> Plan {
             pick: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
-        http: HttpPlan {
-            version: HttpVersion::Http11,
-            timeout: Nanos::from_secs(60),
-            connect_timeout: Nanos::from_secs(5),
-            keepalive: true,
-            requests_per_connection: None,
-            close: Close::Fin,
-            pipeline: 1,
-            expect: StatusSet(vec![(200, 399)]),
-            cookies: false,
-            body_max: None,
-            proxy: None,
-            proxy_protocol: None,
-            dns: None,
-        },
+        http: http(),
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),
         scenarios: vec![Scenario::from_steps(
