@@ -66,6 +66,6 @@ fn every_key_is_read() {
     }
     // `target` and top-level `steps` replace `targets` and `scenarios`; both are names further
     // inside. `descriptors` replaces `proto`.
-    let (known, missing) = keys_unused(&schema(), &texts.concat());
+    let (known, missing) = keys_unused(&schema(), &texts);
     assert!(known > 100 && missing == ["descriptors"], "{known} keys, of which missing: {missing:?}");
 }

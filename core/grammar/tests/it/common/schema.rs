@@ -12,11 +12,13 @@ pub(crate) fn complaints(schema: &str, text: &str) -> Vec<String> {
     validator.iter_errors(&value).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// Returns the number of keys in the schema, and those that do not occur in `text`.
-pub(crate) fn keys_unused(schema: &str, text: &str) -> (usize, Vec<String>) {
+/// Returns the number of keys in the schema, and those that occur in none of `texts`.
+pub(crate) fn keys_unused(schema: &str, texts: &[&str]) -> (usize, Vec<String>) {
     let (mut known, mut used) = (BTreeSet::new(), BTreeSet::new());
     properties(&serde_json::from_str(schema).expect("JSON"), &mut known);
-    keys(&serde_saphyr::from_str(text).expect("YAML"), &mut used);
+    for text in texts {
+        keys(&serde_saphyr::from_str(text).expect("YAML"), &mut used);
+    }
     (known.len(), known.difference(&used).cloned().collect())
 }
 
