@@ -24,6 +24,8 @@ pub(crate) struct Recorder {
     cpu_ns_before: u64,
     bytes_sent_before: u64,
     late_tolerance: u64,
+    /// Least counted status: WebSocket messages have none, which is 0, as is that of gRPC calls.
+    status_min: u16,
     /// Gauges are kept here, because an interval only contains their value at its seal.
     open: Vec<u64>,
     opening: u64,
@@ -46,6 +48,7 @@ impl Recorder {
             scenario_base.push(steps);
             steps += scenario.steps.len();
         }
+        let calls_grpc = plan.scenarios.iter().any(|own| own.steps.iter().any(|step| step.grpc.is_some()));
         let empty = Interval { journeys: journeys::empty(plan), ..empty_interval(plan) };
         Self {
             now: Interval { from, ..empty.clone() },
@@ -57,6 +60,7 @@ impl Recorder {
             cpu_ns_before: thread_cpu_ns(),
             bytes_sent_before: 0,
             late_tolerance: plan.late_tolerance.0.unsigned_abs(),
+            status_min: u16::from(!calls_grpc),
             open: vec![0; plan.phases.len() * steps],
             opening: 0,
             connected: 0,
@@ -150,8 +154,7 @@ impl Recorder {
         step.counters.late += u64::from(times.lag > self.late_tolerance);
         step.response.record(times.response);
         step.service.record(times.service);
-        // WebSocket messages have none.
-        if status != 0 {
+        if status >= self.status_min {
             step.status.add(status, 1);
         }
         let phase = self.phase(key.phase);
@@ -178,15 +181,15 @@ impl Recorder {
         self.slowest.take()
     }
 
-    /// Records a response of unexpected status or a missing response, `waited` ns after the
-    /// intended instant.
+    /// Records an unexpected or missing response, `waited` ns after the intended instant.
     pub(crate) fn failed(&mut self, key: Key, class: ErrorClass, lag: u64, waited: u64, status: Option<u16>) {
+        let status = status.filter(|status| *status >= self.status_min);
         let step = self.step(key);
         step.counters.errors[class as usize] += 1;
         if class.is_censored() {
             step.response.record(waited);
         }
-        if let Some(status) = status.filter(|status| *status != 0) {
+        if let Some(status) = status {
             step.status.add(status, 1);
         }
         if !class.is_censored() {
@@ -378,8 +381,7 @@ fn agreed(secured: &HandshakeInfo) -> HandshakeParams {
     }
 }
 
-/// Creates an interval with an entry for every key of the plan. Histograms allocate memory on first
-/// use only.
+/// Creates an interval with an entry for every key. Histograms allocate on first use only.
 fn empty_interval(plan: &Plan) -> Interval {
     let mut interval = Interval::default();
     for phase in 0..u16::try_from(plan.phases.len()).expect("the plan limits phases") {

@@ -99,7 +99,7 @@ fn json_is_as_documented() {
         r#""connections":{"accepted":1,"open":1,"control":0,"accept_failed":0,"closed_by_peer":0,"reset":0,"#,
         r#""closed_by_us":0,"peak":1,"lowest":0},"#,
         r#""handshakes":{"full":0,"resumed":0,"failed":0},"bytes":{"received":0,"sent":0},"#,
-        r#""paths":{"/":1},"statuses":{"200":1},"#,
+        r#""messages":{"received":0,"sent":0},"paths":{"/":1},"statuses":{"200":1},"#,
         r#""arrivals":{"per_second":[1],"later":0,"span_s":0.0,"gaps_us":{"count":0,"complete":true,"min":0.0,"#,
         r#""mean":0.0,"p50":0.0,"p90":0.0,"p99":0.0,"p99_9":0.0,"max":0.0}},"threads":1}"#,
         "\n"
