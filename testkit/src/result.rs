@@ -141,7 +141,9 @@ impl RunResult {
     #[track_caller]
     fn parts_sum_up(&self) {
         let done = self.count("requests.done");
-        if done == 0 || done != self.count("requests.offered") || self.count("wire.retried") > 0 {
+        let is_partial = done != self.count("requests.offered") || self.count("wire.retried") > 0;
+        // Messages without an answer have a lag, and no response time.
+        if done == 0 || is_partial || self.count_or_zero("wire.one_way") > 0 {
             return;
         }
         let sum = |series: &str| {
