@@ -11,6 +11,8 @@ use crate::fleet_hosts::{FleetHosts, LIMIT, target, with_hosts};
 /// Runs with processes killed: usually, and in the long form.
 const SCHEDULES: u64 = 2;
 const SCHEDULES_LONG: u64 = 200;
+/// The first seed of the usual form. The long form has fresh seeds.
+const SEED: u64 = 1_000;
 /// Requests of a run, which takes four seconds.
 const REQUESTS: u64 = 800;
 
@@ -96,7 +98,8 @@ fn play(hosts: &mut FleetHosts, seed: u64) {
 fn nothing_sealed_is_lost_whatever_process_is_killed() {
     let count = if is_long() { SCHEDULES_LONG } else { SCHEDULES };
     let chosen = std::env::var("WAVETANK_SEED").ok().and_then(|seed| seed.parse().ok());
-    let first: u64 = chosen.unwrap_or_else(|| std::hash::RandomState::new().build_hasher().finish() >> 16);
+    let fresh = || std::hash::RandomState::new().build_hasher().finish() >> 16;
+    let first: u64 = chosen.unwrap_or_else(|| if is_long() { fresh() } else { SEED });
     with_hosts("nothing_sealed_is_lost_whatever_process_is_killed", 2, |hosts| {
         let count = if chosen.is_some() { 1 } else { count };
         (first..first + count).for_each(|seed| play(hosts, seed));

@@ -136,8 +136,8 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     grpc::expect_ok(&mut plan);
     name_whole_url(&mut plan);
     resolve::check_series(&plan)?;
-    resolve::check_http2(&plan)?;
     resolve::check_websocket(&plan)?;
+    resolve::check_http2(&plan)?;
     message::check_upgrades(experiment, &plan)?;
     let lacking = feasibility::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
     remarks.extend(risks(&plan, input.host));

@@ -2,8 +2,7 @@
 //!
 //! Cargo runs test programs one after the other. Most tests wait for clocks and other programs,
 //! and many programs end with one slow test, so the CPUs are idle for most of the time. A second
-//! lane uses that time. The program with the most work starts first, since nothing is left to run
-//! next to whatever ends last.
+//! lane uses that time.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
