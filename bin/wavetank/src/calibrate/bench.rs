@@ -88,6 +88,7 @@ impl Bench {
             rehearsal: None,
             knee_sought: false,
             known_latency: None,
+            samples_host: false,
             metrics: None,
         };
         let record = execute(execution, &mut Console::new(true))?.record;

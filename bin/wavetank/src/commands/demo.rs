@@ -105,6 +105,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
         rehearsal: None,
         knee_sought: false,
         known_latency: None,
+        samples_host: true,
         metrics: None,
     };
     let FinishedRun { record, archive, .. } = execute(execution, talk)?;

@@ -129,6 +129,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
         rehearsal: None,
         knee_sought: false,
         known_latency: None,
+        samples_host: true,
         metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)

@@ -92,6 +92,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
         rehearsal,
         knee_sought: false,
         known_latency: None,
+        samples_host: true,
         metrics: Some(MetricsOutputs::Own(metrics)),
     };
     execute_and_report(execution, &mut talk, delivery)

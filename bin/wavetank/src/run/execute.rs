@@ -65,6 +65,9 @@ pub(crate) struct Execution<'a> {
     pub(crate) knee_sought: bool,
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
+    /// Whether this host is sampled, if it sends the load. Samples take memory, which a calibration
+    /// measures.
+    pub(crate) samples_host: bool,
     /// Where metrics go while the run is in progress, if anywhere.
     pub(crate) metrics: Option<MetricsOutputs>,
 }
@@ -114,7 +117,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let this_host = fleet.is_none() && host.lab.is_none();
+        let this_host = execution.samples_host && fleet.is_none() && host.lab.is_none();
         let (silence, hosts, servers) = (knee_sought, hosts.as_slice(), servers.as_deref());
         let truth = SamplingConfig { truth, this_host, hosts, remote: remote.as_ref(), silence, servers };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);

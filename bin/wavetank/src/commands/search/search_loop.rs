@@ -243,6 +243,7 @@ impl SearchLoop<'_> {
             rehearsal: None,
             knee_sought: true,
             known_latency: self.latency,
+            samples_host: true,
             metrics: self.metrics.cloned().map(MetricsOutputs::Shared),
         };
         execute(execution, talk)
