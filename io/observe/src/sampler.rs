@@ -84,8 +84,23 @@ impl Sampler {
         let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        // The first sample comes before everything else, so that it does not include the load or
-        // the poller's connection.
+        // The first count of the target comes before the load, which does not wait for the samples.
+        if let Some(mut asker) = asker {
+            let clock = now.clone();
+            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
+                PollResult::Told(sample) => {
+                    drop(tell.try_send(Observation::Target(sample)));
+                    true
+                }
+                PollResult::Silent => true,
+                PollResult::Foreign { sent, answered } => {
+                    drop(tell.try_send(Observation::NoCount { sent, answered }));
+                    false
+                }
+            };
+            threads.extend(each_second("truth", now.clone(), &over, tell.clone(), ask));
+        }
+        // The first sample comes before the load, so that it does not include it.
         let mut look = {
             let now = now.clone();
             move |tell: &SyncSender<Observation>| {
@@ -111,22 +126,7 @@ impl Sampler {
             }
             true
         };
-        threads.extend(each_second("host", now.clone(), &over, tell.clone(), look));
-        if let Some(mut asker) = asker {
-            let clock = now.clone();
-            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
-                PollResult::Told(sample) => {
-                    drop(tell.try_send(Observation::Target(sample)));
-                    true
-                }
-                PollResult::Silent => true,
-                PollResult::Foreign { sent, answered } => {
-                    drop(tell.try_send(Observation::NoCount { sent, answered }));
-                    false
-                }
-            };
-            threads.extend(each_second("truth", now, &over, tell, ask));
-        }
+        threads.extend(each_second("host", now, &over, tell, look));
         Self { seen, over, threads }
     }
 
