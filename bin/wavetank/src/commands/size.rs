@@ -19,7 +19,7 @@ use crate::experiment::{DataLoading, ExperimentFile, request_bytes};
 use crate::run::output;
 
 /// Represents a target that was not named (RFC 5737); nothing is ever sent there.
-const NOBODY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const UNUSED_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 /// Represents requests of varying length.
 const REQUEST_BYTES: u64 = 200;
 
@@ -109,7 +109,7 @@ fn of_url(
         tls: options.tls.clone(),
         ..RunOptions::default()
     };
-    let address = SocketAddr::new(NOBODY.into(), url.port);
+    let address = SocketAddr::new(UNUSED_ADDRESS.into(), url.port);
     let plan = resolve(&alone, url, &[address], &HostFacts::for_tests(1))?.plan;
     let words = LoadOptions {
         rate: options.rate,
@@ -147,7 +147,7 @@ fn of_url(
 fn unnamed_target(options: &RunOptions) -> TargetUrl {
     let tls = options.tls.version.is_some();
     TargetUrl {
-        host: NOBODY.to_string(),
+        host: UNUSED_ADDRESS.to_string(),
         port: if tls { 443 } else { 80 },
         path: "/".to_owned(),
         tls,
@@ -175,7 +175,7 @@ fn of_file(
         // The resources of this host do not matter.
         host: &HostFacts::for_tests(1),
         tables: &loaded.tables,
-        addresses: &|url| Ok(vec![SocketAddr::new(NOBODY.into(), url.port)]),
+        addresses: &|url| Ok(vec![SocketAddr::new(UNUSED_ADDRESS.into(), url.port)]),
         file: &|name| loaded.file(name),
         secret: &|name| args.secret(name),
         sources: SourcesPlan::default(),

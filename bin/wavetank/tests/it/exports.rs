@@ -163,12 +163,12 @@ fn an_archive_without_samples_has_no_rows_of_hosts() {
         trial.place().all_files().into_iter().find(|file| file.ends_with("run.json")).expect("it is stored");
     let hosts = run.with_file_name("hosts");
     std::fs::remove_dir_all(&hosts).expect("this host was sampled");
-    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
-    check_refused(&told, "no host was sampled");
+    let outcome = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
+    check_refused(&outcome, "no host was sampled");
     std::fs::create_dir(&hosts).expect("it was removed");
     std::fs::write(hosts.join("local.jsonl"), "{}\n{\n").expect("can be written");
-    let told = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
-    check_refused(&told, "none of the 2 lines");
+    let outcome = trial.program().args(["report", "latest", "--format", "csv", "--by-host"]).run();
+    check_refused(&outcome, "none of the 2 lines");
 }
 
 #[test]

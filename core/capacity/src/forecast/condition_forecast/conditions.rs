@@ -10,18 +10,18 @@ use crate::forecast::Forecast;
 impl ConditionForecast {
     /// Returns the forecast of a threshold of `plan`.
     pub fn for_threshold(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Self {
-        let told = unobserved(condition)
+        let found = unobserved(condition)
             .or_else(|| window_too_long(condition, plan, forecast))
             .or_else(|| reach::unreachable(condition, plan, forecast))
             .or_else(|| samples::too_few(condition, plan, forecast));
-        told.unwrap_or(Self::Open)
+        found.unwrap_or(Self::Open)
     }
 
     /// Returns the forecast of a stop condition of `plan`. One that cannot fire does not stop the
     /// run.
     pub fn for_stop_condition(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Self {
-        let told = unobserved(condition).or_else(|| window_too_long(condition, plan, forecast));
-        told.unwrap_or(Self::Open)
+        let found = unobserved(condition).or_else(|| window_too_long(condition, plan, forecast));
+        found.unwrap_or(Self::Open)
     }
 }
 

@@ -18,8 +18,8 @@ impl JudgedWindow {
     pub(super) fn of(condition: &Condition, plan: &Plan, forecast: &Forecast) -> Option<Self> {
         let own = |name: &str| condition.phase.as_deref().is_none_or(|phase| phase == name);
         let mut span: Option<Self> = None;
-        for (phase, told) in forecast.judged(plan).filter(|(phase, _)| own(&phase.name)) {
-            let until = told.ends?;
+        for (phase, expected) in forecast.judged(plan).filter(|(phase, _)| own(&phase.name)) {
+            let until = expected.ends?;
             let known = span.get_or_insert(Self { from: phase.start, until });
             *known = Self { from: known.from.min(phase.start), until: known.until.max(until) };
         }
