@@ -42,10 +42,16 @@ pub(crate) struct Connection {
     pub(crate) kind: CountedAs,
     /// The state of its TLS handshake.
     pub(crate) handshake: Handshake,
-    /// Its requests, if it uses HTTP/2.
-    pub(crate) http2: Option<Box<Streams>>,
-    /// Its messages, if it is a WebSocket.
-    pub(crate) websocket: Option<Box<WebSocket>>,
+    /// What it speaks instead of HTTP/1. In one box, since most connections have none.
+    pub(crate) other: Option<Box<OtherProtocol>>,
+}
+
+/// A protocol other than HTTP/1, with its state.
+#[derive(Debug)]
+pub(crate) enum OtherProtocol {
+    /// Boxed, since it is several times as large as a WebSocket.
+    Http2(Box<Streams>),
+    WebSocket(WebSocket),
 }
 
 /// Whether received bytes are read.
@@ -125,23 +131,43 @@ impl Connection {
             runnable: false,
             kind: CountedAs::New,
             handshake: Handshake::None,
-            http2: None,
-            websocket: None,
+            other: None,
         }
     }
 
-    /// Whether it uses HTTP/2: by its handshake, or because of its first bytes, which `bytes`
-    /// returns.
+    /// Speaks HTTP/2 from now on.
+    pub(crate) fn begin_http2(&mut self) {
+        self.other = Some(Box::new(OtherProtocol::Http2(Box::new(Streams::new()))));
+    }
+
+    /// Speaks WebSocket from now on.
+    pub(crate) fn begin_websocket(&mut self, deflate: bool) {
+        self.other = Some(Box::new(OtherProtocol::WebSocket(WebSocket::new(deflate))));
+    }
+
+    /// Whether it is a WebSocket.
+    #[inline]
+    pub(crate) fn is_websocket(&self) -> bool {
+        matches!(self.other.as_deref(), Some(OtherProtocol::WebSocket(_)))
+    }
+
+    /// Whether it uses HTTP/2.
+    #[inline]
+    pub(crate) fn is_http2(&self) -> bool {
+        matches!(self.other.as_deref(), Some(OtherProtocol::Http2(_)))
+    }
+
+    /// Whether it uses HTTP/2, perhaps from now on because of its first bytes, which `bytes` returns.
     #[inline]
     pub(crate) fn uses_http2<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
         if self.kind == CountedAs::New
-            && self.http2.is_none()
+            && self.other.is_none()
             && self.reader.is_fresh()
             && begins_http2(bytes())
         {
-            self.http2 = Some(Box::new(Streams::new()));
+            self.begin_http2();
         }
-        self.http2.is_some()
+        self.is_http2()
     }
 
     /// Returns the first pending response that satisfies `is_wanted`.
@@ -149,9 +175,9 @@ impl Connection {
         &mut self,
         is_wanted: impl Fn(&ScheduledResponse) -> bool,
     ) -> Option<&mut ScheduledResponse> {
-        match &mut self.http2 {
-            Some(streams) => streams.find(is_wanted),
-            None => self.owed.find(is_wanted),
+        match self.other.as_deref_mut() {
+            Some(OtherProtocol::Http2(streams)) => streams.find(is_wanted),
+            _ => self.owed.find(is_wanted),
         }
     }
 

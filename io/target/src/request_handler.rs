@@ -18,7 +18,6 @@ use crate::request_cache::RequestCache;
 use crate::route::Route;
 use crate::shop::ShopClient;
 use crate::truth::Counts;
-use crate::web_socket::WebSocket;
 
 /// Larger buffers are not kept between requests: there may be many connections.
 const ECHO_BYTES_KEPT: usize = 16 * 1024;
@@ -42,7 +41,7 @@ impl RequestHandler<'_> {
     #[inline]
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == ReadMode::Requests {
-            if connection.websocket.is_some() {
+            if connection.is_websocket() {
                 // A client waits for the response to its upgrade before it sends messages.
                 self.counts.bad_requests.add(1);
                 connection.reading = ReadMode::Nothing;
@@ -116,7 +115,7 @@ impl RequestHandler<'_> {
             connection.then = AfterLast::Close;
         }
         if let Response::Upgrade(upgrade) = &answer {
-            connection.websocket = Some(Box::new(WebSocket::new(upgrade.deflate)));
+            connection.begin_websocket(upgrade.deflate);
         }
         let due =
             ScheduledResponse { at, answer, head_only: end.head_request, keep, counted: !route.is_control() };

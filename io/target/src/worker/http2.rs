@@ -4,7 +4,7 @@ use wavetank_driver::{ConnId, Driver, SendStatus};
 
 use super::{Done, Worker};
 use crate::answer::Response;
-use crate::connection::{AfterLast, ReadMode};
+use crate::connection::{AfterLast, OtherProtocol, ReadMode};
 use crate::filler::filler;
 use crate::request_handler::RequestHandler;
 use crate::truth::Counts;
@@ -13,7 +13,7 @@ impl<D: Driver> Worker<D> {
     /// Reads bytes of an HTTP/2 connection.
     pub(super) fn received_streams(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        let Some(streams) = &mut connection.http2 else { return };
+        let Some(OtherProtocol::Http2(streams)) = connection.other.as_deref_mut() else { return };
         let mut clerk = RequestHandler {
             paths: &mut self.paths,
             known: &mut self.known,
@@ -40,7 +40,9 @@ impl<D: Driver> Worker<D> {
 
     fn give_streams(&mut self, id: ConnId, counts: &Counts) -> Done {
         let Some(connection) = self.connections.get(id) else { return Done::Waiting };
-        let Some(streams) = &mut connection.http2 else { return Done::Waiting };
+        let Some(OtherProtocol::Http2(streams)) = connection.other.as_deref_mut() else {
+            return Done::Waiting;
+        };
         if connection.pending {
             return Done::Waiting;
         }

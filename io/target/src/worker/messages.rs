@@ -4,7 +4,7 @@ use wavetank_driver::{ConnId, Driver};
 use wavetank_units::Nanos;
 
 use super::Worker;
-use crate::connection::{AfterLast, Connection, ReadMode};
+use crate::connection::{AfterLast, Connection, OtherProtocol, ReadMode};
 use crate::freeze::Freeze;
 use crate::outbox::Outbox;
 use crate::truth::{CloseKind, Counts};
@@ -14,7 +14,7 @@ impl<D: Driver> Worker<D> {
     /// Reads bytes of a WebSocket.
     pub(super) fn received_messages(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        let Some(socket) = &mut connection.websocket else { return };
+        let Some(OtherProtocol::WebSocket(socket)) = connection.other.as_deref_mut() else { return };
         match socket.read(self.driver.received(len), &mut self.deflater, counts) {
             AfterMessages::Open => {}
             AfterMessages::Over => {
@@ -42,7 +42,7 @@ pub(super) fn take_messages(
     freeze: &Freeze,
     now: Nanos,
 ) -> bool {
-    let Some(socket) = &mut connection.websocket else { return false };
+    let Some(OtherProtocol::WebSocket(socket)) = connection.other.as_deref_mut() else { return false };
     if connection.pending || freeze.frozen_until(now).is_some() {
         return socket.has_out();
     }

@@ -193,7 +193,7 @@ impl<D: Driver> Worker<D> {
         }
         counts.bytes_received.add(len as u64);
         if connection.reading == ReadMode::Requests {
-            if connection.websocket.is_some() {
+            if connection.is_websocket() {
                 return self.received_messages(id, len, counts);
             }
             if connection.uses_http2(|| self.driver.received(len)) {
@@ -218,7 +218,7 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn advance(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        if connection.http2.is_some() {
+        if connection.is_http2() {
             return self.advance_streams(id, counts);
         }
         let done = loop {

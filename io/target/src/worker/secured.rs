@@ -4,7 +4,6 @@ use wavetank_driver::{ConnId, Driver};
 
 use super::Worker;
 use crate::handshake::Handshake;
-use crate::streams::Streams;
 use crate::truth::Counts;
 
 impl<D: Driver> Worker<D> {
@@ -17,7 +16,7 @@ impl<D: Driver> Worker<D> {
             .and_then(|secured| secured.alpn.as_ref())
             .is_some_and(|alpn| alpn.as_str() == "h2")
         {
-            connection.http2 = Some(Box::new(Streams::new()));
+            connection.begin_http2();
         }
         let resumed = secured.is_some_and(|secured| secured.resumed);
         if resumed {
