@@ -5,6 +5,8 @@ use std::time::Duration;
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{Program, Running, TestDir, poll_until, skip};
 
+use crate::fleet_hosts::START_TOLERANCE;
+
 const LIMIT: Duration = Duration::from_mins(2);
 /// The only address of the network that is not a loopback address: fleets refuse those.
 const ADDRESS: &str = "10.99.0.1";
@@ -81,7 +83,10 @@ fn two_agents_carry_out_a_run_over_a_broker() {
     }
     // The agents are free for a second run after the first one.
     for _ in 0..2 {
-        let words = format!("run http://{ADDRESS}:8080/ --fleet dc1.yaml -r 100/s -d 3s --format json");
+        let words = format!(
+            "run http://{ADDRESS}:8080/ --fleet dc1.yaml -r 100/s -d 3s --start-tolerance {START_TOLERANCE} \
+             --format json"
+        );
         let outcome = network.enter(wavetank(&place, &words)).run();
         // A machine with other work may make the run late, so the exit code is not judged.
         let result = outcome.json();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use wavetank_testkit::{Outcome, Program, Running, Signal, poll_until};
 
+use crate::fleet_hosts::START_TOLERANCE;
 use crate::lab::place::Place;
 
 const LIMIT: Duration = Duration::from_mins(2);
@@ -44,7 +45,8 @@ events:
 
 fn start(place: &Place, words: &[&str]) -> Running {
     let always = ["run", "lab.yaml", "--agents", "--format", "json", "--runs-dir", "runs", "--quiet"];
-    place.lab(&[&always, words].concat()).start()
+    let start = ["--start-tolerance", START_TOLERANCE];
+    place.lab(&[&always, words, &start].concat()).start()
 }
 
 fn run(place: &Place, words: &[&str]) -> (Outcome, Value) {
