@@ -157,7 +157,8 @@ impl Connection {
         matches!(self.other.as_deref(), Some(OtherProtocol::Http2(_)))
     }
 
-    /// Whether it uses HTTP/2, perhaps from now on because of its first bytes, which `bytes` returns.
+    /// Whether it uses HTTP/2, perhaps from now on because of its first bytes, which `bytes`
+    /// returns.
     #[inline]
     pub(crate) fn uses_http2<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
         if self.kind == CountedAs::New
