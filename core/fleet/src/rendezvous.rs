@@ -65,7 +65,8 @@ pub struct Release {
     /// The instant at which all continue, on the run's clock.
     #[serde(with = "instant", rename = "at_ns")]
     pub at: Nanos,
-    /// The number of users that were waited for; 0 if it is unknown.
+    /// The number of users that were waited for; 0 if it is unknown, as for a round that another
+    /// agent may have continued from before.
     pub of: u64,
     /// Index of the phase under which the release is counted.
     pub phase: u16,

@@ -73,6 +73,8 @@ pub struct Controller {
     /// Changes and new shares, in order.
     adjustments: Vec<JournalRecord>,
     aborted: bool,
+    /// Whether it continues a former controller's run.
+    is_successor: bool,
     /// The early end that was ordered: drain (true) or stop.
     ending: Option<bool>,
     /// Known once the last interval that can be waited for has arrived.
@@ -125,6 +127,7 @@ impl Controller {
             rebalanced: Vec::new(),
             adjustments: Vec::new(),
             aborted: false,
+            is_successor: false,
             ending: None,
             outcome: None,
             actions: VecDeque::new(),

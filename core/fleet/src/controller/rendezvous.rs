@@ -58,6 +58,8 @@ impl Controller {
             }
         }
         let Some((of, phase, by_wait)) = self.complete(&agents, point) else { return };
+        // Agents that ended under a former controller may have seen this round released.
+        let (of, by_wait) = if self.is_unheard(&agents, point) { (0, false) } else { (of, by_wait) };
         let error = |&index: &usize| self.peers[index].clock.error_at(now).unwrap_or(Nanos::ZERO);
         // The error of a clock's offset is half of the way there and back.
         let way = agents.iter().map(error).max().unwrap_or(Nanos::ZERO);
@@ -67,6 +69,13 @@ impl Controller {
             let release = Release { point, round, number: next, at, of, phase, by_wait };
             self.send_release(index, release, now);
         }
+    }
+
+    /// Whether a former controller had agents that no longer take part and reported nothing of this
+    /// point since.
+    fn is_unheard(&self, agents: &[usize], point: u32) -> bool {
+        let mut others = (0..self.peers.len()).filter(|index| !agents.contains(index));
+        self.is_successor && others.any(|index| self.peers[index].rendezvous.users(point).is_none())
     }
 
     /// If the users at a point may continue: how many were waited for, the phase under which they

@@ -40,7 +40,7 @@ impl Controller {
     ) -> Self {
         assert!(setup.epoch > history.epoch, "each controller of a run has a higher epoch");
         let end_by = setup.end_by;
-        let mut controller = Self::new(setup, now);
+        let mut controller = Self { is_successor: true, ..Self::new(setup, now) };
         controller.peers = history
             .agents
             .iter()
