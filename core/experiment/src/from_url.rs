@@ -3,8 +3,8 @@
 //! Its templates have the grammar and the functions of a file, and it takes the path of a file:
 //! overrides, validation, lowering.
 
-use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
-use wavetank_plan::{MessageAction, TargetUrl, UrlProtocol, resolve};
+use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_plan::{MessageAction, SettingNames, TargetUrl, UrlProtocol};
 use wavetank_units::UserError;
 
 use crate::input::override_with;
@@ -14,6 +14,8 @@ use crate::model::{
 };
 use crate::parse::{Variables, normal_path};
 use crate::parse_input::ParseInput;
+use crate::placeless::{PLACE, without_span};
+use crate::request_rules::check_method;
 use crate::validate::verify;
 use crate::{Parsed, Scenario};
 
@@ -111,12 +113,6 @@ fn unplaced(diagnostics: &Diagnostics) -> Diagnostics {
     out
 }
 
-const PLACE: Span = Span { line: 0, column: 0, start: 0, end: 0 };
-
-const fn here<T>(value: T) -> Spanned<T> {
-    Spanned::new(value, PLACE)
-}
-
 /// Parses the texts of a request.
 struct UrlReader<'a> {
     input: &'a ParseInput<'a>,
@@ -133,7 +129,7 @@ impl UrlReader<'_> {
             .method
             .clone()
             .unwrap_or_else(|| if request.body.is_some() { "POST".to_owned() } else { "GET".to_owned() });
-        let checked = resolve::check_method(&method);
+        let checked = check_method(&method);
         self.report(checked);
         let grpc = self.descriptions(request).unwrap_or_default();
         self.check_scheme(&target, &grpc);
@@ -147,24 +143,14 @@ impl UrlReader<'_> {
         let safe = matches!(method.as_str(), "GET" | "HEAD" | "OPTIONS");
         let probed = safe && !is_grpc && url.as_fixed().is_some() && request.body.is_none();
         let call = if is_grpc { self.call(request, &url) } else { None };
-        let head = call.unwrap_or(RequestHead::Http { method: here(method), url });
+        let head = call.unwrap_or(RequestHead::Http { method: without_span(method), url });
         let step = Request { body, ..Request::plain(head) };
         Experiment {
-            targets: vec![Target {
-                name: None,
-                urls: vec![TargetAddress { url: here(target), weight: None }],
-                pick: None,
-                tls: None,
-            }],
             http: Http { follow: request.follow, ..Http::default() },
             grpc,
             data: request.rows.iter().map(|file| rows(file)).collect(),
-            scenarios: vec![Scenario {
-                steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(step)) }],
-                ..Scenario::empty(None, PLACE)
-            }],
             probe: probed.then_some(true),
-            ..Experiment::default()
+            ..one_request(target, step)
         }
     }
 
@@ -173,7 +159,7 @@ impl UrlReader<'_> {
         let (proto, sets): (Vec<_>, Vec<_>) = request
             .proto
             .iter()
-            .map(|file| here(file.clone()))
+            .map(|file| without_span(file.clone()))
             .partition(|file| file.value.to_ascii_lowercase().split('.').next_back() == Some("proto"));
         if sets.len() > 1 || !(sets.is_empty() || proto.is_empty()) {
             let message = "--proto takes .proto files, or one set of descriptors";
@@ -213,7 +199,7 @@ impl UrlReader<'_> {
             return fail("a gRPC call is always a POST, so -X has no effect", "leave -X out");
         }
         match method {
-            Some(method) if !method.is_empty() => Some(RequestHead::Grpc(here(method))),
+            Some(method) if !method.is_empty() => Some(RequestHead::Grpc(without_span(method))),
             Some(_) => fail("the URL names no method", "grpc://localhost:50051/package.Service/Method"),
             None => {
                 fail("the method of a gRPC call is the same for all users", "templates belong into --json")
@@ -249,7 +235,7 @@ impl UrlReader<'_> {
             Some(body @ (Body::Json(_) | Body::JsonText(_))) => {
                 (Template::fixed("", PLACE), Some(body), false)
             }
-            Some(body @ Body::File(_)) => (Template::fixed("", PLACE), Some(body), true),
+            Some(body @ (Body::File(_) | Body::Bytes(_))) => (Template::fixed("", PLACE), Some(body), true),
             Some(Body::Form(_) | Body::Multipart(_)) => {
                 let message = "--form is a body of HTTP, and a WebSocket carries messages";
                 let hint = "--body TEXT, --json JSON or --body-file FILE";
@@ -260,20 +246,7 @@ impl UrlReader<'_> {
         let target = TargetUrl { path: path.to_owned(), ..target };
         let message = Message { binary, reply: AwaitedReply::Any, ..Message::new(MessageAction::Send) };
         let step = Request { body, message: Some(message), ..Request::plain(RequestHead::Raw(text)) };
-        Experiment {
-            targets: vec![Target {
-                name: None,
-                urls: vec![TargetAddress { url: here(target), weight: None }],
-                pick: None,
-                tls: None,
-            }],
-            data: request.rows.iter().map(|file| rows(file)).collect(),
-            scenarios: vec![Scenario {
-                steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(step)) }],
-                ..Scenario::empty(None, PLACE)
-            }],
-            ..Experiment::default()
-        }
+        Experiment { data: request.rows.iter().map(|file| rows(file)).collect(), ..one_request(target, step) }
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {
@@ -333,7 +306,7 @@ impl UrlReader<'_> {
         Some(match body {
             UrlBody::Text(text) => Body::Text(self.template("--body", text)?),
             UrlBody::Json(text) => Body::JsonText(self.template("--json", text)?),
-            UrlBody::File(name) => Body::File(here(name.clone())),
+            UrlBody::File(name) => Body::File(without_span(name.clone())),
             UrlBody::Form(fields) => {
                 let field = |(name, value): &(String, String)| {
                     Some((name.clone(), Value::Text(self.template("--form", value)?)))
@@ -351,7 +324,7 @@ impl UrlReader<'_> {
         Some(match part {
             UrlPart::Text(text) => PartContent::Text(self.template("--form", text)?),
             UrlPart::File { file, name, content_type } => PartContent::File {
-                file: here(file.clone()),
+                file: without_span(file.clone()),
                 name: match name {
                     Some(name) => Some(self.template("--form", name)?),
                     None => None,
@@ -359,6 +332,24 @@ impl UrlReader<'_> {
                 content_type: content_type.clone(),
             },
         })
+    }
+}
+
+/// Returns the experiment of one request to `target`.
+pub(crate) fn one_request(target: TargetUrl, request: Request) -> Experiment {
+    Experiment {
+        targets: vec![Target {
+            name: None,
+            urls: vec![TargetAddress { url: without_span(target), weight: None }],
+            pick: None,
+            tls: None,
+        }],
+        scenarios: vec![Scenario {
+            steps: vec![Step { place: PLACE, verb: Verb::Request(Box::new(request)) }],
+            ..Scenario::empty(None, PLACE)
+        }],
+        setting_names: SettingNames::Options,
+        ..Experiment::default()
     }
 }
 
@@ -386,7 +377,7 @@ fn rows(file: &str) -> DataSource {
         place: PLACE,
         row: RowOrder::InOrder,
         content: DataContent::File(DataFile {
-            file: here(file.to_owned()),
+            file: without_span(file.to_owned()),
             columns: Vec::new(),
             separator: None,
             encoding: None,

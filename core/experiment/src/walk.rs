@@ -101,7 +101,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
             }
         }
         Some(Body::Text(text) | Body::JsonText(text)) => all.push(text),
-        Some(Body::File(_)) | None => {}
+        Some(Body::File(_) | Body::Bytes(_)) | None => {}
     }
     all.extend(request.auth.iter().flat_map(Auth::templates));
     request.checks.iter().for_each(|named| of_check(&named.check, all));

@@ -54,5 +54,9 @@ pub const IMPLICIT_FAILED_SHARE: f64 = 0.01;
 pub const CHECKPOINT_EVERY: Nanos = Nanos::from_secs(60);
 /// The archive is synced to disk this often.
 pub const FSYNC_EVERY: Nanos = Nanos::from_secs(5);
+/// The default `User-Agent`.
+pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
+/// Seed of a run that names none: the same command gives the same load.
+pub const SEED: u64 = 1;
 /// Most sends, completions or arrivals handled in one loop turn before the pacer is asked again.
 pub const WORK_PER_TURN_MAX: usize = 64;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError, split_zone};
 
-use crate::{DnsPolicy, IpFamily, RunOptions, SourcesPlan, TargetUrl, resolve};
+use crate::{AddressFilter, DnsPolicy, IpFamily, SettingNames, SourcesPlan};
 
 /// The names to look up again, and how often. Load threads never wait for a lookup: a new
 /// connection uses the newest addresses that are known when it is opened.
@@ -55,14 +55,13 @@ impl DnsRefreshPlan {
     /// No address matches, or a source address reaches none of them.
     pub fn usable(
         &self,
-        (host, port): (&str, u16),
+        host: &str,
         found: &[SocketAddr],
         sources: &SourcesPlan,
     ) -> Result<Vec<SocketAddr>, UserError> {
-        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        let url = TargetUrl::parse(&format!("http://{host}:{port}/"))?;
-        let options = RunOptions { ip: self.ip, sources: sources.clone(), ..RunOptions::default() };
-        let mut usable = resolve::usable_addresses(&options, &url, found)?;
+        let names = SettingNames::Options;
+        let filter = AddressFilter { ip: self.ip, sources, proxy_protocol: false, names };
+        let mut usable = filter.usable_addresses(host, host, found)?;
         if usable.iter().any(|address| !self.unreached.contains(address)) {
             usable.retain(|address| !self.unreached.contains(address));
         }
@@ -140,7 +139,7 @@ mod tests {
         let renewal =
             DnsRefreshPlan::new(Some(DnsPolicy::EachSession), Some(IpFamily::V4), vec![way]).expect("a name");
         let found = ["[::1]:80", "127.0.0.2:80"].map(|text| text.parse().expect("an address"));
-        let usable = |found: &[SocketAddr]| renewal.usable(("web1", 80), found, &SourcesPlan::default());
+        let usable = |found: &[SocketAddr]| renewal.usable("web1", found, &SourcesPlan::default());
         assert_eq!(usable(&found), Ok(vec![found[1]]));
         assert!(usable(&found[..1]).is_err());
     }

@@ -1,10 +1,10 @@
 //! The plan of a run.
 //!
-//! Command-line arguments become `RunOptions`, and `resolve` combines them with host facts and
-//! resolved names, which the caller provides. The result is a [`Plan`] in which every number is
-//! fixed. `core/experiment` lowers a file to the same. This crate does not use sockets, files, the
-//! clock or the environment. It fails only on bad input, and then with a [`UserError`].
+//! Every number of a [`Plan`] is fixed. `core/experiment` makes it: from a file, or from a URL with
+//! `RunOptions`, the command-line arguments. This crate does not use sockets, files, the clock or the
+//! environment. It fails only on bad input, and then with a `UserError`.
 
+mod address_filter;
 mod condition;
 mod connect_to;
 pub mod constants;
@@ -23,12 +23,13 @@ pub mod pem;
 mod pem_files;
 mod phase;
 mod plan;
+mod plan_fixture;
 mod plan_share;
 mod pool;
 mod proxy;
 pub mod redact;
-pub mod resolve;
 mod scenario;
+mod setting_names;
 pub mod shape;
 mod socket_facts;
 mod sources;
@@ -44,6 +45,7 @@ mod tls_server_options;
 mod track;
 mod websocket;
 
+pub use address_filter::AddressFilter;
 pub use condition::{
     Condition, ERROR_CLASSES, HostGauge, LatencyPart, Op, PART_NAMES, RequestCounter, Subject, THIS_HOST,
     Value, matches_host,
@@ -76,10 +78,10 @@ pub use plan::{
 };
 pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
-pub use resolve::{Resolved, resolve};
 pub use scenario::{
     ConnectionOwner, HooksPlan, MessageAction, MessagePlan, Reply, RequestPlan, Scenario, SharedPlan, Step,
 };
+pub use setting_names::SettingNames;
 pub use shape::{PopulationCurve, RateCurve};
 pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;

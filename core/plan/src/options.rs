@@ -1,6 +1,6 @@
 //! [`RunOptions`]: the arguments of `run URL`, parsed but not yet resolved.
 //!
-//! `None` and empty mean *not given*. Only [`crate::resolve`] knows the defaults, so that it can
+//! `None` and empty mean *not given*. Only `core/experiment` knows the defaults, so that it can
 //! distinguish a default from an explicit option: defaults are printed, explicit options are kept.
 //! This type does not use the command-line library, files or the environment. The caller that reads
 //! those passes in the contents.
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use wavetank_units::{AllowTarget, Nanos, Rate};
+use wavetank_units::{AllowTarget, Nanos, Rate, UserError};
 
 use crate::{
-    Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, ProxyChoice, ProxyProtocol,
-    SourcesPlan, Stage, StatusSet, TlsOptions,
+    AddressFilter, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, ProxyChoice,
+    ProxyProtocol, SettingNames, SourcesPlan, Stage, StatusSet, TargetUrl, TlsOptions,
 };
 
 /// The options of `run URL`. Every quantity is a total of the whole run.
@@ -108,6 +108,32 @@ impl RunOptions {
     /// Returns the number of requests that one connection carries simultaneously.
     pub fn requests_in_flight(&self) -> u32 {
         self.streams.or(self.pipeline).unwrap_or(1)
+    }
+
+    /// Returns which addresses the options leave.
+    pub fn address_filter(&self) -> AddressFilter<'_> {
+        AddressFilter {
+            ip: self.ip,
+            sources: &self.sources,
+            proxy_protocol: self.proxy_protocol.is_some(),
+            names: SettingNames::Options,
+        }
+    }
+
+    /// Returns the host and port to resolve and connect to: those of the URL, or those of
+    /// `--connect-to`. Fails if that option is about another URL or given twice.
+    pub fn connect_point(&self, url: &TargetUrl) -> Result<(String, u16), UserError> {
+        match self.connect_to.as_slice() {
+            [] => Ok((url.host.clone(), url.port)),
+            [rule] => rule.apply(url).ok_or_else(|| {
+                UserError::usage(
+                    "conflict",
+                    format!("--connect-to is about another host or port than {}", url.authority()),
+                    format!("--connect-to {}:HOST:PORT, or HOST:PORT alone", url.authority()),
+                )
+            }),
+            _ => Err(UserError::usage("conflict", "--connect-to is given twice for one URL", "give one")),
+        }
     }
 }
 

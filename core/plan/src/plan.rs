@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use serde::{Deserialize, Serialize};
 use wavetank_units::{Nanos, Rate, SourceRange};
 
+use crate::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use crate::{
     Condition, DnsRefreshPlan, HooksPlan, MessageAction, Phase, PlannedEvent, ProxyPlan, ProxyProtocol,
     Scenario, SharedPlan, Step, TargetSelection, TargetUrl, TlsPlan, WebSocketPlan,
@@ -215,6 +216,28 @@ pub struct HttpPlan {
     pub dns: Option<DnsRefreshPlan>,
     /// How connections are upgraded to WebSocket.
     pub websocket: WebSocketPlan,
+}
+
+impl Default for HttpPlan {
+    /// The settings of a run that chooses none.
+    fn default() -> Self {
+        Self {
+            version: HttpVersion::Http11,
+            timeout: TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
+            keepalive: true,
+            requests_per_connection: None,
+            close: Close::Fin,
+            pipeline: 1,
+            expect: StatusSet::default_expected(),
+            cookies: false,
+            body_max: None,
+            proxy: None,
+            proxy_protocol: None,
+            dns: None,
+            websocket: WebSocketPlan::default(),
+        }
+    }
 }
 
 /// Version of HTTP.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use wavetank_driver::{ConnAddresses, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::resolve::USER_AGENT;
+use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::{Plan, ProxyProtocol};
 use wavetank_wire::h1::{ResponseReader, reason_phrase};
 use wavetank_wire::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};

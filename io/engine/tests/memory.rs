@@ -13,8 +13,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use wavetank_driver::{Clock, Feature, Features};
 use wavetank_engine::{LoadConfig, LoadThreads, Message};
+use wavetank_experiment::plan_url;
 use wavetank_pace::Partition;
-use wavetank_plan::{EngineChoice, HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{EngineChoice, HostFacts, Plan, RunOptions, TargetUrl};
 use wavetank_units::{Nanos, Rate};
 
 #[global_allocator]
@@ -36,7 +37,7 @@ fn plan(connections: u64, address: SocketAddr) -> Plan {
     };
     let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(1) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    resolve(&options, &url, &[address], &host).expect("a plan").plan
+    plan_url(&options, &url, &[address], &host).expect("a plan").plan
 }
 
 fn bytes() -> i64 {

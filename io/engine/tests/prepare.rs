@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use wavetank_driver::{Clock, StartFault};
 use wavetank_engine::{LoadConfig, LoadThreads};
+use wavetank_experiment::plan_url;
 use wavetank_pace::Partition;
-use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl};
 use wavetank_units::{Nanos, Rate};
 
 /// Returns a plan with connections that take an hour to open, so that the threads stay busy with
@@ -21,7 +22,7 @@ fn slow_plan(scheme: &str, address: SocketAddr) -> Plan {
     };
     let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let url = TargetUrl::parse(&format!("{scheme}://{address}/")).expect("a URL");
-    resolve(&options, &url, &[address], &host).expect("a plan").plan
+    plan_url(&options, &url, &[address], &host).expect("a plan").plan
 }
 
 fn load_threads() -> usize {

@@ -10,7 +10,7 @@ const UNSAFE_DIR: &str = "io/driver/";
 /// Code without `Serialize` types: stored formats are in `core/record`, so that they cannot freeze
 /// it. The plan itself may be serialized, because only the same version reads a plan package.
 const NOT_SERIALIZED: [&str; 4] =
-    ["core/pace/", "core/measure/", "core/capacity/src/", "core/plan/src/resolve/"];
+    ["core/pace/", "core/measure/", "core/capacity/src/", "core/experiment/src/"];
 /// The stored formats.
 const FORMATS_DIR: &str = "core/record/src/";
 /// The only format that contains the plan's own types.

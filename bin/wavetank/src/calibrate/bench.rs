@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use wavetank_driver::Signals;
 use wavetank_experiment::LoweredPlan;
-use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported, resolve};
+use wavetank_experiment::plan_url;
+use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
 use wavetank_record::{LoadDoc, RunRecord};
 use wavetank_report::load_doc;
 use wavetank_units::{AllowTarget, ExitCode, UserError};
@@ -45,7 +46,7 @@ impl Bench {
         let options =
             RunOptions { engine: Some(self.engine), allow_target: self.allow_target.clone(), ..options };
         let addresses = lookup((&url.host, url.port))?;
-        let resolved = resolve(&options, url, &addresses, &self.host.facts)?;
+        let resolved = plan_url(&options, url, &addresses, &self.host.facts)?;
         check_allowed(&resolved, &options, url, &self.command)?;
         let load = load_doc(&resolved.plan, false);
         self.execute(resolved.plan, load, resolved.guard, resolved.engine_why)

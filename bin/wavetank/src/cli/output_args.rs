@@ -78,7 +78,7 @@ impl OutputArgs {
     }
 
     /// Refuses options that exclude each other. The pairs of the load itself are in
-    /// `wavetank_plan::resolve::EXCLUSIVE`.
+    /// `wavetank_experiment::EXCLUSIVE`.
     pub(super) fn check_conflicts(&self, once: bool) -> Result<(), UserError> {
         let given = [
             ("--out", !self.out.is_empty()),

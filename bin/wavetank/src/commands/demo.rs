@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use wavetank_plan::{RunOptions, TargetUrl, resolve};
+use wavetank_experiment::plan_url;
+use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_record::{RunRecord, Times};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
@@ -85,7 +86,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
     check_reachable(address)?;
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
     let host = Host::inspect()?;
-    let resolved = resolve(options, &url, &[address], &host.facts)?;
+    let resolved = plan_url(options, &url, &[address], &host.facts)?;
     let plan = Arc::new(resolved.plan);
     let execution = Execution {
         load: load_doc(&plan, false),

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use wavetank_capacity::forecast::risks;
+use wavetank_experiment::{check_conflicts, connect_addresses, plan_url};
 use wavetank_metrics::OpenOutputs;
-use wavetank_plan::resolve::{check_conflicts, connect_addresses};
-use wavetank_plan::{RunOptions, TargetUrl, resolve};
+use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_report::load_doc;
 use wavetank_store::RunsDir;
 use wavetank_units::UserError;
@@ -89,7 +88,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
         let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
         options.sources = source_addresses(&host, &connect_addresses(&options, url, &addresses)?, &first)?;
     }
-    let resolved = resolve(&options, url, &addresses, &host.facts)?;
+    let resolved = plan_url(&options, url, &addresses, &host.facts)?;
     check_allowed(&resolved, &options, url, &command)?;
     check_sources(&host, &resolved.plan)?;
     let fleet = fleet_load(fleet, &host, &resolved.plan, &options, options.probe)?;
@@ -101,7 +100,6 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     }
     let mut talk = Console::new(output.quiet).with_views(output.plain);
     let mut remarks = resolved.remarks;
-    remarks.extend(risks(&resolved.plan, &host.facts));
     remarks.extend(plan_overload(&resolved.plan, &host.facts));
     announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
     let plan = Arc::new(resolved.plan);

@@ -6,10 +6,8 @@ use wavetank_capacity::size::{
     ANSWER_BYTES, CloseSide, HostInventory, LoadDemand, LoadOptions, PlanBytes, SERVICE, Setting,
     SizeOptions, Sizing, TransactionProfile,
 };
-use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
-use wavetank_plan::{
-    Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, UrlProtocol, resolve,
-};
+use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower, plan_url};
+use wavetank_plan::{Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, UrlProtocol};
 use wavetank_report::{SizingInput, size_doc, size_text};
 use wavetank_units::{ExitCode, SourceRange, UserError};
 
@@ -110,7 +108,7 @@ fn of_url(
         ..RunOptions::default()
     };
     let address = SocketAddr::new(UNUSED_ADDRESS.into(), url.port);
-    let plan = resolve(&alone, url, &[address], &HostFacts::for_tests(1))?.plan;
+    let plan = plan_url(&alone, url, &[address], &HostFacts::for_tests(1))?.plan;
     let words = LoadOptions {
         rate: options.rate,
         connections: options.connections,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 
 use wavetank_experiment::Experiment;
-use wavetank_plan::{Guard, Plan, TargetUrl, resolve};
+use wavetank_plan::{Guard, Plan, SourcesPlan, TargetUrl};
 use wavetank_units::UserError;
 
 use crate::run::lookup;
@@ -41,15 +41,19 @@ impl<'e> TargetAddresses<'e> {
     /// Returns the addresses to connect to, filtered by IP family: the proxy's, or those of all
     /// targets that the file names.
     pub(crate) fn target_addresses(&self) -> Result<Vec<SocketAddr>, UserError> {
-        let options = wavetank_plan::RunOptions { ip: self.experiment.http.ip, ..Default::default() };
+        let sources = SourcesPlan::default();
+        let filter = self.experiment.address_filter(&sources);
+        let usable = |url: &TargetUrl| {
+            let (connect_host, _) = self.experiment.connect_point(url);
+            filter.usable_addresses(&url.host, &connect_host, &self.addresses(url)?)
+        };
         if let Some(proxy) = &self.experiment.http.proxy {
-            let at = &proxy.url.value.at;
-            return resolve::usable_addresses(&options, at, &self.addresses(at)?);
+            return usable(&proxy.url.value.at);
         }
         let urls = self.experiment.targets.iter().flat_map(|target| &target.urls);
         let mut all = Vec::new();
         for url in urls.map(|one| &one.url.value) {
-            all.extend(resolve::usable_addresses(&options, url, &self.addresses(url)?)?);
+            all.extend(usable(url)?);
         }
         Ok(all)
     }

@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAddrs};
 
-use wavetank_plan::{Resolved, RunOptions, TargetUrl};
+use wavetank_experiment::UrlPlan;
+use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_units::{UserError, split_zone, unix_address};
 
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
@@ -79,7 +80,7 @@ fn loopback(mut found: Vec<SocketAddr>, port: u16) -> Vec<SocketAddr> {
 
 /// Every address passes the guard, or nothing is sent. `command` is what was typed, for the hint.
 pub(crate) fn check_allowed(
-    Resolved { plan, guard, .. }: &Resolved,
+    UrlPlan { plan, guard, .. }: &UrlPlan,
     options: &RunOptions,
     url: &TargetUrl,
     command: &str,

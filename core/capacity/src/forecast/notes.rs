@@ -4,7 +4,7 @@ use wavetank_units::quantity::{format_grouped, show_clock};
 
 use super::{Forecast, condition_forecast};
 use wavetank_plan::delay_in_path;
-use wavetank_plan::resolve::port_search_note;
+use wavetank_plan::feasibility::port_search_note;
 use wavetank_plan::{HostFacts, MaxOpenLimit, Plan};
 
 /// One line each.

@@ -41,6 +41,10 @@ pub(super) fn body(
             names.append(text, Escape::Plain, &mut out)?;
             None
         }
+        Body::Bytes(bytes) => {
+            out.push_fixed(bytes);
+            None
+        }
         Body::File(file) => {
             out.push_fixed(&bytes(names, file)?);
             None
@@ -181,7 +185,7 @@ fn multipart(
 ) -> Result<String, LowerError> {
     // The same file gives the same bytes. A part containing the boundary is as unlikely as with
     // random ones.
-    let seed = names.shared.experiment.seed.unwrap_or(super::context::SEED);
+    let seed = names.shared.experiment.seed.unwrap_or(wavetank_plan::constants::SEED);
     let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) ^ (number as u64 + 1);
     let writer = Multipart::new([
         mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9),

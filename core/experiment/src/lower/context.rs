@@ -6,9 +6,6 @@ use wavetank_journey::data::Table;
 use wavetank_plan::{EngineChoice, HostFacts, Secret, SourcesPlan, TargetUrl};
 use wavetank_units::UserError;
 
-/// Seed of a run without a seed: the same file gives the same load.
-pub(super) const SEED: u64 = 1;
-
 /// Inputs from outside the file.
 pub struct LowerContext<'a> {
     /// Known facts about this host.

@@ -1,13 +1,12 @@
 //! Lowers HTTP and TLS settings.
 
 use wavetank_grammar::{Diagnostic, Spanned};
-use wavetank_plan::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use wavetank_plan::{
-    Action, AuthPlan, Close, HttpPlan, HttpVersion, PemFile, Scenario, StatusSet, TlsOptions, TlsPlan,
-    resolve,
+    Action, AuthPlan, Close, DnsPolicy, HttpPlan, HttpVersion, PemFile, Scenario, TlsOptions, TlsPlan,
 };
 
 use super::target::{ResolvedTarget, Targets};
+use super::tls::tls_plan;
 use super::{LowerContext, LowerError};
 use crate::model::{Experiment, PhaseLoad, TlsSettings};
 
@@ -15,28 +14,29 @@ use crate::model::{Experiment, PhaseLoad, TlsSettings};
 /// can send them back.
 pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan {
     let http = &experiment.http;
-    let timeout = http.timeout.as_ref().map_or(TIMEOUT, |timeout| timeout.value);
-    let connect = http.connect_timeout.as_ref().map_or(CONNECT_TIMEOUT.min(timeout), |timeout| timeout.value);
+    let default = HttpPlan::default();
+    let timeout = http.timeout.as_ref().map_or(default.timeout, |timeout| timeout.value);
+    let connect = default.connect_timeout.min(timeout);
+    let connect = http.connect_timeout.as_ref().map_or(connect, |timeout| timeout.value);
     let all = || experiment.phases.iter().chain(experiment.scenarios.iter().flat_map(|one| &one.phases));
     let holds = |load: &PhaseLoad| matches!(load, PhaseLoad::Hold(_) | PhaseLoad::Pause(_));
     let held = all().any(|phase| matches!(phase.load.value, PhaseLoad::Hold(_)))
         && all().all(|phase| holds(&phase.load.value));
     HttpPlan {
-        version: http.version.unwrap_or(HttpVersion::Http11),
+        version: http.version.unwrap_or(default.version),
         timeout,
         connect_timeout: connect,
-        keepalive: http.keepalive.unwrap_or(true),
+        keepalive: http.keepalive.unwrap_or(default.keepalive),
         requests_per_connection: http.requests_per_connection,
-        close: http.close.unwrap_or(if held { Close::Rst } else { Close::Fin }),
+        close: http.close.unwrap_or(if held { Close::Rst } else { default.close }),
         pipeline: http.requests_in_flight(),
-        expect: http.expect.clone().unwrap_or_else(StatusSet::default_expected),
+        expect: http.expect.clone().unwrap_or_else(|| default.expect.clone()),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_message)),
         body_max: http.body_max,
         websocket: super::message::websocket(experiment),
-        // Resolved with the targets.
-        proxy: None,
-        dns: None,
         proxy_protocol: http.proxy_protocol,
+        // Proxy and look-ups are resolved with the targets.
+        ..default
     }
 }
 
@@ -55,6 +55,12 @@ fn is_one_message(scenario: &Scenario) -> bool {
     journey && scenario.before.is_empty() && scenario.after.is_empty()
 }
 
+/// Looking names up again was asked for where every target is an address.
+pub(super) fn dns_option_unused(asked: Option<DnsPolicy>, http: &HttpPlan) -> Option<String> {
+    let asked = asked.filter(|asked| *asked != DnsPolicy::Once && http.dns.is_none());
+    asked.map(|_| "no name is looked up again: the target is given as an address".to_owned())
+}
+
 /// TLS settings of most targets, and of each target with its own settings.
 pub(super) type TlsPlans = (Option<TlsPlan>, Vec<Option<Box<TlsPlan>>>);
 
@@ -67,7 +73,7 @@ pub(super) fn tls(
     let version = experiment.http.version.unwrap_or(HttpVersion::Http11);
     let plan = |choice: Option<&TlsSettings>, known: &ResolvedTarget<'_>| {
         let options = choice.map(|choice| options(choice, input)).transpose()?.unwrap_or_default();
-        Ok::<_, LowerError>(resolve::tls_plan(&options, &known.url, version)?)
+        Ok::<_, LowerError>(tls_plan(&options, &known.url, version, experiment.setting_names)?)
     };
     let common = experiment.http.tls.as_ref();
     let secure = targets.all().iter().find(|known| known.url.tls);

@@ -3,10 +3,9 @@
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::feasibility::{HostCapacity, ThreadLayout};
-use wavetank_plan::resolve;
 use wavetank_plan::{
-    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Phase as PlanPhase, PopulationCurve, Scenario,
-    ScenarioMix,
+    ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Phase as PlanPhase, PopulationCurve,
+    RateCurve, Scenario, ScenarioMix, SettingNames,
 };
 use wavetank_units::{Nanos, UserError};
 
@@ -49,16 +48,19 @@ pub(super) fn loads(
     let facts: Vec<SessionFacts> =
         scenarios.iter().map(|one| SessionFacts::for_scenario(one, http)).collect();
     let mut lines: Vec<Vec<PlanPhase>> = Vec::new();
+    let mut origins: Vec<&[Phase]> = Vec::new();
     let default = if experiment.has_phases() { Vec::new() } else { default_phases(u64::from(http.pipeline)) };
     let common = if default.is_empty() { &experiment.phases } else { &default };
     if !common.is_empty() {
         let mix = common_mix(experiment).ok_or_else(|| too_many("shares of the weights"))?;
         lines.push(line(common, "", &mix, input, &facts, http)?);
+        origins.push(common);
     }
     for (at, scenario) in (0_u16..).zip(&experiment.scenarios) {
         if !scenario.phases.is_empty() {
             let name = scenario.name.as_ref().map_or("", |name| name.value.as_str());
             lines.push(line(&scenario.phases, name, &ScenarioMix::one(at), input, &facts, http)?);
+            origins.push(&scenario.phases);
         }
     }
     if lines.iter().map(Vec::len).sum::<usize>() > usize::from(u16::MAX) {
@@ -67,6 +69,10 @@ pub(super) fn loads(
     let zero = lines.iter().flatten().filter(|phase| !phase.warmup).map(|phase| phase.start).min();
     let zero = zero.unwrap_or(Nanos::ZERO);
     let (held, fewer) = fit_to_host(&mut lines, &facts, room);
+    limit_waiting(&mut lines, &origins, &facts, room);
+    // A run of a URL has `-c` for its users.
+    let fewer =
+        if experiment.setting_names == SettingNames::Options && fewer == "users:" { "-c" } else { fewer };
     let mut phases: Vec<PlanPhase> = lines.into_iter().flatten().collect();
     for phase in &mut phases {
         phase.start = phase.start - zero;
@@ -202,9 +208,14 @@ fn connections(load: &Load, targets: Option<u64>, pipeline: u32) -> u64 {
 
 /// Returns whether users of a phase share a pool instead of having their own connections.
 fn is_pooled(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
-    let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionOwner::Shared;
     let holds = matches!(phase.load, Load::Hold { .. });
-    phase.load.levels().is_some() && !holds && phase.mix.parts().iter().all(shared)
+    phase.load.levels().is_some() && !holds && is_shared(phase, facts)
+}
+
+/// Returns whether no session of a phase has its own connections.
+fn is_shared(phase: &PlanPhase, facts: &[SessionFacts]) -> bool {
+    let shared = |&(part, _): &(u16, u64)| facts[usize::from(part)].connection == ConnectionOwner::Shared;
+    phase.mix.parts().iter().all(shared)
 }
 
 /// Returns the maximum number of open requests: a session has one at a time, and has a maximum
@@ -213,10 +224,22 @@ fn wanted(load: &Load, own: Option<u64>, longest: Nanos, sessions_max: Option<u6
     let most = match load {
         Load::Closed { .. } | Load::Hold { .. } => return connections(load, None, 1).max(1),
         Load::Pause => return 1,
-        Load::Open { rate, .. } => resolve::most_open(rate, longest),
+        Load::Open { rate, .. } => most_open(rate, longest),
         Load::Trace { times } => times.len() as u64,
     };
     own.unwrap_or_else(|| most.min(sessions_max.unwrap_or(u64::MAX)).clamp(1, MAX_OPEN))
+}
+
+/// Returns the maximum number of sessions that are open at the same time, if each takes `longest`:
+/// the arrivals in that time, rounded up, or all there are.
+fn most_open(rate: &RateCurve, longest: Nanos) -> u64 {
+    let most = rate.max();
+    let product = u128::from(most.count) * u128::from(longest.0.unsigned_abs());
+    let open = product.div_ceil(u128::from(most.per.0.unsigned_abs().max(1)));
+    let total = if rate.length() == Nanos::MAX { u64::MAX } else { rate.total() };
+    // A Poisson process practically never exceeds its mean by this much.
+    let total = total.saturating_add(10 * (total as f64).sqrt() as u64 + 10);
+    u64::try_from(open).unwrap_or(u64::MAX).min(total)
 }
 
 /// Assigns sessions the connections that users and holds leave. Returns how all are held, and what
@@ -262,6 +285,28 @@ fn fit_to_host(
         phase.connections = fitting.min(phase.max_open).saturating_mul(each);
     }
     (room.held(sum(lines, &|phase| phase.connections)), fewer)
+}
+
+/// Limits the sessions that wait for a connection of a pool. They take memory alone, so a limit in
+/// `origins`, the phases of the experiment, is kept although there are fewer connections.
+fn limit_waiting(
+    lines: &mut [Vec<PlanPhase>],
+    origins: &[&[Phase]],
+    facts: &[SessionFacts],
+    room: &HostCapacity<'_>,
+) {
+    for (phase, origin) in lines.iter_mut().flatten().zip(origins.iter().copied().flatten()) {
+        if !phase.load.is_open() || !is_shared(phase, facts) {
+            continue;
+        }
+        match (origin.max_open, origin.pool) {
+            (Some(own), _) => (phase.max_open, phase.max_open_by) = (own, MaxOpenLimit::Plan),
+            (None, Some(_)) => {
+                (phase.max_open, phase.max_open_by) = room.clamp_to_memory(phase.max_open);
+            }
+            (None, None) => {}
+        }
+    }
 }
 
 /// Returns the maximum number of connections of one session; 1 for sessions that share connections.

@@ -1,8 +1,8 @@
 //! Lowers WebSocket messages and the settings of upgrades.
 
 use wavetank_grammar::{Diagnostic, Span};
+use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::redact::is_secret_header;
-use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{
     self as plan, Escape, MessagePlan, Plan, Reply, RequestPlan, UrlProtocol, WebSocketPlan,
 };

@@ -16,6 +16,7 @@ mod http;
 mod load;
 mod message;
 mod phase;
+mod plan_checks;
 mod proxy;
 mod request;
 mod scenario;
@@ -24,12 +25,13 @@ mod session;
 mod shared;
 mod target;
 mod template;
+mod tls;
 mod trace;
-mod wording;
 
 use wavetank_capacity::forecast::risks;
 use wavetank_plan::{
-    HooksPlan, HttpPlan, Plan, PlannedEvent, SharedPlan, TargetUrl, Unsupported, feasibility, resolve,
+    AddressFilter, HooksPlan, HttpPlan, Plan, PlannedEvent, SharedPlan, SourcesPlan, TargetUrl, Unsupported,
+    feasibility,
 };
 use wavetank_units::{Nanos, UserError};
 
@@ -41,13 +43,14 @@ use load::LoweredPhases;
 use scenario::Scenarios;
 use shared::GlobalScope;
 use target::Targets;
+pub(crate) use tls::check_tls_options;
 pub use trace::verify_traces;
 
 use crate::model::Experiment;
-use context::SEED;
+use wavetank_plan::constants::SEED;
 
 /// Maximum length of a run's name: a folder's name also contains time and id.
-const NAME_MAX: usize = 64;
+pub(crate) const NAME_MAX: usize = 64;
 
 /// The plan, and notes about how it was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,13 +70,6 @@ pub struct LoweredPlan {
 /// # Errors
 /// Settings that a plan cannot contain, and missing files and names.
 pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
-    lowered(experiment, input).map_err(|unfit| match unfit {
-        LowerError::Outside(error) => LowerError::Outside(wording::in_keys(error)),
-        LowerError::File(diagnostic) => LowerError::File(diagnostic),
-    })
-}
-
-fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredPlan, LowerError> {
     let shared = GlobalScope::new(experiment, input, grpc::descriptors(experiment, input.file)?);
     let mut targets = Targets::new(experiment, input)?;
     let Scenarios { load: mut scenarios, before, after } = Scenarios::new(&shared, &mut targets)?;
@@ -96,7 +92,7 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     let LoweredPhases { phases, threads, files, fewer, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;
     let mut remarks: Vec<_> =
-        resolve::dns_option_unused(experiment.http.dns, &http).into_iter().chain(remarks).collect();
+        http::dns_option_unused(experiment.http.dns, &http).into_iter().chain(remarks).collect();
     let begin =
         phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::warmup_offset(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
@@ -135,11 +131,11 @@ fn lowered(experiment: &Experiment, input: &LowerContext<'_>) -> Result<LoweredP
     };
     grpc::expect_ok(&mut plan);
     name_whole_url(&mut plan);
-    resolve::check_series(&plan)?;
-    resolve::check_websocket(&plan)?;
-    resolve::check_http2(&plan)?;
+    plan_checks::check_series(&plan)?;
+    plan_checks::check_websocket(&plan)?;
+    plan_checks::check_http2(&plan)?;
     message::check_upgrades(experiment, &plan)?;
-    let lacking = feasibility::shortfalls(&plan, &room, fewer).into_iter().map(wording::in_keys).collect();
+    let lacking = feasibility::shortfalls(&plan, &room, fewer, experiment.setting_names);
     remarks.extend(risks(&plan, input.host));
     Ok(LoweredPlan { plan, lacking, remarks, engine_why: engine.why })
 }
@@ -182,6 +178,16 @@ impl Experiment {
         let mut events: Vec<PlannedEvent> = self.events.iter().map(one).collect();
         events.sort_by_key(|event| event.when);
         events
+    }
+
+    /// Returns which addresses the settings and `sources` leave.
+    pub fn address_filter<'a>(&self, sources: &'a SourcesPlan) -> AddressFilter<'a> {
+        AddressFilter {
+            ip: self.http.ip,
+            sources,
+            proxy_protocol: self.http.proxy_protocol.is_some(),
+            names: self.setting_names,
+        }
     }
 
     /// Returns the host and port to resolve and connect to for `url`: its own, or those of

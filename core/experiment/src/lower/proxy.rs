@@ -1,9 +1,7 @@
 //! The forward proxy of a file.
 
-use std::net::SocketAddr;
-
 use wavetank_grammar::Diagnostic;
-use wavetank_plan::{ProxyPlan, ProxyUrl, RunOptions, Secret, resolve};
+use wavetank_plan::{ProxyPlan, ProxyUrl, Secret};
 
 use super::LowerError;
 use super::shared::GlobalScope;
@@ -33,9 +31,9 @@ pub(super) fn proxy(
         }
     };
     let found = (input.addresses)(&url.value.at)?;
-    let options =
-        RunOptions { ip: experiment.http.ip, sources: input.sources.clone(), ..RunOptions::default() };
-    let addresses: Vec<SocketAddr> = resolve::usable_addresses(&options, &url.value.at, &found)?;
+    let host = &url.value.at.host;
+    let filter = experiment.address_filter(&input.sources);
+    let addresses = filter.usable_addresses(host, host, &found)?;
     let known = ProxyUrl { at: url.value.at.clone(), credentials };
     known.plan(addresses).map(Some).map_err(|error| Diagnostic::from_error(error, url.place).into())
 }

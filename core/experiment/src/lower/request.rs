@@ -1,8 +1,8 @@
 //! Lowers requests to steps of the plan.
 
 use wavetank_grammar::{Diagnostic, Span};
+use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::redact::is_secret_header;
-use wavetank_plan::resolve::USER_AGENT;
 use wavetank_plan::{
     self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart, UrlProtocol,
 };

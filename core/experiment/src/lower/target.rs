@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 
 use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{
-    DnsRefreshPlan, PickOrder, RefreshedName, RunOptions, ScenarioMix, TargetSelection, TargetUrl, TlsPlan,
-    UrlProtocol, resolve,
+    DnsRefreshPlan, PickOrder, RefreshedName, ScenarioMix, TargetSelection, TargetUrl, TlsPlan, UrlProtocol,
 };
 
 use super::shared::too_many;
@@ -132,12 +131,9 @@ impl<'e> Targets<'e> {
             }
             return Ok(found);
         }
-        let options = RunOptions {
-            ip: self.experiment.http.ip,
-            sources: self.input.sources.clone(),
-            ..RunOptions::default()
-        };
-        Ok(resolve::usable_addresses(&options, &url.value, &found)?)
+        let (connect_host, _) = self.experiment.connect_point(&url.value);
+        let filter = self.experiment.address_filter(&self.input.sources);
+        Ok(filter.usable_addresses(&url.value.host, &connect_host, &found)?)
     }
 
     /// Returns the target of that name; without a name the only target.

@@ -1,7 +1,7 @@
 //! [`Experiment`]: the whole file.
 
 use wavetank_grammar::{Span, Spanned};
-use wavetank_plan::{Condition, SourcesPlan};
+use wavetank_plan::{Condition, SettingNames, SourcesPlan};
 use wavetank_units::{Nanos, Rate};
 
 use super::{Connection, DataSource, Grpc, Http, Phase, Scenario, Step, Target, Value, WebSocket};
@@ -66,6 +66,8 @@ pub struct Experiment {
     pub events: Vec<Event>,
     /// Steps that run once, after the load has ended.
     pub after: Vec<Step>,
+    /// How errors name the settings.
+    pub setting_names: SettingNames,
 }
 
 /// `auto`, or addresses.

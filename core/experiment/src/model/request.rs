@@ -107,6 +107,8 @@ pub enum Body {
     Multipart(Vec<(String, PartContent)>),
     /// Text.
     Text(Template),
+    /// Bytes as they are. Only a body of the command line has them.
+    Bytes(Vec<u8>),
     /// The name of a file.
     File(Spanned<String>),
 }

@@ -1,10 +1,12 @@
 //! Options for keys of `http:`, such as `--timeout`, `--http` and `-H`.
 
-use wavetank_plan::{HttpVersion, RunOptions, UrlProtocol, resolve};
+use wavetank_plan::{HttpVersion, RunOptions, UrlProtocol};
 use wavetank_units::UserError;
 
-use super::{PLACE, TemplateParser, conflict, without_span};
+use super::{TemplateParser, conflict};
 use crate::model::{Auth, Experiment, Header, Http, Proxy, Template};
+use crate::placeless::{PLACE, without_span};
+use crate::request_rules;
 
 impl Experiment {
     /// Selects HTTP/2 if a target speaks gRPC and no other version is asked for.
@@ -120,7 +122,7 @@ fn headers(
     template: &mut TemplateParser<'_>,
 ) -> Result<(), UserError> {
     for (name, value) in &options.headers {
-        resolve::check_header(name, value.reveal())?;
+        request_rules::check_header(name, value.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));
         if name.eq_ignore_ascii_case("authorization") && http.auth.is_some() {
             let hint = "--basic USER:PASSWORD replaces the file's http.auth";
@@ -141,7 +143,7 @@ fn headers(
         return Err(error);
     }
     if let Some(basic) = &options.basic {
-        let (user, password) = resolve::user_and_password(basic.reveal())?;
+        let (user, password) = request_rules::user_and_password(basic.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case("authorization"));
         http.auth = Some(Auth::Basic(Template::fixed(user, PLACE), Template::fixed(password, PLACE)));
     }

@@ -4,8 +4,9 @@ use wavetank_plan::constants::{CONNECTIONS, DURATION};
 use wavetank_plan::{RunOptions, StageLoad};
 use wavetank_units::{Nanos, Rate, UserError};
 
-use super::{conflict, without_span};
+use super::conflict;
 use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
+use crate::placeless::{PLACE, without_span};
 
 impl Experiment {
     /// Creates the phase that the options describe, or refuses them if the file has phases.
@@ -109,7 +110,7 @@ impl Phase {
     /// A phase of the command line.
     fn plain(name: String, load: PhaseLoad, length: Option<Nanos>) -> Self {
         Self {
-            place: super::PLACE,
+            place: PLACE,
             name: Some(without_span(name)),
             load: without_span(load),
             length: length.map(without_span),
@@ -133,7 +134,7 @@ fn phases_of(options: &RunOptions, pipeline: u64) -> Result<Vec<Phase>, UserErro
     let fewer = options.requests.map_or(CONNECTIONS, |most| most.div_ceil(pipeline).min(CONNECTIONS));
     let connections = options.connections.unwrap_or(fewer);
     let users = connections.checked_mul(pipeline).ok_or_else(|| {
-        let message = format!("-c {connections} --pipeline {pipeline} is out of range");
+        let message = format!("-c {connections} with {pipeline} requests on each connection is out of range");
         UserError::usage("overflow", message, "fewer of both")
     })?;
     if let (Some(most), None, Some(_)) = (options.requests, options.rate, options.connections)

@@ -9,21 +9,17 @@ mod load;
 mod tls;
 
 pub(crate) use load::default_phases;
-use wavetank_grammar::{Diagnostic, Span, Spanned};
-use wavetank_plan::{RunOptions, resolve};
+use wavetank_grammar::Diagnostic;
+use wavetank_plan::RunOptions;
 use wavetank_units::UserError;
 
+use crate::lower::NAME_MAX;
 use crate::model::{Experiment, Phase, Template};
+use crate::option_conflicts::check_conflicts;
+use crate::placeless::without_span;
 
 /// Parses a text with templates. The error is about the text alone.
 pub(crate) type TemplateParser<'a> = dyn FnMut(&str) -> Result<Template, Diagnostic> + 'a;
-
-/// Wraps a value that has no position in the file.
-const fn without_span<T>(value: T) -> Spanned<T> {
-    Spanned::new(value, PLACE)
-}
-
-const PLACE: Span = Span { line: 0, column: 0, start: 0, end: 0 };
 
 fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
     UserError::usage("conflict", message, hint)
@@ -40,7 +36,7 @@ impl Experiment {
         options: &RunOptions,
         template: &mut TemplateParser<'_>,
     ) -> Result<Vec<Diagnostic>, UserError> {
-        resolve::check_conflicts(options)?;
+        check_conflicts(options)?;
         check_applicable(options)?;
         self.amend_load(options)?;
         self.amend_http(options, template)?;
@@ -50,7 +46,7 @@ impl Experiment {
 
     fn amend_rest(&mut self, options: &RunOptions) -> Result<Vec<Diagnostic>, UserError> {
         if let Some(name) = &options.name {
-            resolve::check_name(name)?;
+            check_name(name)?;
             self.name = Some(without_span(name.clone()));
         }
         for (key, value) in &options.tags {
@@ -107,4 +103,20 @@ fn check_applicable(options: &RunOptions) -> Result<(), UserError> {
         Some((name, _, hint)) => Err(conflict(format!("{name} does not apply to an experiment file"), hint)),
         None => Ok(()),
     }
+}
+
+/// Refuses a `--name` that cannot be part of a directory's name.
+///
+/// # Errors
+/// Other letters than a folder's, or too many of them.
+fn check_name(name: &str) -> Result<(), UserError> {
+    let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+    if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
+        return Err(UserError::usage(
+            "bad_name",
+            format!("--name `{name}` cannot be part of a directory's name"),
+            format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
+        ));
+    }
+    Ok(())
 }

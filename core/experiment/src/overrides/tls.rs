@@ -3,8 +3,8 @@
 use wavetank_grammar::Spanned;
 use wavetank_plan::{PemFile, TlsOptions};
 
-use super::without_span;
 use crate::model::{Experiment, TlsSettings};
+use crate::placeless::without_span;
 
 impl Experiment {
     /// Applies the TLS options to the file's own; files keep the names by which they were read.

@@ -1,7 +1,7 @@
 //! The top of the file.
 
 use wavetank_grammar::{Node, Span, Spanned};
-use wavetank_plan::{PlannedEvent, SourcesPlan, parse_sources};
+use wavetank_plan::{PlannedEvent, SettingNames, SourcesPlan, parse_sources};
 use wavetank_units::Nanos;
 
 use super::{Keys, Parser, TreeReader as _};
@@ -49,6 +49,7 @@ pub(crate) fn read_experiment(reader: &mut Parser<'_>, root: &Node) -> Option<Ex
         stop: keys.take("stop").map(|node| reader.conditions(node)).unwrap_or_default(),
         events: keys.take("events").map(|node| reader.events(node)).unwrap_or_default(),
         after: keys.take("after").map(|node| reader.steps(node)).unwrap_or_default(),
+        setting_names: SettingNames::Keys,
     };
     keys.finish();
     experiment.share_connections();

@@ -1,6 +1,8 @@
 //! Paths that contain the response time, such as `/delay/100` and `/sleep100`.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_plan::constants::TIMEOUT;
+use wavetank_plan::{SettingNames, delay_in_path};
 use wavetank_units::Nanos;
 
 use crate::Step;
@@ -13,18 +15,17 @@ const SECONDS_MAX: u64 = 86_400;
 pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     let general = experiment.http.timeout.as_ref().map(|timeout| timeout.value);
     for (step, request) in requests(experiment) {
-        let timeout = request.timeout.as_ref().map(|at| at.value).or(general).unwrap_or(Nanos::from_secs(60));
+        let timeout = request.timeout.as_ref().map(|at| at.value).or(general).unwrap_or(TIMEOUT);
         let Some(answer) = answer_time(request).filter(|answer| *answer >= timeout) else { continue };
         let place = request.timeout.as_ref().map_or(step.place, |timeout| timeout.place);
         let message =
             format!("`{}` seems to take {answer}, but timeout is {timeout}", request.display_name());
-        let longer = answer.0 / 1_000_000_000 * 3 / 2;
-        out.push(Diagnostic::warning(
-            "timeout_short",
-            place,
-            message,
-            format!("http: {{timeout: {longer}s}}"),
-        ));
+        let longer = (answer.0 / 1_000_000_000 * 3 / 2).max(1);
+        let hint = match experiment.setting_names {
+            SettingNames::Options => format!("--timeout {longer}s"),
+            SettingNames::Keys => format!("http: {{timeout: {longer}s}}"),
+        };
+        out.push(Diagnostic::warning("timeout_short", place, message, hint));
     }
 }
 
@@ -40,6 +41,10 @@ fn requests(experiment: &Experiment) -> impl Iterator<Item = (&Step, &Request)> 
 
 fn answer_time(request: &Request) -> Option<Nanos> {
     let RequestHead::Http { url, .. } = &request.head else { return None };
+    // The built-in server understands its own paths exactly.
+    if let Some(delay) = delay_in_path(url.as_fixed()?) {
+        return Some(delay);
+    }
     let path = url.as_fixed()?.to_ascii_lowercase();
     let word = WORDS.iter().find_map(|word| Some(path.find(word)? + word.len()))?;
     let digits: String = path[word..]

@@ -1,6 +1,7 @@
 //! Loads that take an unintended amount of time.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{Nanos, Rate};
 
@@ -8,7 +9,7 @@ use crate::Scenario;
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Verb};
 
 /// Default rate at which connections are opened before a phase.
-const OPEN_RATE: Rate = Rate::per_second(5_000);
+const OPEN_RATE: Rate = Rate::per_second(OPEN_RATE_PER_S);
 /// Fewer held connections than this are opened almost immediately.
 const HELD_MIN: u64 = 1_000;
 /// More repetitions than this are meant to be endless.

@@ -1,8 +1,8 @@
 //! Conditions that the load cannot reach or decide, and rates that a session multiplies.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
+use wavetank_plan::constants::TIMEOUT;
 use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use super::messages::digits;
@@ -10,8 +10,6 @@ use super::{delay_paths, totals};
 use crate::Scenario;
 use crate::model::{Experiment, Phase, PhaseLoad};
 
-/// Default timeout of a request.
-const TIMEOUT: Nanos = Nanos::from_secs(60);
 /// A session with more requests is a loop, not a journey.
 const JOURNEY_REQUESTS_MAX: f64 = 1_000.0;
 /// Number of samples above a percentile that are needed to decide it.

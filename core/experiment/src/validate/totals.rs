@@ -32,7 +32,11 @@ fn share(experiment: &Experiment, scenario: &Scenario) -> f64 {
 fn of_phase(experiment: &Experiment, scenario: &Scenario, phase: &Phase) -> Option<f64> {
     let cap = match phase.sessions.as_ref().map(|sessions| sessions.value) {
         Some(Sessions::Total(total)) => Some(total as f64),
-        _ => None,
+        // `-n` of the command line counts requests.
+        _ => match phase.requests {
+            Some(most) => Some(most as f64 / requests(experiment, &scenario.steps, None)?.max(1.0)),
+            None => None,
+        },
     };
     let each = match phase.sessions.as_ref().map(|sessions| sessions.value) {
         Some(Sessions::Each(each)) => Some(each as f64),

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
 mod asked;
+mod engines;
 mod examples;
 mod forecasts;
 mod hostile;
@@ -16,5 +17,8 @@ mod packages;
 mod rehearsals;
 mod schema;
 mod seconds;
+mod shares;
 mod support;
+mod tls;
+mod url_runs;
 mod urls;

@@ -1,9 +1,9 @@
 //! A request of the command line as an experiment: the plan of a file that says the same, or one
 //! error without a position.
 
-use wavetank_experiment::{UrlBody, UrlPart, UrlRequest};
+use wavetank_experiment::{UrlBody, UrlPart, UrlRequest, plan_url};
 use wavetank_plan::{
-    Arrivals, Close, Condition, Escape, Plan, RunOptions, Secret, Stage, TargetUrl, TemplatePart, resolve,
+    Arrivals, Close, Condition, Escape, Plan, RunOptions, Secret, Stage, TargetUrl, TemplatePart,
 };
 use wavetank_units::quantity::parse_rate;
 use wavetank_units::{Nanos, Rate};
@@ -214,7 +214,7 @@ fn check_same(url: &str, options: &RunOptions, lines: &str) {
     let of_file = plan_of("x.yaml", &file);
     let target = TargetUrl::parse(url).expect("a URL");
     let address = target.address().expect("an address");
-    let resolved = resolve(options, &target, &[address], &host()).expect("a plan");
+    let resolved = plan_url(options, &target, &[address], &host()).expect("a plan");
     let hash = |plan: &Plan| format!("{plan:#?}");
     assert_eq!(hash(&resolved.plan), hash(&of_file), "{url} {options:?}\n{file}");
     let own = RunOptions { method: None, body: None, ..options.clone() };

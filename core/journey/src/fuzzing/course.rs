@@ -1,11 +1,9 @@
 //! Fuzzes a session with a server that sends arbitrary responses, and checks where it can lead the
 //! load.
 
-use std::net::IpAddr;
-
 use memchr::memmem;
 use wavetank_pace::Partition;
-use wavetank_plan::{AuthPlan, HostFacts, Plan, RequestPlan, RunOptions, Step, Target, TargetUrl, resolve};
+use wavetank_plan::{AuthPlan, Plan, RequestPlan, Step, Target, TargetUrl};
 use wavetank_units::Nanos;
 
 use crate::extract::{ParseCache, ResponseView};
@@ -100,11 +98,9 @@ fn written(step: &CompiledStep, scene: &mut RenderContext<'_>, session: &mut Ses
 
 /// Returns a plan with two targets and one step that follows every redirect.
 fn plan() -> Plan {
-    let host = HostFacts { addresses: vec![IpAddr::from([127, 0, 0, 1])], ..HostFacts::for_tests(1) };
     let address = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
     let url = TargetUrl::parse("http://a.org/").expect("a URL");
-    let resolved = resolve(&RunOptions::default(), &url, &[address(80)], &host);
-    let mut plan = resolved.expect("a plain run").plan;
+    let mut plan = Plan::for_tests(&url, &[address(80)]);
     let other = Target {
         url: "http://b.org:81/".to_owned(),
         host: "b.org:81".to_owned(),

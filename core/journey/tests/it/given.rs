@@ -6,17 +6,15 @@ use wavetank_journey::value::{JsonType, Values};
 use wavetank_journey::{Identity, Journey, Observation, RenderContext, RenderError, Session, SessionAction};
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Check, CheckSubject, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts, Op, Operand, Plan,
-    Quantity, RequestPlan, RunOptions, Scenario, Step, TargetUrl, Template, TemplatePart, Test,
+    Action, Check, CheckSubject, ConnectionOwner, Escape, Expr, Extract, Hole, Op, Operand, Plan, Quantity,
+    RequestPlan, Scenario, Step, TargetUrl, Template, TemplatePart, Test,
 };
 use wavetank_units::Nanos;
 
 fn plan() -> Plan {
-    let host = HostFacts::for_tests(1);
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
-    let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
-    wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan
+    Plan::for_tests(&url, &addresses)
 }
 
 /// A scenario that sends `/${token}` and knows a variable `own` too.

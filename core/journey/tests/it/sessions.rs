@@ -7,9 +7,8 @@ use wavetank_journey::{
 };
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    Action, Check, CheckSubject, Choice, Close, ConnectionOwner, Escape, Expr, Extract, Hole, HostFacts,
-    HttpPlan, HttpVersion, Op, Operand, Plan, Quantity, RequestPlan, RunOptions, Scenario, StatusSet, Step,
-    TargetUrl, Template, TemplatePart, Test, Think,
+    Action, Check, CheckSubject, Choice, ConnectionOwner, Escape, Expr, Extract, Hole, Op, Operand, Plan,
+    Quantity, RequestPlan, Scenario, Step, TargetUrl, Template, TemplatePart, Test, Think,
 };
 use wavetank_units::Nanos;
 
@@ -31,26 +30,9 @@ fn scenario(journey: Vec<Action>) -> Scenario {
 
 fn plan() -> Plan {
     let url = TargetUrl::parse("http://localhost:8080/").expect("a good URL");
-    let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:8080".parse().expect("a good address")];
-    let host = HostFacts::for_tests(8);
-    let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
-    plan.http = HttpPlan {
-        version: HttpVersion::Http11,
-        timeout: Nanos::from_secs(60),
-        connect_timeout: Nanos::from_secs(5),
-        keepalive: true,
-        requests_per_connection: None,
-        close: Close::Fin,
-        pipeline: 1,
-        expect: StatusSet(vec![(200, 399)]),
-        cookies: true,
-        body_max: None,
-        websocket: wavetank_plan::WebSocketPlan::default(),
-        proxy: None,
-        proxy_protocol: None,
-        dns: None,
-    };
+    let mut plan = Plan::for_tests(&url, &addresses);
+    plan.http.cookies = true;
     plan
 }
 

@@ -8,7 +8,7 @@ use wavetank_units::{SourceRange, UserError, unix_path};
 use super::FileBudget;
 use super::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
 use super::shortfall::Shortfall;
-use crate::{EngineChoice, HostFacts, MaxOpenLimit};
+use crate::{EngineChoice, HostFacts, MaxOpenLimit, SettingNames};
 
 /// Lowest port that unprivileged processes may bind.
 const PORT_MIN: u16 = 1_024;
@@ -129,6 +129,7 @@ pub(super) fn shortfalls(
     host: &HostFacts,
     sources: &[SourceRange],
     targets: &[SocketAddr],
+    names: SettingNames,
 ) -> Vec<Shortfall> {
     let mut lacks = Vec::new();
     let connections = demand.connections;
@@ -138,7 +139,7 @@ pub(super) fn shortfalls(
         lacks.push(Shortfall::exceeding(files, error));
     }
     if connections > capacity.by_sources {
-        lacks.push(no_tuples(connections, capacity.by_sources, host, sources, targets).into());
+        lacks.push(no_tuples(connections, capacity.by_sources, host, (sources, targets), names).into());
     }
     let bytes = demand.bytes(capacity.each, users);
     if bytes > capacity.memory_bytes {
@@ -176,9 +177,10 @@ fn no_tuples(
     connections: u64,
     available: u64,
     host: &HostFacts,
-    sources: &[SourceRange],
-    targets: &[SocketAddr],
+    (sources, targets): (&[SourceRange], &[SocketAddr]),
+    names: SettingNames,
 ) -> UserError {
+    let auto = names.source_auto();
     // The hint is about the ports that --source would have, even if the kernel chooses them now.
     let ports = host.tuple_ports().count();
     let per_source = ports.saturating_mul(targets.len() as u64).max(1);
@@ -186,16 +188,19 @@ fn no_tuples(
     let loopback = targets.iter().all(|target| target.ip().is_loopback() && target.is_ipv4());
     let hint = match (loopback, sources.is_empty()) {
         (true, true) => {
-            format!(
-                "loopback has plenty of addresses: --source auto; it takes {needed} (each has {ports} ports)"
-            )
+            format!("loopback has plenty of addresses: {auto}; it takes {needed} (each has {ports} ports)")
         }
         (true, false) => format!(
-            "loopback has plenty of addresses: --source auto, or 127.0.0.0/8; it takes {needed} (each has {ports} ports)"
+            "loopback has plenty of addresses: {auto}, or {}; it takes {needed} (each has {ports} ports)",
+            match names {
+                SettingNames::Options => "127.0.0.0/8".to_owned(),
+                SettingNames::Keys => names.source_network("127.0.0.0/8"),
+            }
         ),
         (false, true) => format!(
-            "--source auto uses all addresses of this host's interface, --source CIDR those you name; it takes \
-             {needed} (each has {ports} ports)"
+            "{auto} uses all addresses of this host's interface, {} those you name; it takes {needed} (each has \
+             {ports} ports)",
+            names.source_network("CIDR")
         ),
         (false, false) => format!("it takes {needed} source addresses (each has {ports} ports)"),
     };
@@ -207,7 +212,7 @@ fn no_tuples(
     });
     let hint = hint + &more.unwrap_or_default();
     let have = match (sources.is_empty(), host.load_host_count()) {
-        (false, _) => "--source".to_owned(),
+        (false, _) => names.sources().to_owned(),
         (true, 1) => "one source address".to_owned(),
         (true, hosts) => format!("one source address of each of {hosts} load hosts"),
     };

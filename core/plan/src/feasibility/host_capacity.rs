@@ -9,7 +9,7 @@ use super::FileBudget;
 use super::capacity::{self, Capacity, ConnectionDemand};
 use super::footprint::{MemoryModel, USER_BYTES};
 use super::shortfall::Shortfall;
-use crate::{EngineChoice, FileTables, HostFacts, MaxOpenLimit};
+use crate::{EngineChoice, FileTables, HostFacts, MaxOpenLimit, SettingNames};
 
 /// More threads than any host has CPUs; above it a typing error is likelier.
 const THREADS_MAX: u32 = 4_096;
@@ -74,22 +74,11 @@ impl<'a> HostCapacity<'a> {
         Ok(Self { host, sources, targets, capacity, threads_most, threads_fixed: threads.is_some() })
     }
 
-    /// Returns `wanted` open requests, or fewer if this host has too little for their connections,
-    /// and what lowered the number.
-    pub(crate) fn clamp_to_host(&self, wanted: u64) -> (u64, MaxOpenLimit) {
-        self.capacity.clamp_to_host(wanted)
-    }
-
     /// Returns `wanted` waiting requests, or fewer if this host's memory is too small. They need no
     /// file and no source port.
-    pub(crate) fn clamp_to_memory(&self, wanted: u64) -> (u64, MaxOpenLimit) {
+    pub fn clamp_to_memory(&self, wanted: u64) -> (u64, MaxOpenLimit) {
         let waiting = Capacity { by_files: u64::MAX, by_sources: u64::MAX, ..self.capacity };
         waiting.clamp_to_host(wanted)
-    }
-
-    /// Returns the number of threads that the files of `connections` require.
-    pub(crate) fn threads_for_files(&self, connections: u64) -> u32 {
-        self.capacity.files.holding(connections).threads
     }
 
     /// Returns `wanted` connections, or fewer if this host cannot hold them, and what lowered the
@@ -138,8 +127,13 @@ impl<'a> HostCapacity<'a> {
 
     /// Returns everything that is missing (exit 5) for `demand` and for `users` without a
     /// connection.
-    pub(super) fn missing(&self, demand: ConnectionDemand, users: u64) -> Vec<Shortfall> {
-        capacity::shortfalls((demand, users), self.capacity, self.host, self.sources, self.targets)
+    pub(super) fn missing(
+        &self,
+        demand: ConnectionDemand,
+        users: u64,
+        names: SettingNames,
+    ) -> Vec<Shortfall> {
+        capacity::shortfalls((demand, users), self.capacity, self.host, self.sources, self.targets, names)
     }
 
     /// How `connections` are held.

@@ -6,7 +6,7 @@ use wavetank_units::UserError;
 
 use super::shortfalls::shortfalls_of_share;
 use super::{HostCapacity, Peak, choose_engine};
-use crate::{EngineChoice, HostFacts, Load, Plan, PlanShare};
+use crate::{EngineChoice, HostFacts, Load, Plan, PlanShare, SettingNames};
 
 /// Settings that the user left to the program. Each host decides them for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,10 @@ pub fn lacking_for_share(
 ) -> Vec<UserError> {
     let addresses = plan.connection_addresses();
     match capacity(plan, &addresses, facts, automatic) {
-        Ok(room) => shortfalls_of_share(plan, share, &room, connections_setting(plan)),
+        Ok(room) => {
+            let names = SettingNames::Options;
+            shortfalls_of_share(plan, share, &room, (connections_setting(plan), names))
+        }
         Err(error) => vec![error],
     }
 }

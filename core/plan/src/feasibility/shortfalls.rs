@@ -10,7 +10,7 @@ use wavetank_units::quantity::{format_grouped, show_size};
 
 use super::shortfall::Shortfall;
 use super::{HostCapacity, Peak};
-use crate::{EngineChoice, HostFacts, Plan, PlanShare, sources};
+use crate::{EngineChoice, HostFacts, Plan, PlanShare, SettingNames, sources};
 
 /// Memory that a ring of many sockets locks, in bytes: its two queues of 256 and 8,192 entries and
 /// its list of buffers. It was measured by lowering `ulimit -l` until the ring could not be
@@ -18,9 +18,10 @@ use crate::{EngineChoice, HostFacts, Plan, PlanShare, sources};
 const RING_BYTES: u64 = 165 * 1_024;
 
 /// Returns everything that the host behind `room` lacks for `plan` (exit 5). `fewer` is the option
-/// or key that sets the number of connections, such as `hold:`.
-pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str) -> Vec<UserError> {
-    shortfalls_of_share(plan, PlanShare::WHOLE, room, fewer)
+/// or key that sets the number of connections, such as `hold:`. `names` is how errors name other
+/// settings.
+pub fn shortfalls(plan: &Plan, room: &HostCapacity<'_>, fewer: &str, names: SettingNames) -> Vec<UserError> {
+    shortfalls_of_share(plan, PlanShare::WHOLE, room, (fewer, names))
 }
 
 /// Returns everything that the host behind `room` lacks for `share` of `plan` (exit 5). Proposed
@@ -29,12 +30,12 @@ pub(super) fn shortfalls_of_share(
     plan: &Plan,
     share: PlanShare,
     room: &HostCapacity<'_>,
-    fewer: &str,
+    (fewer, names): (&str, SettingNames),
 ) -> Vec<UserError> {
     let Peak { demand, users } = Peak::for_share(plan, share);
     let not_ours = sources::check_local(&plan.sources.ranges, room.host()).err();
     let mut lacks: Vec<Shortfall> = not_ours.into_iter().map(Shortfall::from).collect();
-    lacks.extend(room.missing(demand, users));
+    lacks.extend(room.missing(demand, users, names));
     if plan.engine == EngineChoice::Uring {
         let locked = locked_memory_shortfall(room.host(), room.rings(demand.connections), room.ends());
         lacks.extend(locked.map(Shortfall::from));

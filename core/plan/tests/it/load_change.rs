@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use wavetank_plan::{
-    Arrivals, HostFacts, Load, LoadChange, LoadChangeError, MaxOpenLimit, Phase, Plan, PopulationCurve,
-    RateCurve, RunOptions, ScenarioMix, TargetUrl, resolve,
+    Arrivals, Load, LoadChange, LoadChangeError, MaxOpenLimit, Phase, Plan, PopulationCurve, RateCurve,
+    ScenarioMix, TargetUrl,
 };
 use wavetank_units::{Nanos, Rate};
 
@@ -15,8 +15,7 @@ const fn s(seconds: i64) -> Nanos {
 fn plan() -> Plan {
     let url = TargetUrl::parse("127.0.0.1:8080/").expect("a URL");
     let addresses = [SocketAddr::from(([127, 0, 0, 1], 8_080))];
-    let resolved = resolve(&RunOptions::default(), &url, &addresses, &HostFacts::for_tests(2));
-    resolved.unwrap_or_else(|error| panic!("{error}")).plan
+    Plan::for_tests(&url, &addresses)
 }
 
 fn phase(name: &str, start: i64, load: Load) -> Phase {

@@ -3,11 +3,7 @@
 mod addresses;
 mod any_text;
 mod conditions;
-mod engines;
 mod load_change;
 mod quantity;
-mod resolve;
 mod serving;
 mod shape;
-mod shares;
-mod tls;

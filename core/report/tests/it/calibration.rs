@@ -3,7 +3,8 @@
 
 use std::net::SocketAddr;
 
-use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_experiment::plan_url;
+use wavetank_plan::{HostFacts, Plan, RunOptions, TargetUrl};
 use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationMarginDoc, CalibrationTargetDoc, CalibrationsDoc,
     CountedDoc, ForecastDoc, HeldMemoryDoc, LagDoc, Number, ThroughputDoc,
@@ -97,7 +98,7 @@ fn plan(address: &str, options: RunOptions) -> Plan {
     let address: SocketAddr = address.parse().expect("an address");
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let options = RunOptions { engine: Some(wavetank_plan::EngineChoice::Epoll), ..options };
-    resolve(&options, &url, &[address], &host()).expect("a plan").plan
+    plan_url(&options, &url, &[address], &host()).expect("a plan").plan
 }
 
 fn open(address: &str, per_s: u64) -> Plan {

@@ -15,7 +15,7 @@ const MAKERS: [&str; 48] = [
     "core/measure/src/skews.rs",
     "core/measure/src/tracker.rs",
     "core/plan/src/guard.rs",
-    "core/plan/src/resolve/mod.rs: fn usable_addresses(",
+    "core/plan/src/address_filter.rs: fn usable_addresses(",
     "core/report/src/fleet.rs: pub fn agent_lack(",
     "core/report/src/search_report/drift.rs",
     "core/report/src/search_report/queueing_note.rs",
@@ -119,17 +119,16 @@ const IN_PIECES: [&str; 19] = [
     "{check}: found {instead}",
 ];
 /// Texts of makers that are never in a record: hints, rules of filters, texts to search for.
-const NOT_STORED: [&str; 33] = [
+const NOT_STORED: [&str; 32] = [
     "{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things",
     "run {name}",
     "compare runs of the same load; the target may differ",
     "one that holds connections",
     "an open loop",
     "a closed loop",
-    "source and target must be of one family; --ip 4 or --ip 6 chooses",
+    "source and target must be of one family; {v4} or {v6} chooses",
+    "sources {source} is {family}, and `{host}` has no such address",
     "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}",
-    "--ip 4",
-    "--ip 6",
     "IPv4 ",
     "IPv6 ",
     "another name",

@@ -15,7 +15,8 @@ use lockstep::Lockstep;
 use peers::Peers;
 use wavetank_driver::{Clock, Driver, DriverConfig, Epoll, Feature, Features, Uring};
 use wavetank_engine::run_here;
-use wavetank_plan::{Close, HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_experiment::plan_url;
+use wavetank_plan::{Close, HostFacts, Plan, RunOptions, TargetUrl};
 
 mod lockstep;
 mod peers;
@@ -89,5 +90,5 @@ fn plan(options: &RunOptions, peers: &Peers) -> Plan {
         ..HostFacts::for_tests(1)
     };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    resolve(options, &url, &[address], &host).expect("a plan").plan
+    plan_url(options, &url, &[address], &host).expect("a plan").plan
 }

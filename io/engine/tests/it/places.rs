@@ -9,9 +9,10 @@ use std::time::Duration;
 use nix::sched::{CloneFlags, unshare};
 use wavetank_driver::{Clock, Feature, Features, NetworkNamespace};
 use wavetank_engine::{Command, LoadConfig, LoadNamespace, LoadThreads, Message, SourcePorts};
+use wavetank_experiment::plan_url;
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    EngineChoice, HostFacts, RunOptions, SocketSupport, SourcesPlan, TargetUrl, parse_sources, resolve,
+    EngineChoice, HostFacts, RunOptions, SocketSupport, SourcesPlan, TargetUrl, parse_sources,
 };
 use wavetank_units::{Nanos, Ports};
 
@@ -49,7 +50,7 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
         ..RunOptions::default()
     };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    let plan = Arc::new(resolve(&options, &url, &[address], &facts).expect("a plan").plan);
+    let plan = Arc::new(plan_url(&options, &url, &[address], &facts).expect("a plan").plan);
     let ports = SourcePorts::new(&Ports::range(40_000, 40_100), 1);
     let place = |(at, (network, _)): (usize, &(NetworkNamespace, TcpListener))| {
         let own = sources.get(at).map_or_else(Vec::new, |own| range(&[*own]));

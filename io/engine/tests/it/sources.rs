@@ -7,9 +7,10 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
 use wavetank_driver::Clock;
 use wavetank_engine::{Command, LoadConfig, LoadThreads, Message, SourcePorts};
+use wavetank_experiment::plan_url;
 use wavetank_measure::{ConnCounts, Interval};
 use wavetank_pace::Partition;
-use wavetank_plan::{HostFacts, RunOptions, SourcesPlan, TargetUrl, parse_sources, resolve};
+use wavetank_plan::{HostFacts, RunOptions, SourcesPlan, TargetUrl, parse_sources};
 use wavetank_units::{Nanos, Ports};
 
 /// Returns a socket that is bound to a port without listening, so that its use cannot be detected
@@ -45,7 +46,7 @@ fn check(ports: &[u16]) -> (ConnCounts, Option<u16>) {
         ..RunOptions::default()
     };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    let plan = Arc::new(resolve(&options, &url, &[address], &host).expect("a plan").plan);
+    let plan = Arc::new(plan_url(&options, &url, &[address], &host).expect("a plan").plan);
     let clock = Clock::starting_now();
     let means = LoadConfig::plain(&plan).expect("a plain plan");
     let means = LoadConfig { ports: SourcePorts::new(&ports, 1), ..means };

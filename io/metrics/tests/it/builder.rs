@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
+use wavetank_experiment::plan_url;
 use wavetank_measure::{ErrorClass, Interval, SessionSeries, ThreadStats, Totals};
 use wavetank_metrics::{Labels, RunIdentity, Snapshot, SnapshotBuilder, Value};
-use wavetank_plan::{
-    HostFacts, HostLimits, Key, LoadOrigin, Plan, RunOptions, SocketSupport, TargetUrl, resolve,
-};
+use wavetank_plan::{HostFacts, HostLimits, Key, LoadOrigin, Plan, RunOptions, SocketSupport, TargetUrl};
 use wavetank_units::Nanos;
 
 /// Steps of the plan, more than have series of their own.
@@ -34,7 +33,7 @@ fn plan() -> Plan {
     let options = RunOptions { warmup: Some(Nanos::SECOND), ..RunOptions::default() };
     let url = TargetUrl::parse("localhost:8080/").expect("a URL");
     let address = SocketAddr::from(([127, 0, 0, 1], 8080));
-    let mut plan = resolve(&options, &url, &[address], &host).expect("the options are valid").plan;
+    let mut plan = plan_url(&options, &url, &[address], &host).expect("the options are valid").plan;
     let step = plan.scenarios[0].steps[0].clone();
     let named = |index| {
         let mut step = step.clone();

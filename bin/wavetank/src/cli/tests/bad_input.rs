@@ -1,6 +1,6 @@
 //! Every wrong command line gets one clear error: code, exit code, message and hint.
 
-use wavetank_plan::resolve::{EXCLUSIVE, NEEDS};
+use wavetank_experiment::{EXCLUSIVE, NEEDS};
 use wavetank_units::ExitCode::{Refused, Usage};
 use wavetank_units::{ExitCode, UserError};
 

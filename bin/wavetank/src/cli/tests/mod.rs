@@ -13,8 +13,8 @@ mod wrong_together;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 
-use wavetank_plan::resolve::check_conflicts;
-use wavetank_plan::{HostFacts, LoadOrigin, Resolved, SocketSupport, TargetUrl, resolve};
+use wavetank_experiment::{UrlPlan, check_conflicts, plan_url};
+use wavetank_plan::{HostFacts, LoadOrigin, SocketSupport, TargetUrl};
 use wavetank_units::UserError;
 
 use super::{Command, LoadSource, ParseExit, RunArgs, parse};
@@ -75,7 +75,7 @@ fn error(line: &str) -> UserError {
 }
 
 /// Resolves with fixed addresses for `localhost` and every other name; no name is looked up.
-fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
+fn plan(args: &RunArgs) -> Result<UrlPlan, UserError> {
     let (host, port) = args.options.connect_point(url(args))?;
     let ip = match host.as_str() {
         "localhost" => "127.0.0.1",
@@ -83,7 +83,7 @@ fn plan(args: &RunArgs) -> Result<Resolved, UserError> {
         address => address,
     };
     let address = SocketAddr::new(ip.parse().expect("an address"), port);
-    resolve(&args.options, url(args), &[address], &small_host())
+    plan_url(&args.options, url(args), &[address], &small_host())
 }
 
 fn url(args: &RunArgs) -> &TargetUrl {

@@ -3,12 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_capacity::forecast::risks;
 use wavetank_driver::TlsClient;
-use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, lower};
+use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, connect_addresses, lower, plan_url};
 use wavetank_journey::data::Table;
-use wavetank_plan::resolve::connect_addresses;
-use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported, resolve};
+use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
 use wavetank_record::LoadDoc;
 use wavetank_report::load_doc;
 use wavetank_units::{Nanos, UserError};
@@ -112,12 +110,11 @@ impl SearchSubject<'_> {
         options.duration = Some(length);
         options.warmup = Some(args.limits.warmup);
         options.seed = Some(seed);
-        let resolved = resolve(&options, url, addresses, &host.facts)?;
+        let resolved = plan_url(&options, url, addresses, &host.facts)?;
         check_allowed(&resolved, &options, url, &args.command)?;
         check_sources(host, &resolved.plan)?;
         let tls = tls_client(&resolved.plan)?;
-        let mut remarks = resolved.remarks;
-        remarks.extend(risks(&resolved.plan, &host.facts));
+        let remarks = resolved.remarks;
         let plan = Arc::new(resolved.plan);
         let asked = options.probe != Some(false) && !host.facts.is_fleet();
         let probes = asked && is_safe(&plan.scenarios[0].steps[0].request.method);

@@ -183,9 +183,9 @@ impl RunNames {
         found: &[SocketAddr],
         news: &mut Vec<DnsUpdate>,
     ) -> Result<Vec<SocketAddr>, UserError> {
-        let (host, port) = self.points[place].at.clone();
+        let host = self.points[place].at.0.clone();
         let found = &found[..found.len().min(ADDRESSES_MAX)];
-        let mut left = self.renewal.usable((&host, port), found, &self.plan.sources)?;
+        let mut left = self.renewal.usable(&host, found, &self.plan.sources)?;
         let mut last = None;
         left.retain(|&address| match self.guard.check(&host, address, &self.command) {
             Ok(()) => true,

@@ -3,7 +3,7 @@
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use wavetank_plan::resolve::resolve;
+use wavetank_experiment::plan_url;
 use wavetank_plan::{DnsPolicy, HostFacts, LoadOrigin, RunOptions, SocketSupport, TargetUrl};
 use wavetank_units::{Nanos, Ports};
 
@@ -40,7 +40,7 @@ fn plan(before: &str) -> Plan {
     };
     let options = RunOptions { dns: Some(DnsPolicy::EachSession), ..RunOptions::default() };
     let url = TargetUrl::parse("http://web/").expect("a URL");
-    resolve(&options, &url, &answer(before).expect("addresses"), &host).expect("a plan").plan
+    plan_url(&options, &url, &answer(before).expect("addresses"), &host).expect("a plan").plan
 }
 
 fn names(before: &str, first_only: bool) -> RunNames {

@@ -4,8 +4,6 @@
 mod coded_bodies;
 mod cookies;
 
-use std::net::IpAddr;
-
 use wavetank_journey::auth::ChallengeFault;
 use wavetank_journey::extract::{ParseCache, ResponseView};
 use wavetank_journey::value::Values;
@@ -15,18 +13,16 @@ use wavetank_journey::{
 };
 use wavetank_pace::Partition;
 use wavetank_plan::{
-    AuthPlan, ConnectionOwner, Extract, HostFacts, Plan, ProxyUrl, RequestPlan, RunOptions, Scenario,
-    StatusSet, Step, Target, TargetUrl,
+    AuthPlan, ConnectionOwner, Extract, Plan, ProxyUrl, RequestPlan, Scenario, StatusSet, Step, Target,
+    TargetUrl,
 };
 use wavetank_units::Nanos;
 
 /// A plan with the targets `http://shop.org`, `http://10.0.0.7:8080` and `https://pay.shop.org`.
 fn plan() -> Plan {
-    let host = HostFacts { addresses: vec![IpAddr::from([10, 0, 8, 1])], ..HostFacts::for_tests(1) };
     let url = TargetUrl::parse("http://shop.org/").expect("a good URL");
-    let options = RunOptions { requests: Some(1), ..RunOptions::default() };
     let addresses = ["127.0.0.1:80".parse().expect("a good address")];
-    let mut plan = wavetank_plan::resolve(&options, &url, &addresses, &host).expect("a plain run").plan;
+    let mut plan = Plan::for_tests(&url, &addresses);
     let more = |url: &str, host: &str, tls: bool, address: &str| Target {
         name: host.to_owned(),
         url: url.to_owned(),

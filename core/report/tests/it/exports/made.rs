@@ -2,11 +2,12 @@
 
 use std::net::SocketAddr;
 
+use wavetank_experiment::plan_url;
 use wavetank_measure::{
     DropReason, ErrorClass, Histogram, Interval, PhaseSeries, RequestCounters, StatusCounts, StepSeries,
     ThreadStats, WireCounters,
 };
-use wavetank_plan::{EngineChoice, HostFacts, Key, Plan, RequestPlan, RunOptions, Step, TargetUrl, resolve};
+use wavetank_plan::{EngineChoice, HostFacts, Key, Plan, RequestPlan, RunOptions, Step, TargetUrl};
 use wavetank_units::{Nanos, Rate};
 
 /// One second of warm-up and three of load, 100/s; `names` are those of its two steps.
@@ -20,7 +21,7 @@ pub(crate) fn plan(names: [&str; 2]) -> Plan {
         warmup: Some(Nanos::from_secs(1)),
         ..RunOptions::default()
     };
-    let mut plan = resolve(&options, &url, &[address], &HostFacts::for_tests(2)).expect("a plan").plan;
+    let mut plan = plan_url(&options, &url, &[address], &HostFacts::for_tests(2)).expect("a plan").plan;
     let request = || RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     plan.scenarios[0].steps = names.map(|name| Step::plain(name, 0, request())).to_vec();
     plan

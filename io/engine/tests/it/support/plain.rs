@@ -3,14 +3,13 @@
 use std::net::SocketAddr;
 
 use wavetank_driver::{Feature, Features};
-use wavetank_plan::{EngineChoice, HostFacts, Plan, RunOptions, TargetUrl, resolve};
+use wavetank_plan::{EngineChoice, Plan, TargetUrl};
 use wavetank_units::Nanos;
 
 /// Returns the plan of a run of one URL, on two threads.
 pub(crate) fn plain_plan(address: SocketAddr) -> Plan {
-    let host = HostFacts { addresses: vec![address.ip()], ..HostFacts::for_tests(2) };
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
-    let mut plan = resolve(&RunOptions::default(), &url, &[address], &host).expect("a plan").plan;
+    let mut plan = Plan::for_tests(&url, &[address]);
     (plan.engine, plan.threads, plan.drain) = (EngineChoice::Epoll, 2, Nanos::from_secs(5));
     plan
 }

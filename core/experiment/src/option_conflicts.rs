@@ -1,8 +1,7 @@
 //! Options that contradict each other: no option is ever silently ignored.
 
+use wavetank_plan::{HttpVersion, RunOptions, TargetUrl};
 use wavetank_units::{Nanos, UserError};
-
-use crate::{ConnectionOwner, HttpVersion, MessageAction, Plan, Reply, RunOptions, Step};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +126,7 @@ fn exclusive(options: &RunOptions) -> Result<(), UserError> {
 }
 
 /// Fails on the first contradiction of a run of one URL.
-pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
+pub(crate) fn check_url_conflicts(options: &RunOptions, url: &TargetUrl) -> Result<(), UserError> {
     exclusive(options)?;
     for Exclusive { left, right, hint } in NEEDS {
         if given(options, left) && !given(options, right) {
@@ -146,7 +145,15 @@ pub(super) fn check(options: &RunOptions) -> Result<(), UserError> {
         return Err(UserError::usage("conflict", message, hint));
     }
     zeros(options)?;
-    amounts(options)
+    amounts(options)?;
+    if options.proxy.is_some() && url.is_unix_socket() {
+        return Err(UserError::usage(
+            "conflict",
+            "--proxy has no effect on a Unix socket, to which this host connects itself",
+            "leave --proxy out, or use an address of TCP",
+        ));
+    }
+    options.connect_point(url).map(drop)
 }
 
 /// Zero where zero is senseless. `--warmup 0s` and `--drain 0s` mean what they say.
@@ -215,59 +222,6 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
     {
         let message = format!("-c {connections} is never used up: --max-open {max_open} is smaller");
         return conflict(message, "raise --max-open or lower -c");
-    }
-    Ok(())
-}
-
-/// Checks that a plan with WebSocket targets contains nothing that these cannot do.
-///
-/// # Errors
-/// Another version of HTTP than 1.1, and connections that serve one request.
-pub fn check_websocket(plan: &Plan) -> Result<(), UserError> {
-    if !plan.targets.iter().any(crate::Target::is_websocket) {
-        return Ok(());
-    }
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
-    if plan.http.version != HttpVersion::Http11 {
-        return conflict("a WebSocket is upgraded from HTTP/1.1", "leave the version of HTTP out");
-    }
-    if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
-        let hint = "close it in a step: ws.close: 1000";
-        return conflict("a WebSocket carries any number of messages", hint);
-    }
-    let is_simple = |step: &Step| {
-        step.message.as_ref().is_none_or(|message| {
-            let is_any = !matches!(message.reply, Reply::Matching(_)) && message.count == 1;
-            message.action == MessageAction::Send && is_any
-        })
-    };
-    let is_shared =
-        |owner: ConnectionOwner| matches!(owner, ConnectionOwner::Shared | ConnectionOwner::Request);
-    if plan.scenarios.iter().any(|own| is_shared(own.connection) && !own.steps.iter().all(is_simple)) {
-        let hint = "connection: session, in the scenario or at the top of the file";
-        return conflict("several steps on a WebSocket need a connection of the session's own", hint);
-    }
-    Ok(())
-}
-
-/// Checks that a plan contains nothing that HTTP/2 cannot express.
-///
-/// # Errors
-/// A request that is written out, and a proxy for targets without TLS.
-pub fn check_http2(plan: &Plan) -> Result<(), UserError> {
-    if plan.http.version != HttpVersion::Http2 {
-        return Ok(());
-    }
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
-    let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(|hook| &**hook);
-    let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
-    if steps.any(|step| step.request.method.is_empty()) {
-        let hint = "write it as get:, post: or request:, or use HTTP/1.1";
-        return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2", hint);
-    }
-    if plan.http.proxy.is_some() && plan.targets.iter().any(|target| target.server_name.is_none()) {
-        let hint = "use https, for which the proxy opens a tunnel, or HTTP/1.1";
-        return conflict("HTTP/2 to a target without TLS does not work through a proxy", hint);
     }
     Ok(())
 }

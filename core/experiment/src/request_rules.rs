@@ -1,58 +1,7 @@
-//! The request of a plain run: method, headers and body of [`RunOptions`] as one [`RequestPlan`].
+//! Rules for the method, headers and credentials of options.
 
+use wavetank_plan::Secret;
 use wavetank_units::UserError;
-
-use crate::redact::is_secret_header;
-use crate::{AuthPlan, RequestPlan, RunOptions, TargetUrl, Template};
-
-/// The default `User-Agent`.
-pub const USER_AGENT: &str = concat!("wavetank/", env!("CARGO_PKG_VERSION"));
-
-/// Composes the request. Fails on text that is not allowed in a request (RFC 9110 §5, RFC 9112 §3).
-pub(super) fn request_plan(options: &RunOptions, url: &TargetUrl) -> Result<RequestPlan, UserError> {
-    let body = options.body.clone().unwrap_or_default();
-    let default = if options.body.is_some() { "POST" } else { "GET" };
-    let method = options.method.as_deref().unwrap_or(default);
-    check_method(method)?;
-    let mut headers = Vec::new();
-    for (name, value) in &options.headers {
-        check_header(name, value.reveal())?;
-        headers.push((name.clone(), value.reveal().to_owned()));
-    }
-    let hosts = headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count();
-    if hosts > 1 {
-        let hint = "give one; where to connect is --connect-to";
-        return Err(UserError::usage("bad_header", "-H `Host` is given twice", hint));
-    }
-    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
-        headers.insert(0, ("User-Agent".to_owned(), USER_AGENT.to_owned()));
-    }
-    let mut secret_headers: Vec<String> = headers
-        .iter()
-        .map(|(name, _)| name.to_ascii_lowercase())
-        .filter(|name| is_secret_header(name))
-        .collect();
-    secret_headers.sort_unstable();
-    secret_headers.dedup();
-    Ok(RequestPlan {
-        method: method.to_owned(),
-        path: Template::from(&url.path),
-        headers: headers.into_iter().map(|(name, value)| (name, value.into())).collect(),
-        body: Template::fixed(body),
-        secret_headers,
-    })
-}
-
-/// Things about the request that look unintended.
-pub(super) fn remarks(options: &RunOptions, request: &RequestPlan, remarks: &mut Vec<String>) {
-    if options.body.is_some() && options.method.is_none() {
-        remarks.push("method POST, because there is a body (-X changes it)".to_owned());
-    }
-    let typed = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    if !typed && request.body.as_fixed().is_some_and(|body| body.starts_with(b"{")) {
-        remarks.push("the body looks like JSON: -H 'Content-Type: application/json'?".to_owned());
-    }
-}
 
 /// Returns whether a byte is allowed in a token (RFC 9110 §5.6.2).
 fn is_token(byte: u8) -> bool {
@@ -63,7 +12,7 @@ fn is_token(byte: u8) -> bool {
 ///
 /// # Errors
 /// Text that is not a token, `CONNECT`, and known methods in lower case.
-pub fn check_method(method: &str) -> Result<(), UserError> {
+pub(crate) fn check_method(method: &str) -> Result<(), UserError> {
     if method.is_empty() || !method.bytes().all(is_token) {
         let hint = "one word: GET, POST, PUT, DELETE, …";
         return Err(UserError::usage("bad_method", format!("-X `{method}` is not a method"), hint));
@@ -81,12 +30,25 @@ pub fn check_method(method: &str) -> Result<(), UserError> {
     Ok(())
 }
 
+/// Refuses headers of options that a request cannot have.
+///
+/// # Errors
+/// As [`check_header`], and a second `Host`.
+pub(crate) fn check_headers(headers: &[(String, Secret)]) -> Result<(), UserError> {
+    headers.iter().try_for_each(|(name, value)| check_header(name, value.reveal()))?;
+    if headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count() > 1 {
+        let hint = "give one; where to connect is --connect-to";
+        return Err(UserError::usage("bad_header", "-H `Host` is given twice", hint));
+    }
+    Ok(())
+}
+
 /// Refuses text that is not allowed in a header of `-H`, and headers that wavetank writes itself
 /// (RFC 9110 §5).
 ///
 /// # Errors
 /// A name that is not a token, control characters, or a header that users cannot set.
-pub fn check_header(name: &str, value: &str) -> Result<(), UserError> {
+pub(crate) fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     let bad = |why: &str, hint: &str| {
         Err(UserError::usage("bad_header", format!("-H `{name}` {why}"), hint.to_owned()))
     };
@@ -110,18 +72,11 @@ pub fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     }
 }
 
-/// Returns the credentials of `--basic`, as `auth: basic` of a file has them.
-pub(super) fn auth_plan(options: &RunOptions) -> Result<Option<AuthPlan>, UserError> {
-    let Some(basic) = &options.basic else { return Ok(None) };
-    let (user, password) = user_and_password(basic.reveal())?;
-    Ok(Some(AuthPlan::Basic(user.into(), password.into())))
-}
-
 /// Splits the argument of `--basic` into user and password. Neither appears in an error.
 ///
 /// # Errors
 /// An argument without a colon, or with control characters.
-pub fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
+pub(crate) fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
     let parts = words.split_once(':').ok_or_else(|| {
         let hint = "--basic user:password, or --basic @FILE with that line in it";
         UserError::usage("bad_basic", "--basic needs a user and a password separated by a colon", hint)

@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use wavetank_experiment::{UrlPlan, plan_url};
 use wavetank_plan::EngineChoice::{Auto, Epoll, Uring};
 use wavetank_plan::FileTables::{self, PerProcess, PerThread, Shared};
 use wavetank_plan::{
-    EngineChoice, FileBudget, HostFacts, MaxOpenLimit, Plan, Resolved, RunOptions, SocketLayout,
-    SocketSupport, SourcesPlan, TargetUrl, Unsupported, resolve,
+    EngineChoice, FileBudget, HostFacts, MaxOpenLimit, Plan, RunOptions, SocketLayout, SocketSupport,
+    SourcesPlan, TargetUrl, Unsupported,
 };
 use wavetank_units::{ExitCode, Rate, SourceRange, UserError};
 
@@ -25,12 +26,12 @@ fn host(uring: bool, own_files: FileTables) -> HostFacts {
     }
 }
 
-fn on(options: RunOptions, host: &HostFacts) -> Result<Resolved, UserError> {
+fn on(options: RunOptions, host: &HostFacts) -> Result<UrlPlan, UserError> {
     let ranges = vec![SourceRange { first: [127, 1, 0, 0].into(), last: [127, 1, 255, 255].into() }];
     let sources = SourcesPlan { ranges, ..SourcesPlan::default() };
     let url = TargetUrl::parse("localhost:8080/").expect("a URL");
     let options = RunOptions { sources, ..options };
-    resolve(&options, &url, &[SocketAddr::from(([127, 0, 0, 1], 8_080))], host)
+    plan_url(&options, &url, &[SocketAddr::from(([127, 0, 0, 1], 8_080))], host)
 }
 
 fn plan(options: RunOptions, host: &HostFacts) -> Plan {

@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use wavetank_experiment::{UrlPlan, plan_url};
 use wavetank_plan::pem::{self, PemFault};
 use wavetank_plan::{
-    HostFacts, PemFile, Plan, Resolved, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume,
-    TlsVersions, resolve,
+    HostFacts, PemFile, Plan, RunOptions, SourcesPlan, TargetUrl, TlsOptions, TlsResume, TlsVersions,
 };
 use wavetank_units::UserError;
 
@@ -25,7 +25,7 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
+fn on(url: &str, options: &RunOptions) -> Result<UrlPlan, UserError> {
     let host = HostFacts {
         memory_available_bytes: 16 << 30,
         addresses: vec![IpAddr::from([127, 0, 0, 1])],
@@ -33,10 +33,10 @@ fn on(url: &str, options: &RunOptions) -> Result<Resolved, UserError> {
         ..HostFacts::for_tests(2)
     };
     let url = TargetUrl::parse(url)?;
-    resolve(options, &url, &[SocketAddr::from(([127, 0, 0, 1], url.port))], &host)
+    plan_url(options, &url, &[SocketAddr::from(([127, 0, 0, 1], url.port))], &host)
 }
 
-fn with(tls: TlsOptions) -> Result<Resolved, UserError> {
+fn with(tls: TlsOptions) -> Result<UrlPlan, UserError> {
     on("https://shop.example/", &RunOptions { tls, ..RunOptions::default() })
 }
 

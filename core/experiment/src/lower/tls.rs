@@ -1,13 +1,12 @@
-//! The TLS of a plain run: options and URL become a [`TlsPlan`], or one clear refusal.
+//! TLS settings as a [`TlsPlan`], or one clear refusal.
 
 use rustls_pki_types::DnsName;
 
+use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
+use wavetank_plan::{
+    HttpVersion, SettingNames, TargetUrl, TlsOptions, TlsPlan, check_certificates, load_identity, pem,
+};
 use wavetank_units::UserError;
-
-use crate::pem;
-use crate::pem_files::{check_certificates, load_identity};
-use crate::tls_names::{chosen_ciphers, chosen_groups};
-use crate::{HttpVersion, RunOptions, TargetUrl, TlsOptions, TlsPlan, TlsResume};
 
 /// The default ALPN offers (RFC 7301 and RFC 9113 §3.2).
 const ALPN: &str = "http/1.1";
@@ -19,15 +18,16 @@ const ALPN_BYTES_MAX: usize = 255;
 ///
 /// # Errors
 /// Options that contradict each other or the URL, and files that are not PEM.
-pub fn tls_plan(
+pub(super) fn tls_plan(
     tls: &TlsOptions,
     url: &TargetUrl,
     version: HttpVersion,
+    names: SettingNames,
 ) -> Result<Option<TlsPlan>, UserError> {
+    check_tls_options(tls, url)?;
     if !url.tls {
-        return in_the_clear(tls, url);
+        return Ok(None);
     }
-    contradictions(tls)?;
     let versions = tls.version.unwrap_or_default();
     let groups = chosen_groups(&tls.groups)?;
     let ciphers = chosen_ciphers(&tls.ciphers, ("--tls", versions))?;
@@ -35,8 +35,8 @@ pub fn tls_plan(
         check_sni(sni)?;
     }
     if let Some(file) = &tls.ca {
-        let hint = "the certificates to trust, in PEM: --cacert ca.pem";
-        check_certificates("--cacert", file, hint)?;
+        let hint = format!("the certificates to trust, in PEM: {}", names.trusted_certificates("ca.pem"));
+        check_certificates("--cacert", file, &hint)?;
     }
     Ok(Some(TlsPlan {
         verify: !tls.insecure,
@@ -55,37 +55,15 @@ pub fn tls_plan(
     }))
 }
 
-/// Returns the name in the handshake: that of `--sni`, or the URL's host wherever connections go.
-pub(super) fn server_name(options: &RunOptions, url: &TargetUrl) -> Option<String> {
-    url.tls.then(|| options.tls.sni.clone().unwrap_or_else(|| url.certificate_name().to_owned()))
-}
-
-/// Adds notes about TLS that are needed to read the numbers.
-pub(super) fn remarks(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
-    if !once {
-        remarks.push(
-            match plan.resume {
-                TlsResume::Never => {
-                    "every TLS handshake is a full one (--tls-resume user or shared resumes sessions)"
-                }
-                TlsResume::User => "TLS sessions are resumed, each user its own",
-                TlsResume::Shared => {
-                    "TLS sessions are resumed from one cache for all connections of a load thread"
-                }
-            }
-            .to_owned(),
-        );
+/// Checks options that contradict each other or the URL: one without TLS takes no option of TLS.
+///
+/// # Errors
+/// The first contradiction.
+pub(crate) fn check_tls_options(tls: &TlsOptions, url: &TargetUrl) -> Result<(), UserError> {
+    if url.tls {
+        return contradictions(tls);
     }
-    if !plan.verify {
-        remarks.push(
-            "--insecure: certificates are not verified, so the target's identity is not proven".to_owned(),
-        );
-    }
-}
-
-/// A URL without TLS takes no option of TLS.
-fn in_the_clear(tls: &TlsOptions, url: &TargetUrl) -> Result<Option<TlsPlan>, UserError> {
-    let Some(first) = tls.given_flags().first().copied() else { return Ok(None) };
+    let Some(first) = tls.given_flags().first().copied() else { return Ok(()) };
     let secure = TargetUrl { tls: true, ..url.clone() };
     // The port of `http` is of no use to `https`.
     let secure = if url.port == 80 { TargetUrl { port: 443, ..secure } } else { secure };

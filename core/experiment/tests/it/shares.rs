@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use wavetank_experiment::plan_url;
 use wavetank_plan::EngineChoice::{Epoll, Uring};
 use wavetank_plan::FileTables::{self, PerThread, Shared};
 use wavetank_plan::{
     AutomaticChoices, EngineChoice, HostFacts, HostLimits, Plan, PlanShare, RunOptions, SocketSupport,
-    SourcesPlan, TargetUrl, Unsupported, adapt_to_host, lacking_for_share, resolve,
+    SourcesPlan, TargetUrl, Unsupported, adapt_to_host, lacking_for_share,
 };
 use wavetank_units::{Ports, SourceRange, UserError};
 
@@ -28,7 +29,7 @@ fn host(cpus: u32, uring: bool) -> HostFacts {
 fn plan(options: &RunOptions) -> Plan {
     let able = HostFacts { ports: Ports::range(1_024, 65_535), files_max: 1 << 30, ..host(16, true) };
     let url = TargetUrl::parse("10.0.0.1:8080/").expect("a URL");
-    let resolved = resolve(options, &url, &[SocketAddr::from(([10, 0, 0, 1], 8_080))], &able);
+    let resolved = plan_url(options, &url, &[SocketAddr::from(([10, 0, 0, 1], 8_080))], &able);
     resolved.unwrap_or_else(|error| panic!("{error}")).plan
 }
 

@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use wavetank_experiment::{UrlPlan, plan_url};
 use wavetank_plan::{
     AuthPlan, Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts,
     HostLimits, HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve,
-    RateCurve, Resolved, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl,
-    implicit_thresholds, plannable_bytes, resolve,
+    RateCurve, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
+    plannable_bytes,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
@@ -30,9 +31,9 @@ fn host() -> HostFacts {
     }
 }
 
-fn on(options: &RunOptions, host: &HostFacts) -> Resolved {
+fn on(options: &RunOptions, host: &HostFacts) -> UrlPlan {
     let url = TargetUrl::parse("localhost:8080/users?page=1").expect("a URL");
-    resolve(options, &url, &[SocketAddr::from(([127, 0, 0, 1], 8_080))], host)
+    plan_url(options, &url, &[SocketAddr::from(([127, 0, 0, 1], 8_080))], host)
         .unwrap_or_else(|error| panic!("{options:?}: {error}"))
 }
 
@@ -245,7 +246,7 @@ fn range(first: &str, last: &str) -> SourceRange {
 fn too_many_connections_are_refused_with_the_cure() {
     let refusal = |options: RunOptions, host: &HostFacts| {
         let url = TargetUrl::parse("localhost:8080").unwrap();
-        let error = resolve(&options, &url, &["127.0.0.1:8080".parse().unwrap()], host).unwrap_err();
+        let error = plan_url(&options, &url, &["127.0.0.1:8080".parse().unwrap()], host).unwrap_err();
         (error.code, error.exit as u8, error.hint)
     };
     let many = |connections| RunOptions { connections: Some(connections), ..options() };
@@ -266,7 +267,7 @@ fn addresses_of_the_wrong_family_are_left_out() {
     let url = TargetUrl::parse("dual.example").unwrap();
     let both: Vec<SocketAddr> = vec!["10.0.0.1:80".parse().unwrap(), "[fd00::1]:80".parse().unwrap()];
     let of = |options: RunOptions| {
-        resolve(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
+        plan_url(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
     };
     assert_eq!(of(options()), both);
     assert_eq!(of(RunOptions { ip: Some(IpFamily::V6), ..options() }), both[1..]);
@@ -278,7 +279,7 @@ fn localhost_is_one_host_with_two_addresses() {
     let both: Vec<SocketAddr> = vec!["[::1]:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap()];
     let of = |url: &str, options: RunOptions| {
         let url = TargetUrl::parse(url).unwrap();
-        resolve(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
+        plan_url(&options, &url, &both, &host()).unwrap().plan.targets[0].addresses.clone()
     };
     for name in ["localhost", "LOCALHOST.", "shop.localhost"] {
         assert_eq!(of(name, options()), both[..1], "{name}: the first of them");
@@ -349,7 +350,7 @@ fn implicit_thresholds_step_back_for_ones_own() {
 fn what_looks_unintended_is_remarked() {
     let remarks = |path: &str, options: &RunOptions| {
         let url = TargetUrl::parse(&format!("localhost{path}")).unwrap();
-        resolve(options, &url, &["127.0.0.1:80".parse().unwrap()], &host()).unwrap().remarks
+        plan_url(options, &url, &["127.0.0.1:80".parse().unwrap()], &host()).unwrap().remarks
     };
     let threshold =
         |text: &str| RunOptions { thresholds: vec![Condition::parse(text).unwrap()], ..options() };
@@ -364,8 +365,8 @@ fn what_looks_unintended_is_remarked() {
     assert!(remarks("/", &rated)[0].contains("needs about 200 samples; the plan sends 10"));
     assert!(remarks("/", &threshold("failed < 1% for 11s"))[0].contains("never fills"));
     assert_eq!(remarks("/", &threshold("failed < 1% for 10s")), Vec::<String>::new());
-    assert!(remarks("/sleep100", &options())[0].contains("the timeout is 60.0 s"));
-    assert!(remarks("/delay/1m?x", &options())[0].contains("raise --timeout"));
+    assert!(remarks("/sleep100", &options())[0].contains("100 s, but timeout is 60.0 s: --timeout 150s"));
+    assert!(remarks("/delay/1m?x", &options())[0].contains("--timeout 90s"));
     assert_eq!(remarks("/delay/59s", &options()), Vec::<String>::new());
     let json = RunOptions { body: Some(b"{}".to_vec()), ..options() };
     let texts = remarks("/", &json);

@@ -1,0 +1,85 @@
+//! Checks of a plan as a whole: series, and what a protocol cannot do.
+
+use wavetank_plan::constants::SERIES_MAX;
+use wavetank_plan::{ConnectionOwner, HttpVersion, Load, MessageAction, Plan, Reply, Step, Target};
+use wavetank_units::UserError;
+use wavetank_units::quantity::format_grouped;
+
+/// Checks the number of time series. Every step is counted and timed separately in every phase with
+/// sessions that may reach it. Every load thread keeps all series and writes them each second.
+///
+/// # Errors
+/// A usage error if there are more than [`SERIES_MAX`] series.
+pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
+    let steps = |scenario: u16| plan.scenarios.get(usize::from(scenario)).map_or(0, |it| it.steps.len());
+    let loaded = || plan.phases.iter().filter(|phase| phase.load != Load::Pause);
+    let series: usize =
+        loaded().flat_map(|phase| phase.mix.parts()).map(|&(scenario, _)| steps(scenario)).sum();
+    if series <= SERIES_MAX {
+        return Ok(());
+    }
+    let all: usize = plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum();
+    let message = format!(
+        "{} series, one for each step in each phase, are more than {}: {} phases, {} steps",
+        format_grouped(series as u64),
+        format_grouped(SERIES_MAX as u64),
+        format_grouped(loaded().count() as u64),
+        format_grouped(all as u64)
+    );
+    let hint = "fewer phases: a ramp or a stair is one ({rate: 100/s to 1k/s, step: 100/s, every: 10s}), and phases of a scenario's \
+                own count its steps alone; or fewer steps";
+    Err(UserError::usage("too_many_series", message, hint))
+}
+
+/// Checks that a plan with WebSocket targets contains nothing that these cannot do.
+///
+/// # Errors
+/// Another version of HTTP than 1.1, and connections that serve one request.
+pub(super) fn check_websocket(plan: &Plan) -> Result<(), UserError> {
+    if !plan.targets.iter().any(Target::is_websocket) {
+        return Ok(());
+    }
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if plan.http.version != HttpVersion::Http11 {
+        return conflict("a WebSocket is upgraded from HTTP/1.1", "leave the version of HTTP out");
+    }
+    if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
+        let hint = "close it in a step: ws.close: 1000";
+        return conflict("a WebSocket carries any number of messages", hint);
+    }
+    let is_simple = |step: &Step| {
+        step.message.as_ref().is_none_or(|message| {
+            let is_any = !matches!(message.reply, Reply::Matching(_)) && message.count == 1;
+            message.action == MessageAction::Send && is_any
+        })
+    };
+    let is_shared =
+        |owner: ConnectionOwner| matches!(owner, ConnectionOwner::Shared | ConnectionOwner::Request);
+    if plan.scenarios.iter().any(|own| is_shared(own.connection) && !own.steps.iter().all(is_simple)) {
+        let hint = "connection: session, in the scenario or at the top of the file";
+        return conflict("several steps on a WebSocket need a connection of the session's own", hint);
+    }
+    Ok(())
+}
+
+/// Checks that a plan contains nothing that HTTP/2 cannot express.
+///
+/// # Errors
+/// A request that is written out, and a proxy for targets without TLS.
+pub(super) fn check_http2(plan: &Plan) -> Result<(), UserError> {
+    if plan.http.version != HttpVersion::Http2 {
+        return Ok(());
+    }
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(|hook| &**hook);
+    let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
+    if steps.any(|step| step.request.method.is_empty()) {
+        let hint = "write it as get:, post: or request:, or use HTTP/1.1";
+        return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2", hint);
+    }
+    if plan.http.proxy.is_some() && plan.targets.iter().any(|target| target.server_name.is_none()) {
+        let hint = "use https, for which the proxy opens a tunnel, or HTTP/1.1";
+        return conflict("HTTP/2 to a target without TLS does not work through a proxy", hint);
+    }
+    Ok(())
+}
