@@ -21,6 +21,7 @@ mod parse_input;
 mod placeless;
 mod rehearsal;
 mod request_rules;
+mod run_name;
 mod schema;
 mod search_level;
 mod starter;

@@ -1,14 +1,15 @@
 //! The plan of a run.
 //!
 //! Every number of a [`Plan`] is fixed. `core/experiment` makes it: from a file, or from a URL with
-//! `RunOptions`, the command-line arguments. This crate does not use sockets, files, the clock or the
-//! environment. It fails only on bad input, and then with a `UserError`.
+//! `RunOptions`, the command-line arguments. This crate does not use sockets, files, the clock or
+//! the environment. It fails only on bad input, and then with a `UserError`.
 
 mod address_filter;
 mod condition;
 mod connect_to;
 pub mod constants;
 mod delay_in_path;
+mod dns_policy;
 mod dns_refresh;
 mod event_plan;
 pub mod feasibility;
@@ -29,10 +30,12 @@ mod pool;
 mod proxy;
 pub mod redact;
 mod scenario;
+mod secret;
 mod setting_names;
 pub mod shape;
 mod socket_facts;
 mod sources;
+mod sources_plan;
 mod stage;
 mod status_set;
 mod target_pick;
@@ -52,6 +55,7 @@ pub use condition::{
 };
 pub use connect_to::ConnectTo;
 pub use delay_in_path::delay_in_path;
+pub use dns_policy::{DnsPolicy, IpFamily};
 pub use dns_refresh::{DnsRefreshPlan, RefreshedName};
 pub use event_plan::PlannedEvent;
 pub use feasibility::{
@@ -69,23 +73,23 @@ pub use journey::{
 pub use load::{Arrivals, Load};
 pub use load_change::{LoadChange, LoadChangeError};
 pub use mix::ScenarioMix;
-pub use options::{DnsPolicy, IpFamily, RunOptions, Secret};
+pub use options::RunOptions;
 pub use pem_files::{check_certificates, load_identity};
 pub use phase::{MaxOpenLimit, Phase};
-pub use plan::{
-    Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan, SourceOrder, SourcesPlan, StatusSet,
-    Target,
-};
+pub use plan::{Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan, Target};
 pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use scenario::{
     ConnectionOwner, HooksPlan, MessageAction, MessagePlan, Reply, RequestPlan, Scenario, SharedPlan, Step,
 };
+pub use secret::Secret;
 pub use setting_names::SettingNames;
 pub use shape::{PopulationCurve, RateCurve};
 pub use socket_facts::{NR_OPEN_DEFAULT, SocketSupport, Unsupported};
 pub use sources::parse_sources;
+pub use sources_plan::{SourceOrder, SourcesPlan};
 pub use stage::{Stage, StageLoad};
+pub use status_set::StatusSet;
 pub use target_pick::{PickOrder, TargetSelection};
 pub use target_url::{TargetUrl, UrlProtocol};
 pub use thresholds::{check_conditions, implicit_thresholds};

@@ -6,14 +6,12 @@
 //! those passes in the contents.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use wavetank_units::{AllowTarget, Nanos, Rate, UserError};
 
 use crate::{
-    AddressFilter, Arrivals, Close, Condition, ConnectTo, EngineChoice, HttpVersion, ProxyChoice,
-    ProxyProtocol, SettingNames, SourcesPlan, Stage, StatusSet, TargetUrl, TlsOptions,
+    AddressFilter, Arrivals, Close, Condition, ConnectTo, DnsPolicy, EngineChoice, HttpVersion, IpFamily,
+    ProxyChoice, ProxyProtocol, Secret, SettingNames, SourcesPlan, Stage, StatusSet, TargetUrl, TlsOptions,
 };
 
 /// The options of `run URL`. Every quantity is a total of the whole run.
@@ -133,58 +131,6 @@ impl RunOptions {
                 )
             }),
             _ => Err(UserError::usage("conflict", "--connect-to is given twice for one URL", "give one")),
-        }
-    }
-}
-
-/// Text that may be a secret: shown as `***` wherever a value is printed for debugging.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Wraps the text as given.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// Returns the text itself, for the one place that sends it.
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-/// When names are resolved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DnsPolicy {
-    /// Once, before the load; all addresses are used in turn.
-    Once,
-    /// As fresh as possible without any session waiting: once a second.
-    EachSession,
-    /// This time after the last answer.
-    Every(Nanos),
-}
-
-/// Version of the Internet Protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum IpFamily {
-    /// IPv4.
-    V4,
-    /// IPv6.
-    V6,
-}
-
-impl IpFamily {
-    /// Whether `address` belongs to the family.
-    pub fn contains(self, address: std::net::IpAddr) -> bool {
-        match self {
-            Self::V4 => address.is_ipv4(),
-            Self::V6 => address.is_ipv6(),
         }
     }
 }

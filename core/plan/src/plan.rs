@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
-use wavetank_units::{Nanos, Rate, SourceRange};
+use wavetank_units::{Nanos, Rate};
 
 use crate::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use crate::{
     Condition, DnsRefreshPlan, HooksPlan, MessageAction, Phase, PlannedEvent, ProxyPlan, ProxyProtocol,
-    Scenario, SharedPlan, Step, TargetSelection, TargetUrl, TlsPlan, WebSocketPlan,
+    Scenario, SharedPlan, SourcesPlan, StatusSet, Step, TargetSelection, TargetUrl, TlsPlan, WebSocketPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -258,44 +258,6 @@ pub enum Close {
     Fin,
     /// Abortive: RST, no `TIME_WAIT`.
     Rst,
-}
-
-/// A set of status codes, as inclusive ranges in order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusSet(pub Vec<(u16, u16)>);
-
-impl StatusSet {
-    /// Whether `status` is in the set.
-    pub fn contains(&self, status: u16) -> bool {
-        self.0.iter().any(|&(low, high)| (low..=high).contains(&status))
-    }
-}
-
-/// Source addresses to bind. If there are any, the engine also chooses the ports and owns the pairs
-/// of address and port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourcesPlan {
-    /// Which; empty: the kernel chooses address and port.
-    pub ranges: Vec<SourceRange>,
-    /// In which order they are used.
-    pub order: SourceOrder,
-}
-
-impl SourcesPlan {
-    /// Whether the kernel chooses.
-    pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
-}
-
-/// In which order source addresses are used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum SourceOrder {
-    /// One after the other, cyclically: load from many addresses.
-    #[default]
-    InTurn,
-    /// All ports of one before the next: as few addresses as possible.
-    FillFirst,
 }
 
 /// Which driver runs the sockets.

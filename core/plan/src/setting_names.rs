@@ -8,7 +8,8 @@ pub enum SettingNames {
     /// Options of the command line.
     Options,
     #[default]
-    /// Keys of an experiment file. Options without a key (`--threads`, `--engine`) keep their names.
+    /// Keys of an experiment file. Options without a key (`--threads`, `--engine`) keep their
+    /// names.
     Keys,
 }
 

@@ -2,11 +2,19 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use wavetank_units::UserError;
 
-use crate::StatusSet;
+/// A set of status codes, as inclusive ranges in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatusSet(pub Vec<(u16, u16)>);
 
 impl StatusSet {
+    /// Whether `status` is in the set.
+    pub fn contains(&self, status: u16) -> bool {
+        self.0.iter().any(|&(low, high)| (low..=high).contains(&status))
+    }
+
     /// Returns the default statuses of a *done* response: 200 to 399.
     pub fn default_expected() -> Self {
         Self(vec![(200, 399)])

@@ -25,6 +25,14 @@ impl From<UserError> for LowerError {
 }
 
 impl LowerError {
+    /// Returns the error without a position, for an experiment that is not in a file.
+    pub(crate) fn without_place(self) -> UserError {
+        match self {
+            Self::Outside(error) => error,
+            Self::File(one) => UserError::usage(one.code, one.message, one.hint),
+        }
+    }
+
     /// Returns the error as one line that starts with the position in the file.
     pub fn into_user_error(self, file: &str) -> UserError {
         match self {

@@ -47,10 +47,8 @@ pub(crate) use tls::check_tls_options;
 pub use trace::verify_traces;
 
 use crate::model::Experiment;
+use crate::run_name::run_name;
 use wavetank_plan::constants::SEED;
-
-/// Maximum length of a run's name: a folder's name also contains time and id.
-pub(crate) const NAME_MAX: usize = 64;
 
 /// The plan, and notes about how it was made.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +95,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
         phases.iter().find(|phase| !phase.warmup).map_or(Nanos::ZERO, |_| load::warmup_offset(experiment));
     let longest = load::longest_timeout(&scenarios, &http);
     let mut plan = Plan {
-        name: name(experiment),
+        name: run_name(experiment),
         seed: experiment.seed.unwrap_or(SEED),
         targets: targets.into_plan(own_tls),
         drain: experiment
@@ -150,18 +148,6 @@ fn name_whole_url(plan: &mut Plan) {
     }
     let (Some(path), Ok(url)) = (step.request.path.as_fixed(), TargetUrl::parse(&target.url)) else { return };
     target.url = TargetUrl { path: String::from_utf8_lossy(path).into_owned(), ..url }.url();
-}
-
-/// Returns the run's name: from the file or its target, in characters that a folder's name may
-/// have.
-fn name(experiment: &Experiment) -> String {
-    let given = experiment.name.as_ref().map(|name| name.value.clone());
-    let target =
-        || experiment.targets.first().and_then(|target| Some(target.urls.first()?.url.value.authority()));
-    let text = given.or_else(target).unwrap_or_else(|| "experiment".to_owned());
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "._".contains(c) { c } else { '-' };
-    let name: String = text.chars().map(plain).take(NAME_MAX).collect();
-    name.trim_matches(['-', '.']).to_owned()
 }
 
 impl Experiment {

@@ -13,10 +13,10 @@ use wavetank_grammar::Diagnostic;
 use wavetank_plan::RunOptions;
 use wavetank_units::UserError;
 
-use crate::lower::NAME_MAX;
 use crate::model::{Experiment, Phase, Template};
 use crate::option_conflicts::check_conflicts;
 use crate::placeless::without_span;
+use crate::run_name::check_name;
 
 /// Parses a text with templates. The error is about the text alone.
 pub(crate) type TemplateParser<'a> = dyn FnMut(&str) -> Result<Template, Diagnostic> + 'a;
@@ -103,20 +103,4 @@ fn check_applicable(options: &RunOptions) -> Result<(), UserError> {
         Some((name, _, hint)) => Err(conflict(format!("{name} does not apply to an experiment file"), hint)),
         None => Ok(()),
     }
-}
-
-/// Refuses a `--name` that cannot be part of a directory's name.
-///
-/// # Errors
-/// Other letters than a folder's, or too many of them.
-fn check_name(name: &str) -> Result<(), UserError> {
-    let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
-    if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
-        return Err(UserError::usage(
-            "bad_name",
-            format!("--name `{name}` cannot be part of a directory's name"),
-            format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
-        ));
-    }
-    Ok(())
 }

@@ -68,16 +68,16 @@ pub fn plan_url(
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };
     let LoweredPlan { plan, lacking, remarks, engine_why } =
-        lower(&experiment, &lowering).map_err(without_place)?;
+        lower(&experiment, &lowering).map_err(LowerError::without_place)?;
     check_threads(options, &plan)?;
     check_conditions(&plan, host)?;
     UserError::combine(lacking).map_or(Ok(()), Err)?;
-    let mut notes = remarks::remarks(&plan, options, host);
-    notes.extend(warnings);
-    notes.extend(remarks);
+    let mut lines = remarks::remarks(&plan, options, host);
+    lines.extend(warnings);
+    lines.extend(remarks);
     Ok(UrlPlan {
         load: load_line::load_line(options, &plan),
-        remarks: notes,
+        remarks: lines,
         engine_why,
         guard: Guard::new(options.allow_target.clone()),
         plan,
@@ -140,16 +140,9 @@ fn validated(experiment: &Experiment) -> Result<Vec<String>, UserError> {
     verify(experiment, &mut found);
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.sorted().into_iter().partition(|one| one.severity == Severity::Error);
-    let errors = errors.into_iter().map(|one| without_place(one.clone().into()));
+    let errors = errors.into_iter().map(|one| LowerError::from(one.clone()).without_place());
     UserError::combine(errors.collect()).map_or(Ok(()), Err)?;
     Ok(warnings.into_iter().map(|one| format!("{}: {}", one.message, one.hint)).collect())
-}
-
-fn without_place(error: LowerError) -> UserError {
-    match error {
-        LowerError::Outside(error) => error,
-        LowerError::File(one) => UserError::usage(one.code, one.message, one.hint),
-    }
 }
 
 /// Returns the bytes of a file that an option of TLS names.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::subject::ValueKind;
+use super::value_kind::ValueKind;
 
 /// A gauge of a host (`cpu(lb1) < 96%`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

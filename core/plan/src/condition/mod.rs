@@ -7,6 +7,7 @@ mod parse;
 mod scale;
 mod subject;
 mod value;
+mod value_kind;
 
 pub use host::HostGauge;
 pub use host_pattern::{THIS_HOST, matches_host};

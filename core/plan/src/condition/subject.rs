@@ -2,26 +2,8 @@
 
 use wavetank_units::{UserError, did_you_mean, grpc_status_from_name};
 
+use super::value_kind::ValueKind;
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
-
-/// The kinds of values that a subject can be compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ValueKind {
-    /// A duration.
-    Time,
-    /// A count, or a share of what was offered or planned.
-    CountOrShare,
-    /// A count only.
-    Count,
-    /// A rate.
-    Rate,
-    /// A share only.
-    Share,
-    /// Bytes, or a share of all the host has.
-    BytesOrShare,
-    /// A link's rate.
-    Link,
-}
 
 /// Names of error classes (`docs/measuring.md` §2).
 pub const ERROR_CLASSES: [&str; 16] = [

@@ -5,7 +5,7 @@ use wavetank_units::quantity::{
 };
 use wavetank_units::{Nanos, UserError};
 
-use super::subject::ValueKind;
+use super::value_kind::ValueKind;
 use super::{Op, Value};
 
 /// Reads the value of a subject of kind `kind`.
