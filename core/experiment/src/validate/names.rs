@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
-use wavetank_plan::{Condition, Subject};
+use wavetank_plan::{Condition, SettingNames, Subject};
 
 use super::messages::unknown;
 use crate::Step;
@@ -24,6 +24,7 @@ struct KnownNames<'e> {
     counts: BTreeSet<&'e str>,
     rendezvous: BTreeSet<&'e str>,
     phases: Vec<(&'e str, bool)>,
+    setting_names: SettingNames,
 }
 
 impl<'e> KnownNames<'e> {
@@ -34,6 +35,7 @@ impl<'e> KnownNames<'e> {
             counts: BTreeSet::new(),
             rendezvous: BTreeSet::new(),
             phases: Vec::new(),
+            setting_names: experiment.setting_names,
         };
         for (steps, scenario) in experiment.step_lists() {
             for step in experiment.flattened(steps) {
@@ -99,12 +101,14 @@ impl<'e> KnownNames<'e> {
             }
             Some((_, true)) => {
                 let message = format!("`{}`: a warm-up is not judged", condition.value.text);
-                out.push(Diagnostic::error(
-                    "phase_unjudged",
-                    place,
-                    message,
-                    "name a phase without warmup: true",
-                ));
+                let judged = self.phases.iter().filter(|(_, warmup)| !warmup);
+                let hint = match self.setting_names {
+                    SettingNames::Options => {
+                        judged.map(|(name, _)| format!("in {name}")).collect::<Vec<_>>().join(", ")
+                    }
+                    SettingNames::Keys => "name a phase without warmup: true".to_owned(),
+                };
+                out.push(Diagnostic::error("phase_unjudged", place, message, hint));
             }
             Some(_) => {}
         }
