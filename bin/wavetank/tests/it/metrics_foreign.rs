@@ -1,4 +1,5 @@
-//! Metrics in the real Prometheus: scraped, by remote write and by OTLP. A receiver with TLS.
+//! Metrics in the real Prometheus: scraped, by remote write and by OTLP. OTLP and line protocol as
+//! published libraries read them. A receiver with TLS.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use wavetank_testkit::{
     Program, RunHarness, Running, Script, Serve, Target, TestDir, free_port, poll_until, skip,
 };
 
-use crate::metrics_support::{Counters, get};
+use crate::metrics_support::{Counters, counters_of_text, get};
 
 /// A running Prometheus.
 struct Prometheus {
@@ -112,6 +113,39 @@ fn prometheus_has_the_counts_of_the_result() {
         check(&run(&format!("otlp=http://127.0.0.1:{}/api/v1/otlp/v1/metrics", prometheus.port)));
     } else {
         skip(&format!("{name}, OTLP"), "this prometheus is older than 2.47");
+    }
+}
+
+/// What [`RECEIVER`] imports, which are packages of PyPI.
+const RECEIVER_NEEDS: &str = "import google.protobuf, line_protocol_parser, opentelemetry.proto";
+const RECEIVER: &str = include_str!("metrics_receiver.py");
+
+/// Each receiver reads its format strictly: unknown fields and malformed lines are problems.
+#[test]
+fn published_libraries_read_the_counts_of_the_result() {
+    let name = "published_libraries_read_the_counts_of_the_result";
+    let Some(python) = Program::foreign("python3") else { return skip(name, "python3 is not installed") };
+    if python.clone().args(["-c", RECEIVER_NEEDS]).run().exit != Some(0) {
+        return skip(name, "python3 has no opentelemetry-proto or line-protocol-parser");
+    }
+    let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    let target = Target::start(Script::constant(Duration::from_millis(3)));
+    for (kind, path) in [("otlp", ""), ("influx", "/load")] {
+        let place = TestDir::new();
+        let (script, ready) = (place.write("receiver.py", RECEIVER), place.file("port"));
+        let receiver = python.clone().args([script.as_str(), &ready]).start();
+        let port = poll_until(Duration::from_mins(1), || {
+            std::fs::read_to_string(&ready).ok()?.strip_suffix('\n')?.parse::<u16>().ok()
+        });
+        let Some(port) = port else { panic!("the receiver does not start: {}", receiver.stderr()) };
+        let output = format!("{kind}=http://127.0.0.1:{port}{path}");
+        let load = ["-r", "200/s", "-d", "2s", "--warmup", "500ms", "--metrics", &output];
+        let outcome = trial.load(&target.url("/"), load).run();
+        assert!(matches!(outcome.exit, Some(0 | 3)), "{outcome}");
+        assert!(!outcome.stderr.contains("metrics to"), "{outcome}");
+        assert_eq!(get(port, "/problems").as_deref(), Some(""), "{kind}");
+        let counters = get(port, "/counters").expect("the receiver answers");
+        counters_of_text(&counters).expect_equal(&outcome.json());
     }
 }
 
