@@ -282,6 +282,25 @@ fn end(run: Running, page: Option<u32>) {
     }
 }
 
+/// The page has no `--allow-target`, so it starts nothing against a host of the internet.
+#[test]
+fn a_public_target_is_refused_as_on_the_command_line() {
+    let test = "a_public_target_is_refused_as_on_the_command_line";
+    let Some(mut browser) = Browser::start_on_loopback(test) else { return };
+    let site = Site::start();
+    let url = site.url();
+    open_page(&mut browser, &url);
+    let base = url.split("/?").next().expect("a host");
+    open_page(&mut browser, &format!("{base}/#/start/shop.yaml"));
+    browser.wait_for("document.getElementById('var-0')?.value === '100/s'");
+    fill(&mut browser, "set-target", "http://192.0.2.1/");
+    browser.wait_for("!document.querySelector('button.primary').disabled");
+    press_button(&mut browser, "Start the run");
+    browser.wait_for(&text_contains("--allow-target"));
+    assert_eq!(browser.evaluate("location.hash"), "#/start/shop.yaml", "no run is shown");
+    assert_eq!(site.call(&["status"]).stdout, "no run of this user is running\n");
+}
+
 #[test]
 fn wrong_options_get_one_line() {
     let place = TestDir::new();
