@@ -11,6 +11,7 @@ mod controller_host;
 mod effects;
 mod host;
 mod judge;
+mod large;
 mod meetings;
 mod promises;
 mod scenario;
