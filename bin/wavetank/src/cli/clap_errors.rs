@@ -245,7 +245,12 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "give the run to compare with: --baseline RUN";
             UserError::usage("no_baseline", "this option needs `--baseline`", hint)
         }
-        word if word.starts_with("--fleet") => {
+        // Of a group, clap names all options.
+        word if word.contains("--fleet") && word.contains("--agents") => {
+            let hint = "add --agents: an agent on each load host of the lab sends the load";
+            UserError::usage("no_fleet", "this option needs `--agents`", hint)
+        }
+        word if word.trim_start_matches('<').starts_with("--fleet") => {
             let hint = "give the hosts that send the load: --fleet FILE";
             UserError::usage("no_fleet", "this option needs `--fleet`", hint)
         }

@@ -7,22 +7,25 @@ use wavetank_fleet::LossPolicy;
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError};
 
+/// The group of options by which agents send the load: `--fleet`, and `--agents` of `lab run`.
+pub(super) const SENDERS: &str = "senders";
+
 /// The fleet that sends the load of a run.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Fleet")]
 pub(crate) struct FleetRunArgs {
     /// Send the load from the hosts of this fleet file, on which `wavetank fleet up` started agents
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = SENDERS)]
     pub(crate) fleet: Option<PathBuf>,
     /// Hosts or groups of the fleet to leave out (repeatable)
     #[arg(long, value_name = "HOSTS", requires = "fleet")]
     pub(crate) without: Vec<String>,
     /// When an agent is lost under load: `incomplete` (the others go on), `abort`, or the part of
     /// the load that may be lost, such as 5% [default: incomplete]
-    #[arg(long, value_name = "POLICY", requires = "fleet", value_parser = parse_on_loss)]
+    #[arg(long, value_name = "POLICY", requires = SENDERS, value_parser = parse_on_loss)]
     pub(crate) on_loss: Option<LossPolicy>,
     /// Refuse to start if two agents could start further apart than this [default: 5ms]
-    #[arg(long, value_name = "TIME", requires = "fleet", value_parser = parse_duration_positive)]
+    #[arg(long, value_name = "TIME", requires = SENDERS, value_parser = parse_duration_positive)]
     pub(crate) start_tolerance: Option<Nanos>,
     /// Configuration file of ssh in place of the user's
     #[arg(long, value_name = "FILE", requires = "fleet")]

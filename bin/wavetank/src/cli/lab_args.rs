@@ -8,6 +8,7 @@ use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError};
 
 use super::errors::Errors;
+use super::fleet_run_args::SENDERS;
 use super::output_formats::FileFormat;
 use super::run_args::{RunArgs, RunFlags};
 
@@ -84,7 +85,7 @@ pub(super) struct LabRunFlags {
     pub(super) lab: Option<String>,
     /// Send the load by an agent on each load host, as `run --fleet` does, instead of threads of
     /// this process
-    #[arg(long)]
+    #[arg(long, group = SENDERS)]
     pub(super) agents: bool,
     #[command(flatten)]
     pub(super) run: RunFlags,

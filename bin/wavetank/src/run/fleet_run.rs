@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use wavetank_driver::{Clock, Signals};
-use wavetank_fleet::constants::START_TOLERANCE;
 use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabilities, LossPolicy, Member};
 use wavetank_inventory::{Host, fold_hosts};
 use wavetank_link::StreamEvent;
@@ -29,10 +28,17 @@ pub(crate) struct FleetRun {
     pub(super) agents: Vec<FleetAgent>,
     /// The agent of each connection.
     pub(super) connections: BTreeMap<AgentId, usize>,
+    /// What the run tolerates.
+    pub(super) tolerance: FleetTolerance,
+}
+
+/// What a run tolerates of its agents.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FleetTolerance {
     /// What the loss of an agent under load means.
     pub(crate) on_loss: LossPolicy,
     /// Most that two agents may start apart.
-    pub(crate) start_tolerance: Nanos,
+    pub(crate) start: Nanos,
 }
 
 /// A load from the hosts of a fleet.
@@ -70,13 +76,16 @@ impl FleetRun {
     /// # Errors
     /// If an agent cannot be reached, has another version or takes part in another run. All such
     /// agents are named.
-    pub(crate) fn connect(mut hosts: Vec<Host>, reach: FleetReach) -> Result<Self, UserError> {
+    pub(crate) fn connect(
+        mut hosts: Vec<Host>,
+        reach: FleetReach,
+        tolerance: FleetTolerance,
+    ) -> Result<Self, UserError> {
         let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
         let agents = hosts.iter().map(FleetAgent::new).collect::<Result<Vec<_>, _>>()?;
         let link = FleetLink::start(hosts, reach)?;
-        let (connections, on_loss) = (BTreeMap::new(), LossPolicy::default());
-        let mut fleet = Self { link, agents, connections, on_loss, start_tolerance: START_TOLERANCE };
+        let mut fleet = Self { link, agents, connections: BTreeMap::new(), tolerance };
         fleet.gather(signals);
         fleet.check()?;
         Ok(fleet)

@@ -16,7 +16,7 @@ use wavetank_plan::{Plan, SourcesPlan};
 use wavetank_units::{Nanos, SourceRange, UserError, sanitize};
 
 use super::fleet_link::FleetReach;
-use super::fleet_run::FleetRun;
+use super::fleet_run::{FleetRun, FleetTolerance};
 use super::lab_run::{LabRun, LoadHost};
 
 /// Folder of an agent, in the folder of its host.
@@ -50,12 +50,10 @@ impl LabRun {
     /// # Errors
     /// An agent that cannot be started or take part.
     pub(crate) fn start_agents(&self, plan: &Plan) -> Result<Option<FleetRun>, UserError> {
-        if !self.with_agents {
-            return Ok(None);
-        }
+        let Some(tolerance) = self.by_agents else { return Ok(None) };
         let names = self.load_hosts.iter().map(|host| host.name.as_str());
         let agents = LabAgents::start(&self.folder, names)?;
-        let mut fleet = self.agents.get_or_init(|| agents).connect()?;
+        let mut fleet = self.agents.get_or_init(|| agents).connect(tolerance)?;
         if !plan.sources.is_empty() {
             let host = |name: &str| self.load_hosts.iter().find(|host| host.name == name);
             fleet.set_sources(|name| host(name).map(|host| own_sources(host, &plan.sources)));
@@ -82,11 +80,11 @@ impl LabAgents {
     ///
     /// # Errors
     /// Those of [`FleetRun::connect`].
-    pub(super) fn connect(&self) -> Result<FleetRun, UserError> {
+    pub(super) fn connect(&self, tolerance: FleetTolerance) -> Result<FleetRun, UserError> {
         let host = |agent: &LabAgent| Host { role: HostRole::Load, ..Host::named(agent.host.clone()) };
         let folders: BTreeMap<String, PathBuf> =
             self.agents.iter().map(|agent| (agent.host.clone(), agent.folder.clone())).collect();
-        FleetRun::connect(self.agents.iter().map(host).collect(), FleetReach::Sockets(folders))
+        FleetRun::connect(self.agents.iter().map(host).collect(), FleetReach::Sockets(folders), tolerance)
     }
 }
 

@@ -22,6 +22,7 @@ use wavetank_units::{SourceRange, UserError, did_you_mean};
 
 use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};
+use super::fleet_run::FleetTolerance;
 use super::lab_agents::LabAgents;
 use super::server_counts::{ServerCounts, only_forwards, takes_load};
 
@@ -40,8 +41,8 @@ pub(crate) struct LabRun {
     pub(super) load_hosts: Vec<LoadHost>,
     /// Offsets in the services' logs of lines that no archive has yet.
     logs: Mutex<LogOffsets>,
-    /// The load is sent by agents on the load hosts.
-    pub(super) with_agents: bool,
+    /// What the run tolerates of the agents on the load hosts, if they send its load.
+    pub(super) by_agents: Option<FleetTolerance>,
     /// Those agents, once they are started.
     pub(super) agents: OnceCell<LabAgents>,
     /// While it exists, no other run can use the lab.
@@ -87,14 +88,14 @@ impl LabRun {
         }
         let logs =
             Mutex::new(if own { LogOffsets::default() } else { LogOffsets::now(folder, names_of(&lab)) });
-        let (with_agents, agents) = (false, OnceCell::new());
+        let (by_agents, agents) = (None, OnceCell::new());
         let folder = folder.clone();
-        Ok(Self { lab, folder, state, doc, load_hosts, logs, with_agents, agents, _client: client })
+        Ok(Self { lab, folder, state, doc, load_hosts, logs, by_agents, agents, _client: client })
     }
 
-    /// The same, with the load sent by an agent on each load host if `agents` is set.
-    pub(crate) fn with_agents(self, agents: bool) -> Self {
-        Self { with_agents: agents, ..self }
+    /// The same, with the load sent by an agent on each load host if `tolerance` is given.
+    pub(crate) fn by_agents(self, tolerance: Option<FleetTolerance>) -> Self {
+        Self { by_agents: tolerance, ..self }
     }
 
     /// What services wrote since the run began, or since they were last asked.
@@ -191,7 +192,7 @@ impl LabRun {
                 cpus_alone: has_cpus_alone(host, &self.lab.hosts),
                 // Load threads of this process are in no control group of the host: only its CPUs
                 // hold for them.
-                cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends || self.with_agents),
+                cpus_milli: host.limits.cpu_share_milli.filter(|_| !sends || self.by_agents.is_some()),
                 memory_bytes: host.limits.memory_bytes,
                 link_rates: link_rates(host),
             };

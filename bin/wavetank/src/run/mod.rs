@@ -96,7 +96,7 @@ pub(crate) use execute::{Execution, FinishedRun, execute};
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_link::FleetReach;
 #[cfg(target_os = "linux")]
-pub(crate) use fleet_run::{FleetLoad, FleetRun};
+pub(crate) use fleet_run::{FleetLoad, FleetRun, FleetTolerance};
 #[cfg(target_os = "linux")]
 pub(crate) use hooks::{HookResults, LoadContext, run_load};
 #[cfg(target_os = "linux")]

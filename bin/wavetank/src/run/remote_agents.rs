@@ -77,7 +77,7 @@ pub(super) enum RemoteEvent {
 impl RemoteAgents {
     /// The agents of `fleet`, which get `package` with their offers.
     pub(super) fn new(fleet: FleetRun, package: String) -> Self {
-        let FleetRun { link, agents, connections, on_loss, .. } = fleet;
+        let FleetRun { link, agents, connections, tolerance } = fleet;
         let merger = FleetMerger::new(u16::try_from(agents.len()).unwrap_or(u16::MAX));
         let greetings = agents.iter().filter_map(|agent| agent.hello.clone()).collect();
         let agents = agents
@@ -93,7 +93,15 @@ impl RemoteAgents {
                 health: None,
             })
             .collect();
-        Self { link, agents, connections, package: package.into(), merger, greetings, on_loss }
+        Self {
+            link,
+            agents,
+            connections,
+            package: package.into(),
+            merger,
+            greetings,
+            on_loss: tolerance.on_loss,
+        }
     }
 
     /// Sends a message. One that is lost is repeated by the state machine.

@@ -11,7 +11,7 @@ use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
 use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
 use crate::commands::broker_access::open_broker;
-use crate::run::{FleetLoad, FleetReach, FleetRun, Host};
+use crate::run::{FleetLoad, FleetReach, FleetRun, FleetTolerance, Host};
 
 /// Connects to the agents of all load hosts of a run's fleet, if it has one.
 ///
@@ -43,10 +43,15 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
         let (options, sudo) = selection.ssh_options(&ssh);
         FleetReach::Ssh { options, sudo, at_once: selection.fan_out(&ssh) }
     };
-    let mut fleet = FleetRun::connect(selection.hosts, reach)?;
-    fleet.on_loss = args.on_loss.unwrap_or_default();
-    fleet.start_tolerance = args.start_tolerance.unwrap_or(START_TOLERANCE);
-    Ok(Some(fleet))
+    FleetRun::connect(selection.hosts, reach, tolerance(args)).map(Some)
+}
+
+/// Returns what a run with these options tolerates of its agents.
+pub(in crate::commands) fn tolerance(args: &FleetRunArgs) -> FleetTolerance {
+    FleetTolerance {
+        on_loss: args.on_loss.unwrap_or_default(),
+        start: args.start_tolerance.unwrap_or(START_TOLERANCE),
+    }
 }
 
 /// Returns what a run needs of its fleet, if the fleet can carry out `plan`. Unless `probe` is

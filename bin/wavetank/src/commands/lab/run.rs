@@ -9,6 +9,7 @@ use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
 use crate::cli::{LabRunArgs, OutFile, OutputFormat};
+use crate::commands::fleet::tolerance;
 use crate::commands::planned_lab::PlannedLab;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
@@ -31,6 +32,7 @@ pub(super) fn run(labs: &LabsFolder, args: LabRunArgs) -> Result<u8, UserError> 
     let folder = labs.lab(&lab.name)?;
     let was_up = is_up(&folder, &lab)?;
     let quiet = args.output.quiet;
+    let tolerance = agents.then(|| tolerance(&args.fleet));
     let brought_up = Cell::new(false);
     let enter = || {
         let mut talk = Console::new(quiet);
@@ -49,7 +51,7 @@ pub(super) fn run(labs: &LabsFolder, args: LabRunArgs) -> Result<u8, UserError> 
             talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
         }
         let wait = || talk.info("lab        waiting: another run uses it, or its faults are being reverted");
-        Ok(LabRun::begin(&folder, !was_up, wait)?.with_agents(agents))
+        Ok(LabRun::begin(&folder, !was_up, wait)?.by_agents(tolerance))
     };
     let result = run_from(args, Some(PlannedLab { lab: &lab, enter: Box::new(enter) }));
     if !brought_up.get() {

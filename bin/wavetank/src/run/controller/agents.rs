@@ -72,8 +72,8 @@ pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSet
             let run = RunId(epoch * RUNS_PER_MS + u64::from(std::process::id()) % RUNS_PER_MS);
             let members = Members::Named(fleet.members());
             let setup = RunSetup::fleet(run, epoch, version, plan_hash, members);
-            let clocks = Clocks::Measured { tolerance: fleet.start_tolerance };
-            RunSetup { on_loss: fleet.on_loss, clocks, ..setup }
+            let clocks = Clocks::Measured { tolerance: fleet.tolerance.start };
+            RunSetup { on_loss: fleet.tolerance.on_loss, clocks, ..setup }
         }
     };
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);

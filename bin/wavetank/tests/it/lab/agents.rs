@@ -149,17 +149,23 @@ fn wait_for_load(place: &Place, run: &Running, host: &str) {
 
 #[test]
 fn an_agent_of_a_lab_that_is_killed_is_missing() {
-    let Some(place) = Place::new("agents-killed", LAB) else { return };
-    let run = start(&place, &["http://app:8080/", "-r", "90/s", "-d", "8s"]);
+    check_killed("agents-killed", "incomplete", ("incomplete", 4));
+    // Each of the three has a third of the load.
+    check_killed("agents-tolerated", "40%", ("tolerated", 0));
+}
+
+fn check_killed(name: &str, on_loss: &str, (status, exit): (&str, i32)) {
+    let Some(place) = Place::new(name, LAB) else { return };
+    let run = start(&place, &["http://app:8080/", "-r", "90/s", "-d", "8s", "--on-loss", on_loss]);
     wait_for_load(&place, &run, "load2");
     let agent = agent(&place, "load2").expect("it runs");
     rustix::process::kill_process(agent, rustix::process::Signal::KILL).expect("root may");
     let outcome = run.wait(LIMIT);
     let record = outcome.json();
-    check_exit(&outcome, &record, 4);
+    check_exit(&outcome, &record, exit);
     assert_eq!(
         (&record["fleet"]["status"], &record["fleet"]["agents"][1]["end"]),
-        (&"incomplete".into(), &"lost".into())
+        (&status.into(), &"lost".into())
     );
     place.nothing_left("run");
 }
