@@ -89,6 +89,16 @@ impl HostStats {
         self.last.as_ref()
     }
 
+    /// Whether it is a real machine, and no host of a lab.
+    pub fn is_machine(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.cpus_milli == 0)
+    }
+
+    /// Whether load threads of wavetank ran on it.
+    pub fn sends_load(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.cpu_load_ns > 0)
+    }
+
     /// Samples that are kept, in order.
     pub fn samples(&self) -> &[HostSample] {
         self.kept.as_slice()

@@ -39,6 +39,8 @@ pub struct HostFacts {
     pub origin: LoadOrigin,
     /// Names of hosts under test that are observed in addition.
     pub observed_hosts: Vec<String>,
+    /// Names of the hosts of a fleet, which their agents sample.
+    pub agent_hosts: Vec<String>,
 }
 
 /// The hosts that send the load, each with its own addresses and ports.
@@ -80,6 +82,7 @@ impl HostFacts {
             cpu_model: String::new(),
             origin: LoadOrigin::ThisHost,
             observed_hosts: Vec::new(),
+            agent_hosts: Vec::new(),
         }
     }
 
@@ -122,7 +125,7 @@ impl HostFacts {
         let own = match self.origin {
             LoadOrigin::ThisHost => matches_host(pattern, THIS_HOST),
             LoadOrigin::Lab { .. } => true,
-            LoadOrigin::Fleet { .. } => false,
+            LoadOrigin::Fleet { .. } => self.agent_hosts.iter().any(|name| matches_host(pattern, name)),
         };
         own || self.observed_hosts.iter().any(|name| matches_host(pattern, name))
     }

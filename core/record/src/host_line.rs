@@ -14,7 +14,8 @@ const LINE_VERSION: u32 = 1;
 const TARGET_SCHEMA: &str = "wavetank.truth_connections/1";
 
 /// A sample of a host at one instant.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "RawHost", from = "RawHost")]
 pub struct HostLine {
     /// The sample.
     pub sample: HostSample,
@@ -133,6 +134,29 @@ struct RawCount {
 impl HostLine {
     /// The line without its newline.
     pub fn encode(&self) -> String {
+        serde_json::to_string(&RawHost::from(self)).expect("plain data with string keys always encodes")
+    }
+
+    /// Reads one line, without its newline.
+    ///
+    /// # Errors
+    /// If the bytes are not such a line of a known version, or a number in it is beyond any run.
+    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        check_number_limits(line)?;
+        let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        check(raw.v)?;
+        Ok(raw.into())
+    }
+}
+
+impl From<HostLine> for RawHost {
+    fn from(line: HostLine) -> Self {
+        Self::from(&line)
+    }
+}
+
+impl From<&HostLine> for RawHost {
+    fn from(line: &HostLine) -> Self {
         // Taken apart by name, so that a new field cannot be forgotten here.
         let HostSample {
             at,
@@ -160,12 +184,12 @@ impl HostLine {
             cpus_milli,
             ref cores,
             ref counters,
-        } = self.sample;
-        let raw = RawHost {
+        } = line.sample;
+        Self {
             v: LINE_VERSION,
             at_ns: at.0,
-            offset_ns: self.offset_ns,
-            error_ns: self.error_ns,
+            offset_ns: line.offset_ns,
+            error_ns: line.error_ns,
             tcp: RawTcp {
                 inuse: tcp_inuse,
                 inuse6: tcp6_inuse,
@@ -190,18 +214,12 @@ impl HostLine {
             cpus_milli,
             cores: cores.clone(),
             counters: counters.into(),
-        };
-        serde_json::to_string(&raw).expect("plain data with string keys always encodes")
+        }
     }
+}
 
-    /// Reads one line, without its newline.
-    ///
-    /// # Errors
-    /// If the bytes are not such a line of a known version, or a number in it is beyond any run.
-    pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
-        check_number_limits(line)?;
-        let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
-        check(raw.v)?;
+impl From<RawHost> for HostLine {
+    fn from(raw: RawHost) -> Self {
         let RawHost {
             at_ns,
             offset_ns,
@@ -242,7 +260,7 @@ impl HostLine {
             cores,
             counters: counters.into(),
         };
-        Ok(Self { sample, offset_ns, error_ns })
+        Self { sample, offset_ns, error_ns }
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::number_limits::check_number_limits;
-use crate::{ConnectionMemory, DecodeError, EventLine, Number, SampleLine};
+use crate::{ConnectionMemory, DecodeError, EventLine, HostLine, Number, SampleLine};
 
 /// What an agent reports with an interval: parts of other files of the archive, and facts about
 /// the agent. The last key of the interval's line, absent if there is nothing.
@@ -40,6 +40,9 @@ pub struct IntervalExtras {
     /// Usage of the agent's host since the start of the load, at the seal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<AgentHealth>,
+    /// Samples of the agent's host since the interval before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_samples: Vec<HostLine>,
 }
 
 /// A line that a journey logged.

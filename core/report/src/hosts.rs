@@ -1,10 +1,9 @@
 //! The part of the record about sampled hosts.
 
 use wavetank_measure::{HostPeaks, HostSample, HostStats, Observations, Totals};
-use wavetank_plan::THIS_HOST;
 use wavetank_record::{EnvironmentDoc, HostUseDoc, Number};
 
-use crate::limits::limit_docs;
+use crate::limits::{LoadThreads, limit_docs};
 
 /// The role of a host that sends the load.
 const LOAD: &str = "load";
@@ -19,7 +18,8 @@ pub(crate) fn hosts(
     (observed, totals): (&Observations, &Totals),
     requests: u64,
 ) -> Vec<HostUseDoc> {
-    let this = observed.this_host().and_then(|book| host(book, LOAD.to_owned(), totals, requests));
+    let own = Some(LoadThreads::of_one_host(totals));
+    let this = observed.this_host().and_then(|book| host(book, LOAD.to_owned(), own, requests));
     let known = environment.lab.as_ref().map_or(&[][..], |lab| &lab.hosts);
     let place =
         |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
@@ -27,16 +27,31 @@ pub(crate) fn hosts(
     books.sort_by_key(place);
     let role = |book: &HostStats| match known.iter().find(|host| host.name == book.name()) {
         Some(host) => Some(host.role.clone()),
-        // Outside of a lab, only hosts under test are observed in addition.
-        None => environment.lab.is_none().then(|| SERVER.to_owned()),
+        // Outside of a lab, other hosts are those of a fleet, or under test.
+        None => {
+            let role = if book.sends_load() { LOAD } else { SERVER };
+            environment.lab.is_none().then(|| role.to_owned())
+        }
     };
-    let others =
-        books.into_iter().filter_map(|book| host(book, role(book).unwrap_or_default(), totals, requests));
+    let others = books.into_iter().filter_map(|book| {
+        host(book, role(book).unwrap_or_default(), agent_threads(observed, totals, book), requests)
+    });
     this.into_iter().chain(others).collect()
 }
 
+/// Returns the load threads of the fleet's host `book`; `None` for any other host.
+fn agent_threads(observed: &Observations, totals: &Totals, book: &HostStats) -> Option<LoadThreads> {
+    let is_agent = |book: &&HostStats| book.is_machine() && book.sends_load();
+    let mut names: Vec<_> = observed.other_hosts().iter().filter(is_agent).map(HostStats::name).collect();
+    names.sort_unstable();
+    let number = names.iter().position(|name| *name == book.name())?;
+    // Agents are numbered by their names. Without samples of all, it is not known which is which.
+    let agents = totals.threads.iter().map(|thread| usize::from(thread.agent) + 1).max().unwrap_or(0);
+    (agents == names.len()).then(|| LoadThreads::of_agent(totals, number))
+}
+
 /// Returns one host; `None` if it was sampled only once, because one sample shows no change.
-fn host(book: &HostStats, role: String, totals: &Totals, requests: u64) -> Option<HostUseDoc> {
+fn host(book: &HostStats, role: String, threads: Option<LoadThreads>, requests: u64) -> Option<HostUseDoc> {
     let (before, last) = (book.before()?, book.last()?);
     let seconds = last.at.since(before.at) as f64 / 1e9;
     if seconds <= 0.0 {
@@ -71,7 +86,7 @@ fn host(book: &HostStats, role: String, totals: &Totals, requests: u64) -> Optio
         out_bytes: grown(|sample| sample.net_out_bytes),
         in_bits_per_s_max: Number(net_in_bits_per_s.unwrap_or(0.0).round()),
         out_bits_per_s_max: Number(net_out_bits_per_s.unwrap_or(0.0).round()),
-        limits: limit_docs(book, (book.name() == THIS_HOST).then_some(totals)),
+        limits: limit_docs(book, threads),
     })
 }
 

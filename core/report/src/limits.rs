@@ -16,13 +16,36 @@ const CORE_MIN: f64 = 0.9;
 /// More than this many times the load is not computed from so little use.
 const FACTOR_MAX: f64 = 1_000.0;
 
-/// Returns what a host used of its limits. `totals`: it sent the load, and its load threads are a
+/// The load threads of a host.
+#[derive(Clone, Copy)]
+pub(crate) struct LoadThreads {
+    /// Time in which they were at work, nanoseconds.
+    busy_ns: u64,
+    /// The highest busy share of one of them in an interval; 0 if unknown.
+    busy_share_max: f64,
+}
+
+impl LoadThreads {
+    /// The load threads of a run on one host.
+    pub(crate) fn of_one_host(totals: &Totals) -> Self {
+        let busy_ns = totals.threads.iter().map(|thread| thread.busy_ns).sum();
+        Self { busy_ns, busy_share_max: totals.busy_share_max }
+    }
+
+    /// The load threads of the agent with this number, by the order of names.
+    pub(crate) fn of_agent(totals: &Totals, agent: usize) -> Self {
+        let own = totals.threads.iter().filter(|thread| usize::from(thread.agent) == agent);
+        Self { busy_ns: own.map(|thread| thread.busy_ns).sum(), busy_share_max: 0.0 }
+    }
+}
+
+/// Returns what a host used of its limits. `threads`: it sent the load, and its load threads are a
 /// limit, too. A load thread that waits for the next request spins; that time is not used.
-pub(crate) fn limit_docs(book: &HostStats, totals: Option<&Totals>) -> Vec<HostLimitDoc> {
-    let spun = totals.map_or(0.0, |totals| spun_share(book, totals));
+pub(crate) fn limit_docs(book: &HostStats, threads: Option<LoadThreads>) -> Vec<HostLimitDoc> {
+    let spun = threads.map_or(0.0, |threads| spun_share(book, threads.busy_ns));
     let own = |limit: &LimitUse| {
         let mut limit = limit.clone();
-        match (limit.resource.as_str(), totals) {
+        match (limit.resource.as_str(), threads) {
             ("cpu", Some(_)) => limit.used = (limit.used - spun * limit.max).max(0.0),
             // Load threads have their own figure.
             ("cpu_core", Some(_)) if spun > 0.0 => return None,
@@ -30,22 +53,21 @@ pub(crate) fn limit_docs(book: &HostStats, totals: Option<&Totals>) -> Vec<HostL
         }
         Some(doc(&limit))
     };
-    let threads = totals.filter(|totals| totals.busy_share_max > 0.0).map(|totals| {
-        let used = totals.busy_share_max.min(1.0);
+    let thread = threads.filter(|threads| threads.busy_share_max > 0.0).map(|threads| {
+        let used = threads.busy_share_max.min(1.0);
         let (resource, of) = ("load_thread".to_owned(), String::new());
         let at = book.last().map_or(Nanos::ZERO, |last| last.at);
         doc(&LimitUse { resource, of, before: 0.0, used, max: 1.0, at })
     });
-    book.limits().iter().filter_map(own).chain(threads).collect()
+    book.limits().iter().filter_map(own).chain(thread).collect()
 }
 
 /// Share of the host's CPUs with which load threads waited for the next request.
-fn spun_share(book: &HostStats, totals: &Totals) -> f64 {
+fn spun_share(book: &HostStats, busy_ns: u64) -> f64 {
     let (Some(before), Some(last)) = (book.before(), book.last()) else { return 0.0 };
     let ran = last.cpu_load_ns.saturating_sub(before.cpu_load_ns) as f64;
-    let busy: u64 = totals.threads.iter().map(|thread| thread.busy_ns).sum();
     let all = last.at.since(before.at) as f64 * book.cpus();
-    if all > 0.0 { ((ran - busy as f64) / all).max(0.0) } else { 0.0 }
+    if all > 0.0 { ((ran - busy_ns as f64) / all).max(0.0) } else { 0.0 }
 }
 
 fn doc(limit: &LimitUse) -> HostLimitDoc {
@@ -80,9 +102,15 @@ pub(crate) fn nearest(hosts: &[HostUseDoc]) -> Option<NearestLimitDoc> {
 
 /// Adds the line of the nearest limit, unless it is not known.
 pub(crate) fn add_nearest(page: &mut TextLayout, record: &RunRecord) {
-    if let Some(nearest) = record.nearest_limit.as_ref().filter(|_| record.requests.offered > 0) {
-        page.parts("headroom", &[nearest_text(nearest), factor_text(&nearest.limit)]);
+    if let Some(parts) = headroom(record) {
+        page.parts("headroom", &parts);
     }
+}
+
+/// Returns which limit a higher load would reach first, and which load; `None` if it is not known.
+pub(crate) fn headroom(record: &RunRecord) -> Option<[String; 2]> {
+    let nearest = record.nearest_limit.as_ref().filter(|_| record.requests.offered > 0)?;
+    Some([nearest_text(nearest), factor_text(&nearest.limit)])
 }
 
 /// `nearest limit: CPU of this host, 0.96 of 2 CPUs (48 %) at 7 s`.

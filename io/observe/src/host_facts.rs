@@ -37,6 +37,7 @@ pub fn host_facts() -> HostFacts {
             .unwrap_or_else(|| names.machine().to_string_lossy().into_owned()),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use wavetank_measure::{Downsampled, HostSample, TargetSample, TimeSeries, TimeSeriesBuilder};
 use wavetank_plan::Plan;
-use wavetank_record::{HostLine, PHASE_ENDED, TargetLine};
+use wavetank_record::{PHASE_ENDED, TargetLine};
 use wavetank_units::{Nanos, UserError};
 
 use crate::contents::line_files;
@@ -64,14 +64,13 @@ impl OpenedRun {
     /// A usage error if the files cannot be read at all.
     pub fn hosts(&self) -> Result<Vec<HostSeries>, UserError> {
         let mut hosts = Vec::new();
-        for path in line_files(&self.dir.join("hosts"))? {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let (mut samples, mut damaged) = (Downsampled::default(), 0);
-            for_each_line(&path, |line| match HostLine::decode(line) {
-                Ok(line) => samples.push(line.sample),
-                Err(_) => damaged += 1,
-            })?;
-            hosts.push(HostSeries { name, samples: samples.into_inner(), damaged });
+        for file in self.host_files()? {
+            let mut samples = Downsampled::default();
+            let damaged = file.read(|line| samples.push(line.sample))?;
+            let samples = samples.into_inner();
+            if !samples.is_empty() || damaged > 0 {
+                hosts.push(HostSeries { name: file.name, samples, damaged });
+            }
         }
         Ok(hosts)
     }

@@ -12,12 +12,12 @@ use wavetank_engine::{HostInterval, LoadConfig};
 use wavetank_fleet::{Agent, AgentAction};
 use wavetank_journey::Journeys;
 use wavetank_measure::Interval;
-use wavetank_observe::process_usage;
+use wavetank_observe::{Observation, SampledHosts, Sampler, ThisHost, ThisHostSampler, process_usage};
 use wavetank_pace::Partition;
 use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, TargetUrl, adapt_to_host, lacking_for_share};
 use wavetank_record::{
-    AgentHealth, EndRunRequest, EventLine, IntervalExtras, IntervalLine, LoggedLine, Number, PlanDoc,
-    PlanPackage,
+    AgentHealth, EndRunRequest, EventLine, HostLine, IntervalExtras, IntervalLine, LoggedLine, Number,
+    PlanDoc, PlanPackage,
 };
 use wavetank_store::{Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError};
@@ -48,6 +48,10 @@ pub(crate) struct AgentRun {
     usage: UsageAtStart,
     /// When that was.
     prepared: Nanos,
+    /// Whether this host is sampled.
+    samples_host: bool,
+    /// Samples this host once the zero is known.
+    sampler: Option<Sampler>,
 }
 
 impl AgentRun {
@@ -95,6 +99,8 @@ impl AgentRun {
             extras: IntervalExtras::default(),
             usage: UsageAtStart::now(),
             prepared: clock.now(),
+            samples_host: package.samples_hosts,
+            sampler: None,
             zero: None,
             plan,
             plan_hash,
@@ -120,8 +126,20 @@ impl AgentRun {
     pub(crate) fn execute(&mut self, action: AgentAction, agent: &mut Agent) -> Option<AgentAction> {
         if let AgentAction::StartAt(zero) = action {
             self.zero = Some(zero);
+            self.start_sampling(zero);
         }
         self.load.execute(action, agent)
+    }
+
+    /// Samples this host each second from now on, as a run on one host does. The load threads exist.
+    fn start_sampling(&mut self, zero: Nanos) {
+        if !self.samples_host || self.sampler.is_some() {
+            return;
+        }
+        let clock = self.clock;
+        let this = Some(ThisHost::Whole(Box::new(ThisHostSampler::new())));
+        let hosts = SampledHosts { this, others: Vec::new() };
+        self.sampler = Some(Sampler::start(move || Nanos(clock.now().0.saturating_sub(zero.0)), hosts, None));
     }
 
     /// Whether load threads exist, so that [`Self::turn`] waits for them.
@@ -162,6 +180,10 @@ impl AgentRun {
 
     /// The load has ended, and its last interval is sealed.
     fn finish(&mut self, agent: &mut Agent) {
+        if let Some(sampler) = self.sampler.take() {
+            // No interval follows that could carry its last samples.
+            drop(sampler.end());
+        }
         for update in self.load.finish_dns_refresh() {
             self.event(update.kind(), update.text().to_owned());
         }
@@ -208,6 +230,7 @@ impl AgentRun {
         }));
         extras.logs_dropped += logs.1;
         extras.accounting.extend(accounting);
+        extras.host_samples = self.sampler.iter().flat_map(Sampler::poll).filter_map(host_line).collect();
         let now = self.clock.now();
         extras.health = Some(health(&self.usage, now - self.prepared));
         if let Some(at) = first_sent(&interval).zip(self.zero).map(|(late, zero)| zero.after(late)) {
@@ -225,6 +248,14 @@ impl AgentRun {
     fn event(&mut self, kind: &str, text: String) {
         let now = self.clock.now() - self.zero.unwrap_or(Nanos::ZERO);
         self.extras.events.push(EventLine::new(now, kind, text));
+    }
+}
+
+/// Returns a sample of this host as a line.
+fn host_line(seen: Observation) -> Option<HostLine> {
+    match seen {
+        Observation::Host(sample) => Some(HostLine { sample: *sample, ..HostLine::default() }),
+        Observation::Other(..) | Observation::Target(_) | Observation::NoCount { .. } => None,
     }
 }
 

@@ -114,10 +114,11 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
     } else if let Some(failure) = probed.failure {
         nothing(RunEnd::ProbeFailed { class: failure.class, message: failure.detail }, archive)
     } else {
-        let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables));
+        let samples_host = execution.samples_host && host.lab.is_none();
+        let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables, samples_host));
         let means = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
-        let this_host = execution.samples_host && fleet.is_none() && host.lab.is_none();
+        let this_host = samples_host && fleet.is_none();
         let (silence, hosts, servers) = (knee_sought, hosts.as_slice(), servers.as_deref());
         let truth = SamplingConfig { truth, this_host, hosts, remote: remote.as_ref(), silence, servers };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);

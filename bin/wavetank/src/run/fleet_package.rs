@@ -18,8 +18,8 @@ pub(crate) struct FleetPackage {
 }
 
 impl FleetPackage {
-    /// The complete `plan`, with the rows of its data.
-    pub(crate) fn new(load: FleetLoad, plan: &Plan, tables: &[Table]) -> Self {
+    /// The complete `plan`, with the rows of its data. `samples_hosts`: agents sample their hosts.
+    pub(crate) fn new(load: FleetLoad, plan: &Plan, tables: &[Table], samples_hosts: bool) -> Self {
         let FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach } = load;
         let package = PlanPackage {
             plan: plan.clone(),
@@ -27,6 +27,7 @@ impl FleetPackage {
             automatic_threads,
             automatic_engine,
             checks_reach,
+            samples_hosts,
             sources: fleet.sources(),
             variables: Vec::new(),
         };

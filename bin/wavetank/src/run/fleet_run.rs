@@ -164,6 +164,7 @@ impl FleetRun {
             files_max: files.max(facts.files_max),
             memory_available_bytes,
             origin: LoadOrigin::Fleet { hosts },
+            agent_hosts: self.agents.iter().map(|agent| agent.name.clone()).collect(),
             ..facts
         }
     }

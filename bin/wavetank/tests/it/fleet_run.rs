@@ -207,3 +207,36 @@ fn session_of(hosts: &FleetHosts, host: usize) -> Option<i32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_whitespace().nth(1)?.parse().ok()
 }
+
+#[test]
+fn agents_sample_their_hosts() {
+    with_hosts("agents_sample_their_hosts", 2, |hosts| {
+        let target = target(script());
+        let words = "-r 200/s -d 4s --threshold memory(load*)<100%";
+        let outcome = hosts.outcome(&target.url("/"), words, &target);
+        let result = check(&outcome, &target, 0);
+        let value = result.value();
+        let sampled = value["hosts"].as_array().expect("hosts are sampled");
+        let names: Vec<_> = sampled.iter().map(|host| (&host["name"], &host["role"])).collect();
+        assert_eq!(names.len(), 2, "{sampled:?}");
+        for (host, number) in sampled.iter().zip(1..) {
+            assert!(host["name"] == format!("load{number}") && host["role"] == "load", "{host}");
+            assert!(
+                host["cpu_load_s"].as_f64() > Some(0.0) && host["seconds"].as_f64() > Some(1.5),
+                "{host}"
+            );
+            let limits = host["limits"].as_array().into_iter().flatten();
+            let named: Vec<_> = limits.filter_map(|limit| limit["resource"].as_str()).collect();
+            assert!(["cpu", "memory", "files"].iter().all(|one| named.contains(one)), "{named:?}");
+        }
+        assert_eq!(value["thresholds"][0]["ok"], true, "{}", value["thresholds"]);
+        assert!(value["nearest_limit"]["host"].as_str().is_some_and(|host| host.starts_with("load")));
+        // The archive has the samples once, in the lines of the agents' intervals.
+        let archive = hosts.archive();
+        assert!(!archive.join("hosts").join("load1.jsonl").exists());
+        let words = ["report", &archive.to_string_lossy(), "--format", "json"];
+        let report = hosts.program().args(words).run();
+        report.expect_exit(0);
+        assert_eq!(report.json()["hosts"], value["hosts"]);
+    });
+}

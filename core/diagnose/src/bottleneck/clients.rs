@@ -133,7 +133,7 @@ pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
     let resting = |host: &Host<'_>| host.risen(|sample| sample.tcp_tw);
     // Where both ends are on one host, either may have closed.
     let closed = |host: &Host<'_>| {
-        if host.is_this() { 0 } else { resting(host).max(host.rise("Tcp.OutRsts")) }
+        if host.sends() { 0 } else { resting(host).max(host.rise("Tcp.OutRsts")) }
     };
     let (host, most) = hosts.highest(closed)?;
     let resting = resting(&host);

@@ -148,8 +148,9 @@ pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
 
 fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let sum = |host: &Host<'_>| -> u64 { rule.counters.iter().map(|name| host.rise(name)).sum() };
-    let own = hosts.this().filter(|_| !OF_SERVERS.contains(&rule.code));
-    let own = own.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
+    let senders = hosts.senders().filter(|_| !OF_SERVERS.contains(&rule.code));
+    let own = senders.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
+    let own = own.max_by_key(|(_, most)| *most);
     let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
     // Acknowledgements are delayed in any idle connection; one for each request is a pattern.
     let each_request = rule.code != "delayed_acks" || most >= hosts.case.judged.counters.done / 2;

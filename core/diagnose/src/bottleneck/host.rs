@@ -6,6 +6,7 @@ use wavetank_measure::{
     DestinationSample, ErrorClass, HostActivity, HostSample, HostStats, ListenerActivity, LogEvent, LogFact,
     Movement,
 };
+use wavetank_plan::THIS_HOST;
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
@@ -28,8 +29,8 @@ pub(super) struct Host<'a> {
 pub(super) enum Place {
     /// A host of a lab, or one that was observed in addition.
     Other,
-    /// The host that sends the load.
-    This,
+    /// A host that sends the load: this one, or one of a fleet.
+    Sender,
     /// The same, and the target is on it.
     WithTarget,
 }
@@ -44,7 +45,7 @@ pub(super) enum Role {
 }
 
 /// How messages name the host that sends the load.
-const THIS: &str = "this host";
+pub(super) const THIS: &str = "this host";
 
 /// All sampled hosts.
 pub(super) struct Hosts<'a> {
@@ -54,20 +55,20 @@ pub(super) struct Hosts<'a> {
 
 impl<'a> Hosts<'a> {
     pub(super) fn new(case: &'a RuleInput<'a>) -> Self {
-        let role = |name: &str| {
-            let known = case.facts.circumstances.roles.iter().find(|(known, _)| known == name);
-            match known.map(|(_, role)| role.as_str()) {
-                Some("load") => Role::Load,
-                Some("balancer") => Role::Balancer,
-                Some("server") => Role::Server,
-                // This host is sampled as a whole outside of a lab only, and only hosts under test
-                // are observed in addition.
-                None if case.facts.observed.this_host().is_some() => Role::Server,
-                _ => Role::Other,
-            }
+        let host = |stats: &'a HostStats| {
+            let known = case.facts.circumstances.roles.iter().find(|(known, _)| known == stats.name());
+            let (role, place) = match known.map(|(_, role)| role.as_str()) {
+                Some("load") => (Role::Load, Place::Other),
+                Some("balancer") => (Role::Balancer, Place::Other),
+                Some("server") => (Role::Server, Place::Other),
+                // Outside of a lab, agents of a fleet sample their hosts. Others are under test.
+                None if stats.is_machine() && stats.sends_load() => (Role::Load, Place::Sender),
+                None if stats.is_machine() => (Role::Server, Place::Other),
+                _ => (Role::Other, Place::Other),
+            };
+            Host { stats, role, place }
         };
-        let host = |stats: &'a HostStats| Host { stats, role: role(stats.name()), place: Place::Other };
-        let place = if case.same_host { Place::WithTarget } else { Place::This };
+        let place = if case.same_host { Place::WithTarget } else { Place::Sender };
         let this = case.facts.observed.this_host().map(|stats| Host { stats, role: Role::Load, place });
         let others = case.facts.observed.other_hosts().iter().map(host);
         Self { case, all: others.chain(this).collect() }
@@ -81,9 +82,9 @@ impl<'a> Hosts<'a> {
         self.all.iter().copied().filter(is_tested)
     }
 
-    /// The host that sends the load, if it is sampled as a whole.
-    pub(super) fn this(&self) -> Option<Host<'a>> {
-        self.all.iter().copied().find(Host::is_this)
+    /// The hosts that send the load and are sampled as a whole: this one, or those of a fleet.
+    pub(super) fn senders(&self) -> impl Iterator<Item = Host<'a>> {
+        self.all.iter().copied().filter(Host::sends)
     }
 
     /// The addresses that the load goes to.
@@ -97,21 +98,23 @@ impl<'a> Hosts<'a> {
         let goes = |one: &&(DestinationSample, Nanos)| {
             let address = one.0.address;
             let canonical = SocketAddr::new(address.ip().to_canonical(), address.port());
-            let is_own = host.is_this() && self.targets().any(|target| target == canonical);
+            let is_own = host.sends() && self.targets().any(|target| target == canonical);
             is_own == own && one.0.range > 0
         };
         let all = host.activity().destinations().filter(goes);
         all.max_by(|(one, _), (other, _)| fill(one).total_cmp(&fill(other)))
     }
 
-    /// The listeners of `host` that the rules are about: on the host that sends the load, those of
+    /// The listeners of `host` that the rules are about: on a host that sends the load, those of
     /// the target.
     pub(super) fn listeners(&self, host: &Host<'a>) -> Vec<&'a ListenerActivity> {
-        let is_wanted = |one: &&ListenerActivity| {
-            let port = one.fullest.address.port();
-            !host.is_this() || self.targets().any(|target| target.port() == port)
-        };
+        let is_wanted = |one: &&ListenerActivity| self.serves(host, one.fullest.address.port());
         host.activity().listeners().filter(is_wanted).collect()
+    }
+
+    /// Whether the rules are about a listener of `host` on `port`.
+    pub(super) fn serves(&self, host: &Host<'_>, port: u16) -> bool {
+        !host.sends() || self.targets().any(|target| target.port() == port)
     }
 
     pub(super) fn with_role(&self, role: Role) -> impl Iterator<Item = Host<'a>> {
@@ -172,11 +175,11 @@ impl<'a> Hosts<'a> {
 
 impl<'a> Host<'a> {
     pub(super) fn name(&self) -> &'a str {
-        if self.is_this() { THIS } else { self.stats.name() }
+        if self.stats.name() == THIS_HOST { THIS } else { self.stats.name() }
     }
 
     /// Whether it sends the load, and is no host of a lab.
-    pub(super) fn is_this(&self) -> bool {
+    pub(super) fn sends(&self) -> bool {
         self.place != Place::Other
     }
 

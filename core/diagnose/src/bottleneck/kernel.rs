@@ -52,7 +52,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
 fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| {
         // The quota of the load's own process is no host's.
-        if host.is_this() {
+        if host.sends() {
             return 0;
         }
         let (periods, stopped) = (host.rise("cgroup.periods"), host.rise("cgroup.throttled_periods"));
@@ -127,7 +127,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     let turned_away = |host: &Host<'_>| {
         let all = host.risen(|sample| sample.listen_overflows);
         let drops = || hosts.listeners(host).iter().map(|one| one.drops).sum();
-        if host.is_this() && host.activity().listeners().next().is_some() { all.min(drops()) } else { all }
+        if host.sends() && host.activity().listeners().next().is_some() { all.min(drops()) } else { all }
     };
     let (host, dropped) = hosts.highest(turned_away)?;
     let listeners = hosts.listeners(&host);
@@ -200,7 +200,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     }
     let lossy = |host: &&Host<'_>| {
         // Outside of a lab the other end may be such a host.
-        let opening = if host.is_this() { host.rise("TcpExt.TCPSynRetrans") } else { 0 };
+        let opening = if host.sends() { host.rise("TcpExt.TCPSynRetrans") } else { 0 };
         let again = host.rise("Tcp.RetransSegs").saturating_sub(opening);
         let sent = host.rise("Tcp.OutSegs");
         // A path with smaller packets is learned by sending again, without a timeout.

@@ -44,7 +44,7 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
         });
         dropped.max_by_key(|(_, movement)| movement.total).map(|(name, _)| name.to_owned())
     };
-    let mut all = hosts.under_test().chain(hosts.this());
+    let mut all = hosts.under_test().chain(hosts.senders());
     let (host, counter) = all.find_map(|host| Some((host, most(&host)?)))?;
     let is_sent = counter.ends_with(".tx_drops");
     let interface = counter.trim_start_matches("dev.").rsplit_once('.').map_or("", |(name, _)| name);

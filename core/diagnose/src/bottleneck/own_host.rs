@@ -1,10 +1,10 @@
-//! What the host that sends the load shows of the generator's own limits: its CPUs, files and
+//! What the hosts that send the load show of the generator's own limits: their CPUs, files and
 //! ports.
 
 use wavetank_measure::LimitUse;
 
 use super::cause::evidence;
-use super::host::{Host, Hosts, ports_text, seconds};
+use super::host::{Host, Hosts, THIS, ports_text, seconds};
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};
 
@@ -14,30 +14,37 @@ const CPU_FULL: f64 = 0.95;
 const WAITED_SHARE_MIN: f64 = 0.1;
 /// Other processes use much if it is this share of the used CPU time.
 const OTHERS_SHARE_MIN: f64 = 0.25;
+/// Most hosts with evidence in one finding.
+const HOSTS_MAX: usize = 4;
 /// Findings that a lack of CPU time explains.
 const OF_CPU: [&str; 7] = ["late", "lag", "stalled", "starved", "full", "generator_lag", "generator_full"];
 /// A resource is used up from this share of its limit on.
 const USED_UP: f64 = 0.95;
 
-/// Adds what this host shows: a finding if a lack of CPU time explains others, and evidence to
+/// Adds what these hosts show: a finding if a lack of CPU time explains others, and evidence to
 /// those about files and ports.
 pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
     let hosts = Hosts::new(case);
-    let Some(host) = hosts.this() else { return };
+    let senders: Vec<Host<'_>> = hosts.senders().collect();
     for finding in findings.iter_mut().filter(|finding| finding.blame == Blame::Generator) {
         let is_about = |word: &str| finding.code == word || finding.evidence.contains(word);
-        let more = [
-            is_about("no_source_address").then(|| hosts.destination(&host, true).map(ports_text)).flatten(),
-            is_about("no_files").then(|| used_up(&host, "files", "open files of wavetank")).flatten(),
-        ];
-        let more = evidence(more);
+        let of_host = |host: &Host<'_>| {
+            let name = (host.name() != THIS).then(|| host.name());
+            let ports =
+                |one| name.map_or_else(|| ports_text(one), |name| format!("{name}: {}", ports_text(one)));
+            [
+                is_about("no_source_address").then(|| hosts.destination(host, true).map(ports)).flatten(),
+                is_about("no_files").then(|| used_up(host, "files", "open files of wavetank")).flatten(),
+            ]
+        };
+        let more = evidence(senders.iter().take(HOSTS_MAX).flat_map(of_host));
         if !more.is_empty() {
             let known = std::mem::take(&mut finding.evidence);
             finding.evidence = evidence([Some(known).filter(|text| !text.is_empty()), Some(more)]);
         }
     }
     if let Some(place) = findings.iter().position(|finding| OF_CPU.contains(&finding.code))
-        && let Some(cpu) = cpu(&hosts, &host, findings[place].decisive)
+        && let Some(cpu) = senders.iter().find_map(|host| cpu(&hosts, host, findings[place].decisive))
     {
         findings.insert(place, cpu);
     }
@@ -81,10 +88,13 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
         let (from, to) = seconds(&movement);
         format!("load threads waited {:.1} s for a CPU, from {from} s to {to} s", waited_ns / 1e9)
     });
+    let name = host.name();
     let message = if is_full {
-        "the CPUs of this host were used up: wavetank could not start or read everything in time"
+        format!("the CPUs of {name} were used up: wavetank could not start or read everything in time")
     } else {
-        "load threads waited for a CPU of this host: wavetank could not start or read everything in time"
+        format!(
+            "load threads waited for a CPU of {name}: wavetank could not start or read everything in time"
+        )
     };
     let hint = if others >= OTHERS_SHARE_MIN * busy {
         "run wavetank on a host without other work: other processes used much of the CPU time"
@@ -95,7 +105,7 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
         code: "generator_cpu",
         blame: Blame::Generator,
         decisive,
-        message: message.to_owned(),
+        message,
         evidence: evidence([Some(peak), Some(parts), waited]),
         hint: hint.to_owned(),
     })

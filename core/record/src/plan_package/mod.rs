@@ -40,6 +40,8 @@ pub struct PlanPackage {
     pub automatic_engine: bool,
     /// Each agent first checks that it can connect to the targets.
     pub checks_reach: bool,
+    /// Each agent samples its host. In a lab its keeper does that.
+    pub samples_hosts: bool,
     /// The source addresses of agents that have their own, by name.
     pub sources: Vec<(String, SourcesPlan)>,
     /// Variables that the run's `before` has set, which all sessions start with.

@@ -2,11 +2,14 @@
 
 use crate::support;
 
+use wavetank_measure::HostSample;
+use wavetank_units::Nanos;
+
 use support::{golden, interval};
 use wavetank_record::{
     AgentDoc, AgentEndDoc, AgentHealth, AgentLossDoc, ConnectionMemory, EndRunRequest, EventLine, FleetDoc,
-    FleetStatusDoc, IntervalExtras, IntervalLine, LoggedLine, Number, RUN_SCHEMA, RunRecord, SampleLine,
-    SpoolEnd, SpoolHead, SpoolLine, SpoolState,
+    FleetStatusDoc, HostLine, IntervalExtras, IntervalLine, LoggedLine, Number, RUN_SCHEMA, RunRecord,
+    SampleLine, SpoolEnd, SpoolHead, SpoolLine, SpoolState,
 };
 
 fn extras() -> IntervalExtras {
@@ -49,6 +52,14 @@ fn extras() -> IntervalExtras {
             retransmitted_segments: Some(3),
             sent_segments: Some(90_000),
         }),
+        host_samples: vec![HostLine {
+            sample: HostSample {
+                at: Nanos::from_secs(3),
+                cores: vec![(40, 100), (10, 100)],
+                ..HostSample::default()
+            },
+            ..HostLine::default()
+        }],
     }
 }
 

@@ -26,6 +26,7 @@ fn package(plan: Plan, tables: Vec<Table>) -> PlanPackage {
         automatic_threads: true,
         automatic_engine: false,
         checks_reach: true,
+        samples_hosts: true,
         variables: Vec::new(),
         sources: Vec::new(),
     }

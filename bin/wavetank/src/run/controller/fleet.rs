@@ -54,7 +54,17 @@ impl RunController<'_> {
 
     /// Handles what came with an interval.
     fn note_extras(&mut self, agent: usize, extras: IntervalExtras) {
-        let IntervalExtras { samples, logs, logs_dropped, events, accounting, memory, health, .. } = extras;
+        let IntervalExtras {
+            samples,
+            logs,
+            logs_dropped,
+            events,
+            accounting,
+            memory,
+            health,
+            host_samples,
+            ..
+        } = extras;
         let (drained, end_run) = (extras.drained_ns, extras.end_run);
         let name = self.agent_name(agent);
         let now = self.clock.now();
@@ -82,6 +92,7 @@ impl RunController<'_> {
             }
             self.book.event(EventLine { agent: name.clone(), ..event }, now);
         }
+        self.take_agent_samples(&name, host_samples);
         if let Some(memory) = memory {
             let sum = self.book.memory.get_or_insert_default();
             sum.connections += memory.connections;

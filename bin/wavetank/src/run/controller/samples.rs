@@ -1,12 +1,15 @@
 //! Records samples taken during the load in the ledger, and immediately in the archive, so that a
 //! killed run has them.
 
+use std::cell::RefCell;
+
 use wavetank_measure::UnresponsiveDetector;
 use wavetank_observe::{Observation, Sampler};
-use wavetank_record::{EventLine, Setup, TARGET_TELLS_NOTHING};
+use wavetank_record::{EventLine, HostLine, Setup, TARGET_TELLS_NOTHING};
 
 use super::RunController;
 use crate::run::SamplingConfig;
+use crate::run::remote_hosts::RemoteHosts;
 
 impl<'a> RunController<'a> {
     /// Adds sampling during the load.
@@ -37,6 +40,19 @@ impl<'a> RunController<'a> {
             self.book.ledger.observe_other(name, &sample);
             let problem = self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample));
             self.book.store_problem(problem, now);
+        }
+    }
+
+    /// Counts samples that the agent `name` took of its host. The archive has them in the lines of
+    /// its intervals. Of a host that is observed over ssh as well, those samples count.
+    pub(super) fn take_agent_samples(&mut self, name: &str, lines: Vec<HostLine>) {
+        let is_known =
+            |remote: &RefCell<RemoteHosts>| remote.borrow().names().iter().any(|known| known == name);
+        if self.looking.remote.is_some_and(is_known) {
+            return;
+        }
+        for line in lines {
+            self.book.ledger.observe_other(name, &line.sample);
         }
     }
 

@@ -37,6 +37,7 @@ fn plan(before: &str) -> Plan {
         cpu_model: String::new(),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     };
     let options = RunOptions { dns: Some(DnsPolicy::EachSession), ..RunOptions::default() };
     let url = TargetUrl::parse("http://web/").expect("a URL");

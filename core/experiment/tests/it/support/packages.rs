@@ -34,6 +34,7 @@ pub(crate) fn check_package(name: &str, plan: &Plan) {
         automatic_threads: true,
         automatic_engine: false,
         checks_reach: true,
+        samples_hosts: true,
         variables: Vec::new(),
         sources: Vec::new(),
     };
