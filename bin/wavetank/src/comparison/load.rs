@@ -133,6 +133,9 @@ fn figures(
     if generator.peak_rss_bytes > 0 {
         figures.insert("memory(generator)".to_owned(), (generator.peak_rss_bytes as f64, "bytes"));
     }
+    if let Some(nearest) = &record.nearest_limit {
+        figures.insert("nearest_limit".to_owned(), (nearest.limit.share.0.min(1.0), "share"));
+    }
     for host in opened.hosts()? {
         let (cpu, memory) = stood(&host.samples);
         figures.extend(cpu.map(|share| (format!("cpu({})", host.name), (share, "share"))));

@@ -13,6 +13,7 @@ use crate::format::{self, count_with_share};
 use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::lag_part::{has_lag_part, lag_part};
+use crate::limits;
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
@@ -33,6 +34,10 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Thresholds", &thresholds(record));
     page.part("Checks", &checks(record));
     page.part("Events", &events(record));
+    page.part(
+        "Headroom",
+        &limits::headroom(record).map(|parts| sentence(&parts.join(": ")) + "\n").unwrap_or_default(),
+    );
     page.part("Findings", &findings(record));
     page.part("Fleet", &fleet::agents(record));
     page.part("Hosts of the lab", &lab::hosts(record));

@@ -21,6 +21,7 @@ use crate::done_after_load::{done_after_load, done_in_time};
 use crate::format;
 use crate::hold_text::is_holding;
 use crate::lag_part::lag_part;
+use crate::limits::headroom;
 use crate::threshold_state::least;
 
 /// Most notes on the first page. Their section has all of them.
@@ -294,6 +295,9 @@ fn next_limit(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
     let rooms = rooms(sheet);
     html! {
+        @if let Some(parts) = headroom(record) {
+            p { (sheet.stored(&parts[0])) (sheet.words.page.colon) (sheet.stored(&parts[1])) }
+        }
         @if rooms.is_empty() { p { (words.room_none) } } @else {
             ul { @for room in rooms.iter().take(ROOMS_MAX) { li { (with_nonbreaking_units(&room.said)) } } }
             // The limit of a target that reached it is known.

@@ -121,7 +121,8 @@ fn markdown_has_them_in_tables() {
     };
     assert!(listed.contains("| CPU per request |") && !cost("lb1").is_empty(), "{listed}");
     assert_eq!(cost("load1"), "", "{listed}");
-    let outside = markdown(&RunRecord { hosts: Vec::new(), servers: Vec::new(), ..counted() });
+    let outside =
+        markdown(&RunRecord { hosts: Vec::new(), nearest_limit: None, servers: Vec::new(), ..counted() });
     assert!(!outside.contains("lb1") && !outside.contains("Server counts"), "{outside}");
 }
 
