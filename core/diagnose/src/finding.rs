@@ -50,7 +50,7 @@ pub struct Finding {
 }
 
 /// Codes of findings for which several values agree, while no counter or log names the cause.
-const MEDIUM: [&str; 17] = [
+const MEDIUM: [&str; 20] = [
     "abandoned_requests",
     "closed_by_host",
     "cpu_full",
@@ -68,9 +68,12 @@ const MEDIUM: [&str; 17] = [
     "slow_server",
     "standstill",
     "socket_backlog",
+    "cpu_steal",
+    "many_orphans",
+    "stuck_worker",
 ];
 /// Codes of findings that are hints: the load is uneven, or a limit is near.
-const LOW: [&str; 3] = ["balancer_bypassed", "one_server_only", "ports_half_used"];
+const LOW: [&str; 4] = ["accept_queue_near", "balancer_bypassed", "one_server_only", "ports_half_used"];
 
 impl Finding {
     /// Returns how directly the evidence shows it: `high` if a log or a counter names exactly this,

@@ -3,6 +3,10 @@
 
 use std::net::SocketAddr;
 
+/// Start of the name of a counter that rises by one with each sample in which several sockets
+/// listen on an address, one with a long queue and another one without. The address follows.
+pub const UNEVEN_QUEUE: &str = "uneven_queue.";
+
 /// What moved on a host since its sample before, and what was so when the sample was taken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostCounters {

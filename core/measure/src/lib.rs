@@ -62,7 +62,7 @@ pub use generator_health::GeneratorHealthTracker;
 pub use handshakes::{HandshakeParams, Handshakes};
 pub use histogram::Histogram;
 pub use host_activity::{HostActivity, LinkActivity, ListenerActivity, Movement};
-pub use host_counters::{DestinationSample, HostCounters, LinkSample, ListenerSample};
+pub use host_counters::{DestinationSample, HostCounters, LinkSample, ListenerSample, UNEVEN_QUEUE};
 pub use host_limits::LimitUse;
 pub use host_sample::HostSample;
 pub use host_stats::{HostPeaks, HostStats};

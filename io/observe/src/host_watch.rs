@@ -90,11 +90,12 @@ impl HostSampler {
     /// according to `now`. Returns `None` if the host's process has ended.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> Option<HostSample> {
         let net = self.net.sample(&now)?;
-        let (accept_queue, listeners) = self.queues.sample();
+        let found = self.queues.sample();
         let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.allowance.link_rates);
         let ports = self.counters.local_ports();
-        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &listeners), &now);
-        counters.listeners = listeners;
+        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.listeners), &now);
+        found.add_uneven(&mut counters);
+        counters.listeners = found.listeners;
         let first = *self.first.get_or_insert(net.at);
         // Values that no group counts are summed process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());
@@ -106,7 +107,7 @@ impl HostSampler {
         senders.sample();
         let sent = senders.used();
         Some(HostSample {
-            accept_queue,
+            accept_queue: found.longest_queue,
             mem_used_bytes: memory.used.unwrap_or(tree.rss_bytes),
             mem_all_bytes: self.allowance.memory_bytes.unwrap_or(self.machine_memory_bytes),
             swap_bytes: memory.swap,

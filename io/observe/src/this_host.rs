@@ -62,11 +62,12 @@ impl ThisHostSampler {
     /// one looks up the load threads, so they must exist by then.
     pub fn sample(&mut self, now: impl Fn() -> Nanos) -> HostSample {
         let net = host_sample(&now);
-        let (accept_queue, listeners) = self.queues.sample();
+        let found = self.queues.sample();
         let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.link_rates);
         let ports = self.counters.local_ports();
-        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &listeners), &now);
-        counters.listeners = listeners;
+        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.listeners), &now);
+        found.add_uneven(&mut counters);
+        counters.listeners = found.listeners;
         let threads =
             self.load_threads.get_or_insert_with(|| LoadThreadUsage::other_threads_of(std::process::id()));
         threads.sample();
@@ -78,7 +79,7 @@ impl ThisHostSampler {
         }
         counters.levels.extend(self.levels(&net));
         counters.levels.sort();
-        HostSample { accept_queue, cpu_load_ns: used.all_ns(), counters, ..net }
+        HostSample { accept_queue: found.longest_queue, cpu_load_ns: used.all_ns(), counters, ..net }
     }
 
     /// Returns what is used of each limited resource, as `files.used` and `files.max`.

@@ -1,7 +1,8 @@
 //! Hosts that are observed outside of a lab: the one that sends the load, and those of `--observe`.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -64,6 +65,54 @@ fn a_full_queue_of_a_local_server_is_named() {
     assert!(text("evidence").contains("of 8 waited at 127.0.0.1:"), "{full}");
     assert_eq!((text("blame"), text("confidence")), ("target".to_owned(), "high".to_owned()), "{full}");
     assert_eq!(run["verdict"]["blame"], "target", "{}", run["verdict"]);
+}
+
+/// Two sockets that share a port of this host, as workers of a server have them.
+fn shared_port() -> [TcpListener; 2] {
+    use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt};
+    let listen = |port: u16| {
+        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        sockopt::set_socket_reuseport(&socket, true).expect("the kernel has it");
+        bind(&socket, &SocketAddr::from(([127, 0, 0, 1], port))).expect("the port is free or shared");
+        rustix::net::listen(&socket, 1_024).expect("it is bound");
+        TcpListener::from(socket)
+    };
+    let first = listen(0);
+    let port = first.local_addr().expect("it is bound").port();
+    [first, listen(port)]
+}
+
+/// Answers requests, one on each connection, until a connection sends nothing.
+fn serve_one_each(listener: &TcpListener) {
+    while let Ok((mut peer, _)) = listener.accept() {
+        let mut bytes = [0; 4_096];
+        if peer.read(&mut bytes).unwrap_or(0) == 0 {
+            return;
+        }
+        let _ = peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
+    }
+}
+
+#[test]
+fn a_worker_that_does_not_accept_is_named() {
+    let harness = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
+    let [works, stuck] = shared_port();
+    let address = works.local_addr().expect("it is bound");
+    let worker = std::thread::spawn(move || serve_one_each(&works));
+    let url = format!("http://{address}/");
+    let args = "-r 30/s -d 6s --no-probe --timeout 2s --drain 3s --threshold failed<1%".split(' ');
+    let outcome = harness.load(&url, args).run();
+    drop(stuck);
+    // A connection without a request ends the worker.
+    drop(std::net::TcpStream::connect(address));
+    worker.join().expect("it ends");
+    let run: Value = outcome.json();
+    let findings = run["findings"].as_array().expect("a list");
+    let found = findings.iter().find(|one| one["code"] == "stuck_worker");
+    let found = found.unwrap_or_else(|| panic!("{findings:#?}"));
+    assert!(found["evidence"].as_str().is_some_and(|text| text.contains(&address.to_string())), "{found}");
+    assert_eq!(run["verdict"]["blame"], "target", "{}", run["verdict"]);
+    assert!(findings.iter().all(|one| one["code"] != "accept_queue_full"), "{findings:#?}");
 }
 
 /// An `ssh` that runs its last argument on this host, in a session of its own as sshd does. It

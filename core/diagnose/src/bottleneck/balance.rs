@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Role, fill, ports_text};
+use super::listeners::nearly_full;
 use crate::{Finding, format};
 
 /// A server has everything if it received this share of what all servers did.
@@ -19,7 +20,7 @@ const PORTS_SHARE: f64 = 0.5;
 
 /// Returns what is uneven or near its limit.
 pub(super) fn causes(hosts: &Hosts<'_>, failed: bool) -> Vec<Cause> {
-    uneven(hosts, failed).into_iter().chain(ports(hosts)).collect()
+    uneven(hosts, failed).into_iter().chain(ports(hosts)).chain(nearly_full(hosts)).collect()
 }
 
 /// One server of several has all the load.

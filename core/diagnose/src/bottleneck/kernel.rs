@@ -2,6 +2,7 @@
 
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
+use super::listeners::{stuck_worker, waited};
 use crate::{Blame, Finding, format};
 
 /// Fewer connections that an accept queue turned away are no limit.
@@ -21,7 +22,7 @@ const PORTS_FULL: f64 = 0.99;
 
 /// Returns all such causes.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [ports(hosts), quota(hosts), overflow(hosts), link(hosts), loss(hosts)];
+    let found = [ports(hosts), quota(hosts), stuck_worker(hosts), overflow(hosts), link(hosts), loss(hosts)];
     found.into_iter().flatten().collect()
 }
 
@@ -132,15 +133,11 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     let (host, dropped) = hosts.highest(turned_away)?;
     let listeners = hosts.listeners(&host);
     let fullest = listeners.iter().max_by_key(|one| (one.drops, one.fullest.queue));
-    let queue = fullest.filter(|one| one.fullest.queue > 0).map(|one| {
-        format!(
-            "{} of {} waited at {}",
-            format::count(one.fullest.queue),
-            format::count(one.fullest.limit),
-            one.fullest.address
-        )
-    });
+    let queue = fullest.filter(|one| one.fullest.queue > 0).map(|one| waited(one));
     let turned_away = format!("{} turned away (ListenOverflows)", format::count(dropped));
+    // The kernel completed these connections by cookies, and dropped them when the queue was full:
+    // clients wait on them for responses, and the server does not know them.
+    let unknown = host.moved("TcpExt.SyncookiesSent");
     let repeated = hosts.with_role(Role::Load).find_map(|load| load.moved("TcpExt.TCPSynRetrans"));
     (dropped >= OVERFLOWS_MIN).then(|| Cause {
         rank: Rank::Counter,
@@ -149,7 +146,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!("the accept queue of {} was full: the server accepts too slowly", host.name()),
-            evidence: evidence([Some(turned_away), host.moved(counter), queue, repeated, hosts.clients()]),
+            evidence: evidence([Some(turned_away), host.moved(counter), queue, unknown, repeated, hosts.clients()]),
             hint: "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
                    (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
                 .to_owned(),

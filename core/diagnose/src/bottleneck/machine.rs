@@ -12,12 +12,16 @@ const CORE_FULL: f64 = 0.95;
 const CPUS_IDLE_MAX: f64 = 0.6;
 /// Processes wait for disks if the kernel counts this share of CPU time as such.
 const DISK_WAIT_MIN: f64 = 0.25;
+/// A hypervisor that takes this share of CPU time is a cause.
+const STEAL_MIN: f64 = 0.05;
+/// From this share on the kernel drops orphans early: some count several times.
+const ORPHANS_MIN: f64 = 0.25;
 /// Fewer dropped packets are no cause.
 const DROPS_MIN: u64 = 10;
 
 /// Returns the first such cause.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [drops(hosts), disk(hosts), cpu(hosts), core(hosts)];
+    let found = [drops(hosts), orphans(hosts), steal(hosts), disk(hosts), cpu(hosts), core(hosts)];
     found.into_iter().flatten().take(1).collect()
 }
 
@@ -62,13 +66,47 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(finding("interface_drops", Blame::Network, message, text, hint))
 }
 
+/// Returns the share of its CPU time that a host spent as `kind`, by `/proc/stat`.
+fn cpu_share(host: &Host<'_>, kind: &str) -> f64 {
+    let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+    let all: u64 = kinds.iter().map(|kind| host.rise(&format!("cpu.{kind}"))).sum();
+    host.rise(&format!("cpu.{kind}")) as f64 / all.max(1) as f64
+}
+
+/// A hypervisor gave the CPUs of a host to others. The rules of validity are about hosts that send.
+fn steal(hosts: &Hosts<'_>) -> Option<Cause> {
+    let share = |host: &Host<'_>| cpu_share(host, "steal");
+    let host = apart(hosts).find(|host| share(host) >= STEAL_MIN)?;
+    let taken = format!("the hypervisor took {} of the CPU time", format::percent(share(&host)));
+    Some(finding(
+        "cpu_steal",
+        host.blame(),
+        format!("{} did not get the CPU time that it asked for", host.name()),
+        evidence([Some(taken), hosts.clients(), host.unmoved()]),
+        "a larger or a dedicated instance, or other neighbours; do not compare this run with others",
+    ))
+}
+
+/// Many connections have no process any more and still take memory of the kernel.
+fn orphans(hosts: &Hosts<'_>) -> Option<Cause> {
+    let limit =
+        |host: &Host<'_>| host.activity().limit("orphans").filter(|limit| limit.share() >= ORPHANS_MIN);
+    let (host, limit) = hosts.under_test().find_map(|host| Some((host, limit(&host)?)))?;
+    let (used, max) = (format::count(limit.used as u64), format::count(limit.max as u64));
+    let many = format!("{used} of {max} orphans at {} s", limit.at.as_secs_f64().round());
+    Some(finding(
+        "many_orphans",
+        host.blame(),
+        format!("{} has many connections that its programs have closed and peers have not", host.name()),
+        evidence([Some(many), host.moved("TcpExt.TCPAbortOnMemory"), hosts.clients(), host.unmoved()]),
+        "let clients close first or read to the end; a shorter lingering close (nginx: `lingering_close`) and \
+         net.ipv4.tcp_orphan_retries=1 (a file in /etc/sysctl.d keeps it after a reboot)",
+    ))
+}
+
 /// Processes of a host waited for its disks.
 fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
-    let share = |host: &Host<'_>| {
-        let kinds = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
-        let all: u64 = kinds.iter().map(|kind| host.rise(&format!("cpu.{kind}"))).sum();
-        host.rise("cpu.iowait") as f64 / all.max(1) as f64
-    };
+    let share = |host: &Host<'_>| cpu_share(host, "iowait");
     let host = hosts.under_test().find(|host| share(host) >= DISK_WAIT_MIN)?;
     let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
     Some(finding(

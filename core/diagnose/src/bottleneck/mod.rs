@@ -12,6 +12,7 @@ mod clients;
 mod counter_rules;
 mod host;
 mod kernel;
+mod listeners;
 mod logs;
 mod machine;
 mod own_host;

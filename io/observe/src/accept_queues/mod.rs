@@ -8,6 +8,8 @@
 mod message;
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +19,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
-use wavetank_measure::ListenerSample;
+use wavetank_measure::{HostCounters, ListenerSample, UNEVEN_QUEUE};
 
 use crate::connection_table::ConnectionTable;
 use crate::net_files::NetFiles;
@@ -33,6 +35,11 @@ const DATAGRAM_MAX: usize = 32 << 10;
 const DATAGRAMS_MAX: usize = 1_024;
 /// Most listening addresses of a sample, those with the longest queues.
 const LISTENERS_MAX: usize = 64;
+
+/// A queue that is shorter is not uneven.
+const UNEVEN_MIN: u64 = 8;
+/// Of sockets with one address, the longest queue is at least this many times the shortest.
+const UNEVEN_RATIO: u64 = 4;
 
 /// The accept queues of one network namespace.
 #[derive(Clone, Debug)]
@@ -59,21 +66,18 @@ impl AcceptQueues {
         Self { pid, way: socket.map_or(QueueSource::Walked, QueueSource::Asked) }
     }
 
-    /// Returns the number of connections in the longest queue now, 0 without listeners, and the
-    /// listeners, if the kernel lists them.
-    pub(crate) fn sample(&mut self) -> (u64, Vec<ListenerSample>) {
+    /// Returns the listeners of the namespace now.
+    pub(crate) fn sample(&mut self) -> Listeners {
         if let QueueSource::Asked(socket) = &self.way {
-            let mut listeners = Vec::new();
-            if query(socket, LISTENING, |one| add_listener(&mut listeners, &one)).is_some() {
-                listeners
-                    .sort_by_key(|listener: &ListenerSample| (Reverse(listener.queue), listener.address));
-                listeners.truncate(LISTENERS_MAX);
-                return (listeners.first().map_or(0, |listener| listener.queue), listeners);
+            let mut queues = Queues::new();
+            if query(socket, LISTENING, |one| queues.entry(one.local).or_default().push(one)).is_some() {
+                return Listeners::new(&queues);
             }
             // Answers to the failed request may still be queued in that socket.
             self.way = QueueSource::Walked;
         }
-        (NetFiles::for_pid(self.pid).longest_accept_queue(), Vec::new())
+        let longest_queue = NetFiles::for_pid(self.pid).longest_accept_queue();
+        Listeners { longest_queue, ..Listeners::default() }
     }
 
     /// Returns all connections of the namespace, which costs time for each of them; `None` if the
@@ -93,18 +97,55 @@ impl AcceptQueues {
     }
 }
 
-/// Adds a listening socket to those with the same address, of which the longest queue counts.
-fn add_listener(all: &mut Vec<ListenerSample>, socket: &Socket) {
-    let (queue, limit, drops) = (u64::from(socket.queue), u64::from(socket.limit), u64::from(socket.drops));
-    match all.iter_mut().find(|known| known.address == socket.local) {
-        Some(known) => {
-            if queue > known.queue {
-                (known.queue, known.limit) = (queue, limit);
-            }
-            known.drops += drops;
+/// The listening sockets of each address.
+type Queues = BTreeMap<SocketAddr, Vec<Socket>>;
+
+/// The listeners of a network namespace at one instant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listeners {
+    /// Connections in the longest queue; 0 without listeners.
+    pub(crate) longest_queue: u64,
+    /// The listeners, if the kernel lists them.
+    pub(crate) listeners: Vec<ListenerSample>,
+    /// Addresses with several sockets, of which one has a long queue and another one has not: the
+    /// process of the first does not accept.
+    pub(crate) uneven: Vec<SocketAddr>,
+}
+
+impl Listeners {
+    fn new(queues: &Queues) -> Self {
+        let all = queues.iter().filter_map(|(address, sockets)| listener(*address, sockets));
+        let mut listeners: Vec<ListenerSample> = all.collect();
+        listeners.sort_by_key(|listener| (Reverse(listener.queue), listener.address));
+        listeners.truncate(LISTENERS_MAX);
+        let uneven = queues.iter().filter(|(_, sockets)| is_uneven(sockets)).map(|(address, _)| *address);
+        Self {
+            longest_queue: listeners.first().map_or(0, |listener| listener.queue),
+            listeners,
+            uneven: uneven.take(LISTENERS_MAX).collect(),
         }
-        None => all.push(ListenerSample { address: socket.local, queue, limit, drops }),
     }
+
+    /// Counts this sample for each uneven address, in `counters`.
+    pub(crate) fn add_uneven(&self, counters: &mut HostCounters) {
+        let rises = self.uneven.iter().map(|address| (format!("{UNEVEN_QUEUE}{address}"), 1));
+        counters.rises.extend(rises);
+        counters.rises.sort();
+    }
+}
+
+/// Several sockets with one address as one, of which the longest queue counts.
+fn listener(address: SocketAddr, sockets: &[Socket]) -> Option<ListenerSample> {
+    let longest = sockets.iter().rev().max_by_key(|socket| socket.queue)?;
+    let drops = sockets.iter().map(|socket| u64::from(socket.drops)).sum();
+    Some(ListenerSample { address, queue: longest.queue.into(), limit: longest.limit.into(), drops })
+}
+
+/// Whether the longest queue is long, and at least four times as long as the shortest.
+fn is_uneven(sockets: &[Socket]) -> bool {
+    let queues = || sockets.iter().map(|socket| u64::from(socket.queue));
+    let (Some(longest), Some(shortest)) = (queues().max(), queues().min()) else { return false };
+    sockets.len() > 1 && longest >= UNEVEN_MIN && longest >= UNEVEN_RATIO * shortest
 }
 
 /// Opens a socket for requests about the namespace in which it is created.

@@ -38,8 +38,9 @@ fn message(kind: u16, queue: Option<u32>) -> Vec<u8> {
 #[test]
 fn datagrams_are_read_to_their_end() {
     let check = |parts: &[Vec<u8>], expected: Option<(u64, u64, bool)>| {
-        let mut all = Vec::new();
-        let over = message::read(&parts.concat(), |socket| add_listener(&mut all, &socket));
+        let mut queues = Queues::new();
+        let over = message::read(&parts.concat(), |one| queues.entry(one.local).or_default().push(one));
+        let all = Listeners::new(&queues).listeners;
         let one = all.first();
         let found = over.map(|over| (one.map_or(0, |one| one.queue), one.map_or(0, |one| one.drops), over));
         assert_eq!(found, expected, "{parts:?}");
@@ -59,12 +60,33 @@ fn datagrams_are_read_to_their_end() {
 }
 
 #[test]
+fn one_long_queue_among_several_is_uneven() {
+    let check = |queues: &[u32], uneven: bool| {
+        let bytes: Vec<u8> = queues.iter().flat_map(|queue| message(20, Some(*queue))).collect();
+        let mut all = Queues::new();
+        let _ = message::read(&bytes, |one| all.entry(one.local).or_default().push(one));
+        let found = Listeners::new(&all);
+        assert_eq!(!found.uneven.is_empty(), uneven, "{queues:?}");
+        let mut counters = HostCounters::default();
+        found.add_uneven(&mut counters);
+        let address = found.listeners[0].address;
+        assert_eq!(counters.rise(&format!("{UNEVEN_QUEUE}{address}")), u64::from(uneven), "{counters:?}");
+    };
+    check(&[52, 0], true);
+    check(&[0, 8, 3], true);
+    check(&[7, 0], false);
+    check(&[52], false);
+    check(&[30, 8], false);
+    check(&[32, 8], true);
+}
+
+#[test]
 fn connections_are_listed_with_their_destination() {
     let mut queues = AcceptQueues::for_pid(std::process::id());
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = listener.local_addr().expect("it is bound");
     let peers: Vec<_> = (0..40).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-    let (_, listeners) = queues.sample();
+    let Listeners { listeners, .. } = queues.sample();
     let own = listeners.iter().find(|one| one.address == at).expect("it listens");
     assert!(own.queue >= peers.len() as u64 && own.limit >= own.queue, "{own:?}");
     let table = queues.connections(&listeners).expect("every tested kernel lists them");
@@ -78,7 +100,7 @@ fn the_kernel_reports_the_longest_queue() {
         let Ok(listener) = TcpListener::bind(address) else { continue };
         let at = listener.local_addr().expect("it is bound");
         let peers: Vec<_> = (0..30).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-        assert!(queues.sample().0 >= peers.len() as u64, "{address}");
+        assert!(queues.sample().longest_queue >= peers.len() as u64, "{address}");
     }
     // Every tested kernel answers; the file is a fallback for others.
     assert!(matches!(queues.way, QueueSource::Asked(_)), "{queues:?}");
@@ -115,7 +137,7 @@ fn sockets_of_other_hosts_cost_nothing() {
     let pair = |_| Some((TcpStream::connect(at).ok()?, listener.accept().ok()?));
     let ends: Vec<_> = (0..CONNECTIONS).map_while(pair).collect();
     let mut queues = AcceptQueues::for_pid(host.id());
-    let asked = cost(|| queues.sample().0);
+    let asked = cost(|| queues.sample().longest_queue);
     let files = NetFiles::for_pid(host.id());
     let walked = cost(|| files.longest_accept_queue());
     println!("{} sockets, {TIMES} times: asked {asked} ns, walked {walked} ns", 2 * ends.len());

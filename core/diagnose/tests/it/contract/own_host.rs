@@ -210,6 +210,7 @@ fn counters_of_an_observed_host_name_it() {
     check(&[("dev.eth0.tx_drops", 30)], "interface_drops", "network");
     check(&[("cpu.idle", 100), ("cpu.iowait", 60), ("cpu.user", 40)], "disk_wait", "target");
     check(&[("conntrack.drop", 1)], "conntrack_full", "target");
+    check(&[("cpu.idle", 100), ("cpu.steal", 6)], "cpu_steal", "target");
 }
 
 #[test]
@@ -222,4 +223,102 @@ fn cpus_of_an_observed_host_are_a_limit() {
     let idle = Run { cores: |second| vec![(second * 50, second * 100); 2], ..slow };
     let codes: Vec<_> = idle.diagnosis().findings.iter().map(|one| one.code).collect();
     assert!(!codes.contains(&"cpu_full") && !codes.contains(&"one_cpu_full"), "{codes:?}");
+}
+
+#[test]
+fn a_stuck_worker_is_the_cause_of_what_follows() {
+    fn full(second: u64) -> HostSample {
+        let address = "0.0.0.0:80".parse().expect("an address");
+        let rises = [("TcpExt.ListenOverflows", 20), ("uneven_queue.0.0.0.0:80", 1)];
+        let overflows = second.saturating_sub(1) * 20;
+        let sample = HostSample { listen_overflows: overflows, ..busy(second, 30, 10) };
+        let mut sample = counted(sample, if second > 0 { &rises } else { &[] }, &[]);
+        sample.counters.listeners = vec![ListenerSample { address, queue: 52, limit: 51, drops: overflows }];
+        sample
+    }
+    let slow = Run { second: |second| second.done(100, 2_000), this: full, ..QUIET };
+    let evidence = ["uneven queues at 0.0.0.0:80 in 6 samples, from 0 s to 6 s", "52 of 51 waited"];
+    slow.check("stuck_worker", "target", &evidence);
+    let found = slow.diagnosis().findings;
+    assert!(found.iter().all(|one| one.code != "accept_queue_full"), "{found:#?}");
+    // With the target elsewhere, these are another program's.
+    let remote = Run { same_host: false, ..slow };
+    assert!(remote.diagnosis().findings.iter().all(|one| one.code != "stuck_worker"));
+}
+
+#[test]
+fn a_queue_that_is_nearly_full_is_a_hint() {
+    let with_queue = |queue: u64, drops: u64| {
+        let plan = Plan { thresholds: vec![condition("p99 < 500ms")], ..plan(SECONDS) };
+        let mut ledger = Ledger::new(&plan);
+        for end in 0..=SECONDS {
+            let address = "10.0.0.5:80".parse().expect("an address");
+            let drops = if end > 0 { drops } else { 0 };
+            let listeners = vec![ListenerSample { address, queue, limit: 64, drops }];
+            let counters = HostCounters { listeners, ..HostCounters::default() };
+            ledger.observe_other(
+                "web1",
+                &HostSample { at: Nanos::from_secs(end), counters, ..HostSample::default() },
+            );
+        }
+        for at in 0..SECONDS {
+            let _ = ledger.add(&Second::at(at).done(100, 5).seal());
+        }
+        let found = diagnose(&plan, &ledger, &RunEnd::Finished, &RunContext::default()).findings;
+        found.into_iter().find(|one| one.code == "accept_queue_near")
+    };
+    let near = with_queue(48, 0).expect("48 of 64 is near");
+    assert_eq!((near.blame.name(), near.confidence()), ("target", "low"), "{near:?}");
+    assert!(near.evidence.contains("48 of 64 waited at 10.0.0.5:80"), "{near:?}");
+    assert_eq!((with_queue(47, 0), with_queue(64, 3)), (None, None));
+}
+
+#[test]
+fn many_orphans_are_named() {
+    fn orphans(second: u64) -> HostSample {
+        counted(busy(second, 20, 10), &[], &[("orphans.used", second * 50), ("orphans.max", 1_000)])
+    }
+    let slow = Run { second: |second| second.done(100, 2_000), this: orphans, ..QUIET };
+    slow.check("many_orphans", "target", &["300 of 1,000 orphans at 6 s"]);
+    Run { second: QUIET.second, ..slow }.check_clean();
+    let few = Run {
+        this: |second| counted(busy(second, 20, 10), &[], &[("orphans.used", 240), ("orphans.max", 1_000)]),
+        ..slow
+    };
+    assert!(few.diagnosis().findings.iter().all(|one| one.code != "many_orphans"));
+}
+
+/// Diagnoses a run of two agents that was late. `full`: the CPUs of the second were used up.
+fn of_fleet(full: bool, web1: &[(&str, u64)]) -> Diagnosis {
+    let plan = Plan { thresholds: vec![condition("p99 < 500ms")], ..plan(SECONDS) };
+    let mut ledger = Ledger::new(&plan);
+    for end in 0..=SECONDS {
+        let second = end.unsigned_abs();
+        let mut observe = |name: &str, sample: HostSample| {
+            ledger.observe_other(name, &HostSample { at: Nanos::from_secs(end), ..sample });
+        };
+        let sends = |sample| HostSample { cpu_load_ns: 1 + second, ..counted(sample, &[], &[]) };
+        observe("load1", sends(busy(second, 30, 20)));
+        observe("load2", sends(busy(second, if full { 99 } else { 30 }, 20)));
+        observe("web1", counted(busy(second, 40, 0), if end > 0 { web1 } else { &[] }, &[]));
+    }
+    for at in 0..SECONDS {
+        let second = Second::at(at);
+        let second = if full { second.done_lagging(100, 5, 3_000) } else { second.done(100, 900) };
+        let _ = ledger.add(&second.seal());
+    }
+    diagnose(&plan, &ledger, &RunEnd::Finished, &RunContext::default())
+}
+
+#[test]
+fn hosts_of_a_fleet_are_generators_and_named() {
+    let found = of_fleet(true, &[]).findings;
+    let cpu = found.iter().find(|one| one.code == "generator_cpu").unwrap_or_else(|| panic!("{found:#?}"));
+    assert!(cpu.message.contains("load2") && cpu.blame.name() == "generator", "{cpu:?}");
+    assert!(found.iter().all(|one| one.code != "cpu_full"), "{found:#?}");
+    // Hosts under test are named in a fleet's run, too.
+    let slow = of_fleet(false, &[("conntrack.drop", 3)]);
+    let first = &slow.findings[0];
+    assert_eq!((first.code, first.blame.name()), ("conntrack_full", "target"), "{slow:#?}");
+    assert!(first.message.contains("web1"), "{first:?}");
 }

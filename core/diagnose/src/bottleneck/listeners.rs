@@ -1,0 +1,89 @@
+//! Causes that the accept queues of a host show without any counter of the kernel.
+
+use std::net::SocketAddr;
+
+use wavetank_measure::{ListenerActivity, Movement, UNEVEN_QUEUE};
+
+use super::cause::{Cause, Rank, evidence};
+use super::host::{Host, Hosts, seconds};
+use crate::{Finding, format};
+
+/// A process that does not accept for a shorter time is no cause.
+const UNEVEN_SAMPLES_MIN: u64 = 3;
+/// A queue is nearly full from this share of its limit on, if it has this many connections.
+const NEARLY_FULL: f64 = 0.75;
+const NEARLY_FULL_MIN: u64 = 8;
+
+/// Several processes listen on one address, and one of them does not accept. The kernel still gives
+/// it its share of the connections.
+pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
+    let all = hosts.under_test().filter_map(|host| {
+        let longest = uneven_queues(hosts, &host).max_by_key(|(_, movement)| movement.samples)?;
+        (longest.1.samples >= UNEVEN_SAMPLES_MIN).then_some((host, longest))
+    });
+    let (host, (address, movement)) = all.max_by_key(|(_, (_, movement))| movement.samples)?;
+    let ((from, to), samples) = (seconds(&movement), format::count(movement.samples));
+    let uneven = format!("uneven queues at {address} in {samples} samples, from {from} s to {to} s");
+    let listeners = hosts.listeners(&host);
+    let fullest = listeners.iter().find(|one| one.fullest.address == address);
+    let queue = fullest.map(|one| waited(one));
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            code: "stuck_worker",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("a process of {} does not accept its share of the connections", host.name()),
+            evidence: evidence([Some(uneven), queue, hosts.clients(), host.unmoved()]),
+            hint: "restart the process that does not accept, and look for what blocks it; without `reuseport`, the other \
+                   processes would accept its connections"
+                .to_owned(),
+        },
+        covers: &["accept_queue_full", "packet_loss", "abandoned_requests", "balancer_timeout", "slow_server"],
+    })
+}
+
+/// The addresses of `host` with uneven queues. On a host that sends the load, other programs have
+/// listeners, too.
+fn uneven_queues<'h>(
+    hosts: &'h Hosts<'_>,
+    host: &'h Host<'_>,
+) -> impl Iterator<Item = (SocketAddr, Movement)> {
+    let named = host.activity().counters().filter_map(|(name, movement)| {
+        let address = name.strip_prefix(UNEVEN_QUEUE)?.parse::<SocketAddr>().ok()?;
+        Some((address, *movement))
+    });
+    named.filter(|(address, _)| hosts.serves(host, address.port()))
+}
+
+/// An accept queue was nearly full, and turned no connection away yet.
+pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
+    let share = |one: &ListenerActivity| one.fullest.queue as f64 / one.fullest.limit.max(1) as f64;
+    let is_near = |one: &&ListenerActivity| {
+        one.drops == 0 && one.fullest.queue >= NEARLY_FULL_MIN && share(one) >= NEARLY_FULL
+    };
+    let (host, one) = hosts.under_test().find_map(|host| {
+        let near = hosts.listeners(&host).into_iter().filter(is_near);
+        Some((host, near.max_by(|one, other| share(one).total_cmp(&share(other)))?))
+    })?;
+    Some(Cause {
+        rank: Rank::Hint,
+        finding: Finding {
+            code: "accept_queue_near",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("an accept queue of {} was nearly full", host.name()),
+            evidence: evidence([Some(waited(one)), host.unmoved()]),
+            hint: "accept faster, or a longer queue: `backlog` of listen (nginx: 511 by default) and net.core.somaxconn \
+                   (a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
+                .to_owned(),
+        },
+        covers: &[],
+    })
+}
+
+/// `9 of 8 waited at 10.40.1.3:8080`.
+pub(super) fn waited(one: &ListenerActivity) -> String {
+    let (queue, limit) = (format::count(one.fullest.queue), format::count(one.fullest.limit));
+    format!("{queue} of {limit} waited at {}", one.fullest.address)
+}
