@@ -28,6 +28,7 @@ fn host() -> HostFacts {
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     }
 }
 

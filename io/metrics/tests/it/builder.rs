@@ -29,6 +29,7 @@ fn plan() -> Plan {
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     };
     let options = RunOptions { warmup: Some(Nanos::SECOND), ..RunOptions::default() };
     let url = TargetUrl::parse("localhost:8080/").expect("a URL");

@@ -110,5 +110,6 @@ fn small_host() -> HostFacts {
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn host() -> HostFacts {
         cpu_model: "test".to_owned(),
         origin: LoadOrigin::ThisHost,
         observed_hosts: Vec::new(),
+        agent_hosts: Vec::new(),
     }
 }
 
