@@ -33,8 +33,6 @@ fn words() {
     check(&[
         ("run", "no_url", Usage, "no URL", "wavetank run"),
         ("run localhost --without load1", "no_fleet", Usage, "needs `--fleet`", "--fleet FILE"),
-        ("run localhost --on-loss 5%", "no_fleet", Usage, "needs `--fleet`", "--fleet FILE"),
-        ("lab run f.yaml localhost --on-loss 5%", "no_fleet", Usage, "needs `--agents`", "add --agents"),
         ("search", "no_url", Usage, "no URL", "wavetank search"),
         ("compare", "no_run", Usage, "no runs", "wavetank compare A B"),
         ("run a.yaml --max-regression 5%", "no_baseline", Usage, "needs `--baseline`", "--baseline RUN"),

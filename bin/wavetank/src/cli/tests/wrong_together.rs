@@ -38,6 +38,14 @@ fn all_wrong_options_are_reported_together() {
 }
 
 #[test]
+fn options_of_agents_need_agents() {
+    check(&[
+        ("run localhost --on-loss 5%", "no_fleet", Usage, "needs `--fleet`", "--fleet FILE"),
+        ("lab run f.yaml localhost --on-loss 5%", "no_fleet", Usage, "needs `--agents`", "add --agents"),
+    ]);
+}
+
+#[test]
 fn what_is_not_supported_is_said_plainly() {
     check(&[
         ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
