@@ -104,7 +104,7 @@ fn the_kernel_reports_the_longest_queue() {
     }
     // Every tested kernel answers; the file is a fallback for others.
     assert!(matches!(queues.way, QueueSource::Asked(_)), "{queues:?}");
-    assert_eq!(AcceptQueues::for_pid(u32::MAX).sample().0, 0);
+    assert_eq!(AcceptQueues::for_pid(u32::MAX).sample().longest_queue, 0);
 }
 
 /// Returns the CPU time of this thread in nanoseconds, as last updated by the kernel.
