@@ -46,6 +46,14 @@ impl Serve {
         format!("http://{}{path}", self.address)
     }
 
+    /// The URL of its raw TCP, with TLS if it has that; it needs `--tcp`.
+    pub fn tcp_url(&self) -> String {
+        let stdout = self.running.stdout();
+        let raw =
+            stdout.split_whitespace().find(|word| word.starts_with("tcp://") || word.starts_with("tls://"));
+        raw.unwrap_or_else(|| panic!("no address of raw TCP: {stdout}")).to_owned()
+    }
+
     /// Its process, e.g. to signal it.
     pub fn running(&self) -> &Running {
         &self.running
@@ -57,10 +65,11 @@ impl Serve {
     }
 }
 
-/// The last address of `serving URL… (Ctrl-C stops)`, which it says once it listens.
+/// The last address of HTTP in `serving URL… (Ctrl-C stops)`, which it says once it listens.
 fn serving(stdout: &str) -> Option<SocketAddr> {
     let urls =
         stdout.lines().find_map(|line| line.strip_prefix("serving ")?.strip_suffix(" (Ctrl-C stops)"))?;
-    let (_scheme, address) = urls.split_whitespace().next_back()?.split_once("://")?;
+    let http = urls.split_whitespace().rfind(|url| url.starts_with("http"));
+    let (_scheme, address) = http?.split_once("://")?;
     address.strip_suffix('/')?.parse().ok()
 }

@@ -25,6 +25,8 @@ pub(crate) enum Response {
     Grpc(Box<GrpcReply>),
     /// `101 Switching Protocols`: the connection is a WebSocket from here on.
     Upgrade(Box<Upgrade>),
+    /// The head of a response that consists of events.
+    Events,
     /// `100 Continue`: the client may send the body.
     Continue,
     /// The counts of all threads, taken when its turn comes.

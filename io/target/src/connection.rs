@@ -7,9 +7,11 @@ use wavetank_wire::h2::begins_http2;
 use wavetank_wire::ws::Upgrade;
 
 use crate::answer::{Echo, ScheduledResponse};
+use crate::event_stream::EventStream;
 use crate::handshake::Handshake;
 use crate::method::Method;
 use crate::pending_responses::PendingResponses;
+use crate::raw_echo::RawEcho;
 use crate::route::Route;
 use crate::streams::Streams;
 use crate::web_socket::WebSocket;
@@ -49,9 +51,13 @@ pub(crate) struct Connection {
 /// A protocol other than HTTP/1, with its state.
 #[derive(Debug)]
 pub(crate) enum OtherProtocol {
-    /// Boxed, since it is several times as large as a WebSocket.
+    /// Boxed, since it is several times as large as the others.
     Http2(Box<Streams>),
     WebSocket(WebSocket),
+    /// The body of a response that consists of events.
+    Events(EventStream),
+    /// Raw TCP.
+    Raw(RawEcho),
 }
 
 /// Whether received bytes are read.
@@ -137,18 +143,18 @@ impl Connection {
 
     /// Speaks HTTP/2 from now on.
     pub(crate) fn begin_http2(&mut self) {
-        self.other = Some(Box::new(OtherProtocol::Http2(Box::new(Streams::new()))));
+        self.begin(OtherProtocol::Http2(Box::new(Streams::new())));
     }
 
-    /// Speaks WebSocket from now on.
-    pub(crate) fn begin_websocket(&mut self, deflate: bool) {
-        self.other = Some(Box::new(OtherProtocol::WebSocket(WebSocket::new(deflate))));
+    /// Speaks another protocol from now on.
+    pub(crate) fn begin(&mut self, protocol: OtherProtocol) {
+        self.other = Some(Box::new(protocol));
     }
 
-    /// Whether it is a WebSocket.
+    /// Whether it carries messages instead of requests.
     #[inline]
-    pub(crate) fn is_websocket(&self) -> bool {
-        matches!(self.other.as_deref(), Some(OtherProtocol::WebSocket(_)))
+    pub(crate) fn carries_messages(&self) -> bool {
+        self.other.is_some() && !self.is_http2()
     }
 
     /// Whether it uses HTTP/2.

@@ -49,6 +49,7 @@
 mod answer;
 mod connection;
 mod connections;
+mod event_stream;
 mod filler;
 mod freeze;
 mod grpc;
@@ -57,6 +58,7 @@ mod method;
 mod outbox;
 mod paths;
 mod pending_responses;
+mod raw_echo;
 mod request_cache;
 mod request_handler;
 mod route;

@@ -101,6 +101,16 @@ impl Outbox {
                 upgrade.write_response(true, &mut self.out);
                 return 0;
             }
+            Response::Events => {
+                counts.answered(200);
+                self.out.extend_from_slice(b"HTTP/1.1 200 OK\r\nDate: ");
+                self.out.extend_from_slice(&self.date);
+                self.out.extend_from_slice(
+                    b"\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\
+                    Transfer-Encoding: chunked\r\n\r\n",
+                );
+                return 0;
+            }
             &Response::Bytes(len) => return self.render_bytes(len, due, counts),
             Response::Home => (200, HOME),
             // A 205 has no body (RFC 9110 §15.3.6).

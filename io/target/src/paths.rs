@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::event_stream::EventSchedule;
 use crate::route::{Route, path, query};
 use crate::shop::{Pools, TierKind};
 use crate::truth::{Counts, PathSlot};
@@ -41,6 +42,9 @@ impl PathCache {
     fn find_again(&mut self, target: &[u8], counts: &Counts) -> (Route, Option<PathSlot>) {
         let path = path(target);
         let route = match TierKind::from_path(path) {
+            None if path == b"/events" => {
+                EventSchedule::from_query(query(target)).map_or_else(Route::Malformed, Route::Events)
+            }
             Some(kind) => self.pools.tier(kind, query(target)).map_or_else(Route::Malformed, Route::Tier),
             None => Route::from_path(path, self.any),
         };

@@ -8,7 +8,10 @@ use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 use wavetank_wire::ws::Upgrade;
 
 use crate::answer::{Echo, Keep, Response, ScheduledResponse};
-use crate::connection::{AfterLast, Connection, CountedAs, CurrentRequest, OWED_MAX, ReadMode};
+use crate::connection::{
+    AfterLast, Connection, CountedAs, CurrentRequest, OWED_MAX, OtherProtocol, ReadMode,
+};
+use crate::event_stream::EventStream;
 use crate::freeze::Freeze;
 use crate::handshake::Handshake;
 use crate::method::Method;
@@ -18,6 +21,7 @@ use crate::request_cache::RequestCache;
 use crate::route::Route;
 use crate::shop::ShopClient;
 use crate::truth::Counts;
+use crate::web_socket::WebSocket;
 
 /// Larger buffers are not kept between requests: there may be many connections.
 const ECHO_BYTES_KEPT: usize = 16 * 1024;
@@ -41,8 +45,9 @@ impl RequestHandler<'_> {
     #[inline]
     pub(crate) fn read(&mut self, connection: &mut Connection, mut bytes: &[u8]) {
         while !bytes.is_empty() && connection.reading == ReadMode::Requests {
-            if connection.is_websocket() {
-                // A client waits for the response to its upgrade before it sends messages.
+            if connection.carries_messages() {
+                // A client waits for the response before it sends messages, and sends none on an
+                // event stream.
                 self.counts.bad_requests.add(1);
                 connection.reading = ReadMode::Nothing;
                 connection.then = AfterLast::Linger;
@@ -89,7 +94,7 @@ impl RequestHandler<'_> {
     fn remember(&mut self, request: &[u8], target: Range<usize>, asked: &CurrentRequest, end: RequestEnd) {
         let plain = end.body_bytes == 0
             && asked.route.body_max().is_none()
-            && asked.route != Route::WebSocket
+            && !matches!(asked.route, Route::WebSocket | Route::Events(_))
             && !asked.expects_continue;
         // After blank lines, the target would be at another position.
         if plain && !matches!(request[0], b'\r' | b'\n') {
@@ -103,6 +108,13 @@ impl RequestHandler<'_> {
         let route = connection.asked.route;
         let (answer, at) = match route {
             Route::Grpc(_) => (Response::Plain(505, "gRPC needs HTTP/2\n"), self.now),
+            Route::Events(schedule)
+                if connection.asked.verb == Method::Get && !(end.http_10 || end.head_request) =>
+            {
+                let stream = EventStream::new(schedule, self.now);
+                connection.begin(OtherProtocol::Events(stream));
+                (Response::Events, self.now)
+            }
             _ => self.answer_to(connection.id, &mut connection.asked),
         };
         let keep = match (end.keep_alive && route != Route::Close, end.http_10) {
@@ -115,7 +127,7 @@ impl RequestHandler<'_> {
             connection.then = AfterLast::Close;
         }
         if let Response::Upgrade(upgrade) = &answer {
-            connection.begin_websocket(upgrade.deflate);
+            connection.begin(OtherProtocol::WebSocket(WebSocket::new(upgrade.deflate)));
         }
         let due =
             ScheduledResponse { at, answer, head_only: end.head_request, keep, counted: !route.is_control() };
@@ -203,6 +215,8 @@ impl RequestHandler<'_> {
                 None => Response::Plain(426, "/ws/echo is a WebSocket (RFC 6455)\n"),
             },
             (_, Route::WebSocket) => Response::Allow("GET"),
+            (Method::Get, Route::Events(_)) => Response::Plain(505, "/events needs GET and HTTP/1.1\n"),
+            (_, Route::Events(_)) => Response::Allow("GET"),
             (_, Route::Echo) => Response::Echo(asked.echo.take().unwrap_or_default()),
             (Method::Get, Route::Truth) => Response::Truth,
             (Method::Get, Route::TruthConnections) => Response::Standing,
@@ -237,6 +251,9 @@ impl RequestSink for Intake<'_, '_> {
         }
         if self.asked.route == Route::WebSocket {
             self.asked.upgrade = Upgrade::from_request(head).map(Box::new);
+        }
+        if let Route::Events(schedule) = &mut self.asked.route {
+            schedule.continue_after(head.header("last-event-id").unwrap_or_default());
         }
     }
 

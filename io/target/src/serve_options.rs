@@ -17,6 +17,10 @@ const CONNECTIONS: u64 = 10_000;
 pub struct ServeOptions {
     /// Addresses to listen on; port 0 picks a free one.
     pub listen: Vec<SocketAddr>,
+    /// Addresses of raw TCP, which send everything back; port 0 picks a free one.
+    pub tcp: Vec<SocketAddr>,
+    /// What they send first.
+    pub tcp_greeting: Arc<[u8]>,
     /// Number of threads; `None` for one per CPU that this process may use.
     pub threads: Option<u32>,
     /// The driver of the sockets. Not [`EngineChoice::Auto`], which the caller must resolve.
@@ -42,6 +46,8 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
+            tcp: Vec::new(),
+            tcp_greeting: Arc::default(),
             threads: None,
             engine: EngineChoice::Epoll,
             features: Features::all(),

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use wavetank_driver::{
-    Clock, Driver, DriverConfig, Epoll, Errno, StartFault, StartReporter, Started, Tls, Uring, Waker, spawn,
+    Clock, Driver, DriverConfig, Epoll, Errno, ListenerId, StartFault, StartReporter, Started, Tls, Uring,
+    Waker, spawn,
 };
 use wavetank_plan::{EngineChoice, SPREAD};
 use wavetank_units::{Nanos, UserError};
@@ -23,7 +24,10 @@ const THREADS_MAX: u32 = 1_024;
 /// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
+    /// Those of raw TCP come last.
     addresses: Vec<SocketAddr>,
+    /// The number of the others.
+    http: usize,
     shared: Arc<Shared>,
     /// By thread number.
     threads: Vec<(JoinHandle<()>, Waker)>,
@@ -47,7 +51,7 @@ pub fn start(options: ServeOptions) -> Result<Server, UserError> {
 /// Like [`start`], on a given driver.
 fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserError> {
     let threads = check(options)?;
-    for &address in &options.listen {
+    for &address in options.listen.iter().chain(&options.tcp) {
         check_free(address)?;
     }
     // Initialized now: if a thread's process were killed while initializing it, others would wait
@@ -58,7 +62,9 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     // one.
     let (shop, keepers) = Shop::open(&options.shop, threads, clock)?;
     let shared = Arc::new(Shared::new(threads, clock, options.freeze, shop));
-    let mut server = Server { addresses: options.listen.clone(), shared, threads: Vec::new(), keepers };
+    let addresses = [&options.listen[..], &options.tcp].concat();
+    let http = options.listen.len();
+    let mut server = Server { addresses, http, shared, threads: Vec::new(), keepers };
     let sockets = options.connections.div_ceil(u64::from(threads));
     let sockets = u32::try_from(sockets + sockets / SPREAD).unwrap_or(u32::MAX);
     let setup = DriverConfig { clock, features: options.features, sockets };
@@ -72,7 +78,12 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
 impl Server {
     /// Returns the addresses it listens on, in the order of the options, with the actual ports.
     pub fn addresses(&self) -> &[SocketAddr] {
-        &self.addresses
+        &self.addresses[..self.http]
+    }
+
+    /// Returns the addresses of raw TCP.
+    pub fn tcp_addresses(&self) -> &[SocketAddr] {
+        &self.addresses[self.http..]
     }
 
     /// Returns the counts so far.
@@ -128,7 +139,8 @@ impl Server {
         options: &ServeOptions,
     ) -> Result<(), UserError> {
         let (shared, of_crash) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
-        let options = ServeOptions { listen: self.addresses.clone(), ..options.clone() };
+        let (listen, tcp) = (self.addresses().to_vec(), self.tcp_addresses().to_vec());
+        let options = ServeOptions { listen, tcp, ..options.clone() };
         let files = options.files;
         let life = move |start| serve::<D>(&shared, thread, &setup, &options, start);
         let crashed = move |crash| of_crash.crashed(thread, crash);
@@ -174,15 +186,17 @@ fn serve<D: Driver>(
     options: &ServeOptions,
     start: StartReporter<Vec<SocketAddr>, UserError>,
 ) {
-    let (driver, waker, bound) = match listen::<D>(setup, &options.listen) {
+    let addresses = [&options.listen[..], &options.tcp].concat();
+    let (driver, waker, mut listeners, bound) = match listen::<D>(setup, &addresses) {
         Ok(made) => made,
         Err(error) => return start.failed(error),
     };
+    let raw = listeners.split_off(options.listen.len());
     // `done` returns `false` only if the starting thread has died.
     match &options.tls {
         None => {
             if start.done(waker, bound) {
-                Worker::new(driver, Arc::clone(shared), setup, options, thread)
+                Worker::new(driver, Arc::clone(shared), setup, options, thread, raw)
                     .run(&shared.thread_counts(thread));
             }
         }
@@ -190,24 +204,26 @@ fn serve<D: Driver>(
             // Done before the start is reported, since it takes a while.
             let driver = Tls::wrap(driver, None, Some(Arc::clone(tls)));
             if start.done(waker, bound) {
-                Worker::new(driver, Arc::clone(shared), setup, options, thread)
+                Worker::new(driver, Arc::clone(shared), setup, options, thread, raw)
                     .run(&shared.thread_counts(thread));
             }
         }
     }
 }
 
-fn listen<D: Driver>(
-    setup: &DriverConfig,
-    addresses: &[SocketAddr],
-) -> Result<(D, Waker, Vec<SocketAddr>), UserError> {
+/// A driver with its listeners and their addresses.
+type Listening<D> = (D, Waker, Vec<ListenerId>, Vec<SocketAddr>);
+
+fn listen<D: Driver>(setup: &DriverConfig, addresses: &[SocketAddr]) -> Result<Listening<D>, UserError> {
     let mut driver = D::new(setup).map_err(no_driver)?;
     let waker = driver.waker().map_err(no_driver)?;
-    let mut bound = Vec::with_capacity(addresses.len());
+    let (mut listeners, mut bound) = (Vec::new(), Vec::new());
     for &address in addresses {
-        bound.push(driver.listen(address).map_err(|errno| cannot_listen(address, errno))?.1);
+        let (listener, actual) = driver.listen(address).map_err(|errno| cannot_listen(address, errno))?;
+        listeners.push(listener);
+        bound.push(actual);
     }
-    Ok((driver, waker, bound))
+    Ok((driver, waker, listeners, bound))
 }
 
 /// Checks the options. Returns the number of threads.

@@ -22,11 +22,18 @@ Paths: /  /bytes/N  /delay/DURATION  /sleepN (seconds)  /status/CODE  /echo  /cl
        /truth/connections reports the current connections
 Flash sale: /api/seckill shows it, POST /api/login (user, password), POST /api/order (sku, user),
        POST /admin/sale starts another one (stock, opens_in); wavetank run examples/flash-sale.yaml
+Events: /events?rate=N&count=N sends server-sent events, one a second by default
 Tiers: /tier/simple  /tier/query  /tier/transaction  with ?workers=N&work=DURATION&queue=N as capacity")]
 pub(crate) struct ServeArgs {
     /// Addresses to listen on, joined by commas; a port alone means 127.0.0.1
     #[arg(long, value_name = "ADDR:PORT,…", default_value = "127.0.0.1:8080", value_parser = addresses)]
     pub(crate) listen: ListenAddresses,
+    /// Addresses of raw TCP, which send everything back
+    #[arg(long, value_name = "ADDR:PORT,…", value_parser = addresses)]
+    tcp: Option<ListenAddresses>,
+    /// What a connection of raw TCP gets first, with a line end
+    #[arg(long, value_name = "TEXT")]
+    tcp_greeting: Option<String>,
     /// Threads [default: one per allowed CPU]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(crate) threads: Option<u32>,
@@ -76,8 +83,24 @@ impl ServeArgs {
             let hint = "--freeze is the duration, --freeze-at the start: --freeze 300ms --freeze-at 5s";
             return Err(UserError::usage("conflict", "--freeze and --freeze-at go together", hint));
         }
+        if self.tcp_greeting.is_some() && self.tcp.is_none() {
+            let hint = "serve --tcp 7000 --tcp-greeting TEXT";
+            return Err(UserError::usage("conflict", "--tcp-greeting needs --tcp", hint));
+        }
         self.tls = self.tls_args.read()?;
         Ok(self)
+    }
+
+    /// Returns the addresses of raw TCP.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn tcp(&self) -> &[SocketAddr] {
+        self.tcp.as_deref().unwrap_or_default()
+    }
+
+    /// Returns what a connection of raw TCP gets first.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn tcp_greeting(&self) -> Vec<u8> {
+        self.tcp_greeting.as_ref().map(|text| format!("{text}\r\n").into_bytes()).unwrap_or_default()
     }
 
     /// Returns the freeze on purpose.

@@ -32,6 +32,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let defaults = ServeOptions::default();
     let server = wavetank_target::start(ServeOptions {
         listen: args.listen.clone(),
+        tcp: args.tcp().to_vec(),
+        tcp_greeting: args.tcp_greeting().into(),
         threads: Some(holding.threads),
         engine: engine.choice,
         features: host.found.features,
@@ -51,8 +53,10 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         talk.info(&certificate_line(tls, words));
     }
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let addresses: Vec<_> =
-        server.addresses().iter().map(|address| format!("{scheme}://{address}/")).collect();
+    let raw_scheme = if tls.is_some() { "tls" } else { "tcp" };
+    let addresses = server.addresses().iter().map(|address| format!("{scheme}://{address}/"));
+    let raw = server.tcp_addresses().iter().map(|address| format!("{raw_scheme}://{address}"));
+    let addresses: Vec<_> = addresses.chain(raw).collect();
     // On stdout, because scripts that start a server wait for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);

@@ -2,6 +2,7 @@
 
 use wavetank_units::{Nanos, quantity};
 
+use crate::event_stream::EventSchedule;
 use crate::grpc::Rpc;
 use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
 
@@ -20,6 +21,8 @@ pub(crate) enum Route {
     Echo,
     /// A WebSocket that sends every message back.
     WebSocket,
+    /// A stream of events.
+    Events(EventSchedule),
     Close,
     Truth,
     TruthConnections,

@@ -4,21 +4,23 @@ mod ending;
 mod http2;
 mod messages;
 mod secured;
+mod sending;
 mod shop_responses;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Event, SendStatus, fine_timers};
+use wavetank_driver::{
+    Clock, CloseReason, ConnId, Driver, DriverConfig, Event, ListenerId, SendStatus, fine_timers,
+};
 use wavetank_pace::Timers;
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
 use wavetank_wire::ws::Deflater;
 
 use crate::answer::Response;
-use crate::connection::{AfterLast, Connection, CountedAs, ReadMode};
+use crate::connection::{AfterLast, CountedAs, ReadMode};
 use crate::connections::Connections;
-use crate::filler::{FILLER_BYTES, filler};
 use crate::handshake::Handshake;
 use crate::outbox::Outbox;
 use crate::paths::PathCache;
@@ -28,15 +30,14 @@ use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
 use crate::shop::ShopClient;
 use crate::truth::{CloseKind, Counts};
-use messages::take_messages;
+use messages::{Remaining, take_messages};
+use sending::{Done, render_owed, send_body};
 
 /// Events handled in one turn, before requests for the counts are answered.
 const EVENTS_PER_TURN: usize = 64;
 /// Events that share one timestamp if all were there when the wait ended. A timestamp for each
 /// event would include the time of answering the earlier ones.
 const EVENTS_PER_STAMP: usize = 8;
-/// Blocks of a long body sent together, before other clients get their turn.
-const BLOCKS_PER_GO: usize = 4;
 /// How long a client may go on sending after its last response.
 const LINGER: Nanos = Nanos::SECOND;
 
@@ -63,6 +64,10 @@ pub(crate) struct Worker<D> {
     deflater: Option<Box<Deflater>>,
     /// Whether clients use TLS.
     tls: bool,
+    /// The listeners of raw TCP.
+    raw_listeners: Vec<ListenerId>,
+    /// What they send first.
+    greeting: Arc<[u8]>,
 }
 
 impl<D: Driver> Worker<D> {
@@ -73,6 +78,7 @@ impl<D: Driver> Worker<D> {
         setup: &DriverConfig,
         options: &ServeOptions,
         thread: u32,
+        raw_listeners: Vec<ListenerId>,
     ) -> Self {
         let clock = shared.clock;
         let shop = Arc::clone(&shared.shop);
@@ -92,6 +98,8 @@ impl<D: Driver> Worker<D> {
             teller: ShopClient::new(shop, thread),
             deflater: None,
             tls: options.tls.is_some(),
+            raw_listeners,
+            greeting: Arc::clone(&options.tcp_greeting),
         }
     }
 
@@ -149,10 +157,13 @@ impl<D: Driver> Worker<D> {
         counts.follow(self.shared.epoch());
         match event {
             Event::Received(id, len) => self.received(id, len, counts),
-            Event::Accepted(_, id) => {
+            Event::Accepted(listener, id) => {
                 counts.accepted.add(1);
                 counts.opened();
                 self.connections.insert(id);
+                if self.raw_listeners.contains(&listener) {
+                    self.accepted_raw(id, counts);
+                }
             }
             Event::Flushed(id) => {
                 if let Some(connection) = self.connections.get(id) {
@@ -193,7 +204,7 @@ impl<D: Driver> Worker<D> {
         }
         counts.bytes_received.add(len as u64);
         if connection.reading == ReadMode::Requests {
-            if connection.is_websocket() {
+            if connection.carries_messages() {
                 return self.received_messages(id, len, counts);
             }
             if connection.uses_http2(|| self.driver.received(len)) {
@@ -222,7 +233,8 @@ impl<D: Driver> Worker<D> {
             return self.advance_streams(id, counts);
         }
         let done = loop {
-            let has_messages = take_messages(connection, &mut self.outbox, &self.shared.freeze, self.now);
+            let remaining =
+                take_messages(connection, &mut self.outbox, &self.shared.freeze, self.now, counts);
             if !self.outbox.out.is_empty() {
                 // Counted before sending: a client that has the bytes may immediately ask another
                 // thread for the counts.
@@ -238,8 +250,13 @@ impl<D: Driver> Worker<D> {
             if connection.pending {
                 break Done::Waiting;
             }
-            if connection.owed.is_empty() && connection.body_left == 0 && !has_messages {
-                break Done::Clear;
+            if connection.owed.is_empty() && connection.body_left == 0 {
+                match remaining {
+                    Remaining::Nothing => break Done::Clear,
+                    Remaining::At(next) if next > self.now => break Done::Later(next),
+                    Remaining::At(_) => continue,
+                    Remaining::Some => {}
+                }
             }
             // During a freeze, only bytes that the kernel has already are transmitted.
             if let Some(end) = self.shared.freeze.frozen_until(self.now) {
@@ -349,52 +366,5 @@ impl<D: Driver> Worker<D> {
             _ => return,
         };
         self.advance(id, counts);
-    }
-}
-
-/// State of a connection after [`Worker::advance`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Done {
-    /// No response is pending.
-    Clear,
-    /// Waits until the client reads, or until the end of the turn.
-    Waiting,
-    /// More can be sent, after other clients had their turn.
-    Runnable,
-    /// The next response is due at this instant.
-    Later(Nanos),
-    /// The connection is broken.
-    Broken,
-}
-
-/// Sends as much of a long body as the client accepts, up to the limit of one turn.
-fn send_body<D: Driver>(connection: &mut Connection, driver: &mut D, counts: &Counts) -> Done {
-    for _ in 0..BLOCKS_PER_GO {
-        let len = connection.body_left.min(FILLER_BYTES as u64);
-        counts.bytes_sent.add(len);
-        connection.body_left -= len;
-        match driver.send(connection.id, &filler()[..len as usize]) {
-            Ok(SendStatus::All) if connection.body_left == 0 => return Done::Clear,
-            Ok(SendStatus::All) => {}
-            Ok(SendStatus::Pending) => {
-                connection.pending = true;
-                return Done::Waiting;
-            }
-            Err(_) => return Done::Broken,
-        }
-    }
-    Done::Runnable
-}
-
-/// Puts pending responses into the outbox: those that are due, up to one with a long body, and up
-/// to the size limit of the outbox.
-fn render_owed(connection: &mut Connection, outbox: &mut Outbox, now: Nanos, counts: &Counts) {
-    while let Some(due) = connection.owed.front() {
-        let ready = due.at <= now && !due.answer.is_placeholder();
-        if !ready || connection.body_left > 0 || outbox.is_full() {
-            break;
-        }
-        connection.body_left = outbox.render(due, counts);
-        connection.owed.pop_front();
     }
 }

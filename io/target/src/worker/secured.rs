@@ -26,5 +26,9 @@ impl<D: Driver> Worker<D> {
             counts.full_handshakes.add(1);
             connection.handshake = Handshake::Full;
         }
+        if connection.carries_messages() {
+            // Raw TCP begins with a greeting.
+            self.advance(id, counts);
+        }
     }
 }
