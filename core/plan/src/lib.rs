@@ -80,7 +80,8 @@ pub use plan::{Close, EngineChoice, FileTables, HttpPlan, HttpVersion, Key, Plan
 pub use plan_share::PlanShare;
 pub use proxy::{ProxyChoice, ProxyPlan, ProxyProtocol, ProxyUrl};
 pub use scenario::{
-    ConnectionOwner, HooksPlan, MessageAction, MessagePlan, Reply, RequestPlan, Scenario, SharedPlan, Step,
+    ConnectionOwner, HooksPlan, MessageAction, MessagePlan, ReadExtent, Reply, RequestPlan, Scenario,
+    SharedPlan, Step,
 };
 pub use secret::Secret;
 pub use setting_names::SettingNames;
@@ -97,4 +98,4 @@ pub use tls::{TlsIdentity, TlsPlan, TlsResume, TlsVersions};
 pub use tls_options::{PemFile, TlsOptions};
 pub use tls_server_options::TlsServerOptions;
 pub use track::Track;
-pub use websocket::WebSocketPlan;
+pub use websocket::{EVENT_STREAM_FIELDS, WebSocketPlan};

@@ -9,7 +9,8 @@ use wavetank_units::{Nanos, Rate};
 use crate::constants::{CONNECT_TIMEOUT, TIMEOUT};
 use crate::{
     Condition, DnsRefreshPlan, HooksPlan, MessageAction, Phase, PlannedEvent, ProxyPlan, ProxyProtocol,
-    Scenario, SharedPlan, SourcesPlan, StatusSet, Step, TargetSelection, TargetUrl, TlsPlan, WebSocketPlan,
+    Scenario, SharedPlan, SourcesPlan, StatusSet, Step, TargetSelection, TargetUrl, TlsPlan, UrlProtocol,
+    WebSocketPlan,
 };
 
 /// The experiment resolved. Numbers are totals of the whole run, never per thread or host.
@@ -135,12 +136,13 @@ impl Plan {
     }
 
     /// Whether connections to a target go through a proxy as they are (RFC 6455 §4.1 for
-    /// WebSocket).
+    /// WebSocket; a proxy may collect the events of a stream).
     fn needs_tunnel(target: &Target) -> bool {
-        target.server_name.is_some() || target.is_websocket()
+        target.server_name.is_some() || target.protocol().has_messages()
     }
 
-    /// Whether a target is a WebSocket that the engine upgrades itself, because no step does.
+    /// Whether a target carries messages, and the engine makes its connections ready for them,
+    /// because no step does.
     pub fn upgrades_itself(&self, target: usize) -> bool {
         let is_connect = |step: &Step| {
             step.target == target
@@ -148,7 +150,8 @@ impl Plan {
         };
         let around = [&self.around.before, &self.around.after].into_iter().flatten();
         let mut scenarios = self.scenarios.iter().chain(around.map(|own| &**own));
-        self.targets[target].is_websocket() && !scenarios.any(|own| own.steps.iter().any(is_connect))
+        self.targets[target].protocol().has_messages()
+            && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
     /// When the last phase ends by time; `None` if only a number of requests ends it.
@@ -179,9 +182,9 @@ pub struct Target {
 }
 
 impl Target {
-    /// Whether connections carry WebSocket messages.
-    pub fn is_websocket(&self) -> bool {
-        TargetUrl::is_websocket_scheme(&self.url)
+    /// What connections carry.
+    pub fn protocol(&self) -> UrlProtocol {
+        TargetUrl::protocol_of(&self.url)
     }
 }
 
@@ -214,7 +217,7 @@ pub struct HttpPlan {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How names are looked up again; `None`: they are not.
     pub dns: Option<DnsRefreshPlan>,
-    /// How connections are upgraded to WebSocket.
+    /// How connections become WebSockets or event streams.
     pub websocket: WebSocketPlan,
 }
 

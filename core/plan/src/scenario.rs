@@ -102,7 +102,7 @@ pub struct Step {
     pub request: RequestPlan,
     /// Set if the request is a gRPC call.
     pub grpc: Option<GrpcPlan>,
-    /// What it does on a WebSocket; `None`: it is an HTTP request.
+    /// What it does on a connection with messages; `None`: it is an HTTP request.
     pub message: Option<MessagePlan>,
     /// The credentials of the request.
     pub auth: Option<AuthPlan>,
@@ -157,18 +157,35 @@ pub struct MessagePlan {
     pub reply: Reply,
     /// The number of messages to wait for.
     pub count: u32,
+    /// How much of what arrives on raw TCP is the answer.
+    pub read: Option<ReadExtent>,
 }
 
-/// An action on a WebSocket.
+/// How much of what arrives on raw TCP is one answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReadExtent {
+    /// What has arrived, at least one byte.
+    Any,
+    /// Everything up to and including these bytes.
+    Until(Vec<u8>),
+    /// This number of bytes.
+    Length(u64),
+    /// A length in this number of bytes, the highest first, and as many bytes after it.
+    Prefix(u8),
+    /// Everything until the server closes the connection.
+    Close,
+}
+
+/// An action on a connection that carries messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MessageAction {
-    /// Upgrades a connection.
+    /// Makes a connection ready for messages.
     Connect,
     /// Sends a message.
     Send,
     /// Waits for messages.
     Wait,
-    /// Closes the WebSocket.
+    /// Ends them.
     Close,
 }
 
@@ -186,7 +203,7 @@ pub enum Reply {
 impl MessagePlan {
     /// Whether no answer is awaited. Such a request has no service time.
     pub const fn is_one_way(&self) -> bool {
-        matches!((self.action, &self.reply), (MessageAction::Send, Reply::None))
+        matches!((self.action, &self.reply, &self.read), (MessageAction::Send, Reply::None, None))
     }
 }
 

@@ -19,7 +19,7 @@ pub struct TargetUrl {
     pub port: u16,
     /// Path and query as in the request line; starts with `/`.
     pub path: String,
-    /// Whether the scheme is `https`, `grpcs` or `wss`, so that the target uses TLS.
+    /// Whether the scheme is `https`, `grpcs`, `wss`, `sses` or `tls`, so that the target uses TLS.
     pub tls: bool,
     /// What the scheme says about the requests.
     pub protocol: UrlProtocol,
@@ -35,6 +35,22 @@ pub enum UrlProtocol {
     Grpc,
     /// WebSocket messages: `ws`, `wss`.
     WebSocket,
+    /// Server-sent events: `sse`, `sses`.
+    Events,
+    /// Bytes: `tcp`, `tls`.
+    Tcp,
+}
+
+impl UrlProtocol {
+    /// Whether connections carry messages instead of requests and responses.
+    pub const fn has_messages(self) -> bool {
+        matches!(self, Self::WebSocket | Self::Events | Self::Tcp)
+    }
+
+    /// Whether connections are used as they are, so that a URL has a port and no path.
+    const fn is_bare(self) -> bool {
+        matches!(self, Self::Tcp)
+    }
 }
 
 impl TargetUrl {
@@ -80,7 +96,11 @@ impl TargetUrl {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
             return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
         }
-        Ok(Self { host, port, path: path_and_query(&url), tls, protocol })
+        let path = path_and_query(&url);
+        if protocol.is_bare() {
+            check_bare(text, &with_host, &path)?;
+        }
+        Ok(Self { host, port, path, tls, protocol })
     }
 
     /// Returns the position in the start of a URL where the path or query of the request starts;
@@ -165,18 +185,19 @@ impl TargetUrl {
         if self.is_unix_socket() {
             return format!("{}://{}:{}", self.scheme(), self.host, self.path);
         }
-        let header = self.host_header();
+        let is_bare = self.protocol.is_bare();
+        let header = if is_bare { self.authority() } else { self.host_header() };
         let at = match split_zone(&self.host) {
             (address, Some(zone)) => header.replacen(address, &format!("{address}%25{zone}"), 1),
             (_, None) => header,
         };
-        format!("{}://{at}{}", self.scheme(), self.path)
+        format!("{}://{at}{}", self.scheme(), if is_bare { "" } else { &self.path })
     }
 
-    /// Whether `url` starts with the scheme of WebSocket.
-    pub(crate) fn is_websocket_scheme(url: &str) -> bool {
+    /// Returns what the scheme of `url` says about the requests.
+    pub fn protocol_of(url: &str) -> UrlProtocol {
         let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
-        scheme.eq_ignore_ascii_case("ws") || scheme.eq_ignore_ascii_case("wss")
+        known_scheme(&scheme.to_ascii_lowercase()).map_or(UrlProtocol::Http, |known| known.protocol)
     }
 
     /// Returns the scheme.
@@ -209,7 +230,36 @@ const fn scheme_name(tls: bool, protocol: UrlProtocol) -> &'static str {
         (UrlProtocol::Grpc, true) => "grpcs",
         (UrlProtocol::WebSocket, false) => "ws",
         (UrlProtocol::WebSocket, true) => "wss",
+        (UrlProtocol::Events, false) => "sse",
+        (UrlProtocol::Events, true) => "sses",
+        (UrlProtocol::Tcp, false) => "tcp",
+        (UrlProtocol::Tcp, true) => "tls",
     }
+}
+
+/// Returns what a scheme in lower case says, unless it is one of Unix sockets.
+fn known_scheme(scheme: &str) -> Option<Scheme> {
+    use UrlProtocol::{Events, Grpc, Http, Tcp, WebSocket};
+    let protocols = [Http, Grpc, WebSocket, Events, Tcp];
+    let all = protocols.into_iter().flat_map(|protocol| [(false, protocol), (true, protocol)]);
+    let all = all.map(|(tls, protocol)| Scheme { tls, protocol });
+    all.into_iter().find(|known| scheme_name(known.tls, known.protocol) == scheme)
+}
+
+/// Checks that the URL of a target without requests has a port and nothing after it.
+fn check_bare(text: &str, with_host: &str, path: &str) -> Result<(), UserError> {
+    let start = text.find("://").map_or(0, |at| at + 3);
+    let end = with_host.find(['/', '?', '#']).unwrap_or(with_host.len());
+    let port = with_host[..end].rsplit_once(':').map(|(_, port)| port);
+    if !port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) {
+        let hint = format!("{}{}:7000", &text[..start], &with_host[..end]);
+        return Err(UserError::usage("bad_url", format!("`{text}` has no port"), hint));
+    }
+    if path != "/" {
+        let hint = format!("{}{}; steps say what is sent", &text[..start], &with_host[..end]);
+        return Err(UserError::usage("bad_url", format!("`{text}` has a path, which TCP has not"), hint));
+    }
+    Ok(())
 }
 
 const fn default_port(tls: bool) -> u16 {
@@ -228,14 +278,10 @@ fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
         return schemeless(text).map(|rest| (http(false), rest));
     };
     match scheme.to_ascii_lowercase().as_str() {
-        "http" | "http+unix" => Ok((http(false), rest)),
-        "https" | "https+unix" => Ok((http(true), rest)),
-        "grpc" => Ok((Scheme { tls: false, protocol: UrlProtocol::Grpc }, rest)),
-        "grpcs" => Ok((Scheme { tls: true, protocol: UrlProtocol::Grpc }, rest)),
-        "ws" => Ok((Scheme { tls: false, protocol: UrlProtocol::WebSocket }, rest)),
-        "wss" => Ok((Scheme { tls: true, protocol: UrlProtocol::WebSocket }, rest)),
+        "http+unix" => Ok((http(false), rest)),
+        "https+unix" => Ok((http(true), rest)),
         "unix" => Ok((http(false), text)),
-        other => Err(bad_scheme(other, rest)),
+        other => known_scheme(other).map(|known| (known, rest)).ok_or_else(|| bad_scheme(other, rest)),
     }
 }
 
@@ -254,9 +300,9 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             return UserError::usage("bad_scheme", message, hint);
         }
         "h3" | "quic" => "HTTP/3 is",
-        "tcp" | "udp" | "tls" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss"
-        | "postgres" | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp"
-        | "ftp" | "sftp" | "ftps" | "file" => "this protocol is",
+        "udp" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss" | "postgres"
+        | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp" | "ftp"
+        | "sftp" | "ftps" | "file" => "this protocol is",
         _ => {
             let message = format!("`{scheme}://` is not a scheme of HTTP");
             return UserError::usage("bad_scheme", message, format!("http://{rest}, or https://{rest}"));

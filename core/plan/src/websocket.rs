@@ -1,15 +1,19 @@
-//! [`WebSocketPlan`]: how connections are upgraded to WebSocket.
+//! [`WebSocketPlan`]: how connections become WebSockets or event streams.
 
 use serde::{Deserialize, Serialize};
 
-/// How connections of `ws://` and `wss://` are upgraded.
+/// The fields of every request for an event stream (WHATWG HTML §9.2.2).
+pub const EVENT_STREAM_FIELDS: [(&str, &str); 2] =
+    [("Accept", "text/event-stream"), ("Cache-Control", "no-store")];
+
+/// How connections of `ws://` and `wss://` are upgraded. An event stream has only headers of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebSocketPlan {
     /// The subprotocols to offer, separated by commas.
     pub subprotocol: Option<String>,
     /// Offer permessage-deflate.
     pub deflate: bool,
-    /// Further fields of the upgrade that no step sends, without templates.
+    /// Further fields of the request that no step sends, without templates.
     pub headers: Vec<(String, String)>,
     /// Names of headers (lower case) with values that are never written anywhere.
     pub secret_headers: Vec<String>,

@@ -16,7 +16,10 @@
 
 pub mod h1;
 pub mod h2;
+pub mod messages;
 mod proxy_header;
+pub mod raw;
+pub mod sse;
 pub mod ws;
 
 pub use proxy_header::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};

@@ -5,12 +5,16 @@
 //! for the time of an opening or a request. A million mostly idle connections therefore need little
 //! memory.
 
+use std::collections::BTreeMap;
+
 use wavetank_pace::TimerId;
+use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::Limits;
-use wavetank_wire::ws;
+use wavetank_wire::messages::{IdleState, MessageClient};
+use wavetank_wire::{raw, sse, ws};
 
-use crate::machine::{Machine, WebSocket};
+use crate::machine::{Machine, MessageConn};
 use crate::request_queue::RequestQueue;
 
 /// The activity on a slot's connection; see the module documentation.
@@ -55,7 +59,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         match &self.machine {
-            Machine::Http1(_) | Machine::WebSocket(_) => self.flights.sent(),
+            Machine::Http1(_) | Machine::Messages(_) => self.flights.sent(),
             Machine::Http2(client) => client.in_flight(),
         }
     }
@@ -64,7 +68,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn takes_more(&self) -> bool {
         match &self.machine {
-            Machine::Http1(_) | Machine::WebSocket(_) => !self.flights.is_refused(),
+            Machine::Http1(_) | Machine::Messages(_) => !self.flights.is_refused(),
             Machine::Http2(client) => !self.leaving && client.room() > 0,
         }
     }
@@ -74,7 +78,7 @@ impl ConnIo {
     pub(crate) fn deadline(&self) -> Option<Nanos> {
         let queued = self.flights.deadline();
         match &self.machine {
-            Machine::Http1(_) | Machine::WebSocket(_) => queued,
+            Machine::Http1(_) | Machine::Messages(_) => queued,
             Machine::Http2(client) => client.tags().map(|stream| stream.request.deadline).chain(queued).min(),
         }
     }
@@ -85,6 +89,10 @@ pub(crate) struct ConnIoPool {
     limits: Limits,
     /// The seed of the next WebSocket.
     seed: u64,
+    /// Whether some step reads messages that arrived before it started.
+    keeps_messages: bool,
+    /// The last event id of streams, by slot: of those that were lost, and of idle ones.
+    last_ids: BTreeMap<u32, Box<[u8]>>,
     #[expect(clippy::vec_box, reason = "boxes are passed on without a move")]
     spare: Vec<Box<ConnIo>>,
 }
@@ -97,8 +105,56 @@ const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl ConnIoPool {
     /// Creates an empty pool. `seed` determines the keys and masks of WebSockets.
-    pub(crate) const fn new(limits: Limits, seed: u64) -> Self {
-        Self { limits, seed, spare: Vec::new() }
+    pub(crate) const fn new(limits: Limits, seed: u64, keeps_messages: bool) -> Self {
+        Self { limits, seed, keeps_messages, last_ids: BTreeMap::new(), spare: Vec::new() }
+    }
+
+    /// Whether some step reads messages that arrived before it started.
+    pub(crate) const fn keeps_messages(&self) -> bool {
+        self.keeps_messages
+    }
+
+    /// Creates the machine of a new connection with messages.
+    pub(crate) fn message_client(&mut self, protocol: UrlProtocol) -> MessageClient {
+        match protocol {
+            UrlProtocol::Events => MessageClient::Events(sse::Client::new(self.event_limits())),
+            UrlProtocol::Tcp => {
+                MessageClient::Raw(raw::Client::new(self.answer_bytes_max(), self.keeps_messages))
+            }
+            _ => MessageClient::WebSocket(ws::Client::new(self.message_limits(), self.draw_seed())),
+        }
+    }
+
+    /// The limits on a response with events.
+    fn event_limits(&self) -> Limits {
+        Limits { body_bytes_max: self.answer_bytes_max(), ..self.limits }
+    }
+
+    /// The limit on one message.
+    fn answer_bytes_max(&self) -> u64 {
+        self.message_limits().message_bytes_max
+    }
+
+    /// Keeps the last event id of a stream that is idle or lost.
+    pub(crate) fn keep_last_id(&mut self, seat: u32, id: &[u8]) {
+        if id.is_empty() {
+            self.last_ids.remove(&seat);
+        } else {
+            self.last_ids.insert(seat, id.into());
+        }
+    }
+
+    /// Forgets the last event id of a slot.
+    #[inline]
+    pub(crate) fn forget_last_id(&mut self, seat: u32) {
+        if !self.last_ids.is_empty() {
+            self.last_ids.remove(&seat);
+        }
+    }
+
+    /// Returns the last event id of a slot.
+    pub(crate) fn last_id(&self, seat: u32) -> &[u8] {
+        self.last_ids.get(&seat).map_or(b"", |id| id)
     }
 
     /// The limits on WebSocket messages.
@@ -113,15 +169,31 @@ impl ConnIoPool {
         self.seed
     }
 
-    /// Takes an instance for a slot that has none, with an open WebSocket if the slot has one.
+    /// Takes an instance for a slot that has none, with the machine of its idle connection.
     #[cold]
-    pub(crate) fn take_for(&mut self, has_websocket: bool) -> Box<ConnIo> {
+    pub(crate) fn take_for(&mut self, seat: u32, parked: Option<IdleState>) -> Box<ConnIo> {
         let mut talk = self.take();
-        if has_websocket {
-            let client = ws::Client::resume(self.message_limits(), self.draw_seed());
-            talk.machine = Machine::WebSocket(Box::new(WebSocket::new(client)));
+        if let Some(parked) = parked {
+            let client = self.resume(seat, parked);
+            talk.machine = Machine::Messages(Box::new(MessageConn::new(client)));
         }
         talk
+    }
+
+    /// Returns the machine of an idle connection with messages.
+    pub(crate) fn resume(&mut self, seat: u32, parked: IdleState) -> MessageClient {
+        match parked {
+            IdleState::WebSocket => {
+                MessageClient::WebSocket(ws::Client::resume(self.message_limits(), self.draw_seed()))
+            }
+            IdleState::Events(body) => {
+                let limits = self.event_limits();
+                MessageClient::Events(sse::Client::resume(limits, body, self.last_id(seat)))
+            }
+            IdleState::Raw => {
+                MessageClient::Raw(raw::Client::resume(self.answer_bytes_max(), self.keeps_messages))
+            }
+        }
     }
 
     /// The limits on a response.

@@ -2,6 +2,7 @@
 
 use wavetank_driver::ConnId;
 use wavetank_units::Nanos;
+use wavetank_wire::messages::IdleState;
 
 use crate::conn_io::ConnIo;
 use crate::request_queue::QueuedRequest;
@@ -18,7 +19,8 @@ pub(crate) enum ConnState {
     Tunnelling,
     /// It is connected, and the TLS handshake is in progress.
     Securing,
-    /// It is connected, and the first bytes of HTTP/2 or the upgrade to WebSocket are exchanged.
+    /// It is connected, and the first bytes of HTTP/2 are exchanged, or the request for a WebSocket
+    /// or an event stream is not answered yet.
     Greeting,
     /// It is open.
     Open,
@@ -78,8 +80,8 @@ pub(crate) struct ConnSlot {
     /// [`NOT_POOLED`].
     pub(crate) idle_at: u32,
     pub(crate) wish: SlotIntent,
-    /// Its connection is an open WebSocket.
-    pub(crate) upgraded: bool,
+    /// How an idle connection with messages continues, if the slot has no `talk`.
+    pub(crate) parked: Option<IdleState>,
 }
 
 impl ConnSlot {
@@ -96,7 +98,7 @@ impl ConnSlot {
             past: LastUse::Nothing,
             idle_at: NOT_POOLED,
             wish: SlotIntent::None,
-            upgraded: false,
+            parked: None,
         }
     }
 

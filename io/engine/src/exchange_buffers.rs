@@ -123,6 +123,13 @@ impl ExchangeBuffers {
         letter.keeps_body = manner.keeps_body();
     }
 
+    /// Keeps the fields of that message, if they are required.
+    pub(crate) fn message_fields(&mut self, exchange: Id, manner: RequestFlags, lines: &[u8]) {
+        if !self.is_empty() && manner.keeps_fields() {
+            self.entry(exchange).fields.extend_from_slice(lines);
+        }
+    }
+
     /// Keeps the head of the response to an upgrade.
     pub(crate) fn upgrade_head(&mut self, exchange: Id, head: &ResponseHead<'_>) {
         if self.is_empty() {

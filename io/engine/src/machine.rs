@@ -6,7 +6,7 @@ use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
 use wavetank_wire::h2::Client;
-use wavetank_wire::ws;
+use wavetank_wire::messages::{IdleState, MessageClient};
 
 use crate::request_queue::QueuedRequest;
 
@@ -20,14 +20,23 @@ pub(crate) enum Machine {
     Http1(ResponseReader),
     /// HTTP/2, with its streams.
     Http2(Box<Client<StreamRequest>>),
-    /// WebSocket, from its upgrade on. Its requests are in the connection's queue, as with HTTP/1.
-    WebSocket(Box<WebSocket>),
+    /// Messages: WebSocket, event stream, TCP. Its requests are in the connection's queue, as with
+    /// HTTP/1.
+    Messages(Box<MessageConn>),
 }
 
-/// A WebSocket, and its messages that no request awaits.
-pub(crate) struct WebSocket {
-    pub(crate) client: ws::Client,
+/// A connection that carries messages, and those that no request awaits.
+pub(crate) struct MessageConn {
+    pub(crate) client: MessageClient,
     pub(crate) inbox: Inbox,
+}
+
+/// A message that no request awaits.
+#[derive(Default)]
+pub(crate) struct Message {
+    /// Its field lines.
+    pub(crate) fields: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// The number of messages that are kept for later requests.
@@ -39,14 +48,14 @@ const INBOX_BYTES_MAX: usize = 1 << 20;
 /// oldest is discarded.
 #[derive(Default)]
 pub(crate) struct Inbox {
-    messages: VecDeque<Vec<u8>>,
+    messages: VecDeque<Message>,
     bytes: usize,
 }
 
 impl Inbox {
     /// Adds a message.
-    pub(crate) fn push(&mut self, message: Vec<u8>) {
-        self.bytes += message.len();
+    pub(crate) fn push(&mut self, message: Message) {
+        self.bytes += message.bytes();
         self.messages.push_back(message);
         while self.messages.len() > INBOX_MAX || (self.bytes > INBOX_BYTES_MAX && self.messages.len() > 1) {
             self.pop();
@@ -54,22 +63,28 @@ impl Inbox {
     }
 
     /// Takes the oldest message.
-    pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn pop(&mut self) -> Option<Message> {
         let message = self.messages.pop_front()?;
-        self.bytes -= message.len();
+        self.bytes -= message.bytes();
         Some(message)
     }
 }
 
-impl WebSocket {
+impl Message {
+    const fn bytes(&self) -> usize {
+        self.fields.len() + self.body.len()
+    }
+}
+
+impl MessageConn {
     /// Creates one for a client.
-    pub(crate) fn new(client: ws::Client) -> Self {
+    pub(crate) fn new(client: MessageClient) -> Self {
         Self { client, inbox: Inbox::default() }
     }
 
-    /// Whether it is open and has no other state.
-    fn is_idle(&self) -> bool {
-        self.inbox.messages.is_empty() && self.client.is_idle()
+    /// Returns how it continues, if it is open and has no other state.
+    pub(crate) fn idle_state(&self) -> Option<IdleState> {
+        self.client.idle_state().filter(|_| self.inbox.messages.is_empty())
     }
 }
 
@@ -110,7 +125,7 @@ impl Machine {
     /// Whether it has no state apart from being open.
     pub(crate) fn is_idle(&self) -> bool {
         match self {
-            Self::WebSocket(socket) => socket.is_idle(),
+            Self::Messages(own) => own.idle_state().is_some(),
             other => other.is_idle_http1(),
         }
     }

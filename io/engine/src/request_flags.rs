@@ -75,6 +75,11 @@ impl RequestFlags {
         self.0 & Self::COOKIES != 0
     }
 
+    /// The fields of the head or of a message are kept.
+    pub(crate) const fn keeps_fields(self) -> bool {
+        self.0 & Self::FIELDS != 0
+    }
+
     /// The body is kept.
     pub(crate) const fn keeps_body(self) -> bool {
         self.0 & Self::BODY != 0

@@ -1,15 +1,24 @@
-//! The request that upgrades a connection to WebSocket, where no step has one.
+//! The request that makes a connection ready for messages, where no step has one.
 
-use wavetank_plan::{Plan, Target, TargetUrl};
+use wavetank_plan::{EVENT_STREAM_FIELDS, Plan, Target, TargetUrl, UrlProtocol};
 use wavetank_wire::h1::{RequestParts, Version, render_request};
 
-/// Returns the whole request without its `Sec-WebSocket-Key`.
+/// The fields of every upgrade to WebSocket.
+const WEBSOCKET_FIELDS: [(&str, &str); 3] =
+    [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
+
+/// Returns the whole request, without its `Sec-WebSocket-Key` or `Last-Event-ID`. TCP needs none.
 pub(crate) fn upgrade_request(plan: &Plan, target: &Target) -> Vec<u8> {
     let settings = &plan.http.websocket;
+    let (fixed, fields) = match target.protocol() {
+        UrlProtocol::WebSocket => (&WEBSOCKET_FIELDS[..], settings.fields()),
+        UrlProtocol::Events => (&EVENT_STREAM_FIELDS[..], Vec::new()),
+        _ => return Vec::new(),
+    };
     let path = TargetUrl::parse(&target.url).map_or_else(|_| "/".to_owned(), |url| url.path);
-    let fields = settings.fields();
     let own = settings.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let fixed = [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
+    let is_own = |name: &str| settings.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let fixed = fixed.iter().copied().filter(|(name, _)| !is_own(name));
     let headers: Vec<(&str, &str)> =
         own.chain(fixed).chain(fields.iter().map(|(name, value)| (*name, value.as_str()))).collect();
     render_request(&RequestParts {

@@ -74,7 +74,7 @@ impl RequestExtras {
             || is_grpc(url)
             || !options.stages.is_empty()
             || has_template(url)
-            || is_websocket(url)
+            || TargetUrl::protocol_of(url).has_messages()
             || options.headers.iter().any(|(_, value)| has_template(value.reveal()))
             || body.is_some_and(|body| std::str::from_utf8(body).is_ok_and(has_template))
     }
@@ -142,12 +142,6 @@ pub(super) fn parse_load_source(
 fn is_grpc(url: &str) -> bool {
     let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
     ["grpc", "grpcs"].iter().any(|own| scheme.eq_ignore_ascii_case(own))
-}
-
-/// Whether the URL is a WebSocket.
-fn is_websocket(url: &str) -> bool {
-    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
-    scheme.eq_ignore_ascii_case("ws") || scheme.eq_ignore_ascii_case("wss")
 }
 
 fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), UserError> {

@@ -172,7 +172,7 @@ impl TryRun<'_> {
         let shown = &mut self.shown;
         shown.begin(part, &scenario.name);
         let mut tell = |event: TryEvent| shown.event(event);
-        let mut story = TraceRecorder::new(scenario, &mut self.secrets, &mut tell);
+        let mut story = TraceRecorder::new((scenario, &self.plan.targets), &mut self.secrets, &mut tell);
         let walked = go(&mut self.alone, &mut |happened| story.record(happened));
         self.shown.end(&walked);
         for (sum, count) in self.counts.iter_mut().zip(&walked.counts) {

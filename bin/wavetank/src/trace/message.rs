@@ -5,9 +5,11 @@ use wavetank_grpc::MessageError;
 use wavetank_journey::GrpcCodec;
 use wavetank_journey::content::decode_body;
 use wavetank_journey::extract::ResponseView;
+use wavetank_plan::UrlProtocol;
 use wavetank_record::{TryBody, TryMessage};
 use wavetank_units::Nanos;
-use wavetank_wire::ws::{CloseCode, MessageKind, Operation};
+use wavetank_wire::messages::Operation;
+use wavetank_wire::ws::{CloseCode, MessageKind};
 
 use super::SecretScrubber;
 
@@ -30,32 +32,68 @@ pub(super) fn request(
     TryMessage { line, headers, body }
 }
 
-/// Describes what a step does on a WebSocket.
-pub(super) fn operation(bytes: &[u8]) -> TryMessage {
+/// Describes what a step does on a connection with messages.
+pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol) -> TryMessage {
+    let (one, kind) = match protocol {
+        UrlProtocol::Events => ("event", "event stream"),
+        UrlProtocol::Tcp => ("answer", "TCP"),
+        _ => ("WebSocket message", "WebSocket"),
+    };
     let (line, payload) = match Operation::parse(bytes) {
+        Operation::Send(..) | Operation::Post(..) | Operation::Ask(..) if protocol == UrlProtocol::Tcp => {
+            ("TCP bytes".to_owned(), payload(bytes))
+        }
         Operation::Send(MessageKind::Text, text) | Operation::Post(MessageKind::Text, text) => {
             ("WebSocket text message".to_owned(), text)
         }
         Operation::Send(MessageKind::Binary, data) | Operation::Post(MessageKind::Binary, data) => {
             ("WebSocket binary message".to_owned(), data)
         }
-        Operation::Wait => ("wait for a WebSocket message".to_owned(), &b""[..]),
-        Operation::WaitOn => ("wait for the next WebSocket message".to_owned(), &b""[..]),
-        Operation::Close(code) => (format!("WebSocket close {}", String::from_utf8_lossy(code)), &b""[..]),
+        Operation::Wait | Operation::Read(_) => (format!("wait for {} {one}", article(one)), &b""[..]),
+        Operation::WaitOn => (format!("wait for the next {one}"), &b""[..]),
+        Operation::Close(code) => {
+            (format!("{kind} close {}", String::from_utf8_lossy(code)).trim_end().to_owned(), &b""[..])
+        }
+        Operation::Connect(_) if protocol == UrlProtocol::Tcp => ("TCP connect".to_owned(), &b""[..]),
+        Operation::Ask(_, data) => (format!("{kind} bytes"), data),
         Operation::Connect(_) => (String::new(), bytes),
     };
     let body = (!payload.is_empty()).then(|| of_body(payload, None, payload.len() as u64));
     TryMessage { line, headers: Vec::new(), body }
 }
 
-/// Describes the answer to a step on a WebSocket: a message, or a Close frame with this code.
-pub(super) fn websocket_answer(code: u16, body: &[u8], body_bytes: u64) -> TryMessage {
-    let line = match code {
-        0 => "WebSocket message".to_owned(),
-        code => format!("WebSocket close {}", CloseCode(code)),
+fn payload(bytes: &[u8]) -> &[u8] {
+    match Operation::parse(bytes) {
+        Operation::Send(_, data) | Operation::Post(_, data) | Operation::Ask(_, data) => data,
+        _ => b"",
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}
+
+/// Describes the answer to a step with messages: a message, or the end of the connection. `code` is
+/// that of a Close frame.
+pub(super) fn message_answer(
+    protocol: UrlProtocol,
+    code: u16,
+    fields: &[u8],
+    body: &[u8],
+    body_bytes: u64,
+) -> TryMessage {
+    let line = match (protocol, code) {
+        (UrlProtocol::Events, _) if fields.is_empty() => "event stream closed",
+        (UrlProtocol::Events, _) => "event",
+        (UrlProtocol::Tcp, _) if body_bytes == 0 => "TCP done",
+        (UrlProtocol::Tcp, _) => "TCP bytes",
+        (_, 0) => "WebSocket message",
+        (_, code) => &format!("WebSocket close {}", CloseCode(code)),
     };
+    let text = String::from_utf8_lossy(fields);
+    let headers = text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
     let body = (body_bytes > 0).then(|| of_body(body, None, body_bytes));
-    TryMessage { line, headers: Vec::new(), body }
+    TryMessage { line: line.to_owned(), headers, body }
 }
 
 /// Describes a response.

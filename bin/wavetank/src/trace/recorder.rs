@@ -9,7 +9,7 @@ use wavetank_journey::cookies::CookieOutcome;
 use wavetank_journey::value::Values;
 use wavetank_measure::ErrorClass;
 use wavetank_plan::redact::REDACTED;
-use wavetank_plan::{MessageAction, Scenario};
+use wavetank_plan::{MessageAction, Scenario, Target, UrlProtocol};
 use wavetank_record::{Number, TryEvent};
 use wavetank_units::{Nanos, address_text};
 
@@ -24,6 +24,7 @@ const VALUE_BYTES_MAX: usize = 200;
 /// until it is over, because it may extract a secret from its response.
 pub(crate) struct TraceRecorder<'a> {
     scenario: &'a Scenario,
+    targets: &'a [Target],
     secrets: &'a mut SecretScrubber,
     held: Vec<TryEvent>,
     step: Option<u16>,
@@ -31,13 +32,14 @@ pub(crate) struct TraceRecorder<'a> {
 }
 
 impl<'a> TraceRecorder<'a> {
-    /// Creates a recorder for a walk through `scenario`; `tell` receives what may be shown.
+    /// Creates a recorder for a walk through `scenario` of a plan with `targets`; `tell` receives
+    /// what may be shown.
     pub(crate) fn new(
-        scenario: &'a Scenario,
+        (scenario, targets): (&'a Scenario, &'a [Target]),
         secrets: &'a mut SecretScrubber,
         tell: &'a mut dyn FnMut(TryEvent),
     ) -> Self {
-        Self { scenario, secrets, held: Vec::new(), step: None, tell }
+        Self { scenario, targets, secrets, held: Vec::new(), step: None, tell }
     }
 
     /// One thing happened.
@@ -115,6 +117,7 @@ impl<'a> TraceRecorder<'a> {
     fn request(&self, sent: &SentRequest<'_>) -> TryEvent {
         let step = self.step.and_then(|step| self.scenario.steps.get(usize::from(step)));
         let of_step = step.map_or(&[][..], |step| &step.request.secret_headers);
+        let protocol = self.protocol();
         TryEvent::Request {
             why: match sent.why {
                 RequestCause::Step => "step",
@@ -127,10 +130,18 @@ impl<'a> TraceRecorder<'a> {
             address: address_text(sent.address),
             reused: sent.reused,
             message: match step.and_then(|step| step.message.as_ref()) {
-                Some(own) if own.action != MessageAction::Connect => message::operation(sent.bytes),
+                Some(own) if own.action != MessageAction::Connect || protocol == UrlProtocol::Tcp => {
+                    message::operation(sent.bytes, protocol)
+                }
                 _ => message::request(sent.bytes, self.secrets, of_step, sent.call),
             },
         }
+    }
+
+    /// The protocol of the current step's target.
+    fn protocol(&self) -> UrlProtocol {
+        let step = self.step.and_then(|step| self.scenario.steps.get(usize::from(step)));
+        step.map_or(UrlProtocol::Http, |step| self.targets[step.target].protocol())
     }
 
     fn answer(&self, answer: &FullResponse<'_>) -> TryEvent {
@@ -138,8 +149,9 @@ impl<'a> TraceRecorder<'a> {
             status: answer.status,
             ttfb_us: micros(answer.first_byte - answer.sent),
             service_us: micros(answer.complete - answer.sent),
-            message: if answer.head.is_empty() {
-                message::websocket_answer(answer.status, answer.body, answer.body_bytes)
+            message: if answer.head.is_empty() || !answer.head.starts_with(b"HTTP/") {
+                let (fields, body) = (answer.head, answer.body);
+                message::message_answer(self.protocol(), answer.status, fields, body, answer.body_bytes)
             } else {
                 message::answer(answer, self.secrets)
             },

@@ -58,6 +58,26 @@ fn rehearse(trial: &RunHarness, name: &str, target: &str) -> Outcome {
     trial.program().args(words).args(["--format", "json"]).run()
 }
 
+/// Returns the result of rehearsing an example against `url`, which is its own target otherwise.
+#[track_caller]
+fn rehearsed_at(name: &str, own: &str, url: &str) -> RunResult {
+    let trial = trial();
+    let words = rehearsal(name, THEIR_TARGET).into_iter().map(|word| word.replace(own, url));
+    let outcome = trial.program().args(words).args(["--format", "json"]).run();
+    let result = outcome.result();
+    result.conserved();
+    assert_eq!(result.count("requests.failed"), 0, "{outcome}");
+    let notes = result.at("notes").to_string();
+    assert!(notes.contains("rehearsal"), "it is marked as a rehearsal: {result}");
+    result
+}
+
+/// Returns the messages that the server has received and sent.
+fn messages(serve: &Serve) -> (u64, u64) {
+    let counts = &truth(serve)["messages"];
+    (counts["received"].as_u64().expect("a count"), counts["sent"].as_u64().expect("a count"))
+}
+
 /// Runs the rehearsal command of an example against `serve --any`, and compares its counts with the
 /// server's.
 #[track_caller]
@@ -201,6 +221,38 @@ fn every_shape_is_rehearsed() {
         assert_eq!(truth["paths"]["/"].as_u64(), Some(result.count("requests.done")), "{result}");
         Ok(())
     });
+}
+
+#[test]
+fn a_chat_is_rehearsed() {
+    let serve = Serve::start(&trial().program(), &[]);
+    let url = format!("ws://{}/ws/echo", serve.address());
+    let result = rehearsed_at("websocket.yaml", "ws://127.0.0.1:8080/ws/echo", &url);
+    assert_eq!(threshold(&result, "held >= 100 in talk"), (100.0, Some(true)), "{result}");
+    assert_eq!(threshold(&result, "lost = 0"), (0.0, Some(true)), "{result}");
+    let (received, sent) = messages(&serve);
+    let done = result.count("requests.done");
+    assert!(done > 0 && (done..=result.sent_total()).contains(&received), "{received}: {result}");
+    assert_eq!(received, sent, "{result}");
+}
+
+#[test]
+fn a_ticker_is_rehearsed() {
+    let serve = Serve::start(&trial().program(), &[]);
+    let url = format!("sse://{}/events", serve.address());
+    let result = rehearsed_at("events.yaml", "sse://127.0.0.1:8080/events", &url);
+    assert_eq!(threshold(&result, "held >= 100 in listen"), (100.0, Some(true)), "{result}");
+    assert_eq!(threshold(&result, "lost = 0"), (0.0, Some(true)), "{result}");
+    let done = result.count("requests.done");
+    assert!(done > 0 && messages(&serve).1 >= done, "{result}");
+}
+
+#[test]
+fn a_line_protocol_is_rehearsed() {
+    let serve = Serve::start(&trial().program(), &["--tcp", "127.0.0.1:0"]);
+    let result = rehearsed_at("tcp.yaml", "tcp://127.0.0.1:7000", &serve.tcp_url());
+    assert!(result.count("requests.done") > 0, "{result}");
+    assert!(messages(&serve).0 > 0, "{result}");
 }
 
 /// The thresholds of the same rehearsals fail if the target does not meet them.

@@ -25,5 +25,7 @@ pub(crate) enum MapName {
     Phase,
     Event,
     MultipartFile,
+    TcpBytes,
+    TcpExtent,
     Choice,
 }

@@ -7,8 +7,11 @@ mod grpc;
 mod http;
 mod load;
 mod map_name;
+mod message;
+mod sse;
 mod step;
 mod synonyms;
+mod tcp;
 mod websocket;
 
 pub(crate) use custom_kind::CustomKind;
@@ -43,6 +46,8 @@ impl Grammar for MapName {
         Self::Phase,
         Self::Choice,
         Self::MultipartFile,
+        Self::TcpBytes,
+        Self::TcpExtent,
         Self::Event,
     ];
     const FILE: Self = Self::Experiment;
@@ -77,6 +82,8 @@ impl Grammar for MapName {
             Self::Event => &EVENT,
             Self::MultipartFile => &MULTIPART_FILE,
             Self::Choice => &CHOICE,
+            Self::TcpBytes => &tcp::BYTES,
+            Self::TcpExtent => &tcp::EXTENT,
         }
     }
 

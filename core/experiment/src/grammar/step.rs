@@ -3,7 +3,8 @@
 use wavetank_grammar::{key, required};
 
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
-use super::{Key, Kind, MapName, Section, websocket};
+use super::message::ON_FAILURE;
+use super::{Key, Kind, MapName, Section, sse, tcp, websocket};
 
 /// A step: its verbs, of which exactly one is given, and the keys that belong to them.
 pub(crate) struct StepForm {
@@ -65,9 +66,6 @@ const REQUEST_KEYS: &[Key] = &[
     ),
     ON_FAILURE,
 ];
-
-pub(super) const ON_FAILURE: Key =
-    key("on_failure", Kind::Word(&["continue", "end_session", "end_run"]), "Reaction to a failure.");
 
 const STEPS: Key = required("steps", Kind::Own(Steps), "The steps inside.");
 
@@ -159,6 +157,13 @@ pub(crate) static FORMS: &[&StepForm] = &[
     &websocket::SEND,
     &websocket::WAIT,
     &websocket::CLOSE,
+    &sse::OPEN,
+    &sse::WAIT,
+    &sse::CLOSE,
+    &tcp::CONNECT,
+    &tcp::SEND,
+    &tcp::READ,
+    &tcp::CLOSE,
     &StepForm {
         title: "Think time",
         name: "think",

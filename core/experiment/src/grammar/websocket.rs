@@ -2,9 +2,9 @@
 
 use wavetank_grammar::key;
 
-use super::CustomKind::{Auth, Check, Part, Template, Value};
-use super::step::ON_FAILURE;
-use super::{Key, Kind, Section, StepForm};
+use super::CustomKind::{Auth, Check, Template, Value};
+use super::message::{CHECK, COUNT, EXTRACT, MESSAGES, NAME, ON_FAILURE, TIMEOUT, TO};
+use super::{Kind, Section, StepForm};
 
 /// `ws:`.
 pub(crate) static WEBSOCKET: Section = Section {
@@ -17,19 +17,6 @@ pub(crate) static WEBSOCKET: Section = Section {
     ],
     verbs: &[],
 };
-
-const NAME: Key = key("name", Kind::Text, "Its name in reports and conditions; default: the verb.");
-const TO: Key = key("to", Kind::Name, "Another target, a name under targets.");
-const TIMEOUT: Key = key("timeout", Kind::Duration, "Instead of http.timeout.");
-const EXTRACT: Key = key("extract", Kind::Map(&Kind::Own(Part)), "Variables extracted from the answer.");
-const CHECK: Key = key(
-    "check",
-    Kind::OneOrList(&Kind::Either(&[Kind::Own(Check), Kind::Map(&Kind::Own(Check))])),
-    "Conditions on the answer.",
-);
-const COUNT: Key = key("count", Kind::Map(&Kind::Own(Check)), "Counts answers that meet the condition.");
-const MESSAGES: Key =
-    key("messages", Kind::Count, "Number of messages to wait for; default 1. The last one is the answer.");
 
 /// `ws.connect`.
 pub(crate) static CONNECT: StepForm = StepForm {

@@ -1,10 +1,11 @@
-//! Lowers WebSocket messages and the settings of upgrades.
+//! Lowers messages and the settings of connections that carry them.
 
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{
-    self as plan, Escape, MessagePlan, Plan, Reply, RequestPlan, UrlProtocol, WebSocketPlan,
+    self as plan, EVENT_STREAM_FIELDS, Escape, MessagePlan, Plan, Reply, RequestPlan, UrlProtocol,
+    WebSocketPlan,
 };
 
 use super::LowerError;
@@ -12,7 +13,7 @@ use super::body;
 use super::scope::ScenarioScope;
 use crate::model::{AwaitedReply, Experiment, Message, Request, Template};
 
-/// The fields that every upgrade has (RFC 6455 §4.1).
+/// The fields that every upgrade to WebSocket has (RFC 6455 §4.1).
 const FIELDS: [(&str, &str); 3] =
     [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
 
@@ -23,7 +24,8 @@ pub(super) fn message(names: &ScenarioScope<'_>, message: &Message) -> Result<Me
         AwaitedReply::Any => Reply::Any,
         AwaitedReply::Matching(check) => Reply::Matching(Box::new(names.check(check, None)?)),
     };
-    Ok(MessagePlan { action: message.action, binary: message.binary, reply, count: message.count })
+    let Message { action, binary, count, read, .. } = message;
+    Ok(MessagePlan { action: *action, binary: *binary, reply, count: *count, read: read.clone() })
 }
 
 /// Lowers what a message contains.
@@ -40,23 +42,32 @@ pub(super) fn payload(
     Ok(RequestPlan { body, ..RequestPlan::default() })
 }
 
-/// Adds the fields of an upgrade to its request.
-pub(super) fn add_upgrade_fields(experiment: &Experiment, request: &mut RequestPlan) {
-    let own = FIELDS.iter().map(|(name, value)| ((*name).to_owned(), plan::Template::from(*value)));
-    request.headers.extend(own);
-    let settings = WebSocketPlan {
-        subprotocol: experiment.ws.subprotocol.clone(),
-        deflate: experiment.ws.deflate.unwrap_or_default(),
+/// Adds the fields of the request that opens a connection with messages.
+pub(super) fn add_opening_fields(experiment: &Experiment, protocol: UrlProtocol, request: &mut RequestPlan) {
+    let fixed = if protocol == UrlProtocol::WebSocket { &FIELDS[..] } else { &EVENT_STREAM_FIELDS[..] };
+    let settings = settings(experiment, protocol == UrlProtocol::WebSocket);
+    let fixed = fixed.iter().map(|(name, value)| (*name, (*value).to_owned()));
+    for (name, value) in fixed.chain(settings.fields()) {
+        if !request.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
+            request.headers.push((name.to_owned(), value.as_str().into()));
+        }
+    }
+}
+
+fn settings(experiment: &Experiment, is_websocket: bool) -> WebSocketPlan {
+    WebSocketPlan {
+        subprotocol: experiment.ws.subprotocol.clone().filter(|_| is_websocket),
+        deflate: experiment.ws.deflate.unwrap_or_default() && is_websocket,
         ..WebSocketPlan::default()
-    };
-    let own = settings.fields().into_iter().map(|(name, value)| (name.to_owned(), value.as_str().into()));
-    request.headers.extend(own);
+    }
 }
 
 /// Lowers the settings of upgrades that no step sends.
 pub(super) fn websocket(experiment: &Experiment) -> WebSocketPlan {
-    let mut urls = experiment.targets.iter().flat_map(|target| &target.urls);
-    if !urls.any(|one| one.url.value.protocol == UrlProtocol::WebSocket) {
+    let urls = experiment.targets.iter().flat_map(|target| &target.urls);
+    let protocols: Vec<_> = urls.map(|one| one.url.value.protocol).collect();
+    let is_websocket = protocols.contains(&UrlProtocol::WebSocket);
+    if !is_websocket && !protocols.contains(&UrlProtocol::Events) {
         return WebSocketPlan::default();
     }
     let fixed = experiment.http.headers.iter().filter_map(|header| {
@@ -74,32 +85,42 @@ pub(super) fn websocket(experiment: &Experiment) -> WebSocketPlan {
         .map(|(name, _)| name.to_ascii_lowercase())
         .filter(|name| is_secret_header(name) || redacted(name))
         .collect();
-    WebSocketPlan {
-        subprotocol: experiment.ws.subprotocol.clone(),
-        deflate: experiment.ws.deflate.unwrap_or_default(),
-        headers,
-        secret_headers,
-    }
+    WebSocketPlan { headers, secret_headers, ..settings(experiment, is_websocket) }
 }
 
 /// Checks that a step fits the protocol of its target.
 pub(super) fn check_protocol(
-    is_websocket: bool,
+    protocol: UrlProtocol,
     request: &Request,
     url: &str,
     place: Span,
 ) -> Result<(), LowerError> {
     let name = request.display_name();
-    let (message, hint) = match (is_websocket, &request.message) {
-        (true, None) => (
-            format!("`{name}` is HTTP, and {url} is a WebSocket"),
-            "ws.send: MESSAGE, or to: another target with http://",
+    let own = request.message.as_ref().map_or(UrlProtocol::Http, |message| message.protocol);
+    if own == protocol || !(own.has_messages() || protocol.has_messages()) {
+        return Ok(());
+    }
+    let (is_one, verb) = match protocol {
+        UrlProtocol::WebSocket => ("is a WebSocket", "ws.send: MESSAGE"),
+        UrlProtocol::Events => ("is an event stream", "sse.wait: any"),
+        UrlProtocol::Tcp => ("is TCP without HTTP", "tcp.send: TEXT"),
+        _ => ("is not one", "get: /"),
+    };
+    let (needs, scheme) = match own {
+        UrlProtocol::WebSocket => ("needs a WebSocket", "ws://"),
+        UrlProtocol::Events => ("needs an event stream", "sse://"),
+        UrlProtocol::Tcp => ("needs a TCP target", "tcp://"),
+        _ => ("is HTTP", "http://"),
+    };
+    let (message, hint) = match protocol.has_messages() {
+        true => (
+            format!("`{name}` {needs}, and {url} {is_one}"),
+            format!("{verb}, or to: another target with {scheme}"),
         ),
-        (false, Some(_)) => (
-            format!("`{name}` needs a WebSocket, and {url} is not one"),
-            "target: ws://HOST, or to: another target with ws://",
+        false => (
+            format!("`{name}` {needs}, and {url} is not one"),
+            format!("target: {scheme}HOST, or to: another target with {scheme}"),
         ),
-        _ => return Ok(()),
     };
     Err(Diagnostic::error("wrong_protocol", place, message, hint).into())
 }
@@ -110,18 +131,22 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
         step.message.as_ref().is_some_and(|own| {
             own.action != plan::MessageAction::Send
                 || own.count > 1
+                || own.read.is_some()
                 || matches!(own.reply, Reply::Matching(_))
         })
     };
     if plan.http.pipeline > 1 && plan.scenarios.iter().any(|own| own.steps.iter().any(reads_some)) {
-        let message = "users that share a WebSocket by pipelining can only send messages, with reply: any";
+        let message =
+            "users that share a connection by pipelining can only send WebSocket messages, with reply: any";
         let error = wavetank_units::UserError::usage("conflict", message, "leave the pipeline out");
         return Err(error.into());
     }
-    if !(0..plan.targets.len()).any(|target| plan.upgrades_itself(target)) {
-        return Ok(());
-    }
-    let hint = "upgrade in a step: ws.connect: /path";
+    let with_request =
+        |target: usize| plan.upgrades_itself(target) && plan.targets[target].protocol() != UrlProtocol::Tcp;
+    let Some(target) = (0..plan.targets.len()).find(|target| with_request(*target)) else { return Ok(()) };
+    let is_websocket = plan.targets[target].protocol() == UrlProtocol::WebSocket;
+    let verb = if is_websocket { "ws.connect" } else { "sse.open" };
+    let hint = format!("open it in a step: {verb}: /path");
     if let Some(header) = experiment.http.headers.iter().find(|header| header.value.as_fixed().is_none()) {
         let message = format!("the header {} differs between users", header.name.value);
         return Err(Diagnostic::error("not_fixed", header.name.place, message, hint).into());
@@ -129,8 +154,8 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
     if experiment.http.auth.is_some() {
         let error = wavetank_units::UserError::usage(
             "conflict",
-            "http.auth has no effect on a WebSocket that no step opens",
-            "upgrade in a step: ws.connect: /path, or use -H 'Authorization: …'",
+            format!("http.auth has no effect on a connection that no {verb} opens"),
+            format!("{hint}, or use -H 'Authorization: …'"),
         );
         return Err(error.into());
     }

@@ -130,7 +130,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
     grpc::expect_ok(&mut plan);
     name_whole_url(&mut plan);
     plan_checks::check_series(&plan)?;
-    plan_checks::check_websocket(&plan)?;
+    plan_checks::check_messages(&plan)?;
     plan_checks::check_http2(&plan)?;
     message::check_upgrades(experiment, &plan)?;
     let lacking = feasibility::shortfalls(&plan, &room, fewer, experiment.setting_names);

@@ -1,7 +1,9 @@
 //! Checks of a plan as a whole: series, and what a protocol cannot do.
 
 use wavetank_plan::constants::SERIES_MAX;
-use wavetank_plan::{ConnectionOwner, HttpVersion, Load, MessageAction, Plan, Reply, Step, Target};
+use wavetank_plan::{
+    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, Target, UrlProtocol,
+};
 use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
 
@@ -31,33 +33,52 @@ pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
     Err(UserError::usage("too_many_series", message, hint))
 }
 
-/// Checks that a plan with WebSocket targets contains nothing that these cannot do.
+/// Checks that a plan with targets that carry messages contains nothing that these cannot do.
 ///
 /// # Errors
 /// Another version of HTTP than 1.1, and connections that serve one request.
-pub(super) fn check_websocket(plan: &Plan) -> Result<(), UserError> {
-    if !plan.targets.iter().any(Target::is_websocket) {
-        return Ok(());
-    }
+pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
+    let mut protocols = plan.targets.iter().map(Target::protocol).filter(|own| own.has_messages());
+    let Some(protocol) = protocols.next() else { return Ok(()) };
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let (what, close) = match protocol {
+        UrlProtocol::Events => ("an event stream", "sse.close: true"),
+        UrlProtocol::Tcp => ("a TCP connection", "tcp.close: true"),
+        _ => ("a WebSocket", "ws.close: 1000"),
+    };
     if plan.http.version != HttpVersion::Http11 {
-        return conflict("a WebSocket is upgraded from HTTP/1.1", "leave the version of HTTP out");
+        let message = match protocol {
+            UrlProtocol::WebSocket => "a WebSocket is upgraded from HTTP/1.1".to_owned(),
+            _ => format!("{what} in a plan needs HTTP/1.1 for all targets"),
+        };
+        return conflict(&message, "leave the version of HTTP out");
     }
     if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
-        let hint = "close it in a step: ws.close: 1000";
-        return conflict("a WebSocket carries any number of messages", hint);
+        let message = format!("{what} carries any number of messages");
+        return conflict(&message, &format!("close it in a step: {close}"));
     }
     let is_simple = |step: &Step| {
         step.message.as_ref().is_none_or(|message| {
             let is_any = !matches!(message.reply, Reply::Matching(_)) && message.count == 1;
-            message.action == MessageAction::Send && is_any
+            message.action == MessageAction::Send && is_any && message.read != Some(ReadExtent::Close)
         })
     };
     let is_shared =
         |owner: ConnectionOwner| matches!(owner, ConnectionOwner::Shared | ConnectionOwner::Request);
     if plan.scenarios.iter().any(|own| is_shared(own.connection) && !own.steps.iter().all(is_simple)) {
-        let hint = "connection: session, in the scenario or at the top of the file";
-        return conflict("several steps on a WebSocket need a connection of the session's own", hint);
+        let hint = match protocol {
+            UrlProtocol::Events => {
+                "-c CONNECTIONS instead of a rate, or connection: session, at the top of a file"
+            }
+            _ => "connection: session, in the scenario or at the top of the file",
+        };
+        let message = match protocol {
+            UrlProtocol::WebSocket => {
+                "several steps on a WebSocket need a connection of the session's own".to_owned()
+            }
+            _ => format!("steps that read from {what} need a connection of the session's own"),
+        };
+        return conflict(&message, hint);
     }
     Ok(())
 }

@@ -27,8 +27,8 @@ pub(super) fn step(
         RequestHead::Http { method, url } => {
             let (target, path) = path(names, targets, request, url)?;
             let mut sent = http_request(names, request, &method.value, path, number)?;
-            if request.message.is_some() {
-                message::add_upgrade_fields(names.shared.experiment, &mut sent);
+            if let Some(own) = &request.message {
+                message::add_opening_fields(names.shared.experiment, own.protocol, &mut sent);
             }
             (target, sent, None)
         }
@@ -50,7 +50,7 @@ pub(super) fn step(
         return Err(grpc::wrong_scheme(call.is_some(), place).into());
     }
     let url = targets.url(target);
-    message::check_protocol(url.protocol == UrlProtocol::WebSocket, request, &url.url(), place)?;
+    message::check_protocol(url.protocol, request, &url.url(), place)?;
     let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
     let auth = credentials(names, request)?.filter(|_| !sent.method.is_empty());
     let follow = request.follow.or(http.follow).filter(|_| call.is_none() && messages.is_none()).unwrap_or(0);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{
-    DnsRefreshPlan, PickOrder, RefreshedName, ScenarioMix, TargetSelection, TargetUrl, TlsPlan, UrlProtocol,
+    DnsRefreshPlan, PickOrder, RefreshedName, ScenarioMix, TargetSelection, TargetUrl, TlsPlan,
 };
 
 use super::shared::too_many;
@@ -242,10 +242,10 @@ impl<'e> Targets<'e> {
     }
 }
 
-/// Whether the URL has a query that no request would have. The path of a WebSocket is that of its
-/// upgrade.
+/// Whether the URL has a query that no request would have. The path of a WebSocket or an event
+/// stream is that of its opening.
 fn has_unused_query(one: &TargetAddress) -> bool {
-    one.url.value.protocol != UrlProtocol::WebSocket && one.url.value.path.contains('?')
+    !one.url.value.protocol.has_messages() && one.url.value.path.contains('?')
 }
 
 fn later(place: Span, message: &str, hint: &str) -> Result<(), LowerError> {

@@ -1,12 +1,14 @@
-//! [`Message`]: what a step does on a WebSocket.
+//! [`Message`]: what a step does on a connection that carries messages.
 
-use wavetank_plan::MessageAction;
+use wavetank_plan::{MessageAction, ReadExtent, UrlProtocol};
 
 use super::Check;
 
-/// What a step does on a WebSocket.
+/// What a step does on a connection that carries messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
+    /// The protocol of its connection.
+    pub protocol: UrlProtocol,
     /// The action.
     pub action: MessageAction,
     /// A message is sent as bytes instead of text.
@@ -15,6 +17,8 @@ pub struct Message {
     pub reply: AwaitedReply,
     /// The number of messages to wait for.
     pub count: u32,
+    /// How much of what arrives on raw TCP is the answer.
+    pub read: Option<ReadExtent>,
 }
 
 /// The answer that a step awaits.
@@ -30,17 +34,24 @@ pub enum AwaitedReply {
 
 impl Message {
     /// Creates one that awaits no answer.
-    pub(crate) const fn new(action: MessageAction) -> Self {
-        Self { action, binary: false, reply: AwaitedReply::None, count: 1 }
+    pub(crate) const fn new(protocol: UrlProtocol, action: MessageAction) -> Self {
+        Self { protocol, action, binary: false, reply: AwaitedReply::None, count: 1, read: None }
     }
 
     /// Returns the step's verb.
     pub const fn verb(&self) -> &'static str {
-        match self.action {
-            MessageAction::Connect => "ws.connect",
-            MessageAction::Send => "ws.send",
-            MessageAction::Wait => "ws.wait",
-            MessageAction::Close => "ws.close",
+        match (self.protocol, self.action) {
+            (UrlProtocol::Events, MessageAction::Connect) => "sse.open",
+            (UrlProtocol::Events, MessageAction::Send | MessageAction::Wait) => "sse.wait",
+            (UrlProtocol::Events, MessageAction::Close) => "sse.close",
+            (UrlProtocol::Tcp, MessageAction::Connect) => "tcp.connect",
+            (UrlProtocol::Tcp, MessageAction::Send) => "tcp.send",
+            (UrlProtocol::Tcp, MessageAction::Wait) => "tcp.read",
+            (UrlProtocol::Tcp, MessageAction::Close) => "tcp.close",
+            (_, MessageAction::Connect) => "ws.connect",
+            (_, MessageAction::Send) => "ws.send",
+            (_, MessageAction::Wait) => "ws.wait",
+            (_, MessageAction::Close) => "ws.close",
         }
     }
 

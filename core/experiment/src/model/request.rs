@@ -36,7 +36,7 @@ pub struct Request {
     pub counts: Vec<(Spanned<String>, Check)>,
     /// Reaction to a failure.
     pub on_failure: Option<OnFailure>,
-    /// What it does on a WebSocket. The head of a message is its text.
+    /// What it does on a connection with messages. The head of a message is its text.
     pub message: Option<Message>,
 }
 
@@ -66,10 +66,10 @@ impl Request {
     pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
             (Some(name), _) => name.value.clone(),
-            (None, RequestHead::Http { url, .. }) if self.message.is_some() => {
-                format!("ws.connect {}", url.display_text())
+            (None, RequestHead::Http { method, url }) => {
+                let verb = self.message.as_ref().map_or(method.value.as_str(), |message| message.verb());
+                format!("{verb} {}", url.display_text())
             }
-            (None, RequestHead::Http { method, url }) => format!("{} {}", method.value, url.display_text()),
             (None, RequestHead::Raw(_)) => {
                 self.message.as_ref().map_or("raw", |message| message.verb()).to_owned()
             }
@@ -107,7 +107,7 @@ pub enum Body {
     Multipart(Vec<(String, PartContent)>),
     /// Text.
     Text(Template),
-    /// Bytes as they are. Only a body of the command line has them.
+    /// Bytes as they are, of the command line or of `hex:`.
     Bytes(Vec<u8>),
     /// The name of a file.
     File(Spanned<String>),

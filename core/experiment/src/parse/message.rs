@@ -1,7 +1,7 @@
 //! WebSocket: `ws` and the steps with messages.
 
 use wavetank_grammar::{Entry, Node, Spanned};
-use wavetank_plan::MessageAction;
+use wavetank_plan::{MessageAction, UrlProtocol};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -35,6 +35,16 @@ impl Parser<'_> {
 
     /// Reads a step with `ws.connect` as its verb.
     pub(super) fn ws_connect(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        self.opening(UrlProtocol::WebSocket, verb, keys)
+    }
+
+    /// Reads a step with an HTTP request that opens a connection with messages.
+    pub(super) fn opening(
+        &mut self,
+        protocol: UrlProtocol,
+        verb: &Entry,
+        keys: &mut Keys<'_>,
+    ) -> Option<Request> {
         let head = self.template(&verb.value, "a path").and_then(|whole| self.path(whole, verb.value.place));
         let query =
             keys.take("query").and_then(|node| self.named_values(node, "a query")).unwrap_or_default();
@@ -42,7 +52,7 @@ impl Parser<'_> {
         let auth = keys.take("auth").and_then(|node| self.auth(node));
         let method = Spanned::new("GET".to_owned(), verb.place);
         let request = self.common(head.map(|url| RequestHead::Http { method, url }), keys)?;
-        let message = Some(Message::new(MessageAction::Connect));
+        let message = Some(Message::new(protocol, MessageAction::Connect));
         Some(Request { query, headers, auth, message, ..request })
     }
 
@@ -75,17 +85,28 @@ impl Parser<'_> {
             let hint = "reply: any, or reply: with a condition on the answer";
             return self.fail("option_conflict", place, message, hint);
         }
-        let message = Some(Message { action: MessageAction::Send, binary, reply, count });
+        let message = Message::new(UrlProtocol::WebSocket, MessageAction::Send);
+        let message = Some(Message { binary, reply, count, ..message });
         Some(Request { body, message, ..request })
     }
 
     /// Reads a step with `ws.wait` as its verb.
     pub(super) fn ws_wait(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        self.waiting(UrlProtocol::WebSocket, verb, keys)
+    }
+
+    /// Reads a step that waits for messages.
+    pub(super) fn waiting(
+        &mut self,
+        protocol: UrlProtocol,
+        verb: &Entry,
+        keys: &mut Keys<'_>,
+    ) -> Option<Request> {
         let reply = self.reply(&verb.value);
         let count = self.message_count(keys).map_or(1, |count| count.value);
         let request = self.common(Some(RequestHead::Raw(empty(verb.value.place))), keys);
-        let message = Some(Message { action: MessageAction::Wait, binary: false, reply: reply?, count });
-        Some(Request { message, ..request? })
+        let message = Message { reply: reply?, count, ..Message::new(protocol, MessageAction::Wait) };
+        Some(Request { message: Some(message), ..request? })
     }
 
     /// Reads a step with `ws.close` as its verb.
@@ -101,7 +122,7 @@ impl Parser<'_> {
         }
         let head = code.map(|code| RequestHead::Raw(Template::fixed(code.value.to_string(), place)));
         let request = self.common(head, keys)?;
-        Some(Request { message: Some(Message::new(MessageAction::Close)), ..request })
+        Some(Request { message: Some(Message::new(UrlProtocol::WebSocket, MessageAction::Close)), ..request })
     }
 
     fn reply(&mut self, node: &Node) -> Option<AwaitedReply> {
@@ -120,11 +141,11 @@ impl Parser<'_> {
 
 impl Request {
     /// Whether a part of the answer is used.
-    const fn reads_answer(&self) -> bool {
+    pub(super) const fn reads_answer(&self) -> bool {
         !(self.extract.is_empty() && self.checks.is_empty() && self.counts.is_empty())
     }
 }
 
-fn empty(place: wavetank_grammar::Span) -> Template {
+pub(super) fn empty(place: wavetank_grammar::Span) -> Template {
     Template::fixed("", place)
 }

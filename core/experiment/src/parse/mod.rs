@@ -6,6 +6,7 @@
 mod body;
 mod check;
 mod data;
+mod events;
 mod experiment;
 mod expression;
 mod grpc;
@@ -24,6 +25,7 @@ mod span;
 mod step;
 mod subject;
 mod target;
+mod tcp;
 mod template;
 mod text;
 mod think;

@@ -8,7 +8,7 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 
 /// Namespaces of protocols that this version does not support yet.
-const LATER: [&str; 7] = ["mqtt", "pg", "mysql", "ldap", "xmpp", "tcp", "udp"];
+const LATER: [&str; 6] = ["mqtt", "pg", "mysql", "ldap", "xmpp", "udp"];
 
 impl Parser<'_> {
     /// Reads a list of steps.
@@ -75,7 +75,8 @@ impl Parser<'_> {
         let upper = first.key.to_ascii_lowercase();
         let namespace = first.key.split('.').next().unwrap_or_default();
         if first.key.contains('.') && LATER.contains(&namespace) {
-            let hint = "this version supports HTTP (get, post, …) and WebSocket (ws.send, …)";
+            let hint = "this version supports HTTP (get, post, …), gRPC (grpc.call), WebSocket (ws.send, …), \
+                event streams (sse.wait, …) and TCP (tcp.send, …)";
             return self.fail(
                 "protocol_later",
                 first.place,
@@ -108,6 +109,12 @@ impl Parser<'_> {
             "ws.send" => self.ws_send(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "ws.wait" => self.ws_wait(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "ws.close" => self.ws_close(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            _ if form.starts_with("sse.") => {
+                self.event_step(form, verb, keys).map(|request| Verb::Request(Box::new(request)))
+            }
+            _ if form.starts_with("tcp.") => {
+                self.tcp_step(form, verb, keys).map(|request| Verb::Request(Box::new(request)))
+            }
             "think" => self.think(&verb.value).map(Verb::Think),
             "group" => {
                 let name = self.step_name(&verb.value);

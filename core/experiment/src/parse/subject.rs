@@ -50,7 +50,7 @@ impl Parser<'_> {
         let (word, rest) = text.split_at(end);
         let rest = rest.trim_start();
         let length = match word {
-            "status" | "time" | "size" | "body" => 0,
+            "status" | "time" | "size" | "body" | "data" | "event" | "id" => 0,
             "header" | "cookie" => {
                 rest.find(|c: char| c.is_whitespace() || "=!<>".contains(c)).unwrap_or(rest.len())
             }
@@ -76,7 +76,9 @@ impl Parser<'_> {
             "status" => Some(AnswerSource::Status),
             "time" => Some(AnswerSource::Time),
             "size" => Some(AnswerSource::Size),
-            "body" => Some(AnswerSource::Body),
+            "body" | "data" => Some(AnswerSource::Body),
+            // The parts of a server-sent event are its fields.
+            "event" | "id" if argument.is_empty() => Some(AnswerSource::Header(word.to_owned())),
             "header" | "cookie" if argument.is_empty() || argument.contains(' ') => wants(self, "one name"),
             "header" => Some(AnswerSource::Header(argument.to_owned())),
             "cookie" => Some(AnswerSource::Cookie(argument.to_owned())),

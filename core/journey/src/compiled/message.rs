@@ -1,12 +1,14 @@
-//! [`CompiledMessage`]: what a step does on a WebSocket.
+//! [`CompiledMessage`]: what a step does on a connection that carries messages.
 
-use wavetank_plan::{MessageAction, MessagePlan, Reply, Template};
+use wavetank_plan::{MessageAction, MessagePlan, ReadExtent, Reply, Template, UrlProtocol};
 use wavetank_units::UserError;
-use wavetank_wire::ws::{MessageKind, Operation};
+use wavetank_wire::messages::Operation;
+use wavetank_wire::raw::ReadRule;
+use wavetank_wire::ws::MessageKind;
 
 use super::check::CompiledCheck;
 
-/// What a step does on a WebSocket.
+/// What a step does on a connection that carries messages.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledMessage {
     /// The action.
@@ -17,6 +19,8 @@ pub(crate) struct CompiledMessage {
     pub(crate) count: u32,
     /// No answer is awaited.
     pub(crate) one_way: bool,
+    /// Bytes that arrive before it starts are part of its answer.
+    pub(crate) reads: bool,
 }
 
 impl CompiledMessage {
@@ -29,28 +33,44 @@ impl CompiledMessage {
             Reply::Matching(check) => Some(CompiledCheck::new(check)?),
             Reply::None | Reply::Any => None,
         };
-        Ok(Self { action: plan.action, reply, count: plan.count.max(1), one_way: plan.is_one_way() })
+        let (count, one_way, reads) = (plan.count.max(1), plan.is_one_way(), plan.read.is_some());
+        Ok(Self { action: plan.action, reply, count, one_way, reads })
     }
 
     /// Whether it reads the awaited messages.
     pub(crate) fn needs_body(&self) -> bool {
         self.reply.as_ref().is_some_and(CompiledCheck::needs_body)
     }
+
+    /// Whether it reads their fields or content.
+    pub(crate) const fn looks(&self) -> bool {
+        self.reply.is_some()
+    }
 }
 
 /// Returns what a step sends to its connection: the operation and its payload. `None`: the request
 /// of an upgrade is sent as any other.
-pub(crate) fn operation(plan: &MessagePlan, payload: &Template) -> Option<Template> {
+pub(crate) fn operation(plan: &MessagePlan, payload: &Template, protocol: UrlProtocol) -> Option<Template> {
     let kind = if plan.binary { MessageKind::Binary } else { MessageKind::Text };
-    let operation = match plan.action {
-        MessageAction::Connect => return None,
-        MessageAction::Send if plan.is_one_way() => Operation::Post(kind, b""),
-        MessageAction::Send => Operation::Send(kind, b""),
-        MessageAction::Wait => Operation::Wait,
-        MessageAction::Close => Operation::Close(b""),
+    let rule = plan.read.as_ref().map(|read| match read {
+        ReadExtent::Any => ReadRule::Any,
+        ReadExtent::Until(delimiter) => ReadRule::Until(delimiter),
+        &ReadExtent::Length(length) => ReadRule::Length(length),
+        &ReadExtent::Prefix(bytes) => ReadRule::Prefix(bytes),
+        ReadExtent::Close => ReadRule::Close,
+    });
+    let operation = match (plan.action, rule) {
+        (MessageAction::Connect, _) if protocol == UrlProtocol::Tcp => Operation::Connect(b""),
+        (MessageAction::Connect, _) => return None,
+        (MessageAction::Send, Some(rule)) => Operation::Ask(rule, b""),
+        (MessageAction::Send, None) if plan.is_one_way() => Operation::Post(kind, b""),
+        (MessageAction::Send, None) => Operation::Send(kind, b""),
+        (MessageAction::Wait, Some(rule)) => Operation::Read(rule),
+        (MessageAction::Wait, None) => Operation::Wait,
+        (MessageAction::Close, _) => Operation::Close(b""),
     };
     let mut bytes = Template::default();
-    bytes.push_fixed(&[operation.prefix()?]);
+    bytes.push_fixed(&operation.prefix());
     for piece in &payload.pieces {
         match piece {
             wavetank_plan::TemplatePart::Fixed(text) => bytes.push_fixed(text),

@@ -44,7 +44,9 @@ impl RequestTemplate {
     /// If the step calls a method that the plan does not describe, or its message does not fit.
     pub fn new(step: &Step, plan: &Plan) -> Result<Self, UserError> {
         let request = &step.request;
-        if let Some(bytes) = step.message.as_ref().and_then(|message| operation(message, &request.body)) {
+        let protocol = plan.targets[step.target].protocol();
+        let message = step.message.as_ref();
+        if let Some(bytes) = message.and_then(|message| operation(message, &request.body, protocol)) {
             return Ok(Self::raw(&bytes));
         }
         if request.method.is_empty() {

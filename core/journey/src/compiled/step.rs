@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{AuthPlan, MessageAction, Plan, StatusSet, Step};
+use wavetank_plan::{AuthPlan, MessageAction, Plan, StatusSet, Step, UrlProtocol};
 use wavetank_units::{Nanos, UserError};
 
 use super::check::CompiledCheck;
@@ -42,7 +42,7 @@ pub struct CompiledStep {
     pub(crate) checks: Vec<CompiledCheck>,
     pub(crate) counts: Vec<(u16, CompiledCheck)>,
     pub(crate) keeps: Retain,
-    /// What it does on a WebSocket; `None`: it is an HTTP request.
+    /// What it does on a connection with messages; `None`: it is an HTTP request.
     pub(crate) message: Option<CompiledMessage>,
 }
 
@@ -90,6 +90,7 @@ impl CompiledStep {
             || asked().any(CompiledCheck::needs_body);
         let message = step.message.as_ref().map(CompiledMessage::new).transpose()?;
         let looks_inside = looks_inside || message.as_ref().is_some_and(CompiledMessage::needs_body);
+        let looks = looks || message.as_ref().is_some_and(CompiledMessage::looks);
         let target = &plan.targets[step.target];
         // A check of the status replaces the default expectation.
         let status_checked = checks.iter().any(CompiledCheck::checks_status);
@@ -105,7 +106,9 @@ impl CompiledStep {
             host: without_port(&target.host).to_ascii_lowercase(),
             secure: target.server_name.is_some(),
             shape: RequestTemplate::new(step, plan)?,
-            expect: if let Some(statuses) = expected_of_message(message.as_ref(), status_checked) {
+            expect: if let Some(statuses) =
+                expected_of_message(message.as_ref(), target.protocol(), status_checked)
+            {
                 statuses
             } else if status_checked {
                 StatusSet(vec![(0, 999)])
@@ -161,7 +164,8 @@ impl CompiledStep {
     /// Whether messages that arrive before it starts are kept for it.
     pub fn reads_earlier_messages(&self) -> bool {
         self.message.as_ref().is_some_and(|message| {
-            message.action == MessageAction::Wait || message.reply.is_some() || message.count > 1
+            let is_wait = message.action == MessageAction::Wait;
+            is_wait || message.reads || message.reply.is_some() || message.count > 1
         })
     }
 
@@ -176,14 +180,19 @@ impl CompiledStep {
     }
 }
 
-/// Returns the statuses of a step with WebSocket messages, which have none. An upgrade is done with
-/// status 101 only, unless a check looks at the status.
-fn expected_of_message(message: Option<&CompiledMessage>, status_checked: bool) -> Option<StatusSet> {
-    match message?.action {
-        MessageAction::Connect if status_checked => Some(StatusSet(vec![(100, 999)])),
-        MessageAction::Connect => Some(StatusSet(vec![(101, 101)])),
-        _ => Some(StatusSet(vec![(0, 9_999)])),
-    }
+/// Returns the statuses of a step with messages, which have none. A connection is ready for them
+/// with one status only, unless a check looks at it.
+fn expected_of_message(
+    message: Option<&CompiledMessage>,
+    protocol: UrlProtocol,
+    status_checked: bool,
+) -> Option<StatusSet> {
+    let ready = match (message?.action, protocol) {
+        (MessageAction::Connect, UrlProtocol::WebSocket) => 101,
+        (MessageAction::Connect, UrlProtocol::Events) => 200,
+        _ => return Some(StatusSet(vec![(0, 9_999)])),
+    };
+    Some(StatusSet(vec![if status_checked { (100, 999) } else { (ready, ready) }]))
 }
 
 impl FollowUpConfig {

@@ -1,8 +1,10 @@
-//! [`MessageYaml`] and [`WebSocketYaml`]: WebSocket messages, in `plan.yaml`.
+//! [`MessageYaml`] and [`WebSocketYaml`]: messages, in `plan.yaml`.
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::{REDACTED, is_secret_header};
-use wavetank_plan::{Check, CheckSubject, MessageAction, MessagePlan, Reply, Template, Test, WebSocketPlan};
+use wavetank_plan::{
+    Check, CheckSubject, MessageAction, MessagePlan, ReadExtent, Reply, Template, Test, WebSocketPlan,
+};
 
 use super::is_default;
 use super::names::{name_of, one_of};
@@ -16,6 +18,7 @@ const ACTIONS: [(&str, MessageAction); 4] = [
     ("close", MessageAction::Close),
 ];
 const ANY: &str = "any";
+const CLOSE: &str = "close";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct MessageYaml {
@@ -27,11 +30,15 @@ pub(super) struct MessageYaml {
     reply: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     messages: Option<u32>,
+    /// What is read of raw TCP: `any`, `close`, `until` and bytes in hexadecimal digits, `length`
+    /// or `prefix` and a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    read: Option<String>,
 }
 
 impl MessageYaml {
     pub(super) fn new(message: &MessagePlan, words: PlanText<'_>) -> Self {
-        let MessagePlan { action, binary, reply, count } = message;
+        let MessagePlan { action, binary, reply, count, read } = message;
         Self {
             action: name_of(*action, &ACTIONS).to_owned(),
             binary: *binary,
@@ -41,6 +48,13 @@ impl MessageYaml {
                 Reply::Matching(check) => Some(words.check(check)),
             },
             messages: (*count != 1).then_some(*count),
+            read: read.as_ref().map(|read| match read {
+                ReadExtent::Any => ANY.to_owned(),
+                ReadExtent::Until(delimiter) => format!("until {}", hex_text(delimiter)),
+                ReadExtent::Length(length) => format!("length {length}"),
+                ReadExtent::Prefix(bytes) => format!("prefix {bytes}"),
+                ReadExtent::Close => CLOSE.to_owned(),
+            }),
         }
     }
 
@@ -55,9 +69,34 @@ impl MessageYaml {
                 Reply::Matching(Box::new(Check { text: text.to_owned(), subject, test }))
             }
         };
-        let count = self.messages.unwrap_or(1);
-        Ok(MessagePlan { action: one_of(&self.action, &ACTIONS)?, binary: self.binary, reply, count })
+        Ok(MessagePlan {
+            action: one_of(&self.action, &ACTIONS)?,
+            binary: self.binary,
+            reply,
+            count: self.messages.unwrap_or(1),
+            read: self.read.as_deref().map(Self::read_extent),
+        })
     }
+
+    fn read_extent(text: &str) -> ReadExtent {
+        let (word, argument) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            CLOSE => ReadExtent::Close,
+            "until" => ReadExtent::Until(hex_bytes(argument)),
+            "length" => ReadExtent::Length(argument.parse().unwrap_or_default()),
+            "prefix" => ReadExtent::Prefix(argument.parse().unwrap_or_default()),
+            _ => ReadExtent::Any,
+        }
+    }
+}
+
+fn hex_text(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hex_bytes(text: &str) -> Vec<u8> {
+    let pairs = text.as_bytes().as_chunks::<2>().0.iter();
+    pairs.filter_map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,12 +4,14 @@
 //! bytes. It panics if the readers report different results, or if they claim more bytes than they
 //! received.
 
+mod events;
 mod http2;
 mod request;
 mod response;
 mod transcript;
 mod websocket;
 
+pub use events::{event_stream, raw_bytes};
 pub use http2::{http2_client, http2_server};
 pub use request::request;
 pub use response::response;

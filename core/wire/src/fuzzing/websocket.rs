@@ -15,6 +15,10 @@ impl MessageSink for Transcript {
         self.note(format_args!("begin {kind:?}"));
     }
 
+    fn fields(&mut self, lines: &[u8]) {
+        self.note(format_args!("fields {}", lines.escape_ascii()));
+    }
+
     fn piece(&mut self, bytes: &[u8]) {
         assert!(!bytes.is_empty(), "an empty piece of a message");
         self.body.extend_from_slice(bytes);
@@ -38,6 +42,10 @@ impl ClientSink for Transcript {
 
     fn closed(&mut self, code: CloseCode, reason: &[u8]) {
         self.note(format_args!("closed {code} {}", reason.escape_ascii()));
+    }
+
+    fn ended(&mut self) {
+        self.note(format_args!("ended"));
     }
 }
 

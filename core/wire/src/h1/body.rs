@@ -55,6 +55,15 @@ enum Stage {
     EndLf,
 }
 
+/// The framing of a body without a stated length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenBody {
+    /// In chunks; the next one begins.
+    Chunked,
+    /// Everything until the peer closes.
+    UntilClose,
+}
+
 impl Body {
     /// Nothing to read.
     pub(crate) const NONE: Self = Self { left: 0, bytes: 0, extra: 0, stage: Stage::Done, digits: 0 };
@@ -68,6 +77,24 @@ impl Body {
             Framing::Length(length) => Ok(Self { left: length, stage: Stage::Counted, ..Self::NONE }),
             Framing::Chunked => Ok(Self { stage: Stage::Size, ..Self::NONE }),
             Framing::UntilClose => Ok(Self { stage: Stage::UntilClose, ..Self::NONE }),
+        }
+    }
+
+    /// Continues a body without a stated length, where nothing of a chunk was read.
+    pub(crate) const fn resume(body: OpenBody) -> Self {
+        let stage = match body {
+            OpenBody::Chunked => Stage::Size,
+            OpenBody::UntilClose => Stage::UntilClose,
+        };
+        Self { stage, ..Self::NONE }
+    }
+
+    /// Returns how the body continues, if [`resume`](Self::resume) is equivalent.
+    pub(crate) const fn open_body(&self) -> Option<OpenBody> {
+        match self.stage {
+            Stage::UntilClose => Some(OpenBody::UntilClose),
+            Stage::Size if self.digits == 0 => Some(OpenBody::Chunked),
+            _ => None,
         }
     }
 

@@ -55,6 +55,7 @@ mod response_writer;
 mod scan;
 mod version;
 
+pub use body::OpenBody;
 pub use bytes::{is_field_name, is_field_value};
 pub use date::http_date;
 pub use error::{FaultKind, ParseError, Reason};

@@ -1,6 +1,6 @@
 //! Reading responses: the client's side.
 
-use super::body::Body;
+use super::body::{Body, OpenBody};
 use super::error::{ParseError, Reason};
 use super::framing::Framing;
 use super::limits::{Limits, Packed};
@@ -118,6 +118,16 @@ impl ResponseReader {
             keep_alive: false,
             began: false,
         }
+    }
+
+    /// Creates a reader that continues with the body of a response.
+    pub fn resume(limits: Limits, body: OpenBody) -> Self {
+        Self { body: Body::resume(body), stage: Stage::Body, began: true, ..Self::new(limits) }
+    }
+
+    /// Returns how the body continues, if [`resume`](Self::resume) is equivalent.
+    pub fn open_body(&self) -> Option<OpenBody> {
+        self.body.open_body().filter(|_| self.stage == Stage::Body)
     }
 
     /// Awaits the response to one request, which was a HEAD or not. Pipelined requests are expected

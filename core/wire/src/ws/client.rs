@@ -18,7 +18,12 @@ pub trait ClientSink: MessageSink {
     fn refused(&mut self, head: &ResponseHead<'_>);
 
     /// The server sent a Close frame, which was answered if it had to be.
-    fn closed(&mut self, code: CloseCode, reason: &[u8]);
+    fn closed(&mut self, code: CloseCode, reason: &[u8]) {
+        let _ = (code, reason);
+    }
+
+    /// The server ended an event stream.
+    fn ended(&mut self) {}
 }
 
 /// The state of a connection.

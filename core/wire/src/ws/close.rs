@@ -7,6 +7,11 @@ use std::fmt;
 pub struct CloseCode(pub u16);
 
 impl CloseCode {
+    /// Reads a code in decimal digits, which a plan has checked.
+    pub fn from_digits(digits: &[u8]) -> Self {
+        str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).map_or(Self::NORMAL, Self)
+    }
+
     /// The purpose is fulfilled.
     pub const NORMAL: Self = Self(1000);
     /// A Close frame without a code. It is never sent.

@@ -30,6 +30,12 @@ pub trait MessageSink {
         let _ = kind;
     }
 
+    /// Its fields, as lines with an empty one after them, before its first piece. A WebSocket
+    /// reports none.
+    fn fields(&mut self, lines: &[u8]) {
+        let _ = lines;
+    }
+
     /// A piece of it, never empty, unmasked and inflated. How it is cut has no meaning.
     fn piece(&mut self, bytes: &[u8]) {
         let _ = bytes;

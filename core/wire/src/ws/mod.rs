@@ -24,7 +24,6 @@ mod error;
 mod frame;
 mod handshake;
 mod message_reader;
-mod operation;
 mod server;
 mod utf8;
 
@@ -38,5 +37,4 @@ pub use error::Fault;
 pub use frame::MessageKind;
 pub use handshake::{Upgrade, accept_key};
 pub use message_reader::{Limits, MessageSink};
-pub use operation::Operation;
 pub use server::{Server, ServerSink};

@@ -2,4 +2,5 @@
 
 mod h1;
 mod http2;
+mod messages;
 mod websocket;

@@ -36,7 +36,7 @@ impl<D: Driver> Connections<D> {
     pub(super) fn conversation(&mut self, seat: u32) -> &mut ConnIo {
         let Self { seats, talks, .. } = self;
         let entry = &mut seats[seat as usize];
-        entry.talk.get_or_insert_with(|| talks.take_for(entry.upgraded))
+        entry.talk.get_or_insert_with(|| talks.take_for(seat, entry.parked))
     }
 
     /// Whether one more connection may be opened before the load starts.
@@ -238,7 +238,7 @@ impl<D: Driver> Connections<D> {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
             ConnState::Greeting if self.http2 => failure::GREETING_TIMEOUT,
-            ConnState::Greeting => failure::UPGRADE_TIMEOUT,
+            ConnState::Greeting => failure::opening_timeout(self.protocol_of(seat)),
             _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };
         self.cancel_dial(seat, &failure, Close::Rst, at, rec);

@@ -29,6 +29,7 @@ impl<D: Driver> Connections<D> {
     pub(crate) fn stop_hold(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
         let Some(entry) = self.seats.get_mut(seat as usize) else { return };
         (entry.wish, entry.past) = (SlotIntent::None, LastUse::Nothing);
+        self.talks.forget_last_id(seat);
         match entry.state {
             ConnState::Closed => {}
             ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
@@ -36,9 +37,10 @@ impl<D: Driver> Connections<D> {
             }
             ConnState::Open => {
                 if let Some(link) = entry.link.take() {
-                    if std::mem::take(&mut entry.upgraded) && how == Close::Fin {
-                        self.talks.send_close(entry.talk.as_deref_mut(), &mut self.driver, link);
+                    if self.upgrades.is_some() && how == Close::Fin {
+                        self.talks.leave(seat, entry, &mut self.driver, link);
                     }
+                    entry.parked = None;
                     self.driver.close(link, how);
                     self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
                 }

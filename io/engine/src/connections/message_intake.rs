@@ -1,4 +1,4 @@
-//! [`MessageIntake`]: receives the messages of one WebSocket.
+//! [`MessageIntake`]: receives the messages of one connection.
 
 use std::collections::VecDeque;
 
@@ -9,16 +9,16 @@ use wavetank_wire::ws::{ClientSink, CloseCode, MessageKind, MessageSink};
 use super::events::ConnectionOutcome;
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::Inbox;
+use crate::machine::{Inbox, Message};
 use crate::request_queue::{QueuedRequest, RequestQueue};
 
-/// Why a WebSocket is to be closed.
+/// Why a connection with messages is to be closed.
 pub(super) enum Closing {
-    /// The server answered the upgrade with this status.
+    /// The server answered the request for a WebSocket or an event stream with this status.
     Refused(u16),
     /// Both sides have sent a Close frame, the server after us.
     Agreed,
-    /// The server sent one.
+    /// The server sent one, or ended an event stream.
     ByPeer(Failure),
 }
 
@@ -32,18 +32,18 @@ pub(super) struct MessageIntake<'a> {
     first_byte: &'a mut Nanos,
     at: Nanos,
     /// A message for the inbox.
-    unasked: Vec<u8>,
+    unasked: Message,
     /// We sent a Close frame before.
     pub(super) is_closing: bool,
     /// The number of requests that were answered.
     pub(super) answered: u32,
-    /// The connection is a WebSocket now.
+    /// The connection is ready for messages now.
     pub(super) upgraded: bool,
     pub(super) closing: Option<Closing>,
 }
 
 impl<'a> MessageIntake<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         letters: &'a mut ExchangeBuffers,
         outcomes: &'a mut VecDeque<ConnectionOutcome>,
         (flights, inbox): (&'a mut RequestQueue, Option<&'a mut Inbox>),
@@ -57,7 +57,7 @@ impl<'a> MessageIntake<'a> {
             inbox,
             first_byte,
             at,
-            unasked: Vec::new(),
+            unasked: Message::default(),
             is_closing: false,
             answered: 0,
             upgraded: false,
@@ -87,13 +87,21 @@ impl MessageSink for MessageIntake<'_> {
         }
     }
 
+    fn fields(&mut self, lines: &[u8]) {
+        if let Some(flight) = self.awaiting() {
+            self.letters.message_fields(flight.exchange, flight.manner, lines);
+        } else if self.inbox.is_some() {
+            lines.clone_into(&mut self.unasked.fields);
+        }
+    }
+
     fn piece(&mut self, bytes: &[u8]) {
         if let Some(flight) = self.awaiting() {
             if flight.manner.keeps_body() {
                 self.letters.stream_body(flight.exchange, bytes);
             }
         } else if self.inbox.is_some() {
-            self.unasked.extend_from_slice(bytes);
+            self.unasked.body.extend_from_slice(bytes);
         }
     }
 
@@ -113,7 +121,7 @@ impl ClientSink for MessageIntake<'_> {
         if let Some(flight) = self.flights.first_sent() {
             *self.first_byte = self.at;
             self.letters.upgrade_head(flight.exchange, head);
-            self.answer(message_end(101, 0));
+            self.answer(message_end(head.status, 0));
         }
     }
 
@@ -134,6 +142,10 @@ impl ClientSink for MessageIntake<'_> {
         } else {
             self.closing = Some(Closing::ByPeer(failure::websocket_closed(code, reason)));
         }
+    }
+
+    fn ended(&mut self) {
+        self.closing = Some(Closing::ByPeer(failure::STREAM_ENDED));
     }
 }
 

@@ -1,53 +1,60 @@
-//! Connections that carry WebSocket messages. Their requests are in the queue of the connection, as
-//! with HTTP/1: a message, and the next message of the server as its answer.
+//! Connections that carry messages: WebSocket, event stream, TCP. Their requests are in the queue
+//! of the connection, as with HTTP/1: a message, and the next message of the server as its answer.
 
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
-use wavetank_wire::ws::{Client, CloseCode, Operation};
+use wavetank_wire::messages::{MessageClient, Operation, Started};
 
 use super::Connections;
 use super::events::ConnectionOutcome;
 use super::message_intake::{Closing, MessageIntake, message_end};
 use super::upgrades::TargetUpgrade;
 use crate::conn_io::{ConnIo, ConnIoPool};
-use crate::conn_slot::ConnState;
+use crate::conn_slot::{ConnSlot, ConnState, LastUse};
 use crate::failure::{self, Failure};
-use crate::machine::{Machine, WebSocket};
+use crate::machine::{Machine, MessageConn};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
 impl<D: Driver> Connections<D> {
-    /// Handles a connection of a plan with WebSockets that is ready for its protocol.
-    pub(super) fn begin_websocket(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+    /// Handles a connection of a plan with messages that is ready for its protocol.
+    pub(super) fn begin_messages(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let Some(upgrades) = &self.upgrades else { return };
         let target = usize::from(self.seats[seat as usize].target);
-        let mut client = Client::new(self.talks.message_limits(), self.talks.draw_seed());
-        self.seats[seat as usize].upgraded = false;
-        let is_open = match &upgrades.targets[target] {
+        self.seats[seat as usize].parked = None;
+        let (protocol, request) = match &upgrades.targets[target] {
             TargetUpgrade::Never => {
                 if let Some(talk) = &mut self.seats[seat as usize].talk {
                     talk.machine = Machine::http1(self.talks.limits());
                 }
                 return self.opened(seat, at, rec);
             }
-            TargetUpgrade::ByStep => true,
-            TargetUpgrade::AtOpening(request) => {
-                client.connect(request);
-                // If this fails, the driver reports the end of the connection.
-                let _ = self.driver.send(link, client.out());
-                client.out().clear();
-                false
-            }
+            TargetUpgrade::ByStep(protocol) => (*protocol, None),
+            TargetUpgrade::AtOpening(protocol, request) => (*protocol, Some(request)),
         };
+        let mut client = self.talks.message_client(protocol);
+        let mut is_open = true;
+        if let Some(request) = request {
+            let last_id = self.talks.last_id(seat);
+            is_open = client.start(Operation::Connect(request), &mut None, last_id) != Started::Sends;
+            send_out(&mut self.driver, link, &mut client);
+        }
         let talk = self.conversation(seat);
-        talk.machine = Machine::WebSocket(Box::new(WebSocket::new(client)));
+        talk.machine = Machine::Messages(Box::new(MessageConn::new(client)));
         (talk.leaving, talk.first_byte) = (false, at);
         if is_open {
             return self.opened(seat, at, rec);
         }
         self.seats[seat as usize].state = ConnState::Greeting;
         self.arm(seat);
+    }
+
+    /// Returns the protocol of a slot's target in a plan with messages.
+    pub(super) fn protocol_of(&self, seat: u32) -> UrlProtocol {
+        let target = self.seats[seat as usize].target;
+        self.upgrades.as_ref().map_or(UrlProtocol::Http, |upgrades| upgrades.protocol(target))
     }
 
     /// Hands a request to a connection that is not HTTP/1.
@@ -57,56 +64,87 @@ impl<D: Driver> Connections<D> {
             return self.dispatch_stream(seat, flight, at);
         }
         let at = self.fresh(at);
-        let Self { seats, requests, letters, .. } = self;
+        let Self { seats, requests, letters, talks, upgrades, .. } = self;
         let entry = &mut seats[seat as usize];
-        let (Some(link), Some(talk)) = (entry.link, &mut entry.talk) else { return };
-        let ConnIo { flights, machine, .. } = &mut **talk;
-        let Machine::WebSocket(socket) = machine else { return };
-        let WebSocket { client, inbox } = &mut **socket;
+        let (Some(link), Some(talk), Some(upgrades)) = (entry.link, &mut entry.talk, upgrades) else {
+            return;
+        };
+        let Machine::Messages(own) = &mut talk.machine else { return };
         let fixed = &requests.get(flight.scenario, flight.step).bytes;
-        let bytes = letters.request(flight.exchange).unwrap_or(fixed);
-        let deflater = self.upgrades.as_mut().map(|upgrades| &mut upgrades.deflater);
-        let Some(deflater) = deflater else { return };
-        match Operation::parse(bytes) {
-            Operation::Connect(_) if client.is_websocket() => {
-                client.close(CloseCode::NORMAL);
-                let _ = self.driver.send(link, client.out());
-                client.out().clear();
+        let operation = Operation::parse(letters.request(flight.exchange).unwrap_or(fixed));
+        let goes_on = operation == Operation::WaitOn;
+        match own.client.start(operation, &mut upgrades.deflater, talks.last_id(seat)) {
+            Started::NeedsNewConnection => {
+                send_out(&mut self.driver, link, &mut own.client);
                 // The closed connection is replaced by another one, because a request waits.
-                flights.wait(flight);
-                return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                talk.flights.wait(flight);
+                self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                self.talks.forget_last_id(seat);
             }
-            Operation::Connect(request) => client.connect(request),
-            _ if !client.is_open() => {
-                let failure = Box::new(failure::NOT_UPGRADED);
+            Started::NotOpen => {
+                let failure = Box::new(failure::not_open(self.protocol_of(seat)));
                 self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
-                return;
             }
-            Operation::Send(kind, message) | Operation::Post(kind, message) => {
-                client.send(kind, message, deflater);
+            started @ (Started::Done | Started::Closes) => {
+                self.outcomes.push_back(ConnectionOutcome::Sent(flight.exchange, at));
+                let end = message_end(0, 0);
+                self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
+                if started == Started::Closes {
+                    self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                    self.talks.forget_last_id(seat);
+                }
             }
-            Operation::Close(code) => client.close(close_code(code)),
-            operation @ (Operation::Wait | Operation::WaitOn) => {
-                if operation == Operation::Wait {
+            Started::Waits => {
+                if !goes_on {
                     self.outcomes.push_back(ConnectionOutcome::Sent(flight.exchange, at));
                 }
-                let Some(message) = inbox.pop() else {
-                    flights.push_sent(flight);
-                    return self.arm_for(seat, flight.deadline);
-                };
-                letters.begin_message(flight.exchange, flight.manner);
-                if flight.manner.keeps_body() {
-                    letters.stream_body(flight.exchange, &message);
-                }
-                let end = message_end(0, message.len() as u64);
-                self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
-                return;
+                self.wait_for_message(seat, link, flight, at, rec);
             }
+            Started::Sends => self.send_message(seat, link, flight, at, rec),
         }
-        self.send_message(seat, link, flight, at, rec);
     }
 
-    /// Sends what the machine of a WebSocket has written for `flight`.
+    /// Answers a request with a message that has arrived, or lets it wait for the next one.
+    fn wait_for_message(
+        &mut self,
+        seat: u32,
+        link: ConnId,
+        flight: QueuedRequest,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
+        let Self { seats, letters, outcomes, .. } = self;
+        let Some(talk) = &mut seats[seat as usize].talk else { return };
+        let Machine::Messages(own) = &mut talk.machine else { return };
+        let Some(message) = own.inbox.pop() else {
+            talk.flights.push_sent(flight);
+            self.arm_for(seat, flight.deadline);
+            return self.read_early_answer(seat, link, at, rec);
+        };
+        letters.begin_message(flight.exchange, flight.manner);
+        letters.message_fields(flight.exchange, flight.manner, &message.fields);
+        if flight.manner.keeps_body() {
+            letters.stream_body(flight.exchange, &message.body);
+        }
+        let end = message_end(0, message.body.len() as u64);
+        outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
+    }
+
+    /// Answers a request with bytes of a TCP connection that have arrived before it.
+    fn read_early_answer(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+        let talk = self.seats[seat as usize].talk.as_deref();
+        let has_unread = talk.is_some_and(|talk| match &talk.machine {
+            Machine::Messages(own) => {
+                matches!(&own.client, MessageClient::Raw(client) if client.has_unread())
+            }
+            _ => false,
+        });
+        if has_unread {
+            self.read_messages(seat, link, 0, at, rec);
+        }
+    }
+
+    /// Sends what the machine has written for `flight`.
     fn send_message(
         &mut self,
         seat: u32,
@@ -116,9 +154,9 @@ impl<D: Driver> Connections<D> {
         rec: &mut Recorder,
     ) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::WebSocket(socket) = &mut talk.machine else { return };
-        let is_sent = self.driver.send(link, socket.client.out()).is_ok();
-        socket.client.out().clear();
+        let Machine::Messages(own) = &mut talk.machine else { return };
+        let is_sent = self.driver.send(link, own.client.out()).is_ok();
+        own.client.out().clear();
         talk.flights.push_sent(flight);
         if !D::SENDS_LATER {
             self.worked_until = self.clock.now();
@@ -134,6 +172,9 @@ impl<D: Driver> Connections<D> {
             return self.hand_over(seat, flight, at);
         }
         self.arm_for(seat, flight.deadline);
+        if is_sent {
+            self.read_early_answer(seat, link, at, rec);
+        }
     }
 
     /// Completes a message that awaits no answer, now that it was handed to the driver.
@@ -166,52 +207,82 @@ impl<D: Driver> Connections<D> {
             return self.streams_received(seat, link, len, at, rec);
         }
         let is_ending = self.driver.is_ending(link);
-        let Self { seats, letters, outcomes, driver, upgrades, .. } = self;
-        let entry = &mut seats[seat as usize];
-        let Some(talk) = &mut entry.talk else { return };
-        let ConnIo { flights, machine, first_byte, .. } = &mut **talk;
-        let Machine::WebSocket(socket) = machine else { return };
-        let WebSocket { client, inbox } = &mut **socket;
-        let keeps_messages = upgrades.as_ref().is_some_and(|upgrades| upgrades.keeps_messages);
-        let is_closing = client.is_closing();
-        let mut sink =
-            MessageIntake::new(letters, outcomes, (flights, keeps_messages.then_some(inbox)), first_byte, at);
-        sink.is_closing = is_closing;
-        let read = client.read(driver.received(len), &mut sink);
-        let MessageIntake { answered, upgraded, closing, .. } = sink;
-        if !client.out().is_empty() {
-            // If this fails, the driver reports the end.
-            let _ = driver.send(link, client.out());
-            client.out().clear();
+        if !self.read_messages(seat, link, len, at, rec) {
+            return;
         }
-        entry.upgraded |= upgraded;
-        for _ in 0..answered {
-            entry.serve();
-        }
-        if let Err(fault) = read {
-            return self.broke_protocol(seat, failure::websocket_failure(fault), at, rec);
-        }
-        let is_greeting = self.seats[seat as usize].state == ConnState::Greeting;
-        match closing {
-            Some(Closing::Refused(status)) if is_greeting => {
-                let failure = failure::upgrade_refused(status);
-                return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
-            }
-            Some(Closing::Refused(_) | Closing::Agreed) => {
-                return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
-            }
-            Some(Closing::ByPeer(failure)) => return self.end(seat, failure, true, at, rec),
-            None => {}
-        }
-        if is_greeting {
-            if upgraded {
-                self.opened(seat, at, rec);
-            }
-        } else if !is_ending {
+        if !is_ending {
             self.free(seat, at, rec);
         } else if self.seats[seat as usize].sent() == 0 {
             self.end(seat, failure::AFTER_CLOSE, true, at, rec);
         }
+    }
+
+    /// Reads the `len` bytes that were received, or only what arrived before. Returns whether the
+    /// connection is open and was open before.
+    fn read_messages(&mut self, seat: u32, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) -> bool {
+        if D::SENDS_LATER && !self.leaving.is_empty() {
+            // What arrives may answer a request that was handed over in this turn. It must have
+            // been sent before.
+            self.flush_conn(link);
+        }
+        let Self { seats, letters, outcomes, driver, talks, .. } = self;
+        let entry = &mut seats[seat as usize];
+        let Some(talk) = &mut entry.talk else { return false };
+        let ConnIo { flights, machine, first_byte, .. } = &mut **talk;
+        let Machine::Messages(own) = machine else { return false };
+        let MessageConn { client, inbox } = &mut **own;
+        let inbox = talks.keeps_messages().then_some(inbox);
+        let is_closing = client.is_closing();
+        let mut sink = MessageIntake::new(letters, outcomes, (flights, inbox), first_byte, at);
+        sink.is_closing = is_closing;
+        let read = client.read(if len == 0 { &[] } else { driver.received(len) }, &mut sink);
+        let MessageIntake { answered, upgraded, closing, .. } = sink;
+        send_out(driver, link, client);
+        for _ in 0..answered {
+            entry.serve();
+        }
+        if let Err(fault) = read {
+            self.broke_protocol(seat, failure::message_failure(fault), at, rec);
+            return false;
+        }
+        let is_greeting = self.seats[seat as usize].state == ConnState::Greeting;
+        match closing {
+            Some(Closing::Refused(status)) if is_greeting => {
+                let failure = failure::opening_refused(self.protocol_of(seat), status);
+                self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+                return false;
+            }
+            Some(Closing::Refused(_) | Closing::Agreed) => {
+                self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                return false;
+            }
+            Some(Closing::ByPeer(failure)) => {
+                self.end(seat, failure, true, at, rec);
+                return false;
+            }
+            None => {}
+        }
+        if is_greeting && upgraded {
+            self.opened(seat, at, rec);
+        }
+        !is_greeting
+    }
+
+    /// Handles the end of what the server sends. Returns whether it completed an answer, and the
+    /// connection was closed after it.
+    #[cold]
+    pub(super) fn messages_ended(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) -> bool {
+        let Self { seats, letters, outcomes, .. } = self;
+        let Some(talk) = &mut seats[seat as usize].talk else { return false };
+        let ConnIo { flights, machine, first_byte, .. } = &mut **talk;
+        let Machine::Messages(own) = machine else { return false };
+        let mut sink = MessageIntake::new(letters, outcomes, (flights, None), first_byte, at);
+        if !own.client.end(&mut sink) {
+            return false;
+        }
+        self.seats[seat as usize].serve();
+        self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+        true
     }
 
     /// Fails the requests in flight on a connection that is not HTTP/1 and has ended with
@@ -223,8 +294,11 @@ impl<D: Driver> Connections<D> {
         }
         let limits = self.talks.limits();
         let entry = &mut self.seats[seat as usize];
-        entry.upgraded = false;
         let Some(talk) = &mut entry.talk else { return };
+        if let Machine::Messages(own) = &talk.machine {
+            let last_id = if entry.past == LastUse::Lost { own.client.last_id() } else { b"" };
+            self.talks.keep_last_id(seat, last_id);
+        }
         while let Some((flight, _)) = talk.flights.pop_cut() {
             let broken = Box::new(Failure { retry: false, ..failure.clone() });
             self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
@@ -239,10 +313,13 @@ impl<D: Driver> Connections<D> {
         talk.and_then(|talk| talk.flights.first_sent()).is_some_and(|flight| flight.manner.only_waits())
     }
 
-    /// Fails a request that waits for a message and has timed out. The WebSocket stays open.
+    /// Fails a request that waits for a message and has timed out. The connection stays open.
     #[cold]
     pub(super) fn expire_wait(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+        if let Machine::Messages(own) = &mut talk.machine {
+            own.client.stop_waiting();
+        }
         if let Some(flight) = talk.flights.pop_sent() {
             let failure = Box::new(Failure::new(ErrorClass::RequestTimeout));
             self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, now));
@@ -252,22 +329,32 @@ impl<D: Driver> Connections<D> {
 }
 
 impl ConnIoPool {
-    /// Sends a Close frame on a WebSocket that is closed afterwards.
+    /// Sends what a client sends before it closes the connection of `entry`.
     #[cold]
-    pub(super) fn send_close<D: Driver>(&mut self, talk: Option<&mut ConnIo>, driver: &mut D, link: ConnId) {
-        let mut resumed = Client::resume(self.message_limits(), self.draw_seed());
-        let client = talk.and_then(|talk| match &mut talk.machine {
-            Machine::WebSocket(socket) => Some(&mut socket.client),
-            _ => None,
-        });
-        let client = client.unwrap_or(&mut resumed);
-        client.close(CloseCode::NORMAL);
-        let _ = driver.send(link, client.out());
-        client.out().clear();
+    pub(super) fn leave<D: Driver>(&mut self, seat: u32, entry: &mut ConnSlot, driver: &mut D, link: ConnId) {
+        let parked = entry.parked;
+        let mut resumed = || parked.map(|parked| self.resume(seat, parked));
+        match entry.talk.as_deref_mut() {
+            Some(ConnIo { machine: Machine::Messages(own), .. }) => {
+                own.client.leave();
+                send_out(driver, link, &mut own.client);
+            }
+            Some(_) => {}
+            None => {
+                if let Some(mut client) = resumed() {
+                    client.leave();
+                    send_out(driver, link, &mut client);
+                }
+            }
+        }
     }
 }
 
-/// Reads a close code in decimal digits. The plan has checked it.
-fn close_code(digits: &[u8]) -> CloseCode {
-    str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).map_or(CloseCode::NORMAL, CloseCode)
+/// Sends what the machine has written by itself.
+fn send_out<D: Driver>(driver: &mut D, link: ConnId, client: &mut MessageClient) {
+    if !client.out().is_empty() {
+        // If this fails, the driver reports the end of the connection.
+        let _ = driver.send(link, client.out());
+        client.out().clear();
+    }
 }

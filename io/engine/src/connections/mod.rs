@@ -92,7 +92,7 @@ pub(crate) struct Connections<D> {
     pub(crate) leaving: Vec<DeferredSend>,
     /// Connections use HTTP/2.
     http2: bool,
-    /// How connections are upgraded to WebSocket; `None`: no target is one.
+    /// How connections become ready for messages; `None`: no target carries any.
     upgrades: Option<Upgrades>,
     /// Slots of HTTP/2 connections with bytes to send. They are sent at the end of the turn.
     unflushed: Vec<u32>,
@@ -115,7 +115,8 @@ impl<D: Driver> Connections<D> {
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };
-        let upgrades = Upgrades::new(&plan, &requests);
+        let upgrades = Upgrades::new(&plan);
+        let keeps_messages = requests.reads_earlier_messages();
         Self {
             driver,
             clock,
@@ -127,6 +128,7 @@ impl<D: Driver> Connections<D> {
             talks: ConnIoPool::new(
                 Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
                 sources.seed(plan.seed),
+                keeps_messages,
             ),
             sources,
             timers: Timers::with_capacity(timed),
@@ -184,7 +186,7 @@ impl<D: Driver> Connections<D> {
     fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
         let link = entry.link.expect("an open slot has a connection id");
-        let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(entry.upgraded));
+        let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(seat, entry.parked));
         let Machine::Http1(reader) = &mut talk.machine else {
             return self.dispatch_other(seat, flight, at, rec);
         };
@@ -307,6 +309,9 @@ impl<D: Driver> Connections<D> {
             self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, answer, first_byte, at));
             return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         }
+        if how == CloseReason::Eof && self.upgrades.is_some() && self.messages_ended(seat, at, rec) {
+            return;
+        }
         let failure = failure::end_failure(how, &self.driver);
         // A close that was announced, with nothing in flight, is no loss.
         let lost = !self.has_parted(seat);
@@ -329,7 +334,7 @@ impl<D: Driver> Connections<D> {
             self.driver.close(link, close);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
-        (entry.state, entry.upgraded) = (ConnState::Closed, false);
+        (entry.state, entry.parked) = (ConnState::Closed, None);
         let served = entry.past == LastUse::Served;
         // A held connection is opened again, whichever side ended it.
         let again = lost || entry.wish == SlotIntent::Hold;

@@ -20,7 +20,12 @@ impl<D: Driver> Connections<D> {
         if !self.http2
             && let Some(seat) = pool.take_idle(flight.target, &mut self.seats)
         {
-            return self.dispatch(seat, flight, at, rec);
+            self.dispatch(seat, flight, at, rec);
+            if self.upgrades.is_some() {
+                // A message may be done already, which leaves the connection to the next one.
+                self.free_shared(seat, at, rec);
+            }
+            return;
         }
         if let Some(deadline) = pool.wait(flight) {
             self.timers.insert(deadline, Timer::Waiting(flight.target));

@@ -20,7 +20,7 @@ impl<D: Driver> Connections<D> {
         let is_ending = self.driver.is_ending(link);
         let mut input = self.driver.received(len);
         while !input.is_empty() {
-            let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(entry.upgraded));
+            let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(seat, entry.parked));
             let Machine::Http1(reader) = &mut talk.machine else {
                 return self.other_received(seat, link, len, at, rec);
             };

@@ -27,7 +27,7 @@ impl<D: Driver> Connections<D> {
     /// Handles a connection that is ready for its protocol: after connecting, the preface and TLS.
     pub(super) fn established(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         if self.upgrades.is_some() {
-            return self.begin_websocket(seat, link, at, rec);
+            return self.begin_messages(seat, link, at, rec);
         }
         if !self.http2 {
             return self.opened(seat, at, rec);
@@ -55,7 +55,7 @@ impl<D: Driver> Connections<D> {
     pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = match how {
             CloseReason::Eof | CloseReason::Truncated if self.http2 => failure::GREETING_CLOSED,
-            CloseReason::Eof | CloseReason::Truncated => failure::UPGRADE_CLOSED,
+            CloseReason::Eof | CloseReason::Truncated => failure::opening_closed(self.protocol_of(seat)),
             _ => failure::end_failure(how, &self.driver),
         };
         self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);

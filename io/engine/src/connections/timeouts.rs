@@ -12,6 +12,7 @@ use super::events::ConnectionOutcome;
 use super::{Connections, Timer};
 use crate::conn_slot::ConnState;
 use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
@@ -94,7 +95,12 @@ impl<D: Driver> Connections<D> {
     /// connection.
     #[cold]
     pub(super) fn release_io(&mut self, seat: u32) {
-        let Some(mut talk) = self.seats[seat as usize].talk.take() else { return };
+        let entry = &mut self.seats[seat as usize];
+        let Some(mut talk) = entry.talk.take() else { return };
+        if let Machine::Messages(own) = &talk.machine {
+            entry.parked = own.idle_state();
+            self.talks.keep_last_id(seat, own.client.last_id());
+        }
         if let Some(timer) = talk.timer.take() {
             self.timers.cancel(timer);
         }

@@ -1,43 +1,50 @@
-//! [`Upgrades`]: which targets are WebSockets, and how their connections are upgraded.
+//! [`Upgrades`]: which targets carry messages, and how their connections become ready for them.
 
-use wavetank_plan::Plan;
+use wavetank_plan::{Plan, UrlProtocol};
 use wavetank_wire::ws::Deflater;
 
-use crate::requests::Requests;
 use crate::upgrade_request::upgrade_request;
 
-/// How the connections of a target become WebSockets.
+/// How the connections of a target become ready for messages.
 pub(super) enum TargetUpgrade {
     /// They do not: the target is HTTP.
     Never,
-    /// A step upgrades them.
-    ByStep,
-    /// They are upgraded when they are opened, with this request.
-    AtOpening(Vec<u8>),
+    /// A step makes them ready.
+    ByStep(UrlProtocol),
+    /// They are made ready when they are opened, with this request.
+    AtOpening(UrlProtocol, Vec<u8>),
 }
 
 /// See the module documentation.
 pub(super) struct Upgrades {
     /// By target.
     pub(super) targets: Vec<TargetUpgrade>,
-    /// Whether some step reads messages that arrived before it started.
-    pub(super) keeps_messages: bool,
     pub(super) deflater: Option<Box<Deflater>>,
 }
 
 impl Upgrades {
-    /// Returns `None` if no target of `plan` is a WebSocket.
-    pub(super) fn new(plan: &Plan, requests: &Requests) -> Option<Self> {
-        let upgrade = |(at, target): (usize, &wavetank_plan::Target)| match target.is_websocket() {
-            false => TargetUpgrade::Never,
-            true if plan.upgrades_itself(at) => TargetUpgrade::AtOpening(upgrade_request(plan, target)),
-            true => TargetUpgrade::ByStep,
+    /// Returns `None` if no target of `plan` carries messages.
+    pub(super) fn new(plan: &Plan) -> Option<Self> {
+        let upgrade = |(at, target): (usize, &wavetank_plan::Target)| {
+            let protocol = target.protocol();
+            if !protocol.has_messages() {
+                TargetUpgrade::Never
+            } else if plan.upgrades_itself(at) {
+                TargetUpgrade::AtOpening(protocol, upgrade_request(plan, target))
+            } else {
+                TargetUpgrade::ByStep(protocol)
+            }
         };
-        let has_any = plan.targets.iter().any(wavetank_plan::Target::is_websocket);
-        has_any.then(|| Self {
-            targets: plan.targets.iter().enumerate().map(upgrade).collect(),
-            keeps_messages: requests.reads_earlier_messages(),
-            deflater: None,
-        })
+        let has_any = plan.targets.iter().any(|target| target.protocol().has_messages());
+        let targets = plan.targets.iter().enumerate();
+        has_any.then(|| Self { targets: targets.map(upgrade).collect(), deflater: None })
+    }
+
+    /// Returns the protocol of a target.
+    pub(super) fn protocol(&self, target: u16) -> UrlProtocol {
+        match &self.targets[usize::from(target)] {
+            TargetUpgrade::Never => UrlProtocol::Http,
+            TargetUpgrade::ByStep(protocol) | TargetUpgrade::AtOpening(protocol, _) => *protocol,
+        }
     }
 }

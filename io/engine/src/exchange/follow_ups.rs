@@ -4,7 +4,7 @@
 use wavetank_driver::Driver;
 use wavetank_journey::{FollowUp, FollowUpKind};
 use wavetank_units::Nanos;
-use wavetank_wire::ws::Operation;
+use wavetank_wire::messages::Operation;
 
 use super::{ANY_SEAT, Exchanges, Stage};
 use crate::completed::PendingVerdict;

@@ -7,9 +7,11 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::UrlProtocol;
 use wavetank_units::address_text;
 use wavetank_wire::h1::{FaultKind, ParseError};
 use wavetank_wire::h2::{Fault, StreamFailure};
+use wavetank_wire::messages::MessageFault;
 use wavetank_wire::ws;
 
 /// Why a request was not answered.
@@ -64,22 +66,54 @@ pub(crate) const NOT_A_REQUEST: Failure = Failure::detailed(
 );
 
 /// The connection was made, but the server did not answer the upgrade to WebSocket in time.
-pub(crate) const UPGRADE_TIMEOUT: Failure = Failure::detailed(
+const UPGRADE_TIMEOUT: Failure = Failure::detailed(
     ErrorClass::ConnectTimeout,
     "connected, but the server did not answer the WebSocket upgrade in time",
 );
 
 /// The server closed a new connection instead of answering the upgrade to WebSocket.
-pub(crate) const UPGRADE_CLOSED: Failure = Failure::detailed(
+const UPGRADE_CLOSED: Failure = Failure::detailed(
     ErrorClass::Protocol,
     "the server closed the connection instead of answering the WebSocket upgrade",
 );
 
-/// A message has no WebSocket to go through.
-pub(crate) const NOT_UPGRADED: Failure = Failure::detailed(
-    ErrorClass::ClosedEarly,
-    "the WebSocket is not open: it was closed, or no ws.connect came before",
+/// Like [`UPGRADE_TIMEOUT`], for an event stream.
+const STREAM_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    "connected, but the server did not answer the request for an event stream in time",
 );
+
+/// Like [`UPGRADE_CLOSED`], for an event stream.
+const STREAM_CLOSED: Failure = Failure::detailed(
+    ErrorClass::Protocol,
+    "the server closed the connection instead of answering the request for an event stream",
+);
+
+/// The server ended an event stream.
+pub(crate) const STREAM_ENDED: Failure =
+    Failure::detailed(ErrorClass::ClosedEarly, "the server ended the event stream");
+
+/// A step needs an open connection with messages.
+pub(crate) const fn not_open(protocol: UrlProtocol) -> Failure {
+    Failure::detailed(
+        ErrorClass::ClosedEarly,
+        match protocol {
+            UrlProtocol::Events => "the event stream is not open: it has ended, or no sse.open came before",
+            UrlProtocol::Tcp => "the connection is not open: it was closed, or no tcp.connect came before",
+            _ => "the WebSocket is not open: it was closed, or no ws.connect came before",
+        },
+    )
+}
+
+/// The server did not answer the request that makes a connection ready for messages.
+pub(crate) const fn opening_timeout(protocol: UrlProtocol) -> Failure {
+    if matches!(protocol, UrlProtocol::Events) { STREAM_TIMEOUT } else { UPGRADE_TIMEOUT }
+}
+
+/// The server closed the connection instead of that.
+pub(crate) const fn opening_closed(protocol: UrlProtocol) -> Failure {
+    if matches!(protocol, UrlProtocol::Events) { STREAM_CLOSED } else { UPGRADE_CLOSED }
+}
 
 /// A connection that had served requests was ended as the next one was sent.
 const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";
@@ -227,21 +261,22 @@ pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
     }
 }
 
-/// Returns the failure for a fault of a WebSocket.
-pub(crate) fn websocket_failure(fault: ws::Fault) -> Failure {
-    let class = match fault {
-        ws::Fault::MessageTooLarge => ErrorClass::BodyLimit,
-        _ => ErrorClass::Protocol,
-    };
+/// Returns the failure for a fault of a server that sends messages.
+pub(crate) fn message_failure(fault: MessageFault) -> Failure {
+    let class = if fault.is_limit() { ErrorClass::BodyLimit } else { ErrorClass::Protocol };
     Failure::detailed(class, fault.text())
 }
 
-/// Returns the failure for a server that answered an upgrade with another status.
-pub(crate) fn upgrade_refused(status: u16) -> Failure {
-    Failure {
-        detail: Some(Cow::Owned(format!("the server answered the WebSocket upgrade with status {status}"))),
-        ..Failure::new(ErrorClass::Status)
-    }
+/// Returns the failure for a server that answered the request for a WebSocket or an event stream
+/// with another status.
+pub(crate) fn opening_refused(protocol: UrlProtocol, status: u16) -> Failure {
+    let detail = match protocol {
+        UrlProtocol::Events => {
+            format!("the server answered the request for an event stream with status {status}")
+        }
+        _ => format!("the server answered the WebSocket upgrade with status {status}"),
+    };
+    Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(ErrorClass::Status) }
 }
 
 /// Returns the failure for a server that closed a WebSocket.

@@ -15,7 +15,7 @@ use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
 use wavetank_wire::h2::Client;
 
-use super::websocket::LineWebSocket;
+use super::messages::LineMessages;
 use crate::failure::{self, Failure};
 use crate::load_config::OutboundConfig;
 use crate::preface::Preface;
@@ -101,8 +101,8 @@ pub(crate) struct SingleConnection<D> {
     pub(crate) served: u64,
     /// The state of HTTP/2, if the connection uses it.
     pub(super) http2: Option<Box<Client<()>>>,
-    /// The state of WebSocket, if the target is one.
-    pub(super) websocket: Option<Box<LineWebSocket>>,
+    /// The messages, if the target carries any.
+    pub(super) messages: Option<Box<LineMessages>>,
 }
 
 impl<'a> Connector<'a> {
@@ -132,7 +132,7 @@ impl<'a> Connector<'a> {
         if line.http2.is_some() {
             return self.ask_stream(line, request, deadline, sink);
         }
-        if line.websocket.is_some() {
+        if line.messages.is_some() {
             return self.ask_message(line, request, deadline, sink);
         }
         let mut reader = ResponseReader::new(self.limits());
@@ -250,7 +250,7 @@ impl<D: Driver> SingleConnection<D> {
                 Event::Received(id, len) if id == self.conn && self.http2.is_some() => {
                     !self.read_between(len)
                 }
-                Event::Received(id, len) if id == self.conn && self.websocket.is_some() => {
+                Event::Received(id, len) if id == self.conn && self.messages.is_some() => {
                     !self.read_messages_between(len)
                 }
                 Event::Ended(id, _) | Event::Received(id, _) => id == self.conn,

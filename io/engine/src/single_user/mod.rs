@@ -18,12 +18,12 @@
 
 mod connection;
 mod http2;
+mod messages;
 mod opening;
 mod prefacing;
 mod request;
 mod trace_event;
 mod walk;
-mod websocket;
 
 use std::sync::Arc;
 

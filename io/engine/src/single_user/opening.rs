@@ -37,9 +37,9 @@ impl Connector<'_> {
                         let connected = self.clock.now();
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
-                        let (clock, http2, websocket) = (self.clock, None, None);
+                        let (clock, http2, messages) = (self.clock, None, None);
                         let line =
-                            SingleConnection { driver, conn, clock, opened, served: 0, http2, websocket };
+                            SingleConnection { driver, conn, clock, opened, served: 0, http2, messages };
                         return self.establish(line, target, until);
                     }
                     Err(failure) => failure,
@@ -101,8 +101,8 @@ impl Connector<'_> {
         if self.plan.http.version == HttpVersion::Http2 {
             self.greet(&mut line, until).map_err(no)?;
         }
-        if self.plan.targets[usize::from(target)].is_websocket() {
-            self.begin_websocket(&mut line, target, until).map_err(no)?;
+        if self.plan.targets[usize::from(target)].protocol().has_messages() {
+            self.begin_messages(&mut line, target, until).map_err(no)?;
         }
         Ok(line)
     }

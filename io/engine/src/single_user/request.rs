@@ -12,7 +12,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::{ConnectionOwner, Step};
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseHead, ResponseSink};
-use wavetank_wire::ws::Operation;
+use wavetank_wire::messages::Operation;
 
 use super::connection::{RequestError, ResponseTimes, SingleConnection};
 use super::trace_event::{EarlyEnd, FullResponse, RequestCause, RequestFailure, SentRequest, TraceEvent};
@@ -103,7 +103,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
                     keeps = leg.keeps;
                 }
                 NextMessage::Await => {
-                    let bytes = Operation::WaitOn.prefix().into_iter().collect();
+                    let bytes = Operation::WaitOn.prefix().into();
                     message = Message { why: RequestCause::Step, bytes, ..message };
                 }
                 NextMessage::Over { status, judged } => {
@@ -244,13 +244,16 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     /// Returns an open connection to `target`: the last one if it is still open, otherwise a new
     /// one.
     fn line(&mut self, target: u16, until: Nanos) -> Result<SingleConnection<D>, RequestError> {
+        let mut last_id = Vec::new();
         if let Some(mut line) = self.lines.remove(&target) {
             if !line.has_ended() {
                 return Ok(line);
             }
+            last_id = line.last_event_id();
             line.close(self.plan().http.close);
         }
-        let line = self.way.caller.open(target, until)?;
+        let mut line = self.way.caller.open(target, until)?;
+        line.continue_events(last_id);
         (self.watch)(TraceEvent::Opened(&line.opened));
         Ok(line)
     }

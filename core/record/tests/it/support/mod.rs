@@ -13,9 +13,9 @@ use wavetank_measure::{
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
     HooksPlan, HttpPlan, HttpVersion, IpFamily, Key, Load, MaxOpenLimit, MessageAction, MessagePlan, Phase,
-    Plan, PopulationCurve, RateCurve, RefreshedName, Reply, RequestPlan, Scenario, ScenarioMix, SharedPlan,
-    SourceOrder, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume, TlsVersions,
-    WebSocketPlan,
+    Plan, PopulationCurve, RateCurve, ReadExtent, RefreshedName, Reply, RequestPlan, Scenario, ScenarioMix,
+    SharedPlan, SourceOrder, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume,
+    TlsVersions, WebSocketPlan,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
@@ -307,7 +307,13 @@ fn http() -> HttpPlan {
 
 fn message_step() -> Step {
     Step {
-        message: Some(MessagePlan { action: MessageAction::Send, binary: true, reply: Reply::Any, count: 2 }),
+        message: Some(MessagePlan {
+            action: MessageAction::Send,
+            binary: true,
+            reply: Reply::Any,
+            count: 2,
+            read: Some(ReadExtent::Until(b"\r\n".to_vec())),
+        }),
         ..Step::plain("ws.send", 0, RequestPlan::default())
     }
 }

@@ -3,14 +3,16 @@
 //! Its templates have the grammar and the functions of a file, and it takes the path of a file:
 //! overrides, validation, lowering.
 
+mod messages;
+
 use wavetank_grammar::{Diagnostic, Diagnostics};
-use wavetank_plan::{MessageAction, SettingNames, TargetUrl, UrlProtocol};
+use wavetank_plan::{SettingNames, TargetUrl, UrlProtocol};
 use wavetank_units::UserError;
 
 use crate::input::override_with;
 use crate::model::{
-    AwaitedReply, Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Message, Part,
-    PartContent, Request, RequestHead, RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
+    Body, DataContent, DataFile, DataSource, Experiment, Grpc, Http, Part, PartContent, Request, RequestHead,
+    RowOrder, Step, Target, TargetAddress, Template, Value, Verb,
 };
 use crate::parse::{Variables, normal_path};
 use crate::parse_input::ParseInput;
@@ -21,9 +23,6 @@ use crate::{Parsed, Scenario};
 
 /// The name under which templates find the columns of `--rows`.
 pub const ROWS: &str = "rows";
-
-/// The message of a run of a WebSocket's URL that gives none.
-const DEFAULT_MESSAGE: &str = "hello";
 
 /// A request of the command line as typed. Every text may contain templates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -134,7 +133,7 @@ impl UrlReader<'_> {
         let grpc = self.descriptions(request).unwrap_or_default();
         self.check_scheme(&target, &grpc);
         let body = request.body.as_ref().and_then(|body| self.body(body));
-        if target.protocol == UrlProtocol::WebSocket {
+        if target.protocol.has_messages() {
             return self.messages(request, target, &url, body);
         }
         // A request that changes nothing and is the same for all users is probed, as by a plain
@@ -205,48 +204,6 @@ impl UrlReader<'_> {
                 fail("the method of a gRPC call is the same for all users", "templates belong into --json")
             }
         }
-    }
-
-    /// Makes the experiment of a WebSocket: a message, and its answer.
-    fn messages(
-        &mut self,
-        request: &UrlRequest,
-        target: TargetUrl,
-        path: &Template,
-        body: Option<Body>,
-    ) -> Experiment {
-        let conflicts = [
-            (request.method.is_some(), "a WebSocket is always opened by GET", "leave the method out"),
-            (request.follow.is_some(), "a WebSocket has no redirects", "leave --follow out"),
-        ];
-        for (_, message, hint) in conflicts.into_iter().filter(|(given, ..)| *given) {
-            self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
-        }
-        if path.as_fixed().is_none() {
-            let message = "the path of a WebSocket must be the same for all users here";
-            let hint = "in a file, ws.connect: /path/${user} opens one for each user";
-            self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
-        }
-        let path = path.as_fixed().unwrap_or("/");
-        let text = Template::fixed(DEFAULT_MESSAGE, PLACE);
-        let (text, body, binary) = match body {
-            None => (text, None, false),
-            Some(Body::Text(text)) => (text, None, false),
-            Some(body @ (Body::Json(_) | Body::JsonText(_))) => {
-                (Template::fixed("", PLACE), Some(body), false)
-            }
-            Some(body @ (Body::File(_) | Body::Bytes(_))) => (Template::fixed("", PLACE), Some(body), true),
-            Some(Body::Form(_) | Body::Multipart(_)) => {
-                let message = "--form is a body of HTTP, and a WebSocket carries messages";
-                let hint = "--body TEXT, --json JSON or --body-file FILE";
-                self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
-                (text, None, false)
-            }
-        };
-        let target = TargetUrl { path: path.to_owned(), ..target };
-        let message = Message { binary, reply: AwaitedReply::Any, ..Message::new(MessageAction::Send) };
-        let step = Request { body, message: Some(message), ..Request::plain(RequestHead::Raw(text)) };
-        Experiment { data: request.rows.iter().map(|file| rows(file)).collect(), ..one_request(target, step) }
     }
 
     fn report(&mut self, checked: Result<(), UserError>) {
