@@ -10,13 +10,15 @@ mod map_name;
 mod message;
 mod sse;
 mod step;
+mod step_form;
 mod synonyms;
 mod tcp;
 mod websocket;
 
 pub(crate) use custom_kind::CustomKind;
 pub(crate) use map_name::{Key, Kind, MapName, Section};
-pub(crate) use step::{FORMS, METHODS, StepForm};
+pub(crate) use step::{FORMS, METHODS};
+pub(crate) use step_form::StepForm;
 pub(crate) use wavetank_grammar::Grammar;
 
 use data::{DATA_FILE, DATA_ROWS};

@@ -4,19 +4,8 @@ use wavetank_grammar::{key, required};
 
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
 use super::message::ON_FAILURE;
+use super::step_form::StepForm;
 use super::{Key, Kind, MapName, Section, sse, tcp, websocket};
-
-/// A step: its verbs, of which exactly one is given, and the keys that belong to them.
-pub(crate) struct StepForm {
-    /// Its heading on the page.
-    pub(crate) title: &'static str,
-    /// Its name in the schema.
-    pub(crate) name: &'static str,
-    /// What it does.
-    pub(crate) about: &'static str,
-    pub(crate) verbs: &'static [Key],
-    pub(crate) keys: &'static [Key],
-}
 
 /// Methods that are verbs themselves.
 pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];

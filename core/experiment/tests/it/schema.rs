@@ -58,7 +58,11 @@ fn schema_refuses_what_the_reader_refuses() {
 /// Every key that the schema knows is in one file, which parses completely and validates.
 #[test]
 fn every_key_is_read() {
-    let texts = [include_str!("../golden/everything.yaml"), include_str!("../golden/grpc.yaml")];
+    let texts = [
+        include_str!("../golden/everything.yaml"),
+        include_str!("../golden/grpc.yaml"),
+        include_str!("../golden/messages.yaml"),
+    ];
     for text in texts {
         assert_eq!(complaints(text), Vec::<String>::new());
         let read = reading("everything.yaml", text.as_bytes(), &[]);
