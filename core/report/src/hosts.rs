@@ -25,13 +25,13 @@ pub(crate) fn hosts(
         |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
     let mut books: Vec<&HostStats> = observed.other_hosts().iter().collect();
     books.sort_by_key(place);
-    let role = |book: &HostStats| match known.iter().find(|host| host.name == book.name()) {
-        Some(host) => Some(host.role.clone()),
-        // Outside of a lab, other hosts are those of a fleet, or under test.
-        None => {
-            let role = if book.sends_load() { LOAD } else { SERVER };
-            environment.lab.is_none().then(|| role.to_owned())
+    let role = |book: &HostStats| {
+        if let Some(host) = known.iter().find(|host| host.name == book.name()) {
+            return Some(host.role.clone());
         }
+        // Outside of a lab, other hosts are those of a fleet, or under test.
+        let role = if book.sends_load() { LOAD } else { SERVER };
+        environment.lab.is_none().then(|| role.to_owned())
     };
     let others = books.into_iter().filter_map(|book| {
         host(book, role(book).unwrap_or_default(), agent_threads(observed, totals, book), requests)

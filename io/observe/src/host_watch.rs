@@ -93,9 +93,9 @@ impl HostSampler {
         let found = self.queues.sample();
         let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.allowance.link_rates);
         let ports = self.counters.local_ports();
-        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.listeners), &now);
+        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.samples), &now);
         found.add_uneven(&mut counters);
-        counters.listeners = found.listeners;
+        counters.listeners = found.samples;
         let first = *self.first.get_or_insert(net.at);
         // Values that no group counts are summed process by process.
         let (cpu, memory) = (self.group.cpu(), self.group.memory());

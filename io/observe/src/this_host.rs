@@ -65,9 +65,9 @@ impl ThisHostSampler {
         let found = self.queues.sample();
         let mut counters = self.counters.sample(self.group.quota().as_deref(), &self.link_rates);
         let ports = self.counters.local_ports();
-        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.listeners), &now);
+        self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.samples), &now);
         found.add_uneven(&mut counters);
-        counters.listeners = found.listeners;
+        counters.listeners = found.samples;
         let threads =
             self.load_threads.get_or_insert_with(|| LoadThreadUsage::other_threads_of(std::process::id()));
         threads.sample();

@@ -116,7 +116,7 @@ fn prometheus_has_the_counts_of_the_result() {
     }
 }
 
-/// What [`RECEIVER`] imports, which are packages of PyPI.
+/// What [`RECEIVER`] imports, which are packages of the Python Package Index.
 const RECEIVER_NEEDS: &str = "import google.protobuf, line_protocol_parser, opentelemetry.proto";
 const RECEIVER: &str = include_str!("metrics_receiver.py");
 

@@ -112,15 +112,16 @@ pub(super) fn check_protocol(
         UrlProtocol::Tcp => ("needs a TCP target", "tcp://"),
         _ => ("is HTTP", "http://"),
     };
-    let (message, hint) = match protocol.has_messages() {
-        true => (
+    let (message, hint) = if protocol.has_messages() {
+        (
             format!("`{name}` {needs}, and {url} {is_one}"),
             format!("{verb}, or to: another target with {scheme}"),
-        ),
-        false => (
+        )
+    } else {
+        (
             format!("`{name}` {needs}, and {url} is not one"),
             format!("target: {scheme}HOST, or to: another target with {scheme}"),
-        ),
+        )
     };
     Err(Diagnostic::error("wrong_protocol", place, message, hint).into())
 }

@@ -80,18 +80,11 @@ impl Parser<'_> {
             u8::from_str_radix(pair, 16).ok()
         };
         let bytes = pairs.iter().map(byte).collect::<Option<Vec<_>>>();
-        match bytes.filter(|bytes| rest.is_empty() && !bytes.is_empty()) {
-            Some(bytes) => Some(bytes),
-            None => {
-                let message = format!("`{}` is not a sequence of bytes", text.value);
-                self.fail(
-                    "bad_hex",
-                    text.place,
-                    message,
-                    "two hexadecimal digits for each byte: \"01 02 ff\"",
-                )
-            }
+        if let Some(bytes) = bytes.filter(|bytes| rest.is_empty() && !bytes.is_empty()) {
+            return Some(bytes);
         }
+        let message = format!("`{}` is not a sequence of bytes", text.value);
+        self.fail("bad_hex", text.place, message, "two hexadecimal digits for each byte: \"01 02 ff\"")
     }
 
     /// Reads how much is read.

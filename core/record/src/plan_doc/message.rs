@@ -1,5 +1,7 @@
 //! [`MessageYaml`] and [`WebSocketYaml`]: messages, in `plan.yaml`.
 
+use std::fmt::Write as _;
+
 use serde::{Deserialize, Serialize};
 use wavetank_plan::redact::{REDACTED, is_secret_header};
 use wavetank_plan::{
@@ -91,7 +93,10 @@ impl MessageYaml {
 }
 
 fn hex_text(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn hex_bytes(text: &str) -> Vec<u8> {

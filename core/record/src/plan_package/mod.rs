@@ -29,6 +29,7 @@ const CHECKSUM_BYTES: usize = 32;
 
 /// A plan and what goes with it, complete. Its bytes contain secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "independent choices of the user")]
 pub struct PlanPackage {
     /// The plan, with its secrets and bodies.
     pub plan: Plan,

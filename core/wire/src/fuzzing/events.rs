@@ -53,7 +53,7 @@ fn events(choice: u8, bytes: &[u8], cut: &mut Cut, parks: bool) -> String {
         }
         if parks && let Some(body) = client.idle_body() {
             let _: IdleState = IdleState::Events(body);
-            client = Client::resume(LIMITS, body, &client.last_id().to_owned());
+            client = Client::resume(LIMITS, body, client.last_id());
         }
     }
     said.events

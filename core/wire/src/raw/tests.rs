@@ -45,7 +45,7 @@ fn check(rule: ReadRule<'_>, input: &str, expected: Option<&str>, next: &str) {
         client.wait(rule);
         client.read(&input.as_bytes()[..cut], &mut heard).unwrap();
         client.read(&input.as_bytes()[cut..], &mut heard).unwrap();
-        assert_eq!(heard.answers.first().map(|one| one.as_slice()), expected.map(str::as_bytes), "{cut}");
+        assert_eq!(heard.answers.first().map(Vec::as_slice), expected.map(str::as_bytes), "{cut}");
         if expected.is_some() {
             assert_eq!(heard.begun, 1);
             client.wait(ReadRule::Any);
@@ -94,9 +94,9 @@ fn memory_is_limited() {
     too_long(ReadRule::Prefix(8), &[0xff; 8]);
     too_long(ReadRule::Close, &[b'x'; 21]);
     let mut client = open();
-    assert_eq!(client.read(&[0; (1 << 20) + 1], &mut Heard::default()), Err(Fault::Unread));
+    assert_eq!(client.read(&vec![0; (1 << 20) + 1], &mut Heard::default()), Err(Fault::Unread));
     let mut deaf = Client::resume(20, false);
-    deaf.read(&[0; (1 << 20) + 1], &mut Heard::default()).unwrap();
+    deaf.read(&vec![0; (1 << 20) + 1], &mut Heard::default()).unwrap();
     assert!(deaf.is_idle(), "nothing is kept where no step reads");
 }
 

@@ -91,7 +91,7 @@ impl Client {
             }
             _ => self.out.extend_from_slice(request),
         }
-        self.parser.id = last_id.to_owned();
+        last_id.clone_into(&mut self.parser.id);
         self.reader.expect(false);
         self.state = State::Requested;
     }

@@ -106,7 +106,7 @@ pub(crate) struct Listeners {
     /// Connections in the longest queue; 0 without listeners.
     pub(crate) longest_queue: u64,
     /// The listeners, if the kernel lists them.
-    pub(crate) listeners: Vec<ListenerSample>,
+    pub(crate) samples: Vec<ListenerSample>,
     /// Addresses with several sockets, of which one has a long queue and another one has not: the
     /// process of the first does not accept.
     pub(crate) uneven: Vec<SocketAddr>,
@@ -115,13 +115,13 @@ pub(crate) struct Listeners {
 impl Listeners {
     fn new(queues: &Queues) -> Self {
         let all = queues.iter().filter_map(|(address, sockets)| listener(*address, sockets));
-        let mut listeners: Vec<ListenerSample> = all.collect();
-        listeners.sort_by_key(|listener| (Reverse(listener.queue), listener.address));
-        listeners.truncate(LISTENERS_MAX);
+        let mut samples: Vec<ListenerSample> = all.collect();
+        samples.sort_by_key(|listener| (Reverse(listener.queue), listener.address));
+        samples.truncate(LISTENERS_MAX);
         let uneven = queues.iter().filter(|(_, sockets)| is_uneven(sockets)).map(|(address, _)| *address);
         Self {
-            longest_queue: listeners.first().map_or(0, |listener| listener.queue),
-            listeners,
+            longest_queue: samples.first().map_or(0, |listener| listener.queue),
+            samples,
             uneven: uneven.take(LISTENERS_MAX).collect(),
         }
     }

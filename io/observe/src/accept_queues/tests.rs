@@ -40,7 +40,7 @@ fn datagrams_are_read_to_their_end() {
     let check = |parts: &[Vec<u8>], expected: Option<(u64, u64, bool)>| {
         let mut queues = Queues::new();
         let over = message::read(&parts.concat(), |one| queues.entry(one.local).or_default().push(one));
-        let all = Listeners::new(&queues).listeners;
+        let all = Listeners::new(&queues).samples;
         let one = all.first();
         let found = over.map(|over| (one.map_or(0, |one| one.queue), one.map_or(0, |one| one.drops), over));
         assert_eq!(found, expected, "{parts:?}");
@@ -69,7 +69,7 @@ fn one_long_queue_among_several_is_uneven() {
         assert_eq!(!found.uneven.is_empty(), uneven, "{queues:?}");
         let mut counters = HostCounters::default();
         found.add_uneven(&mut counters);
-        let address = found.listeners[0].address;
+        let address = found.samples[0].address;
         assert_eq!(counters.rise(&format!("{UNEVEN_QUEUE}{address}")), u64::from(uneven), "{counters:?}");
     };
     check(&[52, 0], true);
@@ -86,7 +86,7 @@ fn connections_are_listed_with_their_destination() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let at = listener.local_addr().expect("it is bound");
     let peers: Vec<_> = (0..40).map(|_| TcpStream::connect(at).expect("it listens")).collect();
-    let Listeners { listeners, .. } = queues.sample();
+    let Listeners { samples: listeners, .. } = queues.sample();
     let own = listeners.iter().find(|one| one.address == at).expect("it listens");
     assert!(own.queue >= peers.len() as u64 && own.limit >= own.queue, "{own:?}");
     let table = queues.connections(&listeners).expect("every tested kernel lists them");
