@@ -22,9 +22,9 @@ impl OpenedRun {
         read_host(&self.dir.join("hosts").join(THIS_HOST), visit)
     }
 
-    /// Passes every sample of the other hosts to `visit` with the host's name: hosts of a lab, hosts
-    /// under test, and those of a fleet's agents. The samples of one host are in order. Returns how
-    /// many lines cannot be read.
+    /// Passes every sample of the other hosts to `visit` with the host's name: hosts of a lab,
+    /// hosts under test, and those of a fleet's agents. The samples of one host are in order.
+    /// Returns how many lines cannot be read.
     ///
     /// # Errors
     /// A usage error if the files cannot be read at all.
@@ -65,8 +65,8 @@ impl HostFile {
         !self.is_of_agent && self.path.file_name().is_some_and(|file| file == THIS_HOST)
     }
 
-    /// Passes every sample to `visit`. Returns how many lines cannot be read. Lines of intervals are
-    /// counted where they are read for their counts.
+    /// Passes every sample to `visit`. Returns how many lines cannot be read. Lines of intervals
+    /// are counted where they are read for their counts.
     pub(crate) fn read(&self, mut visit: impl FnMut(HostLine)) -> Result<u64, UserError> {
         if !self.is_of_agent {
             return read_host(&self.path, visit);

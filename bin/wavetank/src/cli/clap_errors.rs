@@ -280,11 +280,10 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
             UserError::usage("no_url", "no URL is given", hint)
         }
-        _ => UserError::usage(
-            "no_url",
-            "no URL is given",
-            "wavetank run localhost:8080/path -c 50 -d 10s, or run FILE",
-        ),
+        _ => {
+            let hint = "wavetank run localhost:8080/path -c 50 -d 10s, or run FILE";
+            UserError::usage("no_url", "no URL is given", hint)
+        }
     }
 }
 

@@ -131,7 +131,8 @@ impl AgentRun {
         self.load.execute(action, agent)
     }
 
-    /// Samples this host each second from now on, as a run on one host does. The load threads exist.
+    /// Samples this host each second from now on, as a run on one host does. The load threads
+    /// exist.
     fn start_sampling(&mut self, zero: Nanos) {
         if !self.samples_host || self.sampler.is_some() {
             return;
