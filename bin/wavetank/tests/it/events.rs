@@ -51,7 +51,8 @@ fn a_journey_of_events() {
         result.conserved();
         assert_eq!((result.count("requests.done"), result.count("requests.failed")), (110, 0), "{result}");
         assert_eq!(result.count("connections.opened"), 10, "{result}");
-        assert!(sent(&serve) >= 100, "{result}");
+        // The counts of a server with TLS cannot be read without it.
+        assert!(tls || sent(&serve) >= 100, "{result}");
     }
 }
 
@@ -145,11 +146,11 @@ fn bad_streams_have_their_class() {
     check_bad(&raw("SSH-2.0-OpenSSH\r\n"), "protocol", "");
     let endless = format!("{HEAD}data: {}", "x".repeat(2_000));
     check_bad(&raw(&endless), "body_limit", "longer than the limit");
-    let many = format!("{HEAD}{}", "data: x\n".repeat(400));
+    let many = format!("{HEAD}{}", "data: x\n".repeat(800));
     check_bad(&raw(&many), "body_limit", "longer than the limit");
     check_bad(&Script::raw(format!("{HEAD}data: half").as_bytes(), true), "closed_early", "");
     let chunked = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
-    check_bad(&raw(&format!("{chunked}0\r\n\r\n")), "closed_early", "ended the event stream");
+    check_bad(&raw(&format!("{chunked}0\r\n\r\n")), "closed_early", "it has ended");
     check_bad(&raw(&format!("{chunked}zz\r\n")), "protocol", "");
     check_bad(&raw(HEAD), "request_timeout", "");
 }

@@ -74,7 +74,10 @@ fn a_journey_of_bytes() {
         result.conserved();
         assert_eq!((result.count("requests.done"), result.count("requests.failed")), (180, 0), "{result}");
         assert_eq!(result.count("connections.opened"), 20, "{result}");
-        assert_eq!(lines(&serve), (20, 20), "{result}");
+        if !tls {
+            // The counts of a server with TLS cannot be read without it.
+            assert_eq!(lines(&serve), (20, 20), "{result}");
+        }
     }
 }
 

@@ -50,7 +50,9 @@ pub fn all_constants() -> BTreeMap<String, String> {
         ("late_tolerance", exact_duration(c::LATE_TOLERANCE)),
         ("max_open", c::MAX_OPEN.to_string()),
         ("open_rate", format!("{}/s", c::OPEN_RATE_PER_S)),
+        ("seed", c::SEED.to_string()),
         ("timeout", exact_duration(c::TIMEOUT)),
+        ("user_agent", c::USER_AGENT.to_owned()),
     ];
     let defaults = defaults.into_iter().map(|(name, value)| (name.to_owned(), value));
     as_map().into_iter().chain(defaults).collect()

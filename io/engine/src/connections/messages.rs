@@ -246,6 +246,10 @@ impl<D: Driver> Connections<D> {
             return false;
         }
         let is_greeting = self.seats[seat as usize].state == ConnState::Greeting;
+        if is_greeting && upgraded {
+            // Even if the same bytes end it: what waits for the connection must learn of both.
+            self.opened(seat, at, rec);
+        }
         match closing {
             Some(Closing::Refused(status)) if is_greeting => {
                 let failure = failure::opening_refused(self.protocol_of(seat), status);
@@ -256,14 +260,15 @@ impl<D: Driver> Connections<D> {
                 self.end(seat, failure::AFTER_CLOSE, false, at, rec);
                 return false;
             }
+            Some(Closing::ByPeer(failure)) if is_greeting && !upgraded => {
+                self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+                return false;
+            }
             Some(Closing::ByPeer(failure)) => {
                 self.end(seat, failure, true, at, rec);
                 return false;
             }
             None => {}
-        }
-        if is_greeting && upgraded {
-            self.opened(seat, at, rec);
         }
         !is_greeting
     }
