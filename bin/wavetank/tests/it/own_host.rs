@@ -69,9 +69,11 @@ fn a_full_queue_of_a_local_server_is_named() {
 
 /// Two sockets that share a port of this host, as workers of a server have them.
 fn shared_port() -> [TcpListener; 2] {
-    use rustix::net::{AddressFamily, SocketType, bind, socket, sockopt};
+    use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, socket_with, sockopt};
     let listen = |port: u16| {
-        let socket = socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+        // A program that another test starts must not hold it open.
+        let flags = SocketFlags::CLOEXEC;
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, flags, None).expect("a socket");
         sockopt::set_socket_reuseport(&socket, true).expect("the kernel has it");
         bind(&socket, &SocketAddr::from(([127, 0, 0, 1], port))).expect("the port is free or shared");
         rustix::net::listen(&socket, 1_024).expect("it is bound");
@@ -82,12 +84,12 @@ fn shared_port() -> [TcpListener; 2] {
     [first, listen(port)]
 }
 
-/// Answers requests, one on each connection, until a connection sends nothing.
+/// Answers requests, one on each connection.
 fn serve_one_each(listener: &TcpListener) {
     while let Ok((mut peer, _)) = listener.accept() {
         let mut bytes = [0; 4_096];
         if peer.read(&mut bytes).unwrap_or(0) == 0 {
-            return;
+            continue;
         }
         let _ = peer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
     }
@@ -98,14 +100,12 @@ fn a_worker_that_does_not_accept_is_named() {
     let harness = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let [works, stuck] = shared_port();
     let address = works.local_addr().expect("it is bound");
-    let worker = std::thread::spawn(move || serve_one_each(&works));
+    // It waits for connections until the program of the tests ends.
+    std::thread::spawn(move || serve_one_each(&works));
     let url = format!("http://{address}/");
     let args = "-r 30/s -d 6s --no-probe --timeout 2s --drain 3s --threshold failed<1%".split(' ');
     let outcome = harness.load(&url, args).run();
     drop(stuck);
-    // A connection without a request ends the worker.
-    drop(std::net::TcpStream::connect(address));
-    worker.join().expect("it ends");
     let run: Value = outcome.json();
     let findings = run["findings"].as_array().expect("a list");
     let found = findings.iter().find(|one| one["code"] == "stuck_worker");
