@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{UrlBody, UrlRequest, has_template};
-use wavetank_plan::{PemFile, RunOptions, TargetUrl};
+use wavetank_plan::{PemFile, RunOptions, TargetUrl, UrlProtocol};
 use wavetank_units::UserError;
 
 use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};
@@ -71,10 +71,9 @@ impl RequestExtras {
             || self.follow.is_some()
             || !self.proto.is_empty()
             || !self.proto_paths.is_empty()
-            || is_grpc(url)
             || !options.stages.is_empty()
             || has_template(url)
-            || TargetUrl::protocol_of(url).has_messages()
+            || TargetUrl::protocol_of(url) != UrlProtocol::Http
             || options.headers.iter().any(|(_, value)| has_template(value.reveal()))
             || body.is_some_and(|body| std::str::from_utf8(body).is_ok_and(has_template))
     }
@@ -136,12 +135,6 @@ pub(super) fn parse_load_source(
     refuse_file_options(variation.first_given_but_secret().or(other), text)?;
     let source = request.into_source(text, options);
     Ok(LoadSource::File(variation.resolve(source, FileFormat::Text)?))
-}
-
-/// Whether a URL is one of gRPC.
-fn is_grpc(url: &str) -> bool {
-    let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
-    ["grpc", "grpcs"].iter().any(|own| scheme.eq_ignore_ascii_case(own))
 }
 
 fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), UserError> {
