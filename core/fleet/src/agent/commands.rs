@@ -85,7 +85,10 @@ impl Agent {
                 Command::Release(release),
                 AgentState::Committed | AgentState::Running | AgentState::Draining,
             ) => {
-                self.actions.push_back(AgentAction::Release(release));
+                // One that is stopped before its load began has no users.
+                if self.commitment.is_some() {
+                    self.actions.push_back(AgentAction::Release(release));
+                }
                 Ok(())
             }
             // There is nothing left to do.

@@ -45,9 +45,9 @@ impl Controller {
         if !agents.iter().all(|&index| self.peers[index].can_queue_command()) {
             return;
         }
-        let next =
-            agents.iter().map(|&index| self.peers[index].rendezvous.releases(point)).max().unwrap_or(0);
-        // A former controller had released a round, and this agent did not hear of it.
+        // Agents that no longer take part count too: two rounds never have the same number.
+        let next = self.peers.iter().map(|peer| peer.rendezvous.releases(point)).max().unwrap_or(0);
+        // A round was released by a former controller or without this agent: it did not hear of it.
         for &index in &agents {
             let peer = &self.peers[index].rendezvous;
             if let Some(users) = peer.waiting(point).filter(|_| peer.releases(point) < next) {
@@ -58,8 +58,8 @@ impl Controller {
             }
         }
         let Some((of, phase, by_wait)) = self.complete(&agents, point) else { return };
-        // Agents that ended under a former controller may have seen this round released.
-        let (of, by_wait) = if self.is_unheard(&agents, point) { (0, false) } else { (of, by_wait) };
+        // Agents may have seen this round released by a former controller.
+        let (of, by_wait) = if self.is_unheard(point) { (0, false) } else { (of, by_wait) };
         let error = |&index: &usize| self.peers[index].clock.error_at(now).unwrap_or(Nanos::ZERO);
         // The error of a clock's offset is half of the way there and back.
         let way = agents.iter().map(error).max().unwrap_or(Nanos::ZERO);
@@ -71,11 +71,10 @@ impl Controller {
         }
     }
 
-    /// Whether a former controller had agents that no longer take part and reported nothing of this
-    /// point since.
-    fn is_unheard(&self, agents: &[usize], point: u32) -> bool {
-        let mut others = (0..self.peers.len()).filter(|index| !agents.contains(index));
-        self.is_successor && others.any(|index| self.peers[index].rendezvous.users(point).is_none())
+    /// Whether a former controller had agents that have reported nothing of this point since: they
+    /// have ended, or their report is still to come.
+    fn is_unheard(&self, point: u32) -> bool {
+        self.is_successor && self.peers.iter().any(|peer| peer.rendezvous.users(point).is_none())
     }
 
     /// If the users at a point may continue: how many were waited for, the phase under which they
