@@ -30,6 +30,10 @@ const SKIPS_VARIABLE: &str = "WAVETANK_SKIPS";
 /// Makes tests run in their long form where it is set.
 const LONG_VARIABLE: &str = "WAVETANK_LONG";
 
+/// The seed of property tests in the short form, and the variable from which proptest reads it.
+/// The short form judges a change, so it tries the same cases; the long form looks for new ones.
+const PROPERTY_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
+
 /// Arguments of `cargo ci`.
 #[derive(clap::Args)]
 pub(crate) struct CiArguments {
@@ -167,6 +171,8 @@ impl Ci<'_> {
         command.env(SKIPS_VARIABLE, &self.skips);
         if self.long {
             command.env(LONG_VARIABLE, "1");
+        } else {
+            command.env(PROPERTY_SEED.0, PROPERTY_SEED.1);
         }
     }
 
