@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Script, Signal, TimingMismatch, expect_time, retry_timing};
+use wavetank_testkit::{RunResult, Script, Signal, TimingMismatch, expect_time, is_long, retry_timing};
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, check_exit, is_all_sent, of_agent, target, with_hosts};
 
@@ -97,8 +97,11 @@ fn the_loss_of_an_agent_may_end_the_run_or_change_nothing() {
         // A third of the load is lost.
         let tolerated = run("40%", 0);
         assert_eq!(tolerated.text("fleet.status"), "tolerated", "{tolerated}");
-        let beyond = run("30%", 4);
-        assert_eq!(beyond.text("fleet.status"), "incomplete", "{beyond}");
+        // Each of these runs waits until the lost agent must have stopped, which takes 42 s.
+        if is_long() {
+            let beyond = run("30%", 4);
+            assert_eq!(beyond.text("fleet.status"), "incomplete", "{beyond}");
+        }
     });
 }
 
