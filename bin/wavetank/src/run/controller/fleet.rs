@@ -141,11 +141,11 @@ impl RunController<'_> {
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event("interval_unstored", text);
             }
+            ControllerNotice::Rebalanced { phase, shares } => self.rebalanced(phase, shares.len()),
             ControllerNotice::Joined { .. }
             | ControllerNotice::Committed(_)
             | ControllerNotice::Delivered { .. }
             | ControllerNotice::Amended { .. }
-            | ControllerNotice::Rebalanced { .. }
             | ControllerNotice::Over(_) => {}
         }
     }
@@ -166,6 +166,15 @@ impl RunController<'_> {
             self.event(STOPPED_ON_LOSS, text);
             self.end(RunEnd::AgentLost, None);
         }
+    }
+
+    /// The remaining agents send the whole load of the later phases.
+    fn rebalanced(&mut self, phase: u16, agents: usize) {
+        let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
+        let takers = if agents == 1 { "one agent takes".to_owned() } else { format!("{agents} agents take") };
+        let text = format!("{takers} over the load of lost agents from phase {} on", phase.name);
+        self.book.talk.info(&format!("rebalanced {text}"));
+        self.event("rebalanced", text);
     }
 
     /// Whether the user wants the run to end because of this loss.
