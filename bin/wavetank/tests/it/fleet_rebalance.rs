@@ -48,7 +48,7 @@ fn check_taken_over(hosts: &mut FleetHosts) -> Result<(), TimingMismatch> {
     let sent = [1, 3].map(|host| of_agent(&result, host, "sent").as_u64().expect("a count"));
     assert!(sent == [800 + 750; 2] || !is_all_sent(&result), "{sent:?}: {result}");
     let events = result.at("events").to_string();
-    assert!(events.contains("2 agents take over the load of lost agents from phase second on"), "{result}");
+    assert!(events.contains("the other agents send the load of lost ones from phase second on"), "{result}");
     let report = hosts.program().args(["report", "latest"]).run();
     let line = "the other agents sent all load from second on";
     assert!(report.expect_exit(0).stdout.contains(line), "{report}");

@@ -141,7 +141,7 @@ impl RunController<'_> {
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event("interval_unstored", text);
             }
-            ControllerNotice::Rebalanced { phase, shares } => self.rebalanced(phase, shares.len()),
+            ControllerNotice::Rebalanced { phase, .. } => self.rebalanced(phase),
             ControllerNotice::Joined { .. }
             | ControllerNotice::Committed(_)
             | ControllerNotice::Delivered { .. }
@@ -169,10 +169,9 @@ impl RunController<'_> {
     }
 
     /// The remaining agents send the whole load of the later phases.
-    fn rebalanced(&mut self, phase: u16, agents: usize) {
+    fn rebalanced(&mut self, phase: u16) {
         let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
-        let takers = if agents == 1 { "one agent takes".to_owned() } else { format!("{agents} agents take") };
-        let text = format!("{takers} over the load of lost agents from phase {} on", phase.name);
+        let text = format!("the other agents send the load of lost ones from phase {} on", phase.name);
         self.book.talk.info(&format!("rebalanced {text}"));
         self.event("rebalanced", text);
     }
