@@ -17,6 +17,9 @@ pub struct FleetDoc {
     /// microseconds.
     #[serde(default)]
     pub start_uncertainty_us: Number,
+    /// Names of the phases from which on the other agents sent the load of lost ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rebalanced: Vec<String>,
     /// Each agent, in the order of their shares.
     pub agents: Vec<AgentDoc>,
 }

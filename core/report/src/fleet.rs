@@ -62,6 +62,14 @@ pub(crate) fn start(fleet: &FleetDoc) -> String {
     }
 }
 
+/// From which phases on other agents sent the load of lost ones; empty if they did not.
+pub(crate) fn rebalanced(fleet: &FleetDoc) -> String {
+    match fleet.rebalanced.as_slice() {
+        [] => String::new(),
+        phases => format!("the other agents sent all load from {} on", phases.join(" and from ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use wavetank_record::{AgentDoc, Number, RunRecord};
 use wavetank_units::quantity::{format_grouped, show_size};
 
-use crate::fleet::{agent_lack, share, start};
+use crate::fleet::{agent_lack, rebalanced, share, start};
 use crate::format::seconds;
 use crate::text_layout::{COLUMNS_MAX, TextLayout, cut, pad, pad_left, width};
 
@@ -21,7 +21,10 @@ pub(crate) fn add_fleet(page: &mut TextLayout, record: &RunRecord) {
         count => format!("{} agents", format_grouped(count as u64)),
     };
     let status = fleet.status.name().replace('_', " ");
-    let parts: Vec<_> = [count, status, start(fleet)].into_iter().filter(|part| !part.is_empty()).collect();
+    let parts: Vec<_> = [count, status, start(fleet), rebalanced(fleet)]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
     page.parts("fleet", &parts);
     let cells = |texts: [String; 6]| {
         let all = texts.iter().zip(COLUMNS);

@@ -20,15 +20,19 @@ pub(crate) struct Budget {
 impl Budget {
     /// Splits `total` into `parts` budgets.
     pub(crate) fn split(total: u64, parts: u64) -> Vec<Self> {
-        let (shares, remainder) = CountedLimit::split(total, parts);
-        let remainder = Arc::new(AtomicU64::new(remainder));
-        let budget = |left: u64| Self {
-            left,
-            keep_max: left + CountedLimit::batch(total, parts),
-            remainder: Arc::clone(&remainder),
-            parts,
-        };
-        shares.into_iter().map(budget).collect()
+        let remainder = Self::remainder(total, parts);
+        (0..parts).map(|part| Self::part(total, parts, part, Arc::clone(&remainder))).collect()
+    }
+
+    /// Returns the remainder of `total` that `parts` budgets have in common.
+    pub(crate) fn remainder(total: u64, parts: u64) -> Arc<AtomicU64> {
+        Arc::new(AtomicU64::new(CountedLimit::split(total, parts).1))
+    }
+
+    /// Returns one of the `parts` budgets of `total`, with their common `remainder`.
+    pub(crate) fn part(total: u64, parts: u64, part: u64, remainder: Arc<AtomicU64>) -> Self {
+        let left = CountedLimit::split(total, parts).0[part as usize];
+        Self { left, keep_max: left + CountedLimit::batch(total, parts), remainder, parts }
     }
 
     /// Takes one unit, if the limit is not reached.

@@ -29,6 +29,7 @@ mod load_namespace;
 mod logs;
 mod machine;
 mod messages;
+mod new_share;
 mod offered;
 mod outbox;
 mod pacer;
@@ -60,6 +61,7 @@ pub use collector::{Collector, HostInterval};
 pub use load_config::LoadConfig;
 pub use load_namespace::LoadNamespace;
 pub use messages::{Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample};
+pub use new_share::NewShare;
 pub use probe::{Probe, ProbeAnswer, ProbeFailure};
 pub use rendezvous::{FleetQuorum, FleetRelease, PhaseCount, WaitingUsers};
 pub use single_user::{

@@ -9,6 +9,7 @@ use wavetank_plan::{Key, LoadChange};
 use wavetank_units::Nanos;
 
 use crate::failure::Failure;
+use crate::new_share::NewShare;
 
 /// The maximum number of bytes of a request line in the details of a failure.
 const TOLD_BYTES_MAX: usize = 200;
@@ -20,6 +21,8 @@ pub enum Command {
     Start(Nanos),
     /// Changes the load of a phase from an instant of the run's clock on, at least a second ahead.
     Change(Nanos, LoadChange),
+    /// Replaces the share of the arrivals of phases that have not started.
+    TakeShare(NewShare),
     /// Stops arrivals and iterations intended at that instant of the run's clock or later; requests
     /// in flight continue. The instant is slightly ahead, so that all threads stop at the same
     /// time.

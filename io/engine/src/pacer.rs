@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use wavetank_pace::{Partition, PopulationSchedule, Schedule, ScheduleSpec, WeightedScenarios};
 use wavetank_plan::constants::INTERVAL;
 use wavetank_plan::{Key, Phase, Plan};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Rate};
 
 use crate::offered::{OfferedRequest, Owner};
 use crate::users::Users;
@@ -32,6 +32,8 @@ struct PhasePace {
     scenario: WeightedScenarios,
     /// The arrivals of the open model. In the closed model users pace themselves.
     arrivals: Option<Box<Schedule>>,
+    /// The rates that were set, in the order of the commands.
+    changes: Vec<(Nanos, Rate)>,
 }
 
 /// When users of a track start and leave.
@@ -71,6 +73,7 @@ impl Pacer {
                 end: phase.end(),
                 scenario: WeightedScenarios::for_sessions(&phase.mix, plan.seed, index),
                 arrivals: arrivals.map(|spec| Box::new(Schedule::new(spec))),
+                changes: Vec::new(),
             });
         }
         edges.sort_unstable();
@@ -137,14 +140,31 @@ impl Pacer {
     }
 
     /// Sets the rate of the current open phase from `at` of the run's clock on.
-    pub(crate) fn change_rate(&mut self, at: Nanos, rate: wavetank_units::Rate) {
+    pub(crate) fn change_rate(&mut self, at: Nanos, rate: Rate) {
         for phase in &mut self.phases {
             if phase.start <= at
                 && phase.end.is_none_or(|end| at < end)
                 && let Some(schedule) = &mut phase.arrivals
             {
                 schedule.change(at, rate);
+                phase.changes.push((at, rate));
             }
+        }
+    }
+
+    /// Replaces the arrivals of the phases that start at `from` of the run's clock or later by those
+    /// of `share`. None of them was offered yet.
+    pub(crate) fn take_share(&mut self, plan: &Plan, share: Partition, from: Nanos) {
+        for ((index, phase), pace) in (0_u16..).zip(&plan.phases).zip(&mut self.phases) {
+            if phase.start < from {
+                continue;
+            }
+            let Some(spec) = ScheduleSpec::for_phase(plan.seed, index, phase, share) else { continue };
+            let mut schedule = Schedule::new(spec);
+            for &(at, rate) in &pace.changes {
+                schedule.change(at, rate);
+            }
+            pace.arrivals = Some(Box::new(schedule));
         }
     }
 

@@ -131,6 +131,11 @@ impl Pool {
         any
     }
 
+    /// Raises the maximum by this many connections.
+    pub(crate) fn allow_more(&mut self, connections: u32) {
+        self.room += connections;
+    }
+
     /// Records that a connection is gone.
     pub(crate) fn connection_closed(&mut self) {
         self.room += 1;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Errno, StartFault};
 use wavetank_engine::{
     Collector, Command, EndOfRun, FleetQuorum, FleetRelease, HostInterval, LoadConfig, LoadThreads, Message,
-    PhaseCount,
+    NewShare, PhaseCount,
 };
 use wavetank_fleet::{Agent, AgentAction, PhaseUsers, Quorum, Release, WaitingUsers};
 use wavetank_pace::Partition;
@@ -120,8 +120,11 @@ impl LoadHost {
             AgentAction::Drain => self.drain(),
             AgentAction::Stop => self.finish(),
             AgentAction::Release(release) => self.release(release),
-            // The machine refuses new shares for a host without this capability.
-            AgentAction::Rebalance { .. } => {}
+            AgentAction::Rebalance { phase, share } => {
+                if let Some(phase) = self.plan.phases.get(usize::from(phase)) {
+                    self.broadcast(Command::TakeShare(NewShare::new(&self.plan, phase.start, share)));
+                }
+            }
             AgentAction::Send(_) | AgentAction::Denied(_) | AgentAction::DeleteSpool => return Some(action),
         }
         None

@@ -23,6 +23,7 @@ mod fleet_kills;
 mod fleet_link_faults;
 mod fleet_manifest;
 mod fleet_many;
+mod fleet_rebalance;
 mod fleet_rendezvous;
 mod fleet_run;
 mod fleet_run_faults;

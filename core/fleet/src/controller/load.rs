@@ -107,7 +107,9 @@ impl Controller {
         let Some((phase, at)) = next.map(|phase| (phase as u16, self.setup.phase_starts[phase])) else {
             return;
         };
-        let gone: Vec<bool> = self.peers.iter().map(|peer| self.is_gone(peer, now)).collect();
+        // A crashed agent that came back with its intervals sends no more either.
+        let is_gone = |peer: &Peer| peer.done().is_some() || self.is_gone(peer, now);
+        let gone: Vec<bool> = self.peers.iter().map(is_gone).collect();
         let is_new = self.peers.iter().zip(&gone).any(|(peer, gone)| *gone && !peer.fenced);
         let remain = |(peer, gone): (&Peer, &bool)| !gone && !peer.fenced;
         let can_change = |(peer, gone): (&Peer, &bool)| {

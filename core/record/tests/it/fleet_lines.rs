@@ -177,6 +177,7 @@ fn the_agents_of_a_run_are_as_described() {
     };
     let fleet = FleetDoc {
         status: FleetStatusDoc::Incomplete,
+        rebalanced: vec!["full".to_owned()],
         start_skew_us: Some(Number(900.0)),
         start_uncertainty_us: Number(281.0),
         agents: vec![whole, lost],

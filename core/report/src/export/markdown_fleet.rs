@@ -5,7 +5,7 @@ use wavetank_units::quantity::{format_grouped, show_size};
 
 use super::markdown::{ROWS_MAX, cut, name};
 use super::markdown_text::table;
-use crate::fleet::{agent_lack, share, start};
+use crate::fleet::{agent_lack, rebalanced, share, start};
 use crate::format::{seconds, time};
 
 /// Number of text columns at the start of the table.
@@ -37,7 +37,7 @@ pub(super) fn agents(record: &RunRecord) -> String {
     let rows: Vec<Vec<String>> =
         rows.iter().map(|row| told.iter().map(|column| row[*column].clone()).collect()).collect();
     let status = fleet.status.name().replace('_', " ");
-    let parts = [status, start(fleet)];
+    let parts = [status, start(fleet), name(&rebalanced(fleet))];
     let line: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     format!("{}\n\n{}", line.join(" · "), cut(table(&headings, numbers, &rows), fleet.agents.len()))
 }

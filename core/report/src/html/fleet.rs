@@ -39,6 +39,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         (words.status, html! { (words.status_word(fleet.status)) }),
         (words.skew, html! { (skew) }),
         (words.uncertainty, html! { (by_clock) }),
+        (words.rebalanced, html! { (fleet.rebalanced.join(", ")) }),
     ];
     let body = html! { (facts(about)) (table.render(sheet)) };
     Section::new("fleet", words.title, words.lead, body)
@@ -83,6 +84,7 @@ struct FleetStrings {
     status: &'static str,
     skew: &'static str,
     uncertainty: &'static str,
+    rebalanced: &'static str,
     /// In the order of [`FleetStatusDoc`].
     statuses: [&'static str; 5],
 }
@@ -105,6 +107,7 @@ const EN: FleetStrings = FleetStrings {
     status: "Status",
     skew: "First requests of agents apart by",
     uncertainty: "Uncertainty of the start, by their clocks",
+    rebalanced: "The other agents sent all load from this phase on",
     statuses: [
         "complete",
         "agents are missing, within the tolerated share",
@@ -131,6 +134,7 @@ const ZH: FleetStrings = FleetStrings {
     status: "状态",
     skew: "各代理首个请求的最大时差",
     uncertainty: "起始时刻的不确定度（由时钟得出）",
+    rebalanced: "自该阶段起由其余代理发送全部负载",
     statuses: ["完整", "有代理缺失，在容许范围内", "不完整", "因失去代理而中止", "从未开始"],
 };
 

@@ -42,6 +42,7 @@ fn fleet() -> FleetDoc {
         AgentDoc { unstored: 2, refusals: vec!["its clock is <too> late".to_owned()], ..agent("load-3", 8) };
     FleetDoc {
         status: FleetStatusDoc::Incomplete,
+        rebalanced: Vec::new(),
         start_skew_us: None,
         start_uncertainty_us: Number(420.0),
         agents: vec![agent("load-1", 0), lost, gone],

@@ -98,6 +98,11 @@ pub(crate) struct Connections<D> {
     unflushed: Vec<u32>,
 }
 
+/// Returns the number of requests that a connection carries simultaneously.
+fn streams_per_connection(plan: &Plan) -> u32 {
+    if plan.http.version == HttpVersion::Http2 { plan.http.pipeline } else { 1 }
+}
+
 impl<D: Driver> Connections<D> {
     pub(crate) fn new(
         driver: D,
@@ -111,7 +116,7 @@ impl<D: Driver> Connections<D> {
         // costs only address space.
         let room = (seats.all() as usize).min(ROOM_MAX);
         let timed = room.saturating_sub(seats.held as usize);
-        let streams = if plan.http.version == HttpVersion::Http2 { plan.http.pipeline } else { 1 };
+        let streams = streams_per_connection(&plan);
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
         };

@@ -4,9 +4,10 @@ use wavetank_driver::Driver;
 use wavetank_plan::constants::WORK_PER_TURN_MAX;
 use wavetank_units::Nanos;
 
-use super::Connections;
 use super::timer::Timer;
+use super::{Connections, streams_per_connection};
 use crate::conn_slot::{NOT_IDLE, NOT_POOLED, PARTED};
+use crate::pool::Pool;
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -77,6 +78,12 @@ impl<D: Driver> Connections<D> {
             self.open(seat, target, phase, rec);
         }
         self.opening_more = Some(phase);
+    }
+
+    /// Allows this many more shared connections.
+    pub(crate) fn allow_more(&mut self, connections: u32) {
+        let (targets, streams) = (self.plan.targets.len(), streams_per_connection(&self.plan));
+        self.pool.get_or_insert_with(|| Pool::new(0, targets, streams)).allow_more(connections);
     }
 
     /// Opens a shared connection before the phase that needs it starts.

@@ -111,6 +111,11 @@ impl<D: Driver> Exchanges<D> {
         }
     }
 
+    /// Replaces the limit on requests of a phase that has not started.
+    pub(crate) fn set_max_open(&mut self, phase: u16, budget: Budget) {
+        self.max_open[usize::from(phase)] = budget;
+    }
+
     /// Offers a request of the plan. Returns whether there is room for it; if not, it is dropped.
     pub(crate) fn admit(&mut self, offered: OfferedRequest, rec: &mut Recorder) -> bool {
         rec.offered(offered.key);

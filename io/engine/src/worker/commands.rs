@@ -4,10 +4,13 @@ use std::sync::mpsc::TryRecvError;
 
 use wavetank_driver::Driver;
 use wavetank_plan::LoadChange;
+use wavetank_units::Nanos;
 
 use super::Worker;
 use super::own_work::OwnWork;
+use crate::connection_demand::ConnectionDemand;
 use crate::messages::{Command, Message};
+use crate::new_share::NewShare;
 
 impl<D: Driver> Worker<D> {
     /// The sender of a command also wakes the driver.
@@ -21,12 +24,35 @@ impl<D: Driver> Worker<D> {
                         self.pacer.change_users(track, at, users);
                     }
                 }
+                Ok(Command::TakeShare(new)) => self.take_share(&new),
                 Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
                 Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),
                 Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.to_thread_time(at)),
                 Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
                 Err(TryRecvError::Empty) => return,
             }
+        }
+    }
+
+    /// Replaces the share of this thread in the phases that start later.
+    fn take_share(&mut self, new: &NewShare) {
+        let share = new.of_thread(self.thread);
+        self.pacer.take_share(&self.plan, share, new.from());
+        for (phase, budget) in new.max_open(&self.plan, self.thread) {
+            self.exchanges.set_max_open(phase, budget);
+        }
+        let shared = ConnectionDemand::for_plan(&self.plan).shared;
+        let more = share.count_below(shared).saturating_sub(self.share.count_below(shared));
+        // The current phase keeps its number of connections.
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        self.connections_due = (more > 0).then(|| (self.pacer.to_thread_time(new.from()), more));
+        self.share = share;
+    }
+
+    /// Allows the connections of a share that has started at `now`.
+    pub(super) fn allow_due_connections(&mut self, now: Nanos) {
+        if let Some((_, more)) = self.connections_due.take_if(|(from, _)| *from <= now) {
+            self.exchanges.connections.allow_more(more);
         }
     }
 

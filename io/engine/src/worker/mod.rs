@@ -99,6 +99,8 @@ pub(crate) struct Worker<D> {
     plan: Arc<Plan>,
     thread: u16,
     share: Partition,
+    /// When a larger share starts, and how many more connections it allows.
+    connections_due: Option<(Nanos, u32)>,
     commands: Receiver<Command>,
     outbox: Outbox,
     seal_at: Nanos,
@@ -136,6 +138,7 @@ impl<D: Driver> Worker<D> {
             plan,
             thread,
             share,
+            connections_due: None,
             commands,
         }
     }

@@ -19,6 +19,7 @@ impl<D: Driver> Worker<D> {
             }
             let at = self.seal_at;
             self.seal(at);
+            self.allow_due_connections(at);
             self.seal_at = self.pacer.interval_end(at);
         }
         any

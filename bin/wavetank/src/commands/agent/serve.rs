@@ -321,7 +321,7 @@ fn capabilities(folder: &Path) -> Capabilities {
         files,
         ports: facts.ports.count(),
         calibration: calibration(folder),
-        rebalance: false,
+        rebalance: true,
     }
 }
 

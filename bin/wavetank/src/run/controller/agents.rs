@@ -6,7 +6,7 @@ use wavetank_driver::{Clock, WallClock};
 use wavetank_engine::{LoadConfig, LoadThreads};
 use wavetank_fleet::{AgentId, Clocks, ControllerMessage, Members, RunId, RunSetup};
 use wavetank_link::{ControllerLink, in_process};
-use wavetank_plan::Plan;
+use wavetank_plan::{Load, Phase, Plan};
 use wavetank_units::Nanos;
 
 use crate::run::agent_host::AgentHost;
@@ -82,9 +82,17 @@ pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSet
         lead_in: Nanos::ZERO - begins,
         prepare_max: prepare_max(plan),
         end_by: plan.load_end().map(|end| end.after(plan.drain).after(END_SLACK)),
+        rebalance: can_rebalance(plan),
         phase_starts: plan.phases.iter().map(|phase| phase.start).collect(),
         ..setup
     }
+}
+
+/// Whether the shares of lost agents can go to the others. Arrivals have no history, while users and
+/// held connections belong to their agent.
+fn can_rebalance(plan: &Plan) -> bool {
+    let has_users = |phase: &Phase| matches!(phase.load, Load::Closed { .. } | Load::Hold { .. });
+    plan.shared.rendezvous.is_empty() && !plan.phases.iter().any(has_users)
 }
 
 /// How long getting ready may take.

@@ -141,11 +141,11 @@ impl RunController<'_> {
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event("interval_unstored", text);
             }
+            ControllerNotice::Rebalanced { phase, .. } => self.rebalanced(phase),
             ControllerNotice::Joined { .. }
             | ControllerNotice::Committed(_)
             | ControllerNotice::Delivered { .. }
             | ControllerNotice::Amended { .. }
-            | ControllerNotice::Rebalanced { .. }
             | ControllerNotice::Over(_) => {}
         }
     }
@@ -166,6 +166,14 @@ impl RunController<'_> {
             self.event(STOPPED_ON_LOSS, text);
             self.end(RunEnd::AgentLost, None);
         }
+    }
+
+    /// The remaining agents send the whole load of the later phases.
+    fn rebalanced(&mut self, phase: u16) {
+        let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
+        let text = format!("the other agents send the load of lost ones from phase {} on", phase.name);
+        self.book.talk.info(&format!("rebalanced {text}"));
+        self.event("rebalanced", text);
     }
 
     /// Whether the user wants the run to end because of this loss.

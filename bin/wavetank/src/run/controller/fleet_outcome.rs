@@ -42,6 +42,7 @@ impl RunController<'_> {
             status: status_doc(outcome.status),
             start_skew_us: outcome.start_skew.map(micros),
             start_uncertainty_us: micros(outcome.start_uncertainty),
+            rebalanced: outcome.rebalanced.iter().filter_map(|phase| self.phase_name(*phase)).collect(),
             agents,
         };
         let gaps = FleetGaps {
@@ -82,11 +83,14 @@ impl RunController<'_> {
         }
     }
 
+    fn phase_name(&self, index: u16) -> Option<String> {
+        self.plan.phases.get(usize::from(index)).map(|phase| phase.name.clone())
+    }
+
     fn loss_doc(&self, loss: &Loss) -> AgentLossDoc {
-        let phase = loss.phase.and_then(|index| self.plan.phases.get(usize::from(index)));
         AgentLossDoc {
             at_ns: loss.at.0,
-            phase: phase.map(|phase| phase.name.clone()),
+            phase: loss.phase.and_then(|index| self.phase_name(index)),
             last_interval: loss.last_interval,
         }
     }

@@ -65,6 +65,23 @@ impl World {
 
     /// Carry out what the machines decided, until they rest.
     pub(crate) fn settle(&mut self) {
+        self.settle_controllers();
+        (0..self.agents.len()).for_each(|number| self.settle_agent(number));
+    }
+
+    /// The same after a message to or from one agent: the others have decided nothing.
+    pub(crate) fn settle_after(&mut self, number: usize) {
+        self.settle_controllers();
+        self.settle_agent(number);
+    }
+
+    fn settle_agent(&mut self, number: usize) {
+        while let Some(action) = self.agents[number].as_mut().and_then(Agent::poll) {
+            self.on_agent_action(number, action);
+        }
+    }
+
+    fn settle_controllers(&mut self) {
         while let Some(action) = self.controller.as_mut().and_then(Controller::poll) {
             self.on_controller_action(action);
         }
@@ -83,11 +100,6 @@ impl World {
             true
         });
         self.zombies = zombies;
-        for number in 0..self.agents.len() {
-            while let Some(action) = self.agents[number].as_mut().and_then(Agent::poll) {
-                self.on_agent_action(number, action);
-            }
-        }
     }
 
     fn on_controller_action(&mut self, action: ControllerAction) {

@@ -7,7 +7,7 @@ use crate::sim::scenario::{Act, Fault, Scenario};
 use crate::sim::world::World;
 
 /// Agents of the fleet. The time of a simulated run grows with the square.
-const AGENTS: usize = 150;
+const AGENTS: usize = 250;
 
 /// One agent dies, another one is cut off for a while, and messages arrive twice.
 #[test]

@@ -193,9 +193,11 @@ fn a_loss_means_what_the_policy_says() {
 fn shares_of_a_lost_agent_go_to_the_others_at_the_next_phase() {
     let scenario = |random: &mut Philox, agents: usize| {
         let agent = any(random, agents);
-        let fault = match random.below(3) {
+        let fault = match random.below(4) {
             0 => Fault::Crash { agent, at: ms(5_000), back: None },
-            1 => Fault::Cut { agent: Some(agent), from: ms(5_000), len: Nanos::from_secs(90) },
+            // It returns with its spool.
+            1 => Fault::Crash { agent, at: ms(5_000), back: Some(ms(20_000)) },
+            2 => Fault::Cut { agent: Some(agent), from: ms(5_000), len: Nanos::from_secs(90) },
             _ => Fault::Suspend { agent, at: ms(5_000), len: Nanos::from_secs(80) },
         };
         let second_phase = Some(Nanos::from_secs(60));

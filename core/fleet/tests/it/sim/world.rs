@@ -275,7 +275,7 @@ impl World {
         while let Some(entry) = self.wires.first_entry().filter(|entry| entry.key().0 <= now) {
             let (number, message) = entry.remove();
             self.deliver(number, message);
-            self.settle();
+            self.settle_after(number);
         }
         while self.controller.is_some()
             && let Some(act) = self.acts.pop_front_if(|act| act.0 <= now)
