@@ -152,8 +152,8 @@ impl Pacer {
         }
     }
 
-    /// Replaces the arrivals of the phases that start at `from` of the run's clock or later by those
-    /// of `share`. None of them was offered yet.
+    /// Replaces the arrivals of the phases that start at `from` of the run's clock or later by
+    /// those of `share`. None of them was offered yet.
     pub(crate) fn take_share(&mut self, plan: &Plan, share: Partition, from: Nanos) {
         for ((index, phase), pace) in (0_u16..).zip(&plan.phases).zip(&mut self.phases) {
             if phase.start < from {

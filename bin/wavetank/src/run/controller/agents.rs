@@ -88,8 +88,8 @@ pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSet
     }
 }
 
-/// Whether the shares of lost agents can go to the others. Arrivals have no history, while users and
-/// held connections belong to their agent.
+/// Whether the shares of lost agents can go to the others. Arrivals have no history, while users
+/// and held connections belong to their agent.
 fn can_rebalance(plan: &Plan) -> bool {
     let has_users = |phase: &Phase| matches!(phase.load, Load::Closed { .. } | Load::Hold { .. });
     plan.shared.rendezvous.is_empty() && !plan.phases.iter().any(has_users)
