@@ -107,7 +107,8 @@ fn orphans(hosts: &Hosts<'_>) -> Option<Cause> {
 /// Processes of a host waited for its disks.
 fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| cpu_share(host, "iowait");
-    let host = hosts.under_test().find(|host| share(host) >= DISK_WAIT_MIN)?;
+    let is_long = |host: &Host<'_>| host.activity().samples() >= FULL_SAMPLES_MIN;
+    let host = hosts.under_test().find(|host| is_long(host) && share(host) >= DISK_WAIT_MIN)?;
     let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
     Some(finding(
         "disk_wait",
