@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,6 +25,8 @@ const STATES_MAX: usize = 8;
 const REQUEST_BYTES_MAX: u64 = 64 << 10;
 /// A client sends its request, and reads the reply, within this time.
 const CLIENT_MAX: Duration = Duration::from_secs(10);
+/// How long the end of a run waits at most for clients that have not read its last state.
+const LAST_STATE_MAX: Duration = Duration::from_secs(2);
 /// The run replies within this time, or has ended.
 const REPLY_MAX: Duration = Duration::from_secs(10);
 /// The run reports its state within this time, or an earlier one is sent.
@@ -113,8 +115,8 @@ impl ControlServer {
 impl Drop for ControlServer {
     fn drop(&mut self) {
         self.stop.stop();
-        // Clients that watch read what was sent, and then the end.
-        self.watchers.lock().to.clear();
+        // Clients that watch read what was sent, and then the end. The process may end after this.
+        self.watchers.end(LAST_STATE_MAX);
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has ended, too.
             let _ = thread.join();
@@ -125,17 +127,52 @@ impl Drop for ControlServer {
 
 /// Clients that watch the run, and the state that was published last.
 #[derive(Debug, Default)]
-struct Watchers(Mutex<Published>);
+struct Watchers {
+    published: Mutex<Published>,
+    /// Signalled when all of a client's states are written.
+    written: Condvar,
+}
 
 #[derive(Debug, Default)]
 struct Published {
     latest: Option<Arc<str>>,
     to: Vec<SyncSender<Arc<str>>>,
+    /// Connections that write states.
+    writing: usize,
 }
 
 impl Watchers {
     fn lock(&self) -> MutexGuard<'_, Published> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.published.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends nothing more, and waits at most `wait` until all that was sent is written.
+    fn end(&self, wait: Duration) {
+        let mut published = self.lock();
+        published.to.clear();
+        let is_writing = |published: &mut Published| published.writing > 0;
+        // After that time a client that does not read loses the rest.
+        let _ = self.written.wait_timeout_while(published, wait, is_writing);
+    }
+}
+
+/// A connection that writes states.
+struct Writing<'a>(&'a Watchers);
+
+impl<'a> Writing<'a> {
+    /// Adds a watcher with this sender.
+    fn start(watchers: &'a Watchers, sender: SyncSender<Arc<str>>) -> Self {
+        let mut published = watchers.lock();
+        published.to.push(sender);
+        published.writing += 1;
+        Self(watchers)
+    }
+}
+
+impl Drop for Writing<'_> {
+    fn drop(&mut self) {
+        self.0.lock().writing -= 1;
+        self.0.written.notify_all();
     }
 }
 
@@ -202,7 +239,7 @@ impl Connection {
 
     fn watch(&self, mut stream: UnixStream) -> std::io::Result<()> {
         let (sender, states) = sync_channel(STATES_MAX);
-        self.watchers.lock().to.push(sender);
+        let _writing = Writing::start(&self.watchers, sender);
         // The state so far comes now, not with the next seal.
         send(&mut stream, &self.state())?;
         for line in states {
