@@ -7,6 +7,8 @@ use crate::{Blame, Finding, format};
 /// A host is out of CPU if it used 90 % in this share of its samples, and in this many.
 const FULL_SHARE_MIN: f64 = 0.5;
 const FULL_SAMPLES_MIN: u64 = 3;
+/// Disks are judged from this many samples on: in a shorter load one other program decides.
+const DISK_SAMPLES_MIN: u64 = 3;
 /// One CPU limits a host if it was used to this share, and all together to no more than that.
 const CORE_FULL: f64 = 0.95;
 const CPUS_IDLE_MAX: f64 = 0.6;
@@ -107,7 +109,7 @@ fn orphans(hosts: &Hosts<'_>) -> Option<Cause> {
 /// Processes of a host waited for its disks.
 fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| cpu_share(host, "iowait");
-    let is_long = |host: &Host<'_>| host.activity().samples() >= FULL_SAMPLES_MIN;
+    let is_long = |host: &Host<'_>| host.activity().samples() >= DISK_SAMPLES_MIN;
     let host = hosts.under_test().find(|host| is_long(host) && share(host) >= DISK_WAIT_MIN)?;
     let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
     Some(finding(

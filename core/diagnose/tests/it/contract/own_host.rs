@@ -13,6 +13,8 @@ const SECONDS: i64 = 6;
 /// A run outside of a lab.
 #[derive(Clone, Copy)]
 struct Run {
+    /// Length of its load.
+    seconds: i64,
     /// The plan's target is on this host.
     same_host: bool,
     threshold: &'static str,
@@ -26,6 +28,7 @@ struct Run {
 
 /// A run without anything to report.
 const QUIET: Run = Run {
+    seconds: SECONDS,
     same_host: true,
     threshold: "p99 < 500ms",
     second: |second| second.done(100, 5),
@@ -60,9 +63,9 @@ fn counted(sample: HostSample, rises: &[(&str, u64)], levels: &[(&str, u64)]) ->
 
 impl Run {
     fn diagnosis(&self) -> Diagnosis {
-        let plan = Plan { thresholds: vec![condition(self.threshold)], ..plan(SECONDS) };
+        let plan = Plan { thresholds: vec![condition(self.threshold)], ..plan(self.seconds) };
         let mut ledger = Ledger::new(&plan);
-        for end in 0..=SECONDS {
+        for end in 0..=self.seconds {
             let second = end.unsigned_abs();
             let mut this = (self.this)(second);
             if this.counters.levels.is_empty() {
@@ -74,7 +77,7 @@ impl Run {
             ledger
                 .observe_other("web1", &HostSample { at: Nanos::from_secs(end), ..counted(web, rises, &[]) });
         }
-        for at in 0..SECONDS {
+        for at in 0..self.seconds {
             let _ = ledger.add(&(self.second)(Second::at(at)).seal());
         }
         let context = RunContext { same_host: self.same_host, ..RunContext::default() };
@@ -211,6 +214,18 @@ fn counters_of_an_observed_host_name_it() {
     check(&[("cpu.idle", 100), ("cpu.iowait", 60), ("cpu.user", 40)], "disk_wait", "target");
     check(&[("conntrack.drop", 1)], "conntrack_full", "target");
     check(&[("cpu.idle", 100), ("cpu.steal", 6)], "cpu_steal", "target");
+}
+
+/// In a short load, what one other program writes is a large share of the time.
+#[test]
+fn disks_are_not_judged_by_two_samples() {
+    let waits: &[_] = &[("cpu.idle", 100), ("cpu.iowait", 60), ("cpu.user", 40)];
+    let slow = Run { same_host: false, second: |second| second.done(100, 900), web1: waits, ..QUIET };
+    let is_found = |seconds: i64| {
+        let found = Run { seconds, ..slow }.diagnosis().findings;
+        found.iter().any(|one| one.code == "disk_wait")
+    };
+    assert_eq!([2, 3].map(is_found), [false, true]);
 }
 
 #[test]
