@@ -43,9 +43,15 @@ impl<D: Driver> Worker<D> {
         }
         let shared = ConnectionDemand::for_plan(&self.plan).shared;
         let more = share.count_below(shared).saturating_sub(self.share.count_below(shared));
-        // The current phase keeps its number of connections.
         let more = u32::try_from(more).unwrap_or(u32::MAX);
-        self.connections_due = (more > 0).then(|| (self.pacer.to_thread_time(new.from()), more));
+        let from = self.pacer.to_thread_time(new.from());
+        // The current phase keeps its number of connections. Those of a share that has not started
+        // yet are part of the new one.
+        let (from, more) = match self.connections_due {
+            Some((earlier, due)) => (earlier.min(from), due.saturating_add(more)),
+            None => (from, more),
+        };
+        self.connections_due = (more > 0).then_some((from, more));
         self.share = share;
     }
 
