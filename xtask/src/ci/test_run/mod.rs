@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::Ci;
+use super::cargo::compile_with_clippy;
 use lanes::Finished;
 use program::{Ended, TestProgram};
 
@@ -25,7 +26,7 @@ const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 const THREADS_PER_CPU: usize = 1;
 /// The same for end-to-end tests, which mostly wait for programs and clocks (measured: 367 s of CPU
 /// time in 1,800 s of tests).
-const END_TO_END_THREADS_PER_CPU: usize = 2;
+const END_TO_END_THREADS_PER_CPU: usize = 3;
 /// Programs that run at a time, except for the end-to-end tests.
 const LANES: usize = 2;
 /// The end-to-end tests, the program with the most work. It runs alone: next to other programs its
@@ -104,6 +105,7 @@ fn run_once(ci: &mut Ci<'_>) -> Result<Vec<String>> {
 /// Builds all tests and returns their programs in the order in which they start.
 fn programs(ci: &Ci<'_>) -> Result<Vec<TestProgram>> {
     let mut command = ci.cargo_command(&["test", "--workspace", "--locked", "--no-run"]);
+    compile_with_clippy(&mut command);
     command.arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let output = command.output().context("cargo cannot be started")?;
     if !output.status.success() {

@@ -8,6 +8,8 @@ use anyhow::{Context as _, Result};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
 
+use crate::ci::cargo::{cargo_program, compile_with_clippy};
+
 /// How often to check for the end of a program that prints nothing. A process that it left behind
 /// can keep the pipe open.
 const POLL: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -68,8 +70,10 @@ impl TestProgram {
         let mut command = if let Some(executable) = &self.executable {
             Command::new(executable)
         } else {
-            let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            let mut cargo = Command::new(cargo_program());
             cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--doc"]);
+            // The libraries are there already.
+            compile_with_clippy(&mut cargo);
             cargo
         };
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
