@@ -12,6 +12,8 @@ pub const BEATS_MISSED_AFTER_RESTART_MAX: u32 = 9;
 /// An agent with a lease that was not extended for this long drains, so that no load continues
 /// without a controller. The default of [`crate::RunSetup::orphan_grace`].
 pub const ORPHAN_GRACE: Nanos = Nanos::from_secs(30);
+/// The shortest lease: the missed heartbeats after which an agent is lost.
+pub const LEASE_MIN: Nanos = Nanos::from_secs(3);
 /// An orphan, and an agent at its hard end, stops this long after it began to drain.
 pub const ORPHAN_DRAIN_MAX: Nanos = Nanos::from_secs(10);
 /// A change is ordered at least this long ahead, so that it reaches every agent in time.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_fleet::LossPolicy;
+use wavetank_fleet::constants::LEASE_MIN;
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError};
 
@@ -27,6 +28,9 @@ pub(crate) struct FleetRunArgs {
     /// Refuse to start if two agents could start further apart than this [default: 5ms]
     #[arg(long, value_name = "TIME", requires = SENDERS, value_parser = parse_duration_positive)]
     pub(crate) start_tolerance: Option<Nanos>,
+    /// How long agents send load without hearing the controller, at least 3s [default: 30s]
+    #[arg(long, value_name = "TIME", requires = SENDERS, value_parser = parse_lease)]
+    pub(crate) lease: Option<Nanos>,
     /// Configuration file of ssh in place of the user's
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub(crate) ssh_config: Option<PathBuf>,
@@ -54,6 +58,16 @@ impl FleetRunArgs {
     }
 }
 
+/// Reads how long agents go on without their controller.
+fn parse_lease(text: &str) -> Result<Nanos, UserError> {
+    let lease = parse_duration_positive(text)?;
+    if lease < LEASE_MIN {
+        let message = format!("a lease of {text} is too short: the controller extends leases once a second");
+        return Err(UserError::usage("bad_lease", message, "use at least --lease 3s"));
+    }
+    Ok(lease)
+}
+
 /// Reads what the loss of an agent means.
 fn parse_on_loss(text: &str) -> Result<LossPolicy, UserError> {
     let percent = || text.strip_suffix('%')?.parse().ok().filter(|percent| (1..=99).contains(percent));
@@ -70,6 +84,18 @@ fn parse_on_loss(text: &str) -> Result<LossPolicy, UserError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lease_outlasts_missed_heartbeats() {
+        let check = |text: &str, expected: Option<i64>| {
+            assert_eq!(parse_lease(text).ok(), expected.map(Nanos::from_millis), "{text}");
+        };
+        check("3s", Some(3_000));
+        check("1m", Some(60_000));
+        for text in ["0", "2999ms", "-5s", "5", "long"] {
+            check(text, None);
+        }
+    }
 
     #[test]
     fn a_loss_means_what_the_text_says() {

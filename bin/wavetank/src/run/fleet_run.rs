@@ -39,6 +39,8 @@ pub(crate) struct FleetTolerance {
     pub(crate) on_loss: LossPolicy,
     /// Most that two agents may start apart.
     pub(crate) start: Nanos,
+    /// How long agents send load without hearing the controller.
+    pub(crate) lease: Nanos,
 }
 
 /// A load from the hosts of a fleet.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{RunResult, Script, Signal, TimingMismatch, expect_time, is_long, retry_timing};
+use wavetank_testkit::{RunResult, Script, Signal, TimingMismatch, expect_time, retry_timing};
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, check_exit, is_all_sent, of_agent, target, with_hosts};
 
@@ -39,7 +39,7 @@ fn a_killed_agent_is_missing_from_then_on() {
 
 fn check_killed(hosts: &mut FleetHosts) -> Result<(), TimingMismatch> {
     let target = target(script());
-    let running = hosts.under_load(&target.url("/"), "-r 300/s -d 9s", &target, 700);
+    let running = hosts.under_load(&target.url("/"), "-r 300/s -d 9s --lease 5s", &target, 700);
     hosts.kill_agent(2);
     let killed_after = target.truth().requests;
     let outcome = running.wait(LIMIT);
@@ -76,7 +76,7 @@ fn the_loss_of_an_agent_may_end_the_run_or_change_nothing() {
     with_hosts("the_loss_of_an_agent_may_end_the_run_or_change_nothing", 3, |hosts| {
         let target = target(script());
         let mut run = |policy: &str, exit: i32| {
-            let words = format!("-r 300/s -d 9s --on-loss {policy}");
+            let words = format!("-r 300/s -d 9s --lease 5s --on-loss {policy}");
             let running = hosts.under_load(&target.url("/"), &words, &target, 600);
             hosts.kill_agent(2);
             let outcome = running.wait(LIMIT);
@@ -97,11 +97,8 @@ fn the_loss_of_an_agent_may_end_the_run_or_change_nothing() {
         // A third of the load is lost.
         let tolerated = run("40%", 0);
         assert_eq!(tolerated.text("fleet.status"), "tolerated", "{tolerated}");
-        // Each of these runs waits until the lost agent must have stopped, which takes 42 s.
-        if is_long() {
-            let beyond = run("30%", 4);
-            assert_eq!(beyond.text("fleet.status"), "incomplete", "{beyond}");
-        }
+        let beyond = run("30%", 4);
+        assert_eq!(beyond.text("fleet.status"), "incomplete", "{beyond}");
     });
 }
 
@@ -163,13 +160,13 @@ fn a_second_interrupt_stops_all_agents() {
 fn agents_stop_without_their_controller() {
     with_hosts("agents_stop_without_their_controller", 2, |hosts| {
         let target = target(script());
-        let running = hosts.under_load(&target.url("/"), "-r 100/s -d 100s", &target, 100);
+        let running = hosts.under_load(&target.url("/"), "-r 100/s -d 100s --lease 10s", &target, 100);
         running.signal(Signal::KILL);
         assert_eq!(running.wait(LIMIT).signal, Some(9));
-        // The grace is 30 s, and each of the two then ends what it has begun.
+        // Each of the two then ends what it has begun.
         let truth =
             target.wait_for("end of the load", LIMIT, |truth| truth.requests > 100 && truth.open == 0);
-        assert!(truth.requests < 5_000, "{} of 10,000 requests", truth.requests);
+        assert!(truth.requests < 3_000, "{} of 10,000 requests", truth.requests);
         for host in 1..=2 {
             assert_eq!(hosts.spools(host).len(), 1, "nothing has its intervals");
         }

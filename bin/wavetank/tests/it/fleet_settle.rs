@@ -140,7 +140,7 @@ fn controller_and_agent_are_lost_and_nothing_that_was_sealed() {
 fn a_lost_agent_is_settled_and_what_is_missing_stays_named() {
     with_hosts("a_lost_agent_is_settled_and_what_is_missing_stays_named", 2, |hosts| {
         let target = target(script());
-        let running = hosts.under_load(&target.url("/"), "-r 100/s -d 7s", &target, 250);
+        let running = hosts.under_load(&target.url("/"), "-r 100/s -d 7s --lease 5s", &target, 250);
         hosts.kill_agent(2);
         running.wait(LIMIT);
         let early = result(hosts);

@@ -43,6 +43,7 @@ const OPTIONS: &[(&[&str], Does)] = &[
     (&["--broker", "no-such-folder"], Refused("--fleet FILE")),
     (&["--on-loss", "abort"], Refused("--fleet FILE")),
     (&["--start-tolerance", "9ms"], Refused("--fleet FILE")),
+    (&["--lease", "9s"], Refused("--fleet FILE")),
     (&["--no-probe"], Elsewhere),
     (&["--probe"], Elsewhere),
     (&["--truth"], Refused("no phase holds connections")),

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_fleet::constants::START_TOLERANCE;
+use wavetank_fleet::constants::{ORPHAN_GRACE, START_TOLERANCE};
 use wavetank_inventory::HostRole;
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
 use wavetank_units::{UserError, unix_path};
@@ -51,6 +51,7 @@ pub(in crate::commands) fn tolerance(args: &FleetRunArgs) -> FleetTolerance {
     FleetTolerance {
         on_loss: args.on_loss.unwrap_or_default(),
         start: args.start_tolerance.unwrap_or(START_TOLERANCE),
+        lease: args.lease.unwrap_or(ORPHAN_GRACE),
     }
 }
 

@@ -10,7 +10,7 @@ use wavetank_plan::{Load, Phase, Plan};
 use wavetank_units::Nanos;
 
 use crate::run::agent_host::AgentHost;
-use crate::run::fleet_run::FleetRun;
+use crate::run::fleet_run::{FleetRun, FleetTolerance};
 use crate::run::remote_agents::RemoteAgents;
 
 /// From the commitment to the first thing sent by this process: more than a busy host holds it up.
@@ -72,8 +72,9 @@ pub(super) fn run_setup(plan: &Plan, plan_hash: &str, side: &LoadSide) -> RunSet
             let run = RunId(epoch * RUNS_PER_MS + u64::from(std::process::id()) % RUNS_PER_MS);
             let members = Members::Named(fleet.members());
             let setup = RunSetup::fleet(run, epoch, version, plan_hash, members);
-            let clocks = Clocks::Measured { tolerance: fleet.tolerance.start };
-            RunSetup { on_loss: fleet.tolerance.on_loss, clocks, ..setup }
+            let FleetTolerance { on_loss, start, lease } = fleet.tolerance;
+            let clocks = Clocks::Measured { tolerance: start };
+            RunSetup { on_loss, clocks, orphan_grace: lease, ..setup }
         }
     };
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);

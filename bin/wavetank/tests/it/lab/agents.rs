@@ -156,7 +156,8 @@ fn an_agent_of_a_lab_that_is_killed_is_missing() {
 
 fn check_killed(name: &str, on_loss: &str, (status, exit): (&str, i32)) {
     let Some(place) = Place::new(name, LAB) else { return };
-    let run = start(&place, &["http://app:8080/", "-r", "90/s", "-d", "8s", "--on-loss", on_loss]);
+    let words = ["http://app:8080/", "-r", "90/s", "-d", "8s", "--lease", "5s", "--on-loss", on_loss];
+    let run = start(&place, &words);
     wait_for_load(&place, &run, "load2");
     let agent = agent(&place, "load2").expect("it runs");
     rustix::process::kill_process(agent, rustix::process::Signal::KILL).expect("root may");
