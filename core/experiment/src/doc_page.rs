@@ -11,7 +11,7 @@ use crate::grammar::{FORMS, MapName};
 pub fn page() -> String {
     let mut out = include_str!("page_head.md").to_owned();
     for room in MapName::ALL {
-        if matches!(room, MapName::Choice | MapName::MultipartFile | MapName::Event) {
+        if matches!(room, MapName::Choice | MapName::MultipartFile | MapName::SoapCall | MapName::Event) {
             continue;
         }
         section(&mut out, room.section());
@@ -35,7 +35,7 @@ fn steps(out: &mut String) {
             table(out, form.keys);
         }
         out.push('\n');
-        for room in [MapName::MultipartFile, MapName::Choice] {
+        for room in [MapName::MultipartFile, MapName::SoapCall, MapName::Choice] {
             if form.verbs.iter().chain(form.keys).any(|key| key.kind.contains_map(room)) {
                 writeln!(out, "{}\n", room.section().about).expect("text takes everything");
                 table(out, room.section().keys);

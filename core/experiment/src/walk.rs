@@ -101,6 +101,10 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
             }
         }
         Some(Body::Text(text) | Body::JsonText(text)) => all.push(text),
+        Some(Body::Xml(text, call)) => {
+            all.push(text);
+            all.extend(call.iter().map(|call| &call.action));
+        }
         Some(Body::File(_) | Body::Bytes(_)) | None => {}
     }
     all.extend(request.auth.iter().flat_map(Auth::templates));

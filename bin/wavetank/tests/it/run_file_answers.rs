@@ -54,6 +54,36 @@ fn a_login_is_redirected_and_its_cookie_kept() {
 }
 
 #[test]
+fn soap_and_webdav_servers_get_xml() {
+    let target = target(|seen| {
+        let text = String::from_utf8_lossy(&seen.body).into_owned();
+        match (seen.method.as_str(), field(seen, "soapaction")) {
+            ("PROPFIND", "") => {
+                assert_eq!((field(seen, "content-type"), field(seen, "depth")), ("application/xml", "1"));
+                answer(207, b"<d:multistatus xmlns:d='DAV:'><d:getetag>5</d:getetag></d:multistatus>")
+            }
+            ("POST", "\"urn:Buy\"") => {
+                assert_eq!(field(seen, "content-type"), "text/xml; charset=utf-8");
+                assert_eq!(text, "<e:Envelope><name>Tom &amp; &lt;Ann&gt;</name></e:Envelope>");
+                answer(200, b"<e:Envelope xmlns:e='urn:e'><price>7</price></e:Envelope>")
+            }
+            _ => answer(400, b""),
+        }
+    });
+    let result = run(
+        &target,
+        "wavetank: 1\ntarget: TARGET\nvars: {who: \"Tom & <Ann>\"}\nsteps:\n  - request: PROPFIND /dav/\n    \
+         headers: {depth: '1'}\n    xml: '<propfind xmlns=\"DAV:\"><prop><getetag/></prop></propfind>'\n    \
+         check: [status = 207, \"xml //*[local-name()='getetag'] = 5\"]\n  - post: /quote\n    soap: urn:Buy\n    \
+         xml: <e:Envelope><name>${who}</name></e:Envelope>\n    check: [xml //price = 7]\n\
+         phases: [{users: 3, sessions: 10 each, for: 5s}]\nthresholds: [failed = 0]\n",
+        0,
+    );
+    let Some(result) = result else { return };
+    assert_eq!((result.count("requests.done"), result.count("requests.failed")), (60, 0), "{result}");
+}
+
+#[test]
 fn a_redirect_to_an_unnamed_host_is_reported_with_a_hint() {
     let target = target(|_| answer_with(302, &[("Location", "http://127.0.0.1:9/x")], b""));
     let text = "wavetank: 1\ntarget: TARGET\nhttp: {follow: 2}\nsteps: [{get: /}]\n\

@@ -25,6 +25,7 @@ pub(crate) enum MapName {
     Phase,
     Event,
     MultipartFile,
+    SoapCall,
     TcpBytes,
     TcpExtent,
     Choice,

@@ -27,7 +27,7 @@ use grpc::GRPC;
 use http::{HTTP, TARGET, TARGET_URL, TLS};
 use load::{PHASE, SCENARIO};
 use serde_json::{Value, json};
-use step::{CHOICE, MULTIPART_FILE};
+use step::{CHOICE, MULTIPART_FILE, SOAP_CALL};
 use wavetank_grammar::{ErrorHints, maps_with_key};
 use websocket::WEBSOCKET;
 
@@ -48,6 +48,7 @@ impl Grammar for MapName {
         Self::Phase,
         Self::Choice,
         Self::MultipartFile,
+        Self::SoapCall,
         Self::TcpBytes,
         Self::TcpExtent,
         Self::Event,
@@ -83,6 +84,7 @@ impl Grammar for MapName {
             Self::Phase => &PHASE,
             Self::Event => &EVENT,
             Self::MultipartFile => &MULTIPART_FILE,
+            Self::SoapCall => &SOAP_CALL,
             Self::Choice => &CHOICE,
             Self::TcpBytes => &tcp::BYTES,
             Self::TcpExtent => &tcp::EXTENT,

@@ -16,6 +16,12 @@ const REQUEST_KEYS: &[Key] = &[
     key("query", Kind::Map(&Kind::Own(Value)), "Query parameters, encoded; a list repeats the name."),
     key("headers", Kind::Map(&Kind::Own(Template)), "Sent with this request."),
     key("json", Kind::Own(Value), "The body, as JSON."),
+    key("xml", Kind::Own(Template), "The body, as XML text; values are escaped."),
+    key(
+        "soap",
+        Kind::Either(&[Kind::Own(Template), Kind::Is(MapName::SoapCall)]),
+        "The action of a SOAP operation, for the envelope under xml.",
+    ),
     key("form", Kind::Map(&Kind::Own(Value)), "The body, as form fields."),
     key(
         "multipart",
@@ -67,6 +73,22 @@ pub(crate) static MULTIPART_FILE: Section = Section {
         required("file", Kind::File, "The file's name."),
         key("name", Kind::Own(Template), "File name sent; default: the file's own name."),
         key("type", Kind::Text, "Its content type; default application/octet-stream."),
+    ],
+    verbs: &[],
+};
+
+/// The operation of a SOAP request.
+pub(crate) static SOAP_CALL: Section = Section {
+    name: "a SOAP call",
+    title: "A SOAP call",
+    about: "The operation of a SOAP request, and its version.",
+    keys: &[
+        required("action", Kind::Own(Template), "The URI of the operation; can be empty."),
+        key(
+            "version",
+            Kind::Word(&["1.1", "1.2"]),
+            "1.1: header SOAPAction, text/xml; 1.2: application/soap+xml with action. Default 1.1.",
+        ),
     ],
     verbs: &[],
 };

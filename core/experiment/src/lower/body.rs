@@ -7,13 +7,14 @@ use wavetank_plan::{self as plan, Escape, Hole, TemplatePart};
 use super::LowerError;
 use super::escape::push_text;
 use super::scope::ScenarioScope;
-use crate::model::{Body, Part, PartContent, Template, Value};
+use crate::model::{Body, Part, PartContent, SoapCall, SoapVersion, Template, Value};
 
-/// A body and its content type.
+/// A body and the headers that it brings.
+#[derive(Default)]
 pub(super) struct BodyTemplate {
     pub(super) body: plan::Template,
-    /// The value of Content-Type, unless the user names one.
-    pub(super) content_type: Option<String>,
+    /// `Content-Type` and `SOAPAction`, which are sent unless the user names them.
+    pub(super) headers: Vec<(&'static str, plan::Template)>,
 }
 
 /// Lowers the body of a request. `number` is the request's, so that no two share a boundary.
@@ -31,6 +32,10 @@ pub(super) fn body(
         Body::JsonText(text) => {
             json_text_template(names, text, &mut out)?;
             Some("application/json".to_owned())
+        }
+        Body::Xml(text, call) => {
+            xml(names, text, &mut out)?;
+            return Ok(BodyTemplate { body: out, headers: xml_headers(names, call.as_ref())? });
         }
         Body::Form(fields) => {
             form(names, fields, &mut out)?;
@@ -50,7 +55,45 @@ pub(super) fn body(
             None
         }
     };
-    Ok(BodyTemplate { body: out, content_type })
+    let headers = content_type.map(|kind| ("Content-Type", kind.as_str().into()));
+    Ok(BodyTemplate { body: out, headers: headers.into_iter().collect() })
+}
+
+/// Lowers XML as the user wrote it; only values are escaped.
+fn xml(names: &ScenarioScope<'_>, template: &Template, out: &mut plan::Template) -> Result<(), LowerError> {
+    for part in &template.parts {
+        if let Part::Text(text) = part {
+            out.push_fixed(text.as_bytes());
+        } else {
+            let one = Template { parts: vec![part.clone()], place: template.place };
+            names.append(&one, Escape::Xml, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn xml_headers(
+    names: &ScenarioScope<'_>,
+    call: Option<&SoapCall>,
+) -> Result<Vec<(&'static str, plan::Template)>, LowerError> {
+    let Some(SoapCall { action, version }) = call else {
+        return Ok(vec![("Content-Type", "application/xml".into())]);
+    };
+    let quoted = |before: &str| {
+        let mut out = plan::Template::from(before);
+        out.push_fixed(b"\"");
+        names.append(action, Escape::Header, &mut out)?;
+        out.push_fixed(b"\"");
+        Ok::<_, LowerError>(out)
+    };
+    Ok(match version {
+        SoapVersion::V1_1 => {
+            vec![("Content-Type", "text/xml; charset=utf-8".into()), ("SOAPAction", quoted("")?)]
+        }
+        SoapVersion::V1_2 => {
+            vec![("Content-Type", quoted("application/soap+xml; charset=utf-8; action=")?)]
+        }
+    })
 }
 
 fn bytes(names: &ScenarioScope<'_>, file: &Spanned<String>) -> Result<Vec<u8>, LowerError> {

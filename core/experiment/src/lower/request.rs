@@ -41,7 +41,7 @@ pub(super) fn step(
             (target_of(names, targets, request, place)?, RequestPlan { body, ..RequestPlan::default() }, None)
         }
         RequestHead::Grpc(method) => {
-            let (headers, secret_headers) = headers(names, request, None)?;
+            let (headers, secret_headers) = headers(names, request, Vec::new())?;
             let (sent, call) = grpc::call(names, request, method, headers, secret_headers)?;
             (target_of(names, targets, request, method.place)?, sent, Some(call))
         }
@@ -196,9 +196,9 @@ fn http_request(
 ) -> Result<RequestPlan, LowerError> {
     let written = match &request.body {
         Some(own) => body::body(names, own, number)?,
-        None => BodyTemplate { body: plan::Template::default(), content_type: None },
+        None => BodyTemplate::default(),
     };
-    let (headers, secret_headers) = headers(names, request, written.content_type)?;
+    let (headers, secret_headers) = headers(names, request, written.headers)?;
     Ok(RequestPlan { method: method.to_owned(), path, headers, body: written.body, secret_headers })
 }
 
@@ -209,7 +209,7 @@ type Headers = Vec<(String, plan::Template)>;
 fn headers(
     names: &ScenarioScope<'_>,
     request: &Request,
-    content_type: Option<String>,
+    of_body: Vec<(&'static str, plan::Template)>,
 ) -> Result<(Headers, Vec<String>), LowerError> {
     let experiment = names.shared.experiment;
     let own = &request.headers;
@@ -221,9 +221,8 @@ fn headers(
     if !given("user-agent") {
         headers.push(("User-Agent".to_owned(), USER_AGENT.into()));
     }
-    if let Some(kind) = content_type.filter(|_| !given("content-type")) {
-        headers.push(("Content-Type".to_owned(), kind.as_str().into()));
-    }
+    let of_body = of_body.into_iter().filter(|(name, _)| !given(name));
+    headers.extend(of_body.map(|(name, value)| (name.to_owned(), value)));
     for header in &all {
         headers.push((header.name.value.clone(), names.template(&header.value, Escape::Header)?));
     }

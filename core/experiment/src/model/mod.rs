@@ -25,7 +25,7 @@ pub use http::{Auth, Header, Http, Proxy, TlsSettings};
 pub use message::{AwaitedReply, Message, WebSocket};
 pub use on_failure::OnFailure;
 pub use phase::{FromTo, Phase, PhaseLoad, Sessions, Spike, StairHeight, Staircase, Trace};
-pub use request::{Body, Extraction, NamedCheck, PartContent, Request, RequestHead};
+pub use request::{Body, Extraction, NamedCheck, PartContent, Request, RequestHead, SoapCall, SoapVersion};
 pub use scenario::{Connection, Scenario};
 pub use step::{Choice, EndScope, ForEachItems, Step, Think, Verb};
 pub use target::{Pick, Target, TargetAddress};

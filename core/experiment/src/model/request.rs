@@ -101,6 +101,8 @@ pub enum Body {
     Json(Value),
     /// JSON as text. Only `--json` of the command line has it.
     JsonText(Template),
+    /// XML as text, with the call of a SOAP operation if it is one.
+    Xml(Template, Option<SoapCall>),
     /// Form fields.
     Form(Vec<(String, Value)>),
     /// The parts of a multipart body.
@@ -111,6 +113,24 @@ pub enum Body {
     Bytes(Vec<u8>),
     /// The name of a file.
     File(Spanned<String>),
+}
+
+/// The operation that an XML body calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SoapCall {
+    /// The URI of the operation; can be empty.
+    pub action: Template,
+    /// The version of SOAP, which decides where the action is.
+    pub version: SoapVersion,
+}
+
+/// A version of SOAP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoapVersion {
+    /// 1.1: the header `SOAPAction`, and `text/xml` (W3C note of 8 May 2000, §6.1).
+    V1_1,
+    /// 1.2: `application/soap+xml` with the parameter `action` (W3C part 2, §7.1.4; RFC 3902).
+    V1_2,
 }
 
 /// A part of a multipart body.

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
 mod asked;
+mod bodies;
 mod engines;
 mod examples;
 mod forecasts;

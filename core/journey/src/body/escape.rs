@@ -39,6 +39,31 @@ pub fn address_text(out: &mut Vec<u8>, text: &[u8]) {
     percent(out, sent, |byte| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'<' | b'>'), false);
 }
 
+/// Appends text or the value of an attribute of XML. Markup becomes entities. White space other
+/// than blanks becomes references, so that attributes keep it (XML 1.0 §2.4, §3.3.3). Characters
+/// that XML forbids (§2.2) and bytes that are not UTF-8 become U+FFFD.
+pub fn xml_text(out: &mut Vec<u8>, text: &[u8]) {
+    for chunk in text.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                '&' => out.extend_from_slice(b"&amp;"),
+                '<' => out.extend_from_slice(b"&lt;"),
+                '>' => out.extend_from_slice(b"&gt;"),
+                '"' => out.extend_from_slice(b"&quot;"),
+                '\'' => out.extend_from_slice(b"&apos;"),
+                '\t' => out.extend_from_slice(b"&#9;"),
+                '\n' => out.extend_from_slice(b"&#10;"),
+                '\r' => out.extend_from_slice(b"&#13;"),
+                '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => out.extend_from_slice("\u{fffd}".as_bytes()),
+                letter => out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+        }
+    }
+}
+
 /// Appends the inside of a JSON string, without its quotes (RFC 8259 §7). Bytes that are not UTF-8
 /// become U+FFFD.
 pub fn json_text(out: &mut Vec<u8>, text: &[u8]) {
@@ -128,6 +153,22 @@ mod tests {
     #[test]
     fn headers_cannot_be_split_by_data() {
         check(header_text, &[(b"a\r\nX: y", "a  X: y"), (b"tab\tstays", "tab\tstays"), (b"\0\x7f", "  ")]);
+    }
+
+    #[test]
+    fn values_cannot_add_markup_to_xml() {
+        check(
+            xml_text,
+            &[
+                (b"", ""),
+                (b"a<b>&\"c'", "a&lt;b&gt;&amp;&quot;c&apos;"),
+                (b"1\t2\n3\r", "1&#9;2&#10;3&#13;"),
+                ("ä€😀".as_bytes(), "ä€😀"),
+                (b"\0\x1b\xffz", "\u{fffd}\u{fffd}\u{fffd}z"),
+                ("\u{fffe}".as_bytes(), "\u{fffd}"),
+                (b"]]>", "]]&gt;"),
+            ],
+        );
     }
 
     #[test]

@@ -7,5 +7,5 @@
 mod escape;
 mod multipart;
 
-pub use escape::{address_text, form_text, header_text, json_text, path_text, query_text};
+pub use escape::{address_text, form_text, header_text, json_text, path_text, query_text, xml_text};
 pub use multipart::Multipart;

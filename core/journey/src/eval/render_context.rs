@@ -6,7 +6,7 @@ use wavetank_units::Nanos;
 
 use super::render_error::RenderError;
 use crate::auth::{base64_text, hmac_sha256_hex, uuid_v4};
-use crate::body::{address_text, form_text, json_text, path_text};
+use crate::body::{address_text, form_text, json_text, path_text, xml_text};
 use crate::data::{Table, row};
 use crate::extract::ParseCache;
 use crate::number::push_decimal;
@@ -226,6 +226,7 @@ fn escaped(escape: Escape, kind: JsonType, text: &[u8], out: &mut Vec<u8>) -> Re
         Escape::Plain => out.extend_from_slice(text),
         Escape::JsonText => json_text(out, text),
         Escape::JsonValue => json_value(kind, text, out),
+        Escape::Xml => xml_text(out, text),
         Escape::Form => form_text(out, text),
         Escape::Path => path_text(out, text),
         Escape::Address if !text.starts_with(b"/") => return Err(RenderError::Address),

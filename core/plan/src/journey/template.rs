@@ -96,6 +96,8 @@ pub enum Escape {
     JsonText,
     /// As a JSON value of its own: numbers, booleans and lists keep their type, text gets quotes.
     JsonValue,
+    /// In the text or an attribute of an XML document (XML 1.0 §2.2, §2.4).
+    Xml,
     /// In a form or a query: `application/x-www-form-urlencoded`.
     Form,
     /// In a path: percent-encoded where RFC 3986 §3.3 requires it.
