@@ -209,10 +209,16 @@ pub trait Driver: Sized {
     /// Returns the clock used by `wait`.
     fn clock(&self) -> Clock;
 
+    /// Returns the present instant on that clock. A simulated driver has an instant of its own.
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.clock().now()
+    }
+
     /// Waits until something is ready, or until `until`. Returns immediately if that instant has
     /// passed. Returns whether anything is ready.
     fn wait(&mut self, until: Nanos) -> Result<bool, Errno> {
-        let now = self.clock().now();
+        let now = self.now();
         self.wait_from(now, until)
     }
 

@@ -177,14 +177,16 @@ impl LoadThreads {
 /// Runs one load thread with the whole plan, on `driver` and in the caller's thread.
 ///
 /// For tests and benches: without source addresses and TLS. It returns after the command to finish.
+/// With `spins`, the thread spins ahead of exact instants, as one with its own CPU does.
 pub fn run_here<D: Driver>(
     driver: D,
     plan: &Arc<Plan>,
-    clock: Clock,
+    spins: bool,
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 ) -> Result<(), Errno> {
     let means = LoadConfig::plain(plan).expect("the caller has compiled the plan");
+    let clock = driver.clock();
     let seed = ThreadConfig {
         features: means.features,
         plan: Arc::clone(plan),
@@ -195,14 +197,14 @@ pub fn run_here<D: Driver>(
         rows: UniqueRows::new(plan, Partition::WHOLE),
         thread: 0,
         share: Partition::WHOLE,
-        sleeper: HybridSleep::spinning(),
+        sleeper: if spins { HybridSleep::spinning() } else { HybridSleep::for_thread(2, 1) },
         cpu: None,
         ports: means.ports,
         sources: Partition::WHOLE,
         tls: None,
         limits: Limits::split(plan, Partition::WHOLE, 1).pop().expect("one thread was requested"),
         clock,
-        prepared: clock.now(),
+        prepared: driver.now(),
         commands,
         messages,
     };
@@ -341,7 +343,6 @@ impl ThreadConfig {
             ports,
             sources,
             limits,
-            clock,
             prepared,
             commands,
             messages,
@@ -351,7 +352,6 @@ impl ThreadConfig {
         let users = Users::new(&plan, share, limits.sessions);
         let connections = Connections::new(
             driver,
-            clock,
             Arc::clone(&plan),
             requests,
             // Threads start at different addresses of a target with several.
@@ -361,7 +361,6 @@ impl ThreadConfig {
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
         Worker::new(WorkerParts {
             exchanges,
-            clock,
             prepared,
             plan,
             thread,

@@ -214,6 +214,10 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.clock()
     }
 
+    fn now(&self) -> Nanos {
+        self.inner.now()
+    }
+
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         self.handshakes.begin_turn();
         self.sends_left = self.sending.len();

@@ -78,7 +78,7 @@ fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, clock: Clock, mut peers: Peer
     let (sender, commands) = sync_channel(MESSAGES_MAX);
     let (messages, receiver) = sync_channel(MESSAGES_MAX);
     peers.hear(receiver, sender, requests);
-    run_here(Lockstep::new(driver, peers), plan, clock, commands, messages).expect("the driver works");
+    run_here(Lockstep::new(driver, peers), plan, true, commands, messages).expect("the driver works");
 }
 
 fn plan(options: &RunOptions, peers: &Peers) -> Plan {

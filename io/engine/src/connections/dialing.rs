@@ -93,7 +93,7 @@ impl<D: Driver> Connections<D> {
 
     /// Opens this slot's connection, unless no source address is left.
     pub(super) fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
-        let began = self.clock.now();
+        let began = self.driver.now();
         let Some(route) = self.sources.allocate(target, began) else {
             return self.without_source(seat, target, began);
         };
@@ -167,7 +167,7 @@ impl<D: Driver> Connections<D> {
     /// Returns the next tuple to try after connecting by `tuple` failed, if the tuple was the
     /// cause.
     fn another(&mut self, seat: u32, tuple: Tuple, errno: Errno) -> Option<Route> {
-        let now = self.clock.now();
+        let now = self.driver.now();
         if !tuple.is_chosen() || !matches!(errno.0, libc::EADDRINUSE | libc::EADDRNOTAVAIL) {
             self.sources.release(tuple, now);
             return None;

@@ -19,7 +19,7 @@ impl<D: Driver> Connections<D> {
         entry.wish = SlotIntent::Hold;
         match entry.state {
             ConnState::Closed => self.open(seat, target, phase, rec),
-            ConnState::Open => self.tell_held(seat, self.clock.now(), true),
+            ConnState::Open => self.tell_held(seat, self.driver.now(), true),
             ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {}
         }
     }
@@ -27,6 +27,7 @@ impl<D: Driver> Connections<D> {
     /// Closes this slot's connection because it is no longer needed. One that is being opened is
     /// closed as soon as it is open. No request may be in flight on it.
     pub(crate) fn stop_hold(&mut self, seat: u32, how: Close, at: Nanos, rec: &mut Recorder) {
+        debug_assert!(!self.is_busy_open(seat), "slot {seat} has a request in flight");
         let Some(entry) = self.seats.get_mut(seat as usize) else { return };
         (entry.wish, entry.past) = (SlotIntent::None, LastUse::Nothing);
         self.talks.forget_last_id(seat);
@@ -104,6 +105,11 @@ impl<D: Driver> Connections<D> {
     /// Whether requests are in flight on this slot, or wait for its connection.
     pub(crate) fn is_busy(&self, seat: u32) -> bool {
         self.seats.get(seat as usize).is_some_and(|entry| entry.sent() > 0 || entry.first_waiting().is_some())
+    }
+
+    /// Whether requests are in flight on this slot's open connection.
+    fn is_busy_open(&self, seat: u32) -> bool {
+        self.is_open(seat) && self.is_busy(seat)
     }
 
     /// Returns when the last opening of this slot's connection started.

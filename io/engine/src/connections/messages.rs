@@ -159,7 +159,7 @@ impl<D: Driver> Connections<D> {
         own.client.out().clear();
         talk.flights.push_sent(flight);
         if !D::SENDS_LATER {
-            self.worked_until = self.clock.now();
+            self.worked_until = self.driver.now();
             rec.send_call(self.worked_until.since(at));
         }
         if is_sent {

@@ -23,7 +23,7 @@ mod upgrades;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use wavetank_driver::{Clock, CloseReason, ConnId, Driver, Errno, Event};
+use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
 use wavetank_plan::{ConnectionOwner, HttpVersion, Plan};
 use wavetank_units::Nanos;
@@ -53,7 +53,6 @@ const ROOM_MAX: usize = 1 << 20;
 /// All connections of one load thread; see the module documentation.
 pub(crate) struct Connections<D> {
     pub(crate) driver: D,
-    clock: Clock,
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
     /// The requests that sessions send, and the parts of responses that are kept.
@@ -106,7 +105,6 @@ fn streams_per_connection(plan: &Plan) -> u32 {
 impl<D: Driver> Connections<D> {
     pub(crate) fn new(
         driver: D,
-        clock: Clock,
         plan: Arc<Plan>,
         requests: Arc<Requests>,
         sources: Sources,
@@ -124,7 +122,6 @@ impl<D: Driver> Connections<D> {
         let keeps_messages = requests.reads_earlier_messages();
         Self {
             driver,
-            clock,
             requests,
             letters: ExchangeBuffers::default(),
             names: plan.server_name_indices(),
@@ -209,7 +206,7 @@ impl<D: Driver> Connections<D> {
         };
         // If the driver defers sends, it times the calls that carry them.
         if !D::SENDS_LATER {
-            self.worked_until = self.clock.now();
+            self.worked_until = self.driver.now();
             rec.send_call(self.worked_until.since(at));
         }
         match result {

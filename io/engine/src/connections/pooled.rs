@@ -102,7 +102,7 @@ impl<D: Driver> Connections<D> {
                 pool.set_starved(true);
                 return None;
             };
-            let at = self.clock.now();
+            let at = self.driver.now();
             self.stop_hold(idle, self.plan.http.close, at, rec);
             self.remove_from_pool(idle);
             self.pool.as_mut()?.take_room();

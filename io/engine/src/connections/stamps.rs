@@ -17,7 +17,7 @@ impl<D: Driver> Connections<D> {
 
     /// Returns when this thread's work on a request ended, which is now.
     pub(crate) fn end_work(&mut self) -> Nanos {
-        self.worked_until = self.clock.now();
+        self.worked_until = self.driver.now();
         self.worked_until
     }
 
@@ -28,7 +28,7 @@ impl<D: Driver> Connections<D> {
             return None;
         };
         let age = self.driver.last_received_age(link)?;
-        self.worked_until = self.clock.now();
+        self.worked_until = self.driver.now();
         Some(Nanos(self.worked_until.0 - age.0).max(since).min(at))
     }
 }

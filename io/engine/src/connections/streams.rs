@@ -105,11 +105,11 @@ impl<D: Driver> Connections<D> {
 
     /// Sends what has collected on all connections. The requests among it are added to `leaving`.
     pub(crate) fn flush_streams(&mut self, rec: &mut Recorder) {
-        let mut at = self.clock.now();
+        let mut at = self.driver.now();
         while let Some(seat) = self.unflushed.pop() {
             self.flush_seat(seat, at);
             if !D::SENDS_LATER {
-                let sent = self.clock.now();
+                let sent = self.driver.now();
                 rec.send_call(sent.since(at));
                 (self.worked_until, at) = (sent, sent);
             }

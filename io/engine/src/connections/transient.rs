@@ -46,7 +46,7 @@ impl<D: Driver> Connections<D> {
     pub(crate) fn retarget(&mut self, seat: u32, target: u16, rec: &mut Recorder) {
         let Some(entry) = self.seats.get(seat as usize) else { return };
         if entry.target != target && entry.state == ConnState::Open && !self.is_busy(seat) {
-            let at = self.clock.now();
+            let at = self.driver.now();
             self.stop_hold(seat, self.plan.http.close, at, rec);
         }
     }

@@ -28,7 +28,7 @@ impl<D: Driver> Worker<D> {
                 Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
                 Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),
                 Ok(Command::Finish(at)) => self.finish_at = Some(self.pacer.to_thread_time(at)),
-                Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.clock.now()),
+                Err(TryRecvError::Disconnected) => return self.finish_at = Some(self.now()),
                 Err(TryRecvError::Empty) => return,
             }
         }
@@ -65,7 +65,7 @@ impl<D: Driver> Worker<D> {
     /// Seals the rest and sends the final messages.
     pub(super) fn end(mut self) {
         // A second may have been sealed while the command was being delivered.
-        let now = self.finish_at.unwrap_or_else(|| self.clock.now()).max(self.rec.interval_start());
+        let now = self.finish_at.unwrap_or_else(|| self.now()).max(self.rec.interval_start());
         self.seal_until(now);
         while self.sessions.has_multi_step() && !self.exchanges.connections.outcomes.is_empty() {
             self.own_work = OwnWork::default();

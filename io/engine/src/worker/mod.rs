@@ -15,7 +15,7 @@ mod user_lifecycle;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 
-use wavetank_driver::{Clock, Driver, Errno, Event};
+use wavetank_driver::{Driver, Errno, Event};
 use wavetank_pace::Partition;
 use wavetank_plan::Plan;
 use wavetank_plan::constants::{LATE_TOLERANCE, WORK_PER_TURN_MAX};
@@ -49,7 +49,6 @@ const UNSEEN_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 /// The parts of one load thread.
 pub(crate) struct WorkerParts<D> {
     pub(crate) exchanges: Exchanges<D>,
-    pub(crate) clock: Clock,
     /// When the run was prepared: the start of every thread's first interval.
     pub(crate) prepared: Nanos,
     pub(crate) plan: Arc<Plan>,
@@ -94,8 +93,6 @@ pub(crate) struct Worker<D> {
     looked_at: Nanos,
     rec: Recorder,
     sleeper: HybridSleep,
-    /// The process's clock; the run's clock starts when the start is agreed.
-    clock: Clock,
     plan: Arc<Plan>,
     thread: u16,
     share: Partition,
@@ -111,9 +108,7 @@ pub(crate) struct Worker<D> {
 impl<D: Driver> Worker<D> {
     /// Prepares the thread. Connections needed before the load are opened from now on.
     pub(crate) fn new(parts: WorkerParts<D>) -> Self {
-        let WorkerParts {
-            exchanges, clock, prepared, plan, thread, share, users, sessions, gathering, ..
-        } = parts;
+        let WorkerParts { exchanges, prepared, plan, thread, share, users, sessions, gathering, .. } = parts;
         let (commands, messages, sleeper) = (parts.commands, parts.messages, parts.sleeper);
         Self {
             opening: Preconnect::new(&plan, share, prepared),
@@ -134,7 +129,6 @@ impl<D: Driver> Worker<D> {
             outbox: Outbox::new(messages),
             finish_at: None,
             exchanges,
-            clock,
             plan,
             thread,
             share,
@@ -143,21 +137,27 @@ impl<D: Driver> Worker<D> {
         }
     }
 
+    /// Returns the present instant. The run's clock starts when the start is agreed.
+    #[inline]
+    fn now(&self) -> Nanos {
+        self.exchanges.connections.driver.now()
+    }
+
     /// Runs the thread to its end.
     pub(crate) fn run(mut self) -> Result<(), Errno> {
-        let mut began = self.clock.now();
+        let mut began = self.now();
         self.looked_at = began;
         while self.finish_at.is_none_or(|at| began < at) {
             // The clock is read after operations that take time, and once around each sleep.
             let mut before = began;
             if self.due(began) {
-                before = self.clock.now();
+                before = self.now();
                 self.rec.turn(before.since(began));
             }
             let until = self.next_wake(before);
             self.own_work = OwnWork::default();
             let ready = self.exchanges.wait(before, until, &mut self.rec)?;
-            let after = self.clock.now();
+            let after = self.now();
             // A thread that was at work, or did not run, has seen nothing since it last looked.
             let looked_at = std::mem::replace(&mut self.looked_at, after);
             let unseen_since = (after.since(looked_at) > UNSEEN_MIN).then_some(looked_at);
@@ -230,7 +230,7 @@ impl<D: Driver> Worker<D> {
         for _ in 0..WORK_PER_TURN_MAX {
             let Some(offered) = self.pacer.ready.pop_front() else { break };
             worked = true;
-            let now = self.clock.now();
+            let now = self.now();
             self.begin(offered, now);
         }
         while let Some(resolved) = self.exchanges.take_paused(now) {
@@ -362,7 +362,7 @@ impl<D: Driver> Worker<D> {
                 continue;
             }
             if !D::TOLD_BY_WAIT || number % EVENTS_PER_STAMP == 0 {
-                at = self.clock.now();
+                at = self.now();
             }
             if at >= self.seal_at {
                 self.seal_until(at);
@@ -385,6 +385,6 @@ impl<D: Driver> Worker<D> {
         }
         // After a send, the clock was read; other work took an unknown time.
         let sent = self.exchanges.connections.fresh(at);
-        if sent > at { sent } else { self.clock.now() }
+        if sent > at { sent } else { self.now() }
     }
 }
