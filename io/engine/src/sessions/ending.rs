@@ -88,6 +88,12 @@ impl Sessions {
         Some(id)
     }
 
+    /// Whether user `user` has left, and runs its last steps.
+    pub(crate) fn runs_last_steps(&self, user: u32) -> bool {
+        let id = self.users.get(user as usize).copied().flatten();
+        id.and_then(|id| self.slab.get(id)).is_some_and(|live| live.part == SessionStage::After)
+    }
+
     /// Removes all state of user `user`, which has left.
     pub(crate) fn remove_user(&mut self, user: u32) {
         self.unpark(user);

@@ -92,7 +92,7 @@ struct SessionEntry {
     part: SessionStage,
     /// The step of the current request.
     step: u16,
-    /// It has done nothing that takes time.
+    /// It has sent nothing and has not paused. Waiting for others can take no time.
     idle: bool,
     /// When it started.
     began: Nanos,
@@ -284,7 +284,7 @@ impl Sessions {
             };
             let mut scene = self.stage.scene(now);
             let next = live.session.advance(program, &mut scene, now, &mut self.said);
-            live.idle &= matches!(next, SessionAction::End { .. });
+            live.idle &= matches!(next, SessionAction::End { .. } | SessionAction::Wait(_));
             live.asks = matches!(next, SessionAction::Request(_));
             self.speaker = live.key;
             match next {

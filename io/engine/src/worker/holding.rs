@@ -113,7 +113,10 @@ impl<D: Driver> Worker<D> {
         while let Some(HoldEvent { seat, at, open }) = self.exchanges.connections.held.pop_front() {
             let Some(user) = self.users.holder(seat) else { continue };
             if !self.users.is_present(user) {
-                self.exchanges.connections.stop_hold(seat, Close::Rst, at, &mut self.rec);
+                // Its last steps need the connection, which is released after them.
+                if !self.is_in_session(user) {
+                    self.exchanges.connections.stop_hold(seat, Close::Rst, at, &mut self.rec);
+                }
             } else if !open {
                 let again = self.exchanges.connections.began(seat).after(REOPEN).max(at);
                 self.holding.reopening.insert(again, user);

@@ -114,11 +114,14 @@ impl<D: Driver> Worker<D> {
     /// instead. A session of the open model is cut and stays open (`docs/measuring.md` §6).
     #[cold]
     fn stop_here(&mut self, id: Id, at: Nanos) {
-        if let Some((_, SessionOwner::User(user))) = self.sessions.owner(id)
-            && self.cut_pause(user, at)
-        {
+        let Some((_, SessionOwner::User(user))) = self.sessions.owner(id) else { return };
+        let is_cut = self.cut_pause(user, at);
+        // A user can come back during its last steps, which are not continued.
+        if is_cut || self.sessions.runs_last_steps(user) {
             self.users.leave(user);
             self.rec.set_users(self.users.count());
+        }
+        if is_cut {
             self.on_user_left(user, at, true);
         }
     }

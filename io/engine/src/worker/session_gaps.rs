@@ -58,6 +58,10 @@ impl<D: Driver> Worker<D> {
     /// `release`: its connection is released after that.
     pub(super) fn on_user_left(&mut self, user: u32, at: Nanos, release: bool) {
         self.mark_left(user, at);
+        if self.sessions.runs_last_steps(user) {
+            // It had left before, and came back meanwhile. Their end releases its state.
+            return;
+        }
         if self.sessions.has_multi_step()
             && !self.pacer.is_ended(at)
             && let Some(last) = self.sessions.start_last_steps(user, at)

@@ -9,5 +9,6 @@ mod journeys;
 mod names;
 mod places;
 mod shapes;
+mod simulated;
 mod sources;
 mod support;

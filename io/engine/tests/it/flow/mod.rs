@@ -1,9 +1,8 @@
 //! Tests the flow of sessions on real load threads: rendezvous, first and last steps, and the
 //! assignment of rows.
 
-mod chaos;
-mod meeting;
-mod parting;
+pub(crate) mod chaos;
+pub(crate) mod meeting;
 mod rows;
 use crate::support;
 
@@ -59,11 +58,11 @@ fn serve(stream: TcpStream, seen: &Seen, clock: Clock, answer: fn(&str) -> u16) 
     }
 }
 
-fn ok(_: &str) -> u16 {
+pub(crate) fn ok(_: &str) -> u16 {
     200
 }
 
-const fn ms(millis: i64) -> Nanos {
+pub(crate) const fn ms(millis: i64) -> Nanos {
     Nanos::from_millis(millis)
 }
 
@@ -74,7 +73,7 @@ fn paths(seen: &Seen, prefix: &str) -> Vec<String> {
 }
 
 /// Returns a step that requests `path` followed by `values`, separated by dashes.
-fn get(path: &str, values: &[Expr]) -> Step {
+pub(crate) fn get(path: &str, values: &[Expr]) -> Step {
     let mut template = Template::from(path);
     for value in values {
         template.push_fixed(b"-");
@@ -84,12 +83,12 @@ fn get(path: &str, values: &[Expr]) -> Step {
     Step::plain(format!("GET {path}"), 0, request)
 }
 
-fn scenario(steps: Vec<Step>, journey: Vec<Action>) -> Scenario {
+pub(crate) fn scenario(steps: Vec<Step>, journey: Vec<Action>) -> Scenario {
     Scenario { journey, ..Scenario::from_steps("flow", ConnectionOwner::User, steps) }
 }
 
 /// Returns a plan of `loads` of `scenario`, one after the other, on `threads` threads.
-fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32) -> Plan {
+pub(crate) fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32) -> Plan {
     let mut plan = plain_plan(address);
     plan.threads = threads;
     plan.scenarios = vec![scenario];
@@ -117,12 +116,12 @@ fn plan(address: SocketAddr, scenario: Scenario, loads: Vec<Load>, threads: u32)
     plan
 }
 
-fn users(count: u64, millis: i64, sessions_each: Option<u64>) -> Load {
+pub(crate) fn users(count: u64, millis: i64, sessions_each: Option<u64>) -> Load {
     Load::Closed { users: PopulationCurve::constant(count, Some(ms(millis))), sessions_each }
 }
 
 /// Returns the session counters of the whole run; its gauges are those at the end.
-fn journeys(intervals: &[Interval]) -> JourneyCounters {
+pub(crate) fn journeys(intervals: &[Interval]) -> JourneyCounters {
     assert_eq!(left_open(intervals), 0, "no session is left: {:?}", intervals.last());
     let all = merged(intervals);
     for series in &all.sessions {
@@ -132,12 +131,12 @@ fn journeys(intervals: &[Interval]) -> JourneyCounters {
 }
 
 /// Returns the number of sessions that were cut.
-fn left_open(intervals: &[Interval]) -> u64 {
+pub(crate) fn left_open(intervals: &[Interval]) -> u64 {
     intervals.last().expect("an interval").journeys.sessions.iter().map(|series| series.open).sum()
 }
 
 /// The same if some sessions may have been cut.
-fn merged(intervals: &[Interval]) -> JourneyCounters {
+pub(crate) fn merged(intervals: &[Interval]) -> JourneyCounters {
     let mut all = JourneyCounters::default();
     for interval in intervals {
         all.merge(&interval.journeys);
@@ -146,7 +145,7 @@ fn merged(intervals: &[Interval]) -> JourneyCounters {
 }
 
 /// Sessions of all phases.
-fn sessions(intervals: &[Interval]) -> SessionCounts {
+pub(crate) fn sessions(intervals: &[Interval]) -> SessionCounts {
     let mut all = SessionCounts::default();
     journeys(intervals).sessions.iter().for_each(|series| all.merge(&series.counts));
     all

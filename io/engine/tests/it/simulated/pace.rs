@@ -2,14 +2,13 @@
 
 use wavetank_engine::Command;
 use wavetank_plan::{
-    Action, Arrivals, Escape, Expr, Hole, Load, OnFailure, PopulationCurve, RateCurve, Scenario, Secret,
-    Template, TemplatePart, Think,
+    Action, Arrivals, ConnectionOwner, Escape, Expr, Hole, Load, OnFailure, PopulationCurve, RateCurve,
+    Scenario, Secret, Template, TemplatePart, Think,
 };
-use wavetank_testkit::{expect_time, retry_timing};
 use wavetank_units::{Nanos, Rate};
 
-use super::support::{run, run_early};
-use super::{Seen, get, journeys, ms, ok, paths, plan, scenario, server, sessions, users};
+use super::{Peer, plan, run, run_with};
+use crate::flow::{get, journeys, ms, ok, scenario, sessions, users};
 
 /// `/first` once, `/work` in each session, `/last` once, each with its user and session.
 fn working() -> Scenario {
@@ -21,19 +20,19 @@ fn working() -> Scenario {
 }
 
 /// Returns how many paths of a user arrived.
-fn of_user(seen: &Seen, prefix: &str, user: u64) -> usize {
-    paths(seen, &format!("{prefix}-{user}-")).len()
+fn of_user(peer: &Peer, prefix: &str, user: u64) -> usize {
+    peer.paths(&format!("{prefix}-{user}-")).len()
 }
 
 #[test]
 fn first_and_last_come_once_for_each_user() {
-    let (address, seen) = server(ok);
-    let intervals = run(plan(address, working(), vec![users(5, 1_500, Some(3))], 2));
+    let peer = Peer::with_status(ok);
+    let intervals = run(&peer, plan(working(), vec![users(5, 1_500, Some(3))]));
     for user in 0..5 {
-        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, user));
+        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&peer, prefix, user));
         assert_eq!(times, [1, 3, 1], "user {user}");
     }
-    let last = paths(&seen, "/");
+    let last = peer.paths("/");
     assert!(last[0].starts_with("/first") && last[last.len() - 1].starts_with("/last"), "{last:?}");
     assert_eq!(
         (sessions(&intervals).done, sessions(&intervals).offered),
@@ -44,14 +43,14 @@ fn first_and_last_come_once_for_each_user() {
 
 #[test]
 fn a_surplus_user_closes_its_connection() {
-    let (address, seen) = server(ok);
+    let peer = Peer::with_status(ok);
     let mut working = working();
     // Users think when the target number drops, and when the phase is over.
     working.journey.push(Action::Think(Think::Fixed(ms(250))));
     let loads = vec![users(8, 200, None), users(3, 200, None)];
-    let intervals = run(plan(address, working, loads, 2));
+    let intervals = run(&peer, plan(working, loads));
     for user in 0..8 {
-        assert_eq!((of_user(&seen, "/first", user), of_user(&seen, "/last", user)), (1, 1), "user {user}");
+        assert_eq!((of_user(&peer, "/first", user), of_user(&peer, "/last", user)), (1, 1), "user {user}");
     }
     let counts = sessions(&intervals);
     assert!(counts.offered >= 8 && counts.done == counts.offered, "{counts:?}");
@@ -62,16 +61,16 @@ fn a_surplus_user_closes_its_connection() {
 
 #[test]
 fn an_arrival_is_a_user_of_its_own() {
-    let (address, seen) = server(|path| if path.starts_with("/first-7-") { 500 } else { 200 });
+    let peer = Peer::with_status(|path| if path.starts_with("/first-7-") { 500 } else { 200 });
     let mut working = working();
-    working.connection = wavetank_plan::ConnectionOwner::Shared;
+    working.connection = ConnectionOwner::Shared;
     working.on_failure = OnFailure::EndSession;
     let rate = || RateCurve::constant(Rate::per_second(100), Some(ms(200)));
     let load = || Load::Open { rate: rate(), arrivals: Arrivals::Even, requests_each: None };
-    let intervals = run(plan(address, working, vec![load(), load()], 2));
+    let intervals = run(&peer, plan(working, vec![load(), load()]));
     // Numbered consecutively through both phases; one user only completed its first steps.
     for session in 0..40 {
-        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&seen, prefix, session));
+        let times = ["/first", "/work", "/last"].map(|prefix| of_user(&peer, prefix, session));
         assert_eq!(times, if session == 7 { [1, 0, 0] } else { [1, 1, 1] }, "session {session}");
     }
     let counts = sessions(&intervals);
@@ -80,54 +79,49 @@ fn an_arrival_is_a_user_of_its_own() {
 
 #[test]
 fn a_user_repeats_its_failed_first_steps() {
-    let (address, seen) = server(|path| if path.starts_with("/first-1-") { 500 } else { 200 });
+    let peer = Peer::with_status(|path| if path.starts_with("/first-1-") { 500 } else { 200 });
     let mut working = working();
     working.on_failure = OnFailure::EndSession;
-    let counts = sessions(&run(plan(address, working, vec![users(2, 1_500, Some(3))], 1)));
+    let counts = sessions(&run(&peer, plan(working, vec![users(2, 1_500, Some(3))])));
     assert_eq!((counts.done, counts.failed), (3, 3));
-    assert_eq!((of_user(&seen, "/first", 1), of_user(&seen, "/first", 0)), (3, 1));
-    assert_eq!((of_user(&seen, "/work", 1), of_user(&seen, "/last", 1)), (0, 0));
+    assert_eq!((of_user(&peer, "/first", 1), of_user(&peer, "/first", 0)), (3, 1));
+    assert_eq!((of_user(&peer, "/work", 1), of_user(&peer, "/last", 1)), (0, 0));
 }
 
 #[test]
 fn a_failure_that_may_be_fails_the_session_and_no_more() {
-    let (address, seen) = server(|path| if path.starts_with("/first") { 500 } else { 200 });
-    let counts = sessions(&run(plan(address, working(), vec![users(2, 1_500, Some(2))], 1)));
-    assert_eq!((counts.failed, counts.done, paths(&seen, "/work").len()), (2, 2, 4));
+    let peer = Peer::with_status(|path| if path.starts_with("/first") { 500 } else { 200 });
+    let counts = sessions(&run(&peer, plan(working(), vec![users(2, 1_500, Some(2))])));
+    assert_eq!((counts.failed, counts.done, peer.paths("/work").len()), (2, 2, 4));
 }
 
 #[test]
 fn sessions_keep_their_pace() {
-    retry_timing(|| {
-        let (address, seen) = server(ok);
-        let mut pacing = scenario(vec![get("/work", &[Expr::User, Expr::Session])], vec![Action::Request(0)]);
-        pacing.pace = Some(ms(100));
-        let intervals = run(plan(address, pacing, vec![users(3, 550, None)], 2));
-        let done = sessions(&intervals).done;
-        assert!(done <= 18, "at 0, 100, … 500 ms, and not more often: {done}");
-        expect_time(done == 18, || format!("{done} sessions of 18"))?;
-        let all = seen.lock().expect("no thread panics with it");
-        for user in 0..3 {
-            let mine = |path: &str| path.starts_with(&format!("/work-{user}-"));
-            let at: Vec<_> = all.iter().filter(|(_, path)| mine(path)).map(|&(at, _)| at).collect();
-            let whole = at[at.len() - 1] - at[0];
-            // The server may be late to see the first one.
-            expect_time(whole >= ms(450), || format!("user {user}: {whole:?}"))?;
-        }
-        // Users without anything to wait for do not delay the end.
-        let end = intervals.last().expect("an interval").end();
-        expect_time(end < Nanos::from_secs(2), || format!("it ended at {end}"))
-    });
+    let peer = Peer::with_status(ok);
+    let mut pacing = scenario(vec![get("/work", &[Expr::User, Expr::Session])], vec![Action::Request(0)]);
+    pacing.pace = Some(ms(100));
+    let intervals = run(&peer, plan(pacing, vec![users(3, 550, None)]));
+    assert_eq!(sessions(&intervals).done, 18, "at 0, 100, … 500 ms");
+    for user in 0..3 {
+        let mine = format!("/work-{user}-");
+        let at: Vec<_> =
+            peer.seen().into_iter().filter(|one| one.path.starts_with(&mine)).map(|one| one.at).collect();
+        let whole = at[at.len() - 1] - at[0];
+        assert!((ms(499)..ms(501)).contains(&whole), "user {user}: {whole:?}");
+    }
+    // Users without anything to wait for do not delay the end.
+    let end = intervals.last().expect("an interval").end();
+    assert!(end < ms(600), "it ended at {end}");
 }
 
 #[test]
 fn a_pace_does_not_hold_up_the_end() {
-    let (address, seen) = server(ok);
+    let peer = Peer::with_status(ok);
     let mut pacing = scenario(vec![get("/work", &[])], vec![Action::Request(0)]);
     pacing.pace = Some(Nanos::from_secs(60));
-    let plan = plan(address, pacing, vec![users(5, 120_000, None)], 2);
-    let (intervals, _) = run_early(plan, Vec::new(), Some(Command::Drain(ms(300))));
-    assert_eq!((sessions(&intervals).done, paths(&seen, "/work").len()), (5, 5));
+    let plan = plan(pacing, vec![users(5, 120_000, None)]);
+    let (intervals, _) = run_with(&peer, plan, vec![(Nanos::ZERO, Command::Drain(ms(300)))]);
+    assert_eq!((sessions(&intervals).done, peer.paths("/work").len()), (5, 5));
     let end = intervals.last().expect("an interval").end();
     assert!(end < Nanos::from_secs(10), "it ended at {end}");
 }
@@ -135,12 +129,12 @@ fn a_pace_does_not_hold_up_the_end() {
 /// Counts turns of the load threads in the second in which a thousand users would continue, had
 /// they not been cut before.
 fn check_cut(cut: Scenario) {
-    let (address, _) = server(ok);
+    let peer = Peer::with_status(ok);
     let come = Load::Closed {
         users: PopulationCurve::ramp(0, 1_000, ms(600)).expect("a ramp"),
         sessions_each: None,
     };
-    let intervals = run(plan(address, cut, vec![come, users(1, 1_300, None)], 2));
+    let intervals = run(&peer, plan(cut, vec![come, users(1, 1_300, None)]));
     assert!(sessions(&intervals).offered >= 990, "users were present");
     let later = intervals.iter().filter(|one| one.from >= Nanos::SECOND);
     let turns: u64 = later.flat_map(|one| &one.threads).map(|thread| thread.turns).sum();
@@ -157,12 +151,12 @@ fn no_thread_wakes_for_users_that_were_cut() {
 
 /// Checks the requests of a journey that requests the end of the run before that end.
 fn check_end(mut ending: Scenario) {
-    let (address, seen) = server(|path| if path == "/bad" { 500 } else { 200 });
+    let peer = Peer::with_status(|path| if path == "/bad" { 500 } else { 200 });
     ending.journey.extend([Action::Think(Think::Fixed(ms(20)))]);
-    let intervals = run(plan(address, ending, vec![users(2, 20_000, None)], 2));
+    let intervals = run(&peer, plan(ending, vec![users(2, 20_000, None)]));
     let end = intervals.last().expect("an interval").end();
     assert!(end < Nanos::from_secs(10), "it ended before its time, at {end}");
-    assert_eq!(paths(&seen, "/after").len(), 0);
+    assert_eq!(peer.paths("/after").len(), 0);
     assert_eq!(intervals.last().expect("an interval").users, 0);
     journeys(&intervals);
 }
@@ -182,16 +176,16 @@ fn a_journey_ends_the_run() {
 
 #[test]
 fn what_cannot_be_sent_is_not_tried_without_end() {
-    let (address, seen) = server(ok);
+    let peer = Peer::with_status(ok);
     let lacking = scenario(vec![get("/work", &[Expr::Variable(0)])], vec![Action::Request(0)]);
-    let counts = sessions(&run(plan(address, lacking, vec![users(2, 300, None)], 1)));
+    let counts = sessions(&run(&peer, plan(lacking, vec![users(2, 300, None)])));
     assert!((2..=70).contains(&counts.failed) && counts.done == 0, "{counts:?}");
-    assert_eq!(paths(&seen, "/").len(), 0);
+    assert_eq!(peer.paths("/").len(), 0);
 }
 
 #[test]
 fn groups_are_timed_and_lines_are_logged_without_secrets() {
-    let (address, _) = server(ok);
+    let peer = Peer::with_status(ok);
     let secret = Expr::Secret { name: "WORD".to_owned(), value: Secret::new("tops3cret") };
     let mut line = Template::from("user ");
     for value in [Expr::User, Expr::Variable(0), secret.clone()] {
@@ -204,7 +198,7 @@ fn groups_are_timed_and_lines_are_logged_without_secrets() {
     let mut grouped = scenario(vec![get("/work", &[])], journey);
     (grouped.groups, grouped.variables) = (vec!["basket".to_owned()], vec!["word".to_owned()]);
     let load = Load::Closed { users: PopulationCurve::constant(3, Some(ms(300))), sessions_each: Some(1) };
-    let (intervals, mut logged) = run_early(plan(address, grouped, vec![load], 2), Vec::new(), None);
+    let (intervals, mut logged) = run_with(&peer, plan(grouped, vec![load]), Vec::new());
     logged.sort();
     assert_eq!(logged, ["user  0 *** ***", "user  1 *** ***", "user  2 *** ***"]);
     let journeys = journeys(&intervals);
