@@ -66,7 +66,7 @@ fn case_on<D: Driver>(case: &str, requests: u64) {
     let setup = DriverConfig { features, ..DriverConfig::small(clock) };
     let driver = D::new(&setup).expect("this kernel has the driver");
     let sealed = peers.sealed();
-    counted(driver, &plan, clock, peers, requests);
+    counted(driver, &plan, peers, requests);
     // Each second that passes seals an interval, and starting a new one has a cost. The counting
     // tool must know the number.
     println!("sealed {}", sealed.get());
@@ -74,7 +74,7 @@ fn case_on<D: Driver>(case: &str, requests: u64) {
 
 /// Everything that is counted, except the peer's work.
 #[inline(never)]
-fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, clock: Clock, mut peers: Peers, requests: u64) {
+fn counted<D: Driver>(driver: D, plan: &Arc<Plan>, mut peers: Peers, requests: u64) {
     let (sender, commands) = sync_channel(MESSAGES_MAX);
     let (messages, receiver) = sync_channel(MESSAGES_MAX);
     peers.hear(receiver, sender, requests);
