@@ -40,7 +40,7 @@ pub fn markdown(record: &RunRecord) -> String {
     );
     page.part("Findings", &findings(record));
     page.part("Fleet", &fleet::agents(record));
-    page.part("Hosts of the lab", &lab::hosts(record));
+    page.part("Hosts", &lab::hosts(record));
     page.part("Server counts", &lab::servers(record));
     page.part("Phases", &phases(record));
     page.part("Steps", &steps(record));

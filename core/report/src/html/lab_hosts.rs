@@ -28,7 +28,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         @if has_others { (worked(sheet, words)) (carried(sheet, words)) (over_time(sheet, words)) }
         @if !record.servers.is_empty() { (servers(sheet, words)) }
     };
-    Section::new("lab", words.title, words.lead, body)
+    let is_lab = sheet.source.environment.is_some_and(|environment| environment.lab.is_some());
+    Section::new("lab", words.title, words.lead(is_lab), body)
 }
 
 /// Two tables, since one would be wider than paper.

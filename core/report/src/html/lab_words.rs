@@ -5,7 +5,9 @@ use super::language::Language;
 /// See the module's description.
 pub(crate) struct LabStrings {
     pub(crate) title: &'static str,
-    pub(crate) lead: &'static str,
+    lead: &'static str,
+    /// The lead of real hosts: those of a fleet, and those under test.
+    machines_lead: &'static str,
     pub(crate) host: &'static str,
     pub(crate) role: &'static str,
     pub(crate) cpu: &'static str,
@@ -39,10 +41,12 @@ pub(crate) struct LabStrings {
 }
 
 const EN: LabStrings = LabStrings {
-    title: "Hosts of the lab",
+    title: "Hosts",
     lead: "All hosts share this machine. CPU is the share of what the host may use while it was sampled. Load threads belong to \
            wavetank and count for the host that they send from. Memory covers the host's own processes; the memory of \
            wavetank is listed under the generator. Connections and queues are sampled once a second, so shorter ones may be missed.",
+    machines_lead: "CPU, memory and traffic are those of the whole host while it was sampled. Connections and queues are sampled \
+                    once a second, so shorter ones may be missed.",
     host: "Host",
     role: "Role",
     cpu: "CPU, mean",
@@ -66,9 +70,9 @@ const EN: LabStrings = LabStrings {
     agrees: "Match",
     yes: "yes",
     no: "no",
-    chart_cpu: "CPU of the lab's hosts",
-    chart_established: "Established connections of the lab's hosts",
-    chart_net: "Traffic of the lab's hosts, in and out together",
+    chart_cpu: "CPU of the hosts",
+    chart_established: "Established connections of the hosts",
+    chart_net: "Traffic of the hosts, in and out together",
     load: "load",
     balancer: "balancer",
     server_role: "server",
@@ -76,8 +80,9 @@ const EN: LabStrings = LabStrings {
 };
 
 const ZH: LabStrings = LabStrings {
-    title: "实验室主机",
+    title: "主机",
     lead: "所有主机共用这台机器。CPU 为观测期间各主机可用额度的占比；负载线程属于 wavetank 进程，计入其发送请求所在的主机。内存为主机自身各进程所用；wavetank 进程整体见“发压端健康状况”。连接与队列每秒只查看一次：更短暂的可能看不到。",
+    machines_lead: "CPU、内存与流量均为观测期间整台主机的数值。连接与队列每秒只查看一次：更短暂的可能看不到。",
     host: "主机",
     role: "角色",
     cpu: "CPU 平均",
@@ -116,6 +121,11 @@ impl LabStrings {
             Language::English => &EN,
             Language::Chinese => &ZH,
         }
+    }
+
+    /// The lead of the section about hosts: of a lab, or real ones.
+    pub(crate) const fn lead(&self, is_lab: bool) -> &'static str {
+        if is_lab { self.lead } else { self.machines_lead }
     }
 
     /// A role of the record in the page's language; empty for an unknown role.

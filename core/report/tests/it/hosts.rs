@@ -106,7 +106,7 @@ fn a_person_reads_them_in_a_table() {
 #[test]
 fn markdown_has_them_in_tables() {
     let listed = markdown(&counted());
-    let from = listed.find("### Hosts of the lab").expect("they are shown");
+    let from = listed.find("### Hosts\n").expect("they are shown");
     let rest = &listed[from..];
     let until = rest.find("\n### Errors").or_else(|| rest.find("\n### How")).map_or(rest.len(), |at| at + 1);
     golden("hosts.md", &rest[..until]);
@@ -162,8 +162,8 @@ fn a_page_shows_and_draws_them() {
         ("x<b>".to_owned(), samples(1)),
     ];
     for (language, open, words) in [
-        (Language::English, " (", ["Hosts of the lab", "balancer", "Server counts"]),
-        (Language::Chinese, "（", ["实验室主机", "均衡器", "服务器自身计数"]),
+        (Language::English, " (", ["Hosts", "balancer", "Server counts"]),
+        (Language::Chinese, "（", ["主机", "均衡器", "服务器自身计数"]),
     ] {
         let page = html(HtmlSource { others: &others, ..bare(&record) }, language);
         let first = page.split("<section id=\"lab\"").next().expect("the first page");

@@ -123,7 +123,7 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
     let rows = |host: &str| told.lines().filter(|line| line.starts_with(&format!("{host},"))).count();
     assert!(["load1", "load2", "app"].iter().all(|host| rows(host) >= 4), "{told}");
     let told = place.report(&["--format", "markdown"]);
-    assert!(told.contains("### Hosts of the lab") && told.contains("| `load2` | load |"), "{told}");
+    assert!(told.contains("### Hosts\n") && told.contains("| `load2` | load |"), "{told}");
     let environment = fs::read_dir(place.labs().with_file_name("runs")).expect("runs").next().expect("one");
     let path = environment.expect("readable").path().join("environment.json");
     let environment: Value =

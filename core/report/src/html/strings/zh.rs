@@ -44,7 +44,7 @@ pub(crate) static WORDS: Strings = Strings {
         },
         room_cpus: |share| format!("发压端主机的 CPU 使用率最高达 {share}（以内核或本进程的计数为准）。"),
         room_target: "未监测被测目标的资源。",
-        room_lab: |host, share| format!("实验室主机中 {host} 有最忙的 CPU 核心，使用率最高达 {share}。"),
+        room_lab: |host, share| format!("各主机中 {host} 有最忙的 CPU 核心，使用率最高达 {share}。"),
         room_memory: |least, most| format!("发压端主机的可用内存最低降至 {least}（起始 {most}）。"),
         room_files: |peak, most| format!("同时打开的连接最多 {peak} 个，文件句柄上限为 {most}。"),
         plateau: "平台期",
