@@ -11,7 +11,7 @@ const LOAD: &str = "load";
 const SERVER: &str = "server";
 
 /// Returns the sampled hosts: this one, unless it is the machine under a lab, and others in the
-/// topology's order; hosts that it does not name follow. `requests` is the number of requests sent
+/// topology's order; hosts that it does not name follow by name. `requests` is the number of requests sent
 /// while they were sampled.
 pub(crate) fn hosts(
     environment: &EnvironmentDoc,
@@ -24,7 +24,8 @@ pub(crate) fn hosts(
     let place =
         |book: &&HostStats| known.iter().position(|host| host.name == book.name()).unwrap_or(known.len());
     let mut books: Vec<&HostStats> = observed.other_hosts().iter().collect();
-    books.sort_by_key(place);
+    // Which agent of a fleet reported first is chance.
+    books.sort_by_key(|book| (place(book), book.name()));
     let role = |book: &HostStats| {
         if let Some(host) = known.iter().find(|host| host.name == book.name()) {
             return Some(host.role.clone());
