@@ -10,7 +10,7 @@ use crate::counter_files::CounterFiles;
 use crate::group_counts::CgroupStats;
 use crate::net_files::NetFiles;
 use crate::process_tree::{TreeUse, process_tree};
-use crate::sending_threads::LoadThreadUsage;
+use crate::sending_threads::{LoadThreadUsage, ThreadUse};
 use crate::{parse, read};
 
 /// The part of the machine that a host may use.
@@ -40,16 +40,26 @@ pub struct HostSampler {
     group: CgroupStats,
     counters: CounterFiles,
     allowance: HostQuota,
-    /// Load threads of this process that send from this host. `None` until they are looked up;
-    /// empty for a host that sends no load.
+    /// Load threads that send from this host. `None` until they are looked up; empty for a host
+    /// that sends no load.
     senders: Option<LoadThreadUsage>,
-    is_sending: bool,
+    sending: Sending,
     /// Number of CPUs of the machine.
     machine_cpus: usize,
     machine_memory_bytes: u64,
     /// Time of the first sample.
     first: Option<Nanos>,
     connections: ConnectionSchedule,
+}
+
+/// How a host sends load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sending {
+    Nothing,
+    /// By load threads of this process, which are in no control group of the host.
+    ThisProcess,
+    /// By agents, which are processes of the host.
+    Agents,
 }
 
 impl HostSampler {
@@ -66,7 +76,7 @@ impl HostSampler {
             counters: CounterFiles::for_pid(pid),
             allowance,
             senders: Some(LoadThreadUsage::default()),
-            is_sending: false,
+            sending: Sending::Nothing,
             machine_cpus: parse::cores(&stat).len().max(1),
             machine_memory_bytes: parse::memory_bytes(&memory, "MemTotal:").unwrap_or(0),
             first: None,
@@ -78,12 +88,19 @@ impl HostSampler {
     /// looks them up, so they must exist by then. They are included from that sample on.
     #[must_use]
     pub fn sending(self) -> Self {
-        Self { senders: None, is_sending: true, ..self }
+        Self { senders: None, sending: Sending::ThisProcess, ..self }
     }
 
-    /// Whether load threads of this process send from this host.
-    pub const fn is_sending(&self) -> bool {
-        self.is_sending
+    /// Returns a sampler for a host with agents that send the load. Their load threads must exist
+    /// by the first sample, too.
+    #[must_use]
+    pub fn sending_by_agents(self) -> Self {
+        Self { senders: None, sending: Sending::Agents, ..self }
+    }
+
+    /// Whether load threads send from this host.
+    pub fn is_sending(&self) -> bool {
+        self.sending != Sending::Nothing
     }
 
     /// Returns a sample, which costs a few small files. Its time is when the sockets were counted,
@@ -103,17 +120,22 @@ impl HostSampler {
         let tree = if counted { TreeUse::default() } else { process_tree(self.pid) };
         let (user_ns, system_ns) = cpu.unwrap_or((tree.cpu_user_ns, tree.cpu_system_ns));
         let memory = memory.unwrap_or_default();
-        let senders = self.senders.get_or_insert_with(|| LoadThreadUsage::other_threads_of(self.pid));
+        let senders = self.senders.get_or_insert_with(|| match self.sending {
+            Sending::Agents => LoadThreadUsage::threads_under(self.pid),
+            Sending::ThisProcess | Sending::Nothing => LoadThreadUsage::other_threads_of(self.pid),
+        });
         senders.sample();
         let sent = senders.used();
+        // The host's own processes are in its control group.
+        let added = if self.sending == Sending::Agents { ThreadUse::default() } else { sent };
         Some(HostSample {
             accept_queue: found.longest_queue,
             mem_used_bytes: memory.used.unwrap_or(tree.rss_bytes),
             mem_all_bytes: self.allowance.memory_bytes.unwrap_or(self.machine_memory_bytes),
             swap_bytes: memory.swap,
             rss_bytes: memory.rss.unwrap_or(tree.rss_bytes),
-            cpu_user_ns: user_ns + sent.user_ns,
-            cpu_system_ns: system_ns + sent.system_ns,
+            cpu_user_ns: user_ns + added.user_ns,
+            cpu_system_ns: system_ns + added.system_ns,
             cpu_load_ns: sent.all_ns(),
             cpus_milli: self.cpus_milli(),
             cores: self.cores(net.at.since(first)),
@@ -143,7 +165,8 @@ impl HostSampler {
             self.allowance.cpus.is_empty()
                 || self.allowance.cpus.contains(&u32::try_from(cpu).unwrap_or(u32::MAX))
         };
-        let sent = |cpu| self.senders.as_ref().map_or(Some(0), |senders| senders.used_of(cpu));
+        let others = self.senders.as_ref().filter(|_| self.sending == Sending::ThisProcess);
+        let sent = |cpu| others.map_or(Some(0), |senders| senders.used_of(cpu));
         // The kernel also lists CPUs that could be plugged in.
         let there = used.into_iter().take(self.machine_cpus.max(self.highest())).enumerate();
         let own = there.filter(|(cpu, _)| allowed(*cpu));

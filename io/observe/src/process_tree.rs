@@ -19,19 +19,27 @@ pub(crate) struct TreeUse {
 /// process that waited for it.
 pub(crate) fn process_tree(pid: u32) -> TreeUse {
     let mut sum = TreeUse::default();
-    let (mut waiting, mut seen) = (vec![pid], 0);
-    while let Some(pid) = waiting.pop() {
-        seen += 1;
+    for pid in descendants(pid) {
         let Some(stat) = read::text(format!("/proc/{pid}/stat")) else { continue };
         let [user, system] = cpu_ticks(&stat).unwrap_or_default();
         sum.cpu_user_ns += user * NS_PER_TICK;
         sum.cpu_system_ns += system * NS_PER_TICK;
         let status = read::text(format!("/proc/{pid}/status")).unwrap_or_default();
         sum.rss_bytes += parse::memory_bytes(&status, "VmRSS:").unwrap_or(0);
-        let room = PROCESSES_MAX.saturating_sub(seen + waiting.len());
-        waiting.extend(children(pid).into_iter().take(room));
     }
     sum
+}
+
+/// Returns `pid` and the processes below it.
+pub(crate) fn descendants(pid: u32) -> impl Iterator<Item = u32> {
+    let (mut waiting, mut seen) = (vec![pid], 0);
+    std::iter::from_fn(move || {
+        let pid = waiting.pop()?;
+        seen += 1;
+        let room = PROCESSES_MAX.saturating_sub(seen + waiting.len());
+        waiting.extend(children(pid).into_iter().take(room));
+        Some(pid)
+    })
 }
 
 /// Returns the child processes of all threads of `pid` that were not re-parented.

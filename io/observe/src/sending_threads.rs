@@ -1,13 +1,14 @@
 //! [`LoadThreadUsage`]: load threads of this process that send from another network namespace, such
-//! as a lab host's.
+//! as a lab host's, and those of agents on a lab host.
 //!
-//! As threads of one program they are in no control group of that host, although they do that
-//! host's work.
+//! As threads of one program, those of this process are in no control group of that host, although
+//! they do that host's work.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::network::number;
+use crate::process_tree::descendants;
 use crate::{parse, read};
 
 /// The name prefix of load threads, which is followed by their number.
@@ -67,6 +68,13 @@ impl LoadThreadUsage {
         let network = |thread: &Path| number(&thread.join("ns/net").to_string_lossy());
         let there = all.filter(|thread| network(thread) == Some(there));
         Self { threads: there.map(SendingThread::new).collect() }
+    }
+
+    /// Returns the load threads of process `pid` and its descendants, such as those of an agent.
+    pub(crate) fn threads_under(pid: u32) -> Self {
+        let tasks = |pid: u32| fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+        let all = descendants(pid).flat_map(tasks).filter_map(|task| Some(task.ok()?.path()));
+        Self { threads: all.filter(|task| is_load_thread(task)).map(SendingThread::new).collect() }
     }
 
     /// Samples each thread now. An ended thread keeps the usage of its last sample.
@@ -170,6 +178,7 @@ mod tests {
         done.recv().expect("it works");
         let mut threads = LoadThreadUsage::other_threads_of(std::process::id());
         assert_eq!(threads.threads.len(), 1, "{threads:?}");
+        assert_eq!(LoadThreadUsage::threads_under(std::process::id()).threads.len(), 1, "{threads:?}");
         let before = threads.used();
         // The loop is bounded by work: this many iterations take several kernel ticks on any
         // machine.

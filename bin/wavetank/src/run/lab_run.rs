@@ -197,7 +197,12 @@ impl LabRun {
                 link_rates: link_rates(host),
             };
             let watch = HostSampler::new(known.process.pid, allowance);
-            Some((host.name.clone(), if sends { watch.sending() } else { watch }))
+            let watch = match (sends, self.by_agents.is_some()) {
+                (true, true) => watch.sending_by_agents(),
+                (true, false) => watch.sending(),
+                (false, _) => watch,
+            };
+            Some((host.name.clone(), watch))
         };
         self.lab.hosts.iter().filter_map(watch).collect()
     }

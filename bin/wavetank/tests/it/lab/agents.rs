@@ -107,6 +107,10 @@ fn load_hosts_are_agents_of_one_run() {
     let hosts: Vec<_> =
         record["hosts"].as_array().expect("a list").iter().map(|host| &host["name"]).collect();
     assert_eq!(hosts, ["load1", "load2", "load3", "app"], "{outcome}");
+    for host in record["hosts"].as_array().into_iter().flatten().take(3) {
+        let (all, load) = (host["cpu_s"].as_f64(), host["cpu_load_s"].as_f64());
+        assert!(all.zip(load).is_some_and(|(all, load)| 0.0 < load && load <= all), "{host}");
+    }
     let report = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["report", "--format", "json"]);
     let report = report.args([&archive(&place).to_string_lossy()]).run();
     assert_eq!(&report.expect_exit(0).json(), &record, "the archive says the same");
