@@ -181,10 +181,8 @@ impl AgentRun {
 
     /// The load has ended, and its last interval is sealed.
     fn finish(&mut self, agent: &mut Agent) {
-        if let Some(sampler) = self.sampler.take() {
-            // No interval follows that could carry its last samples.
-            drop(sampler.end());
-        }
+        // The last interval took its samples, unless there was none.
+        drop(self.sampled());
         for update in self.load.finish_dns_refresh() {
             self.event(update.kind(), update.text().to_owned());
         }
@@ -231,7 +229,7 @@ impl AgentRun {
         }));
         extras.logs_dropped += logs.1;
         extras.accounting.extend(accounting);
-        extras.host_samples = self.sampler.iter().flat_map(Sampler::poll).filter_map(host_line).collect();
+        extras.host_samples = self.sampled().into_iter().filter_map(host_line).collect();
         let now = self.clock.now();
         extras.health = Some(health(&self.usage, now - self.prepared));
         if let Some(at) = first_sent(&interval).zip(self.zero).map(|(late, zero)| zero.after(late)) {
@@ -244,6 +242,14 @@ impl AgentRun {
             Ok(seq) => agent.handle_sealed(seq, now),
             Err(_) => agent.handle_unstored(seq, now),
         }
+    }
+
+    /// Returns what was sampled since the last interval; with the last interval all that remains.
+    fn sampled(&mut self) -> Vec<Observation> {
+        if self.load.is_finishing() {
+            return self.sampler.take().map(Sampler::end).unwrap_or_default();
+        }
+        self.sampler.iter().flat_map(Sampler::poll).collect()
     }
 
     fn event(&mut self, kind: &str, text: String) {

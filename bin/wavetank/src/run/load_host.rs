@@ -101,6 +101,11 @@ impl LoadHost {
         self.load.is_some()
     }
 
+    /// Whether all load threads end now: the interval that they seal is the last one.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.load.as_ref().is_none_or(|load| load.finishing)
+    }
+
     /// Carries out what `agent` decided. A message to the controller and what concerns the spool is
     /// returned: it is the caller's.
     pub(crate) fn execute(&mut self, action: AgentAction, agent: &mut Agent) -> Option<AgentAction> {

@@ -234,6 +234,16 @@ fn agents_sample_their_hosts() {
         // The archive has the samples once, in the lines of the agents' intervals.
         let archive = hosts.archive();
         assert!(!archive.join("hosts").join("load1.jsonl").exists());
+        for agent in ["load1", "load2"] {
+            let lines = std::fs::read_to_string(archive.join(format!("intervals/{agent}.jsonl")));
+            let lines = lines.expect("each agent has intervals");
+            let samples = lines.lines().flat_map(|line| {
+                let line: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
+                line["host_samples"].as_array().cloned().unwrap_or_default()
+            });
+            let last = samples.filter_map(|sample| sample["at_ns"].as_i64()).max();
+            assert!(last >= Some(4_000_000_000), "the last second of {agent} has a sample: {last:?}");
+        }
         let words = ["report", &archive.to_string_lossy(), "--format", "json"];
         let report = hosts.program().args(words).run();
         report.expect_exit(0);

@@ -51,9 +51,7 @@ pub(crate) static WORDS: Strings = Strings {
             )
         },
         room_target: "The target's resources were not monitored.",
-        room_lab: |host, share| {
-            format!("Among the hosts, {host} had the busiest core: busy up to {share}.")
-        },
+        room_lab: |host, share| format!("Among the hosts, {host} had the busiest core: busy up to {share}."),
         room_memory: |least, most| {
             format!("Memory available on the generator's host fell to {least} of {most}.")
         },
