@@ -10,6 +10,8 @@ use crate::machine_counters::MachineCounters;
 use crate::network::in_network_of;
 use crate::{read, source_ports};
 
+const SOMAXCONN: &str = "/proc/sys/net/core/somaxconn";
+
 /// The files of a network namespace, and the counters at the last reading.
 #[derive(Clone, Debug)]
 pub(crate) struct CounterFiles {
@@ -19,19 +21,23 @@ pub(crate) struct CounterFiles {
     machine: Option<MachineCounters>,
     /// Number of ports that the kernel may choose from for a connection.
     local_ports: u64,
+    /// The longest accept queue that the kernel allows (`net.core.somaxconn`); 0 if unknown.
+    somaxconn: u64,
 }
 
 impl CounterFiles {
-    /// Returns those of process `pid`. A separate thread enters its namespace now, to read the
-    /// range of local ports.
+    /// Returns those of process `pid`. A separate thread enters its namespace now, to read
+    /// settings.
     pub(crate) fn for_pid(pid: u32) -> Self {
-        let range = in_network_of(pid, || Some(source_ports::port_range()));
+        let settings = || Some((source_ports::port_range(), read::number(SOMAXCONN)));
+        let (range, somaxconn) = in_network_of(pid, settings).unzip();
         let local_ports = range.map_or(0, |(first, last)| u64::from(last.saturating_sub(first)) + 1);
         Self {
             folder: Path::new("/proc").join(pid.to_string()).join("net"),
             before: None,
             machine: None,
             local_ports,
+            somaxconn: somaxconn.flatten().unwrap_or(0),
         }
     }
 
@@ -70,6 +76,8 @@ impl CounterFiles {
         counter_text::remove_traffic(&mut now);
         let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
         self.before = Some(now);
-        HostCounters { rises, links, ..HostCounters::default() }
+        let levels = [("somaxconn", self.somaxconn)].into_iter().filter(|(_, value)| *value > 0);
+        let levels = levels.map(|(name, value)| (name.to_owned(), value)).collect();
+        HostCounters { rises, levels, links, ..HostCounters::default() }
     }
 }

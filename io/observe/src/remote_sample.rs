@@ -23,7 +23,8 @@ const FILES: &str = "/proc/stat /proc/meminfo /proc/vmstat /proc/net/snmp /proc/
                      /proc/net/sockstat /proc/net/sockstat6 /proc/net/softnet_stat \
                      /proc/net/stat/nf_conntrack /proc/net/stat/arp_cache /proc/pressure/cpu \
                      /proc/pressure/io /proc/pressure/memory /proc/sys/net/ipv4/tcp_mem \
-                     /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max";
+                     /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max \
+                     /proc/sys/net/core/somaxconn";
 
 /// Returns commands for a POSIX shell that print a sample each `interval` until they are ended. The
 /// host needs no program of ours; without `ss`, listeners are missing.
@@ -95,6 +96,9 @@ impl RemoteSampler {
         level("conntrack", number("nf_conntrack_count"), number("nf_conntrack_max"));
         let pages = parse::three_numbers(text("/proc/sys/net/ipv4/tcp_mem")).map(|all| all[2]);
         level("tcp_memory", Some(net.tcp_mem_pages), pages);
+        let somaxconn = parse::number(text("/proc/sys/net/core/somaxconn"));
+        levels.extend(somaxconn.map(|most| ("somaxconn".to_owned(), most)));
+        levels.sort();
         let counters = HostCounters { rises, levels, listeners, ..HostCounters::default() };
         Some(HostSample {
             accept_queue: counters.listeners.first().map_or(0, |listener| listener.queue),
@@ -159,6 +163,7 @@ mod tests {
              {FILE}/proc/sys/net/ipv4/tcp_mem\n100\t200\t300\n\
              {FILE}/proc/sys/net/netfilter/nf_conntrack_count\n11\n\
              {FILE}/proc/sys/net/netfilter/nf_conntrack_max\n1000\n\
+             {FILE}/proc/sys/net/core/somaxconn\n4096\n\
              {FILE}ss\nLISTEN 9 8 0.0.0.0:8080 0.0.0.0:*\nLISTEN 0 128 [::1]:22 [::]:*\nLISTEN 1 5 *:80 *:*\n{SAMPLE_END}\n",
             100 + more
         )
@@ -181,6 +186,7 @@ mod tests {
         assert_eq!((second.mem_used_bytes, second.mem_all_bytes), (1_024_000, 4_096_000));
         assert_eq!(second.counters.level("conntrack.used"), 11);
         assert_eq!(second.counters.level("tcp_memory.max"), 300);
+        assert_eq!(second.counters.level("somaxconn"), 4_096);
         assert_eq!((second.net_in_bytes, second.net_out_bytes, second.accept_queue), (100, 50, 9));
         let full =
             second.counters.listeners.first().map(|one| (one.address.to_string(), one.queue, one.limit));

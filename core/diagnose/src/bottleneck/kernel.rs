@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
-use super::listeners::{stuck_worker, waited};
+use super::listeners::{QueueLimit, stuck_worker, waited};
 use crate::{Blame, Finding, format};
 
 /// Fewer connections that an accept queue turned away are no limit.
@@ -133,7 +133,8 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     let (host, dropped) = hosts.highest(turned_away)?;
     let listeners = hosts.listeners(&host);
     let fullest = listeners.iter().max_by_key(|one| (one.drops, one.fullest.queue));
-    let queue = fullest.filter(|one| one.fullest.queue > 0).map(|one| waited(one));
+    let fullest = fullest.copied().filter(|one| one.fullest.queue > 0);
+    let (queue, limit) = (fullest.map(waited), QueueLimit::of(&host, fullest));
     let turned_away = format!("{} turned away (ListenOverflows)", format::count(dropped));
     // The kernel completed these connections by cookies, and dropped them when the queue was full:
     // clients wait on them for responses, and the server does not know them.
@@ -146,12 +147,25 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!("the accept queue of {} was full: the server accepts too slowly", host.name()),
-            evidence: evidence([Some(turned_away), host.moved(counter), queue, unknown, repeated, hosts.clients()]),
-            hint: "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
-                   (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
-                .to_owned(),
+            evidence: evidence([
+                Some(turned_away),
+                host.moved(counter),
+                queue,
+                limit.evidence(),
+                unknown,
+                repeated,
+                hosts.clients(),
+            ]),
+            hint: limit.hint().to_owned(),
         },
-        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", ],
+        covers: &[
+            "packet_loss",
+            "slow_server",
+            "balancer_timeout",
+            "abandoned_requests",
+            "accept_queue_near",
+            "syn_queue_full",
+        ],
     })
 }
 

@@ -66,6 +66,7 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
         let near = hosts.listeners(&host).into_iter().filter(is_near);
         Some((host, near.max_by(|one, other| share(one).total_cmp(&share(other)))?))
     })?;
+    let limit = QueueLimit::of(&host, Some(one));
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {
@@ -73,13 +74,66 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: host.blame(),
             decisive: false,
             message: format!("an accept queue of {} was nearly full", host.name()),
-            evidence: evidence([Some(waited(one)), host.unmoved()]),
-            hint: "accept faster, or a longer queue: `backlog` of listen (nginx: 511 by default) and net.core.somaxconn \
-                   (a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
-                .to_owned(),
+            evidence: evidence([Some(waited(one)), limit.evidence(), host.unmoved()]),
+            hint: limit.hint().to_owned(),
         },
         covers: &[],
     })
+}
+
+/// What limits the length of an accept queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum QueueLimit {
+    /// The kernel cuts the program's `backlog` to this `net.core.somaxconn`, or both are equal.
+    Kernel(u64),
+    /// The program asked for less than this `net.core.somaxconn`.
+    Program(u64),
+    Unknown,
+}
+
+impl QueueLimit {
+    /// What limits the queue of `one` on `host`.
+    pub(super) fn of(host: &Host<'_>, one: Option<&ListenerActivity>) -> Self {
+        let somaxconn = host.activity().highest("somaxconn").map(|(most, _)| most);
+        match (somaxconn, one) {
+            (Some(most), Some(one)) if one.fullest.limit >= most => Self::Kernel(most),
+            (Some(most), Some(one)) if one.fullest.limit > 0 => Self::Program(most),
+            _ => Self::Unknown,
+        }
+    }
+
+    pub(super) fn evidence(self) -> Option<String> {
+        match self {
+            Self::Kernel(most) => Some(format!(
+                "net.core.somaxconn is {}: the kernel cuts a larger backlog to it",
+                format::count(most)
+            )),
+            Self::Program(most) => Some(format!(
+                "the program asked for this limit: net.core.somaxconn is {}",
+                format::count(most)
+            )),
+            Self::Unknown => None,
+        }
+    }
+
+    /// How the queue becomes longer.
+    pub(super) const fn hint(self) -> &'static str {
+        match self {
+            Self::Kernel(_) => {
+                "more workers or a faster accept loop; then a longer queue: sysctl -w net.core.somaxconn=65535 (a file \
+                 in /etc/sysctl.d keeps it after a reboot; in the network namespace of a container: Kubernetes \
+                 `securityContext.sysctls`), then restart the server"
+            }
+            Self::Program(_) => {
+                "more workers or a faster accept loop; then a longer queue: `backlog` of listen (nginx: `listen … \
+                 backlog=65535` instead of 511; HAProxy: `backlog`) up to net.core.somaxconn, then restart the server"
+            }
+            Self::Unknown => {
+                "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
+                 (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
+            }
+        }
+    }
 }
 
 /// `9 of 8 waited at 10.40.1.3:8080`.

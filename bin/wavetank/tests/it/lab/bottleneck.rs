@@ -97,3 +97,26 @@ fn a_run_without_a_limit_has_no_bottleneck() {
     let load = "steps: [{get: /}]\nphases: [{name: full, rate: 60/s, for: 3s}]";
     check("no-limit", (&lab(SERVICES, "app[1-2]"), &config), load, None);
 }
+
+/// A load of 300/s on a balancer of which nginx does nothing for 200 ms at a time, and the settings
+/// of its host.
+fn frozen_at_times(settings: &str) -> (String, String, &'static str) {
+    let balancer = format!(
+        "[front, back]\n    sysctls: {{{settings}}}\n    services: [{{nginx: {{listen: 8080, config: my.conf}}}}]"
+    );
+    let load = "steps: [{get: /}]\nhttp: {timeout: 5s}\nphases: [{name: full, rate: 300/s, for: 5s}]\nevents: [{when: \
+                1s, host: lb1, run: \"fault slow nginx 200ms\", for: 3s}]\nthresholds: [p99 < 900ms]";
+    (lab(&balancer, "app1"), nginx("", "server app1:8080; keepalive 64;", ""), load)
+}
+
+#[test]
+fn a_queue_that_the_kernel_cuts_is_named() {
+    let (lab, config, load) = frozen_at_times("net.core.somaxconn: 16");
+    check("cut-queue", (&lab, &config), load, Some(("accept_queue_full", "balancer", "lb1")));
+}
+
+#[test]
+fn a_longer_queue_cures_it() {
+    let (lab, config, load) = frozen_at_times("net.core.somaxconn: 65535");
+    check("long-queue", (&lab, &config), load, None);
+}

@@ -178,7 +178,17 @@ fn a_counter_of_the_kernel_names_the_cause() {
         ..HostCounters::default()
     };
     let full = HostSample { listen_overflows: 31, counters, ..HostSample::default() };
-    Lab { ends: vec![("app2", full)], ..slow() }.check("accept_queue_full", "target", "app2");
+    Lab { ends: vec![("app2", full.clone())], ..slow() }.check("accept_queue_full", "target", "app2");
+    // The limit of the queue is the kernel's, or the program's.
+    for (somaxconn, known, cure) in
+        [(8, "the kernel cuts", "somaxconn=65535"), (4_096, "asked for", "backlog=65535")]
+    {
+        let mut full = full.clone();
+        full.counters.levels = vec![("somaxconn".to_owned(), somaxconn)];
+        let found = Lab { ends: vec![("app2", full)], ..slow() }.diagnose();
+        let first = &found.findings[0];
+        assert!(first.evidence.contains(known) && first.hint.contains(cure), "{first:?}");
+    }
 
     let lossy = [("Tcp.OutSegs", 1_000), ("Tcp.RetransSegs", 20), ("TcpExt.TCPTimeouts", 20)];
     let loss = Lab { rises: vec![("lb1", lossy.to_vec())], ..slow() };
