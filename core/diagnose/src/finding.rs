@@ -50,7 +50,7 @@ pub struct Finding {
 }
 
 /// Codes of findings for which several values agree, while no counter or log names the cause.
-const MEDIUM: [&str; 20] = [
+const MEDIUM: [&str; 21] = [
     "abandoned_requests",
     "closed_by_host",
     "cpu_full",
@@ -70,6 +70,7 @@ const MEDIUM: [&str; 20] = [
     "socket_backlog",
     "cpu_steal",
     "many_orphans",
+    "smt_siblings",
     "stuck_worker",
 ];
 /// Codes of findings that are hints: the load is uneven, or a limit is near.

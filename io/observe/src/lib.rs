@@ -32,6 +32,7 @@ mod route_sources;
 mod sampler;
 mod sending_threads;
 mod shell_sample;
+mod sibling_cores;
 mod slab_memory;
 mod source_ports;
 mod target_count;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::counter_text::{self, Counters};
 use crate::read;
+use crate::sibling_cores::SiblingCores;
 
 /// Resources of which the kernel measures the time that tasks waited for them (PSI).
 const PRESSURE: [&str; 3] = ["cpu", "io", "memory"];
@@ -20,6 +21,7 @@ pub(crate) struct MachineCounters {
     softirq: BTreeMap<u32, u64>,
     /// Readings before which a CPU had [`FULL_TICKS`] of them, while another one had not.
     full: u64,
+    siblings: SiblingCores,
 }
 
 impl MachineCounters {
@@ -40,6 +42,9 @@ impl MachineCounters {
         }
         self.add_softirq(counter_text::softirq_ticks(&stat));
         to.insert("softirq.cpu_full".to_owned(), self.full);
+        if let Some(full) = self.siblings.add(&stat, &text) {
+            to.insert("smt.siblings_full".to_owned(), full);
+        }
     }
 
     fn add_softirq(&mut self, now: BTreeMap<u32, u64>) {

@@ -18,8 +18,9 @@ pub fn port_range(text: &str) -> Option<(u16, u16)> {
     }
 }
 
-/// `ip_local_reserved_ports`: ports and ranges of them, joined by commas; empty for none.
-pub fn reserved_ports(text: &str) -> Vec<(u16, u16)> {
+/// Numbers and ranges of them, joined by commas, as in `ip_local_reserved_ports` and lists of CPUs;
+/// empty for none.
+pub fn number_ranges(text: &str) -> Vec<(u16, u16)> {
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
         let range = (first.trim().parse().ok()?, last.trim().parse().ok()?);
@@ -135,7 +136,8 @@ pub fn core(text: &str, cpu: u32) -> Option<(u64, u64)> {
     numbered_cores(text).find(|(number, _)| *number == cpu).map(|(_, ticks)| ticks)
 }
 
-fn numbered_cores(text: &str) -> impl Iterator<Item = (u32, (u64, u64))> {
+/// Returns the number of each CPU with its busy and total ticks.
+pub(crate) fn numbered_cores(text: &str) -> impl Iterator<Item = (u32, (u64, u64))> {
     text.lines().filter_map(|line| {
         let (name, fields) = line.strip_prefix("cpu")?.split_once(' ')?;
         let number = name.parse::<u32>().ok()?;

@@ -26,12 +26,16 @@ const FILES: &str = "/proc/stat /proc/meminfo /proc/vmstat /proc/net/snmp /proc/
                      /proc/sys/net/netfilter/nf_conntrack_count /proc/sys/net/netfilter/nf_conntrack_max \
                      /proc/sys/net/core/somaxconn";
 
+/// Files that are read once, before the first sample.
+const CONSTANT_FILES: &str = "/sys/devices/system/cpu/cpu*/topology/thread_siblings_list";
+
 /// Returns commands for a POSIX shell that print a sample each `interval` until they are ended. The
 /// host needs no program of ours; without `ss`, listeners are missing.
 pub fn remote_sampler(interval: Nanos) -> String {
     let seconds = interval.as_secs_f64();
     format!(
-        "while :; do for f in {FILES}; do [ -r $f ] && {{ echo \"{FILE}$f\"; cat $f; }}; done 2>/dev/null; \
+        "for f in {CONSTANT_FILES}; do [ -r $f ] && {{ echo \"{FILE}$f\"; cat $f; }}; done 2>/dev/null; \
+         while :; do for f in {FILES}; do [ -r $f ] && {{ echo \"{FILE}$f\"; cat $f; }}; done 2>/dev/null; \
          echo \"{FILE}{LISTENERS}\"; ss -Hltn 2>/dev/null; echo {SAMPLE_END}; sleep {seconds}; done"
     )
 }
@@ -155,6 +159,7 @@ mod tests {
     fn lines(more: u64) -> String {
         format!(
             "{FILE}/proc/stat\ncpu  {0} 0 0 {0}\ncpu0 {0} 0 0 100 0 0 0 0\n\
+             {FILE}/sys/devices/system/cpu/cpu0/topology/thread_siblings_list\n0-1\n\
              {FILE}/proc/meminfo\nMemTotal: 4000 kB\nMemAvailable: 3000 kB\n\
              {FILE}/proc/net/netstat\nTcpExt: ListenOverflows ListenDrops\nTcpExt: {0} {0}\n\
              {FILE}/proc/net/snmp\nTcp: ActiveOpens CurrEstab\nTcp: {0} 7\n\

@@ -22,7 +22,7 @@ pub(crate) fn port_range() -> (u16, u16) {
 /// all addresses is cheaper than checking which.
 pub(crate) fn source_ports(range: (u16, u16)) -> Ports {
     let reserved = read::text("/proc/sys/net/ipv4/ip_local_reserved_ports")
-        .map(|text| parse::reserved_ports(&text))
+        .map(|text| parse::number_ranges(&text))
         .unwrap_or_default();
     let listened: Vec<(u16, u16)> = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"]
         .into_iter()

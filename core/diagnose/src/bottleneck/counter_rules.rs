@@ -23,7 +23,7 @@ const SWAPPED_PAGES_MIN: u64 = 1_000;
 /// Rules about programs that accept connections, which say nothing of a host that sends the load.
 const OF_SERVERS: [&str; 2] = ["syn_queue_full", "delayed_acks"];
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     Rule {
         code: "conntrack_full",
         counters: &["conntrack.drop", "conntrack.early_drop"],
@@ -103,6 +103,18 @@ const RULES: [Rule; 13] = [
         message: |host| format!("one CPU of {host} did nothing but network work of the kernel"),
         hint: "spread packets over more CPUs: more queues (ethtool -L), IRQ affinity or irqbalance, or RPS \
                (/sys/class/net/IFACE/queues/rx-0/rps_cpus)",
+    },
+    Rule {
+        code: "smt_siblings",
+        counters: &["smt.siblings_full"],
+        min: 3,
+        blame: None,
+        message: |host| {
+            format!("both hardware threads of a core of {host} were busy while another core was idle")
+        },
+        hint: "one worker for each core, on the first hardware thread of each (nginx: worker_cpu_affinity; HAProxy: \
+               cpu-map; systemd: CPUAffinity=), and interrupts on the others; /sys/devices/system/cpu/cpu*/topology/thread_siblings_list \
+               lists them",
     },
     Rule {
         code: "neighbours_full",

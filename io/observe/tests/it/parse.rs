@@ -144,7 +144,7 @@ fn cpu_times_count_guests_once() {
 #[test]
 fn ports_that_are_taken() {
     let reserved =
-        |text: &str, ranges: &[(u16, u16)]| assert_eq!(parse::reserved_ports(text), ranges, "{text}");
+        |text: &str, ranges: &[(u16, u16)]| assert_eq!(parse::number_ranges(text), ranges, "{text}");
     reserved("\n", &[]);
     reserved("8080\n", &[(8_080, 8_080)]);
     reserved("40000-40010,45000\n", &[(40_000, 40_010), (45_000, 45_000)]);

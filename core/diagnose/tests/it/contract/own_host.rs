@@ -208,6 +208,7 @@ fn counters_of_an_observed_host_name_it() {
     check(&[("vm.pswpin", 500)], "swapping", "target");
     check(&[("softnet.dropped", 50)], "packets_dropped", "target");
     check(&[("softirq.cpu_full", 1)], "softirq_one_cpu", "target");
+    check(&[("smt.siblings_full", 1)], "smt_siblings", "target");
     check(&[("neighbours.table_full", 3)], "neighbours_full", "target");
     check(&[("dev.eth0.rx_fifo", 30)], "interface_drops", "network");
     check(&[("dev.eth0.tx_drops", 30)], "interface_drops", "network");
