@@ -47,12 +47,24 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
             format::count(longest.open),
             tenths(longest.open_at.0.saturating_add(TENTH / 2).div_euclid(TENTH))
         ),
-        evidence: evidence(found),
+        evidence: evidence(found, case.is_closed()),
         hint: hint.to_owned(),
     })
 }
 
-fn evidence(found: &Stalls) -> String {
+/// In the closed model, users that wait send nothing: times of requests that would have come
+/// meanwhile are missing (coordinated omission).
+fn omitted(found: &Stalls) -> Option<String> {
+    let omitted = found.usual_per_s() * found.total.as_secs_f64() - found.longest.open as f64;
+    (omitted >= 1.0).then(|| {
+        format!(
+            "waiting users sent about {} requests less, which are in no percentile: an open model (--rate) sends them",
+            format::count(omitted.round() as u64)
+        )
+    })
+}
+
+fn evidence(found: &Stalls, is_closed: bool) -> String {
     let stretches = match found.count {
         1 => "one such stretch".to_owned(),
         n => {
@@ -64,7 +76,9 @@ fn evidence(found: &Stalls) -> String {
         few if few < 10.0 => trimmed(&format!("{few:.1}")).to_owned(),
         many => format::count(many.round() as u64),
     };
-    format!("{stretches} · otherwise, on average, {usual} ended each second")
+    let omitted = if is_closed { omitted(found) } else { None };
+    let omitted = omitted.map(|text| format!(" · {text}")).unwrap_or_default();
+    format!("{stretches} · otherwise, on average, {usual} ended each second{omitted}")
 }
 
 /// Formats a number of tenths in seconds.

@@ -49,6 +49,20 @@ fn a_standstill_is_reported_with_what_is_known_of_it() {
     );
 }
 
+/// Ten users wait and send nothing meanwhile, so that the times of a closed model hide it.
+#[test]
+fn users_of_a_closed_model_omit_requests() {
+    let waiting = |at| (at, Second::at(at).open(10));
+    let before = Second::at(4).done(90, 5).open(10);
+    let after = Second::at(7).answered(10, 2_000).done(100, 5);
+    let run = || run([(4, before.clone()), waiting(5), waiting(6), (7, after.clone())]).on_loopback();
+    let evidence = |run: &Run| found(run).first().map(|one| one.evidence.clone()).unwrap_or_default();
+    let closed = evidence(&run().closed());
+    assert!(closed.contains("sent about 190 requests less"), "{closed}");
+    let open = evidence(&run());
+    assert!(!open.is_empty() && !open.contains("less"), "{open}");
+}
+
 #[test]
 fn between_the_hosts_of_a_lab_lies_a_network() {
     let run = stood().on_loopback();
