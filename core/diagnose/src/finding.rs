@@ -50,9 +50,10 @@ pub struct Finding {
 }
 
 /// Codes of findings for which several values agree, while no counter or log names the cause.
-const MEDIUM: [&str; 21] = [
+const MEDIUM: [&str; 22] = [
     "abandoned_requests",
     "closed_by_host",
+    "connection_tracking",
     "cpu_full",
     "cut_by_reload",
     "delayed_acks",

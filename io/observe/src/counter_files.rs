@@ -60,7 +60,8 @@ impl CounterFiles {
         counter_text::add_protocols(&text("snmp"), &mut now);
         counter_text::add_protocols(&text("netstat"), &mut now);
         counter_text::add_interfaces(&text("dev"), &mut now);
-        counter_text::add_conntrack(&text("stat/nf_conntrack"), &mut now);
+        let tracking = text("stat/nf_conntrack");
+        counter_text::add_conntrack(&tracking, &mut now);
         if let Some(quota) = quota {
             counter_text::add_quota(quota, &mut now);
         }
@@ -76,7 +77,11 @@ impl CounterFiles {
         counter_text::remove_traffic(&mut now);
         let rises = self.before.as_ref().map(|before| counter_text::rises(&now, before)).unwrap_or_default();
         self.before = Some(now);
-        let levels = [("somaxconn", self.somaxconn)].into_iter().filter(|(_, value)| *value > 0);
+        // Of a whole machine, other files have them together with their limit.
+        let tracked = || counter_text::tracked_connections(&tracking).unwrap_or(0);
+        let tracked = if self.machine.is_some() { 0 } else { tracked() };
+        let levels = [("conntrack.used", tracked), ("somaxconn", self.somaxconn)];
+        let levels = levels.into_iter().filter(|(_, value)| *value > 0);
         let levels = levels.map(|(name, value)| (name.to_owned(), value)).collect();
         HostCounters { rises, levels, links, ..HostCounters::default() }
     }

@@ -220,6 +220,14 @@ pub fn add_conntrack(text: &str, to: &mut Counters) {
     }
 }
 
+/// Returns the number of tracked connections of the network namespace, which each line of
+/// `/proc/net/stat/nf_conntrack` begins with, in hexadecimal.
+pub fn tracked_connections(text: &str) -> Option<u64> {
+    let mut lines = text.lines();
+    let is_first = lines.next()?.split_whitespace().next() == Some("entries");
+    u64::from_str_radix(lines.next()?.split_whitespace().next()?, 16).ok().filter(|_| is_first)
+}
+
 /// By how much each counter rose from `before` to `now`, without those that did not. A counter that
 /// went back was reset, and counts from zero; one that was not there before has no rise.
 pub fn rises(now: &Counters, before: &Counters) -> Vec<(String, u64)> {

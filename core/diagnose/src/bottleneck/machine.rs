@@ -20,10 +20,16 @@ const STEAL_MIN: f64 = 0.05;
 const ORPHANS_MIN: f64 = 0.25;
 /// Fewer dropped packets are no cause.
 const DROPS_MIN: u64 = 10;
+/// Connection tracking costs much if the kernel's network work takes this share of the CPUs, which
+/// are idle for no more than that share, and if it has this many entries.
+const SOFTIRQ_MIN: f64 = 0.2;
+const IDLE_MAX: f64 = 0.4;
+const TRACKED_MIN: u64 = 1_000;
 
 /// Returns the first such cause.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [drops(hosts), orphans(hosts), steal(hosts), disk(hosts), cpu(hosts), core(hosts)];
+    let found =
+        [drops(hosts), orphans(hosts), steal(hosts), disk(hosts), tracking(hosts), cpu(hosts), core(hosts)];
     found.into_iter().flatten().take(1).collect()
 }
 
@@ -119,6 +125,28 @@ fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
         evidence([Some(waited), host.moved("psi.io.some_us"), hosts.clients(), host.unmoved()]),
         "write less to disk: access logs off or with a buffer (nginx: `access_log … buffer=64k flush=1s`), or logs on \
          another disk",
+    ))
+}
+
+/// The kernel of a host tracked each connection of the load, and its network work used the CPUs.
+fn tracking(hosts: &Hosts<'_>) -> Option<Cause> {
+    let is_busy =
+        |host: &Host<'_>| cpu_share(host, "softirq") >= SOFTIRQ_MIN && cpu_share(host, "idle") <= IDLE_MAX;
+    let tracked = |host: &Host<'_>| {
+        host.activity().highest("conntrack.used").filter(|(most, _)| *most >= TRACKED_MIN && is_busy(host))
+    };
+    let (host, (most, at)) = apart(hosts).find_map(|host| Some((host, tracked(&host)?)))?;
+    let softirq = format::percent(cpu_share(&host, "softirq"));
+    let work = format!("network work of the kernel took {softirq} of the CPU time");
+    let entries = format!("{} connections tracked at {} s", format::count(most), at.as_secs_f64().round());
+    Some(finding(
+        "connection_tracking",
+        host.blame(),
+        format!("{} tracks each connection (conntrack, NAT), and its CPUs were used up", host.name()),
+        evidence([Some(work), Some(entries), hosts.clients(), host.unmoved()]),
+        "do not track the service port (nft: `tcp dport 80 notrack` in a raw prerouting chain and the same for its \
+         replies), and use the host's network or routes instead of NAT for containers (Docker: `--network host`, \
+         Kubernetes: `hostNetwork: true`)",
     ))
 }
 

@@ -202,3 +202,14 @@ fn an_interface_has_a_number() {
         assert_eq!(parse::interface_index(text, name), index, "{name}");
     }
 }
+
+#[test]
+fn tracked_connections_are_those_of_the_first_line() {
+    use wavetank_observe::counter_text::tracked_connections;
+    let check = |text: &str, expected| assert_eq!(tracked_connections(text), expected, "{text}");
+    check("entries  clashres found\n000000ff  00000000 00000001\n000000ff  0 0\n", Some(255));
+    check("entries\nzz\n", None);
+    check("found entries\n01 02\n", None);
+    check("entries\n", None);
+    check("", None);
+}

@@ -201,6 +201,20 @@ fn a_counter_of_the_kernel_names_the_cause() {
 }
 
 #[test]
+fn tracked_connections_are_a_cause_only_where_network_work_uses_the_cpus() {
+    let tracked = |softirq, tracked| {
+        let rises = vec![("cpu.idle", 20), ("cpu.system", 80 - softirq), ("cpu.softirq", softirq)];
+        let levels = vec![("conntrack.used".to_owned(), tracked)];
+        let counters = HostCounters { levels, ..HostCounters::default() };
+        let ends = vec![("lb1", HostSample { counters, ..HostSample::default() })];
+        Lab { rises: vec![("lb1", rises)], ends, ..slow() }
+    };
+    tracked(30, 5_000).check("connection_tracking", "balancer", "lb1");
+    tracked(10, 5_000).check_clean();
+    tracked(30, 900).check_clean();
+}
+
+#[test]
 fn counters_that_many_things_move_are_the_last_evidence() {
     for (counter, code, blame) in [
         ("conntrack.drop", "conntrack_full", "target"),
