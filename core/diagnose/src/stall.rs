@@ -77,8 +77,8 @@ fn evidence(found: &Stalls, is_closed: bool) -> String {
         many => format::count(many.round() as u64),
     };
     let omitted = if is_closed { omitted(found) } else { None };
-    let omitted = omitted.map(|text| format!(" · {text}")).unwrap_or_default();
-    format!("{stretches} · otherwise, on average, {usual} ended each second{omitted}")
+    let known = format!("{stretches} · otherwise, on average, {usual} ended each second");
+    [Some(known), omitted].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// Formats a number of tenths in seconds.
