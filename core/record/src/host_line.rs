@@ -48,7 +48,7 @@ pub struct TargetCount {
 
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct RawHost {
+pub(crate) struct RawHost {
     v: u32,
     at_ns: i64,
     offset_ns: i64,
@@ -60,7 +60,7 @@ struct RawHost {
     cpus_milli: u64,
     cores: Vec<(u64, u64)>,
     #[serde(skip_serializing_if = "RawCounters::is_empty")]
-    counters: RawCounters,
+    pub(crate) counters: RawCounters,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -142,10 +142,20 @@ impl HostLine {
     /// # Errors
     /// If the bytes are not such a line of a known version, or a number in it is beyond any run.
     pub fn decode(line: &[u8]) -> Result<Self, DecodeError> {
+        RawHost::decode(line).map(Self::from)
+    }
+}
+
+impl RawHost {
+    /// Reads one line, without its newline.
+    ///
+    /// # Errors
+    /// Those of [`HostLine::decode`].
+    pub(crate) fn decode(line: &[u8]) -> Result<Self, DecodeError> {
         check_number_limits(line)?;
-        let raw: RawHost = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
+        let raw: Self = serde_json::from_slice(line).map_err(|error| DecodeError::json(&error))?;
         check(raw.v)?;
-        Ok(raw.into())
+        Ok(raw)
     }
 }
 

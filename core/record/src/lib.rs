@@ -21,6 +21,7 @@ mod held_parts;
 mod histogram_code;
 mod host_counters_line;
 mod host_line;
+mod host_line_series;
 mod impact_doc;
 mod interval_extras;
 mod interval_line;
@@ -72,6 +73,7 @@ pub use forecast_doc::{
 };
 pub use held_parts::{HoldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
+pub use host_line_series::{HostLineDecoder, HostLineEncoder};
 pub use impact_doc::{ClientWindowDoc, ImpactDoc, ImpactOutcome, RecoveryDoc};
 pub use interval_extras::{AgentHealth, EndRunRequest, IntervalExtras, LoggedLine};
 pub use interval_line::IntervalLine;

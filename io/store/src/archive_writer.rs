@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_measure::{HostSample, Interval, TargetSample};
 use wavetank_plan::constants;
-use wavetank_record::{
-    EnvironmentDoc, EventLine, HostLine, IntervalLine, RunRecord, SampleLine, TargetLine, WallTime,
-};
+use wavetank_record::{EnvironmentDoc, EventLine, IntervalLine, RunRecord, SampleLine, TargetLine, WallTime};
 use wavetank_units::Nanos;
 
 use crate::agent_files::AgentFiles;
@@ -16,6 +14,7 @@ use crate::contents::SERVICES_FOLDER;
 use crate::cumulative::Cumulative;
 use crate::file_access::{sync_dir, write_atomic};
 use crate::folder_name::{file_stem, sanitized};
+use crate::host_file_writer::HostFileWriter;
 use crate::line_file::LineFile;
 use crate::{RunsDir, StoreProblem};
 
@@ -55,9 +54,9 @@ pub struct ArchiveWriter {
     fleet: LineFile,
     samples: LineFile,
     /// Samples of this host. The file is created with its first line, in a separate folder.
-    host: LineFile,
+    host: HostFileWriter,
     /// Samples of the hosts of a lab, by name.
-    others: Vec<(String, LineFile)>,
+    others: Vec<(String, HostFileWriter)>,
     /// The target's own count.
     truth: LineFile,
     /// When all files were last synced.
@@ -116,7 +115,7 @@ impl ArchiveWriter {
             events: LineFile::new(&dir.join("events.jsonl")),
             fleet: LineFile::new(&dir.join("fleet.jsonl")),
             samples: LineFile::new(&dir.join("samples.jsonl")),
-            host: LineFile::new(&dir.join("hosts").join(format!("{}.jsonl", sanitized(&meta.agent)))),
+            host: HostFileWriter::new(&dir, &sanitized(&meta.agent)),
             others: Vec::new(),
             truth: LineFile::new(&dir.join("truth.jsonl")),
             synced: None,
@@ -196,7 +195,7 @@ impl ArchiveWriter {
 
     /// Adds a sample of the host that owns the run clock.
     pub fn host(&mut self, sample: &HostSample) -> Option<StoreProblem> {
-        let outcome = append_host(&self.dir, &mut self.host, sample);
+        let outcome = self.host.append(sample);
         self.report_once(outcome)
     }
 
@@ -204,11 +203,10 @@ impl ArchiveWriter {
     pub fn other_host(&mut self, name: &str, sample: &HostSample) -> Option<StoreProblem> {
         let known = self.others.iter().position(|(known, _)| known == name);
         let at = known.unwrap_or_else(|| {
-            let path = self.dir.join("hosts").join(format!("{}.jsonl", file_stem(name)));
-            self.others.push((name.to_owned(), LineFile::new(&path)));
+            self.others.push((name.to_owned(), HostFileWriter::new(&self.dir, &file_stem(name))));
             self.others.len() - 1
         });
-        let outcome = append_host(&self.dir, &mut self.others[at].1, sample);
+        let outcome = self.others[at].1.append(sample);
         self.report_once(outcome)
     }
 
@@ -275,14 +273,6 @@ pub(crate) fn write_record(dir: &Path, record: &RunRecord) -> Result<(), StorePr
         return Err(problem);
     }
     sync_dir(dir)
-}
-
-/// Appends a sample to the file of a host. The folder is created with the first sample.
-fn append_host(dir: &Path, file: &mut LineFile, sample: &HostSample) -> Result<(), StoreProblem> {
-    let line = HostLine { sample: sample.clone(), ..HostLine::default() };
-    let folder = dir.join("hosts");
-    let made = if file.is_begun() { Ok(()) } else { fs::create_dir_all(&folder) };
-    made.map_err(|error| StoreProblem::new(&folder, error)).and_then(|()| file.append(line.encode()))
 }
 
 /// Appends to `services/HOST/NAME.log` inside the archive, for any host and log name. File names

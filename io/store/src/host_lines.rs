@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use wavetank_record::{HostLine, IntervalExtras};
+use wavetank_record::{HostLine, HostLineDecoder, IntervalExtras};
 use wavetank_units::UserError;
 
 use crate::OpenedRun;
@@ -86,8 +86,8 @@ fn stem(path: &Path) -> String {
 
 /// Passes every line of one host's file to `visit`. Returns how many cannot be read.
 fn read_host(path: &Path, mut visit: impl FnMut(HostLine)) -> Result<u64, UserError> {
-    let mut damaged = 0;
-    for_each_line(path, |line| match HostLine::decode(line) {
+    let (mut damaged, mut decoder) = (0, HostLineDecoder::default());
+    for_each_line(path, |line| match decoder.decode(line) {
         Ok(line) => visit(line),
         Err(_) => damaged += 1,
     })?;

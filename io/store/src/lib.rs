@@ -22,6 +22,7 @@ mod file_access;
 mod fleet_reader;
 mod folder_name;
 mod found_spool;
+mod host_file_writer;
 mod host_lines;
 mod interval_span;
 mod interval_windows;

@@ -7,7 +7,7 @@ use support::golden;
 use wavetank_measure::{
     DestinationSample, HostCounters, HostSample, LinkSample, ListenerSample, TargetSample,
 };
-use wavetank_record::{HostLine, TargetCount, TargetLine};
+use wavetank_record::{HostLine, HostLineDecoder, HostLineEncoder, TargetCount, TargetLine};
 use wavetank_units::Nanos;
 
 fn host() -> HostLine {
@@ -84,6 +84,74 @@ fn lines_are_as_described_and_come_back() {
     assert_eq!(HostLine::decode(host().encode().as_bytes()), Ok(host()));
     golden("truth.jsonl", &(TargetLine(target()).encode() + "\n"));
     assert_eq!(TargetLine::decode(TargetLine(target()).encode().as_bytes()), Ok(TargetLine(target())));
+}
+
+/// Samples of which each changes something else: levels, listeners, or nothing.
+fn series() -> Vec<HostSample> {
+    let changed = |change: fn(&mut HostCounters)| {
+        let mut sample = host().sample;
+        change(&mut sample.counters);
+        sample
+    };
+    let idle = HostSample { at: Nanos::SECOND, ..HostSample::default() };
+    vec![
+        host().sample,
+        host().sample,
+        changed(|counters| counters.levels[0].1 = 13),
+        changed(|counters| drop(counters.levels.remove(0))),
+        changed(|counters| counters.levels.clear()),
+        changed(|counters| counters.listeners[0].queue = 0),
+        changed(|counters| counters.listeners.clear()),
+        idle.clone(),
+        idle,
+        host().sample,
+    ]
+}
+
+#[test]
+fn a_line_does_not_repeat_the_line_before() {
+    let mut encoder = HostLineEncoder::default();
+    let lines: Vec<String> = series().iter().map(|sample| encoder.encode(sample)).collect();
+    golden("hosts.jsonl", &(lines[..4].join("\n") + "\n"));
+    let mut decoder = HostLineDecoder::default();
+    for (line, sample) in lines.iter().zip(series()) {
+        assert_eq!(decoder.decode(line.as_bytes()).map(|line| line.sample), Ok(sample), "{line}");
+    }
+    // A whole line is read by itself, after a lost one and every minute.
+    encoder.forget();
+    let whole = encoder.encode(&host().sample);
+    assert_eq!(HostLine::decode(whole.as_bytes()), Ok(host()));
+    let later: Vec<String> = (0..180).map(|_| encoder.encode(&host().sample)).collect();
+    assert_eq!(later.iter().filter(|line| **line == whole).count(), 3);
+    assert_eq!(later.iter().filter(|line| line.contains("\"same\":true")).count(), 177);
+    // What follows a damaged line has what it has itself.
+    assert!(decoder.decode(b"{").is_err());
+    let next = decoder.decode(later[0].as_bytes()).map(|line| line.sample.counters);
+    assert!(next.is_ok_and(|counters| counters.levels.is_empty() && !counters.rises.is_empty()));
+}
+
+/// Damaged lines are refused or read, in any order.
+#[test]
+fn damaged_lines_do_no_harm() {
+    let mut encoder = HostLineEncoder::default();
+    let lines: Vec<String> = series().iter().map(|sample| encoder.encode(sample)).collect();
+    for seed in 0..2_000_u64 {
+        let mut decoder = HostLineDecoder::default();
+        let mut state = seed;
+        for line in &lines {
+            let mut bytes = line.clone().into_bytes();
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (state >> 33) as usize % bytes.len();
+            match state % 3 {
+                0 => bytes[at] = (state >> 20) as u8,
+                1 => bytes.truncate(at),
+                _ => {}
+            }
+            if let Ok(read) = decoder.decode(&bytes) {
+                assert!(HostLine::decode(read.encode().as_bytes()).is_ok(), "seed {seed}: {read:?}");
+            }
+        }
+    }
 }
 
 #[test]
