@@ -4,6 +4,12 @@ use crate::finding::found;
 use crate::{Judgement, LintContext, Verdict};
 
 const NR_OPEN: u64 = 1_048_576;
+/// `FD_SETSIZE` without the files that a program has anyway.
+const SELECT_MAX: u64 = 1_022;
+/// `MAX_CONCURRENCY` of ab.
+const AB_MAX: u64 = 20_000;
+/// `limit` in the siegerc that siege writes.
+const SIEGE_MAX: u64 = 255;
 /// Packages and services that distributions no longer have.
 const GONE: [&str; 5] = ["piranha-gui", "piranha", "pulse", "arptables_jf", "piranha-passwd"];
 
@@ -63,7 +69,37 @@ pub(super) fn judge(
             "the scheduler mh gives both directors the same choice without synchronisation",
             "",
         ),
+        "httperf" | "ab" | "siege" => load_tool(program, words),
         _ => by_text(command),
+    }
+}
+
+/// Tools that open fewer connections than they are asked for, without an error from any server.
+fn load_tool(program: &str, words: &[&str]) -> Option<Judgement> {
+    let value = |names: &[&str]| {
+        words.iter().enumerate().find_map(|(at, word)| {
+            let name = names.iter().find(|name| word.starts_with(**name))?;
+            let rest = word[name.len()..].trim_start_matches('=');
+            let text = if rest.is_empty() { words.get(at + 1)? } else { rest };
+            text.split(',').next()?.parse::<u64>().ok()
+        })
+    };
+    let hint = "use a generator with epoll or io_uring: wavetank run URL -c N";
+    match program {
+        "httperf" if value(&["--num-conns", "--num-conn", "--wsess"])? > SELECT_MAX => found(
+            Verdict::Capped,
+            "httperf waits with select(2), so it holds at most 1,022 connections and a higher rate is not reached",
+            hint,
+        ),
+        "ab" if value(&["-c"])? > AB_MAX => {
+            found(Verdict::Rejected, "ab refuses more than 20,000 concurrent requests", hint)
+        }
+        "siege" if value(&["--concurrent", "-c"])? > SIEGE_MAX => found(
+            Verdict::Capped,
+            "siege has at most 255 users unless `limit` in its siegerc is higher",
+            hint,
+        ),
+        _ => None,
     }
 }
 

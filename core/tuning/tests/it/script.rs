@@ -25,6 +25,13 @@ fn commands_that_change_a_host() {
         ("make TARGET=linux2628 USE_CPU_AFFINITY=1", Some("setting_obsolete")),
         ("make TARGET=linux-glibc", None),
         ("cat /proc/net/netstat | awk '/TcpExt/ { print $21,$22 }'", Some("setting_conflict")),
+        ("httperf --server web1 --rate 2000 --num-conns=100000", Some("setting_capped")),
+        ("httperf --server web1 --wsess 5000,10,2", Some("setting_capped")),
+        ("httperf --server web1 --num-conns 1000", None),
+        ("ab -k -c 30000 -n 100000 http://web1/", Some("setting_rejected")),
+        ("ab -c 1000 -n 100000 http://web1/", None),
+        ("siege -c500 http://web1/", Some("setting_capped")),
+        ("siege --concurrent=200 http://web1/", None),
         ("modprobe ip_vs conn_tab_bits=20", None),
         ("ipvsadm -A -t 10.0.0.1:80 -s mh", None),
         (
