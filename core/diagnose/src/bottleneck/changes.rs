@@ -32,13 +32,17 @@ fn changes<'a>(
     hosts.case.facts.plan.events.iter().filter_map(balancer).collect()
 }
 
-/// Connections ended under requests, around a reload.
-fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
-    let cut = hosts.failed(ErrorClass::ClosedEarly) + hosts.failed(ErrorClass::Reset);
+/// Connections ended under requests, around a reload. Requests that may be repeated were sent
+/// again, so that the run may have passed.
+pub(super) fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
+    let failed = hosts.failed(ErrorClass::ClosedEarly) + hosts.failed(ErrorClass::Reset);
+    // An answered challenge repeats a request, too, and loses no connection.
+    let repeated = hosts.case.judged.wire.retried.min(hosts.case.facts.totals.conns.lost);
+    let cut = failed + repeated;
     let reloads = changes(hosts, |event| RELOADS.iter().any(|part| event.run.contains(part)));
     let (event, host) = *reloads.first()?;
-    let failed = hosts.case.judged.counters.failed();
-    (cut >= LOST_MIN && cut * 2 >= failed).then(|| Cause {
+    let others = hosts.case.judged.counters.failed() - failed;
+    (cut >= LOST_MIN && cut >= others).then(|| Cause {
         rank: Rank::Change,
         finding: Finding {
             code: "cut_by_reload",
@@ -51,6 +55,7 @@ fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
             ),
             evidence: evidence([
                 Some(format!("{} reloads, the first at {}", format::count(reloads.len() as u64), event.when)),
+                (repeated > 0).then(|| format!("{} of them were sent again and answered", format::count(repeated))),
                 host.moved("Tcp.OutRsts"),
                 hosts.clients(),
                 host.unmoved(),

@@ -78,8 +78,11 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
             causes.extend(machine::causes(&hosts));
         }
     } else if case.facts.plan.events.is_empty() {
-        // Faults and changes of the plan are meant to move counters.
         causes.extend(kernel::causes(&hosts));
+    } else {
+        // Faults and changes of the plan are meant to move counters, and a reload is not meant to
+        // end requests.
+        causes.extend(changes::reload(&hosts));
     }
     let explained = !causes.is_empty() && status == Status::Fail;
     causes.extend(balance::causes(&hosts, failed));
