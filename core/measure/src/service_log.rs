@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub enum LogEvent {
     /// No local port is left for a connection to a server (EADDRNOTAVAIL).
     NoPorts,
+    /// A source port could not be bound before connecting to a server (EADDRINUSE).
+    NoPortsToBind,
     /// The process has as many open files as it may (EMFILE).
     NoFiles,
     /// A connection did not begin with the header of the PROXY protocol, or with a broken one.
@@ -50,9 +52,11 @@ pub struct LogFact {
 const PEERS_MAX: usize = 64;
 
 /// Texts by which lines of nginx and `HAProxy` are known.
-const TEXTS: [(&str, LogEvent); 14] = [
+const TEXTS: [(&str, LogEvent); 16] = [
     ("Cannot assign requested address", LogEvent::NoPorts),
     ("no free ports", LogEvent::NoPorts),
+    ("Address already in use) while connecting to upstream", LogEvent::NoPortsToBind),
+    ("Cannot bind to source address before connect()", LogEvent::NoPortsToBind),
     ("Too many open files", LogEvent::NoFiles),
     ("Process reached FD limit", LogEvent::NoFiles),
     ("while reading PROXY protocol", LogEvent::BrokenProxyHeader),
@@ -189,6 +193,10 @@ mod tests {
                 LogEvent::NoPorts,
             ),
             (
+                "bind(10.40.1.2) failed (98: Address already in use) while connecting to upstream",
+                LogEvent::NoPortsToBind,
+            ),
+            (
                 "connect() failed (111: Connection refused) while connecting to upstream",
                 LogEvent::UpstreamRefused,
             ),
@@ -232,6 +240,11 @@ mod tests {
             "[WARNING] Connect() failed for backend servers: no free ports.",
             Some((LogEvent::NoPorts, "", "")),
         );
+        check(
+            "[ALERT] Cannot bind to source address before connect() for backend servers. Aborting.",
+            Some((LogEvent::NoPortsToBind, "", "")),
+        );
+        check("[emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)", None);
         let http = |code: &str| {
             format!(
                 "10.40.0.2:5 [26/Nov/2026:17:00:05.123] fe be/app1 0/0/0/-1/1001 504 217 - - {code} 1/1/0/0/0 0/0 \"GET / HTTP/1.1\""

@@ -22,7 +22,7 @@ struct Rule {
 }
 
 /// The rules, the most specific first.
-const RULES: [Rule; 10] = [
+const RULES: [Rule; 11] = [
     Rule {
         event: LogEvent::NoPorts,
         code: "host_no_ports",
@@ -32,6 +32,17 @@ const RULES: [Rule; 10] = [
                `proxy_set_header Connection \"\"`; HAProxy: `http-reuse safe`), or give it more ports \
                (sysctl -w net.ipv4.ip_local_port_range='1024 65535', and a file in /etc/sysctl.d to keep it after a \
                reboot), more source addresses or more servers",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::NoPortsToBind,
+        code: "bound_before_connect",
+        covers: &["host_no_ports", "upstream_closed", "no_live_upstreams", "ports_half_used", "slow_server"],
+        message: |host, _| {
+            format!("{host} binds a source port before it connects: all its servers share one range of ports")
+        },
+        hint: "use a version that binds with IP_BIND_ADDRESS_NO_PORT (nginx 1.11.4 or later, Linux 4.2 or later), remove \
+               `proxy_bind` or `source` where one address is enough, or give it more source addresses",
         blame: None,
     },
     Rule {
@@ -168,7 +179,7 @@ fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
             fact.last
         )
     };
-    let ports = host.filter(|_| fact.event == LogEvent::NoPorts);
+    let ports = host.filter(|_| matches!(fact.event, LogEvent::NoPorts | LogEvent::NoPortsToBind));
     let ports = ports.and_then(|host| hosts.destination(host, false)).map(ports_text);
     evidence([Some(lines), ports, hosts.clients(), host.and_then(Host::unmoved)])
 }

@@ -16,6 +16,7 @@ struct Lab {
     failed: Option<(u64, ErrorClass)>,
     status: Option<(u16, u64)>,
     lost: u64,
+    retried: u64,
     handshakes: u64,
     event: Option<&'static str>,
     /// By host: counters that rose in each second.
@@ -83,6 +84,8 @@ impl Lab {
                 if self.handshakes > 0 {
                     interval.target_mut(0, 0).handshakes.add(&HandshakeParams::default(), self.handshakes);
                 }
+                let wire = &mut interval.steps[0].wire;
+                (wire.sent, wire.retried) = (wire.sent + self.retried, self.retried);
                 if let Some((status, n)) = self.status {
                     interval.steps[0].status.add(status, n);
                 }
@@ -144,13 +147,14 @@ fn slow() -> Lab {
 #[test]
 fn a_log_names_the_cause() {
     use LogEvent::{
-        BrokenProxyHeader, NoFiles, NoLiveUpstreams, NoPorts, NoWorkerConnections, QueueTimeout, RateLimited,
-        UpstreamClosed, UpstreamRefused, UpstreamTimeout,
+        BrokenProxyHeader, NoFiles, NoLiveUpstreams, NoPorts, NoPortsToBind, NoWorkerConnections,
+        QueueTimeout, RateLimited, UpstreamClosed, UpstreamRefused, UpstreamTimeout,
     };
     let check = |status, (host, event, peer), code: &str, blame: &str, named: &str| {
         Lab { log: Some((host, event, 400, peer)), ..failing(status) }.check(code, blame, named);
     };
     check(502, ("lb1", NoPorts, "10.0.1.2:80"), "host_no_ports", "balancer", "connections to app1");
+    check(502, ("lb1", NoPortsToBind, "10.0.1.2:80"), "bound_before_connect", "balancer", "lb1");
     check(502, ("app1", NoFiles, ""), "host_no_files", "target", "app1");
     check(502, ("app1", BrokenProxyHeader, ""), "proxy_header_missing", "balancer", "app1");
     check(502, ("lb1", NoWorkerConnections, ""), "worker_connections", "balancer", "lb1");
@@ -291,6 +295,10 @@ fn what_clients_saw_and_where_connections_are_name_the_cause() {
 fn a_change_of_the_plan_names_the_cause() {
     let cut = Lab { failed: Some((20, ErrorClass::ClosedEarly)), ..Lab::default() };
     Lab { event: Some("pkill -HUP nginx"), ..cut }.check("cut_by_reload", "balancer", "lb1");
+    // Repeated requests passed.
+    let repeated = |retried| Lab { retried, lost: 20, event: Some("nginx -s reload"), ..Lab::default() };
+    repeated(20).check("cut_by_reload", "balancer", "lb1");
+    repeated(0).check_clean();
     let resets = vec![("app2", vec![("Tcp.OutRsts", 20)])];
     Lab {
         threshold: Some("lost = 0"),
