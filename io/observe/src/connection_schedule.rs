@@ -7,6 +7,8 @@ use crate::accept_queues::AcceptQueues;
 
 /// With more sockets than this, connections are not listed.
 const CONNECTIONS_MAX: u64 = 200_000;
+/// With more sockets than this, they are listed without what the kernel knows of their paths.
+const PATHS_MAX: u64 = 10_000;
 
 /// Lists connections for at most a fixed share of time: their number decides what that costs.
 #[derive(Clone, Debug)]
@@ -37,7 +39,8 @@ impl ConnectionSchedule {
             return;
         }
         let begun = now();
-        if let Some(table) = queues.connections(listeners) {
+        let with_path = net.tcp_inuse <= PATHS_MAX;
+        if let Some(table) = queues.connections(listeners, with_path) {
             counters.levels.extend(table.levels());
             counters.levels.sort();
             counters.destinations = table.destinations(local_ports);

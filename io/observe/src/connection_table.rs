@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use wavetank_measure::DestinationSample;
 
+use crate::connection_info::{ConnectionInfo, PathInfo};
+
 /// Destinations in a sample at most, those with most ports.
 const DESTINATIONS_MAX: usize = 4;
 /// Fewer ports to a destination are not worth a line.
@@ -30,6 +32,7 @@ const STATES: [&str; 12] = [
 pub(crate) struct ConnectionTable {
     states: [u64; STATES.len()],
     destinations: HashMap<SocketAddr, Use>,
+    path: PathInfo,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +64,13 @@ impl ConnectionTable {
         }
     }
 
-    /// Returns the number of connections in each state, as `state.time_wait`, sorted by name.
+    /// Adds what the kernel knows of an established connection.
+    pub(crate) fn add_info(&mut self, info: ConnectionInfo) {
+        self.path.add(info);
+    }
+
+    /// Returns the number of connections in each state, as `state.time_wait`, and what they show of
+    /// their path, as `tcp.rtt_us`, sorted by name.
     pub(crate) fn levels(&self) -> Vec<(String, u64)> {
         let mut levels: Vec<(String, u64)> = Vec::new();
         for (name, count) in STATES.iter().zip(self.states).filter(|(_, count)| *count > 0) {
@@ -71,6 +80,7 @@ impl ConnectionTable {
                 None => levels.push((name, count)),
             }
         }
+        levels.extend(self.path.levels());
         levels.sort();
         levels
     }

@@ -8,6 +8,7 @@
 
 mod accept_queues;
 mod cgroup;
+mod connection_info;
 mod connection_schedule;
 mod connection_table;
 mod counter_files;

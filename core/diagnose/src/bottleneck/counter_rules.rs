@@ -166,6 +166,7 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
     // Acknowledgements are delayed in any idle connection; one for each request is a pattern.
     let each_request = rule.code != "delayed_acks" || most >= hosts.case.judged.counters.done / 2;
+    let waiting = if rule.code == "slow_reader" { hosts.waiting_for_receivers() } else { None };
     (most >= rule.min && each_request).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
@@ -173,9 +174,11 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
             blame: rule.blame.unwrap_or_else(|| host.blame()),
             decisive: false,
             message: (rule.message)(host.name()),
-            evidence: evidence(
-                rule.counters.iter().map(|name| host.moved(name)).chain([hosts.clients(), host.unmoved()]),
-            ),
+            evidence: evidence(rule.counters.iter().map(|name| host.moved(name)).chain([
+                waiting,
+                hosts.clients(),
+                host.unmoved(),
+            ])),
             hint: rule.hint.to_owned(),
         },
         covers: &[],

@@ -16,6 +16,9 @@ use crate::{Blame, format};
 const EXCLUDING: [&str; 5] =
     ["TcpExt.ListenOverflows", "TcpExt.TCPTimeouts", "Tcp.RetransSegs", "Tcp.AttemptFails", "conntrack.drop"];
 
+/// Connections wait much for their receivers from this share of their time on, in thousandths.
+const RECEIVER_LIMITED_MIN: u64 = 200;
+
 /// A host and its role.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
@@ -135,6 +138,21 @@ impl<'a> Hosts<'a> {
         facts
     }
 
+    /// The host with the connections that waited most for their receivers, if that is much.
+    pub(super) fn waiting_for_receivers(&self) -> Option<String> {
+        let share = |host: &Host<'a>| host.activity().highest("tcp.rwnd_limited_milli").unwrap_or_default();
+        let host = self.all.iter().copied().max_by_key(|host| share(host).0)?;
+        let (milli, at) = share(&host);
+        (milli >= RECEIVER_LIMITED_MIN).then(|| {
+            format!(
+                "connections of {} waited for their receiver in {} of the time with data to send, at {} s",
+                host.name(),
+                format::percent(milli as f64 / 1_000.0),
+                at.as_secs_f64().round()
+            )
+        })
+    }
+
     /// The side of the host called `name`.
     pub(super) fn blame(&self, name: &str) -> Blame {
         let host = self.all.iter().find(|host| host.stats.name() == name);
@@ -215,6 +233,13 @@ impl<'a> Host<'a> {
     pub(super) fn unmoved(&self) -> Option<String> {
         let quiet: Vec<_> = EXCLUDING.into_iter().filter(|name| self.rise(name) == 0).collect();
         (!quiet.is_empty()).then(|| format!("unmoved on {}: {}", self.name(), quiet.join(", ")))
+    }
+
+    /// `round trips of its connections: 39 ms in the median at 5 s`, at their longest.
+    pub(super) fn round_trips(&self) -> Option<String> {
+        let (rtt_us, at) = self.activity().highest("tcp.rtt_us")?;
+        let rtt = Nanos::from_micros(i64::try_from(rtt_us).unwrap_or(i64::MAX));
+        Some(format!("round trips of its connections: {rtt} in the median at {} s", at.as_secs_f64().round()))
     }
 
     /// By how much `value` rose at most since the first sample, which is from before the load.

@@ -190,7 +190,7 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: Blame::Network,
             decisive: false,
             message: format!("the link of {} was full: {}", host.name(), mbit(link.last.bits_per_s)),
-            evidence: evidence([Some(carried), again, hosts.clients()]),
+            evidence: evidence([Some(carried), host.round_trips(), again, hosts.clients()]),
             hint: "smaller or compressed responses, a faster link, more balancers, or responses that bypass the balancer \
                    (direct routing)"
                 .to_owned(),
@@ -239,6 +239,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
                 Some(again),
                 host.moved("TcpExt.TCPTimeouts"),
                 host.moved("TcpExt.TCPSynRetrans"),
+                host.round_trips(),
                 Some("unmoved on all hosts: TcpExt.ListenDrops".to_owned()),
             ]),
             hint: "find where: drops of interfaces and rings (ip -s link, ethtool -S), queues (tc -s qdisc) and switch \

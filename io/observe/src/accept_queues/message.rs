@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use crate::connection_info::ConnectionInfo;
+
 /// Size of the netlink message header (`struct nlmsghdr`).
 const HEADER: usize = 16;
 /// Size of a request (`struct inet_diag_req_v2`) with its header.
@@ -21,12 +23,15 @@ const TCP: u8 = 6;
 pub(super) const FAMILIES: [u8; 2] = [2, 10];
 /// `INET_DIAG_SKMEMINFO`: the attribute with a socket's memory and drops.
 const MEMORY_INFO: u16 = 7;
+/// `INET_DIAG_INFO`: the attribute with what the kernel knows of a connection (`struct tcp_info`).
+const TCP_INFO: u16 = 2;
 /// `SK_MEMINFO_DROPS`: the place of drops among the numbers of [`MEMORY_INFO`].
 const DROPS_AT: usize = 8;
 
 /// The states of TCP sockets, as the kernel numbers them (`tcp_states.h`).
 pub(super) const LISTEN: u8 = 10;
 pub(super) const TIME_WAIT: u8 = 6;
+pub(super) const ESTABLISHED: u8 = 1;
 /// Bits of the states LISTEN, and of all others.
 pub(super) const LISTENING: u32 = 1 << LISTEN;
 pub(super) const CONNECTED: u32 = 0x1FFE & !LISTENING;
@@ -42,18 +47,33 @@ pub(super) struct Socket {
     pub(super) limit: u32,
     /// Packets that it dropped; 0 if the kernel does not report them.
     pub(super) drops: u32,
+    /// Of a connection, if it was requested and the kernel reports it.
+    pub(super) info: Option<ConnectionInfo>,
+}
+
+/// What is requested of sockets in addition to their states and addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extension {
+    Nothing,
+    /// The drops of listeners.
+    Drops,
+    /// [`ConnectionInfo`].
+    Info,
 }
 
 /// Returns the request for all TCP sockets of an address family in one of `states`. Numbers are in
 /// host byte order.
-pub(super) fn question(family: u8, states: u32) -> [u8; QUESTION] {
+pub(super) fn question(family: u8, states: u32, extension: Extension) -> [u8; QUESTION] {
     let mut bytes = [0; QUESTION];
     let mut put = |at: usize, part: &[u8]| bytes[at..at + part.len()].copy_from_slice(part);
     put(0, &(QUESTION as u32).to_ne_bytes());
     put(4, &BY_FAMILY.to_ne_bytes());
     put(6, &ALL_OF_THEM.to_ne_bytes());
-    // Only listeners are asked for the memory attribute.
-    let extension = if states == LISTENING { 1 << (MEMORY_INFO - 1) } else { 0 };
+    let extension = match extension {
+        Extension::Nothing => 0,
+        Extension::Drops => 1 << (MEMORY_INFO - 1),
+        Extension::Info => 1 << (TCP_INFO - 1),
+    };
     put(HEADER, &[family, TCP, extension, 0]);
     put(HEADER + 4, &states.to_ne_bytes());
     bytes
@@ -89,25 +109,40 @@ fn socket(message: &[u8]) -> Option<Socket> {
             IpAddr::from(Ipv6Addr::from(<[u8; 16]>::try_from(body.get(at..at + 16)?).ok()?)).to_canonical(),
         ),
     };
+    let attributes = message.get(ANSWER..)?;
+    let drops = attribute(attributes, MEMORY_INFO).and_then(|numbers| number(numbers, DROPS_AT * 4));
     Some(Socket {
         state: body[1],
         local: SocketAddr::new(address(8)?, port(4)?),
         remote: SocketAddr::new(address(24)?, port(6)?),
         queue: number(body, 56)?,
         limit: number(body, 60)?,
-        drops: drops(message.get(ANSWER..)?).unwrap_or(0),
+        drops: drops.unwrap_or(0),
+        info: attribute(attributes, TCP_INFO).and_then(info),
     })
 }
 
-/// Returns the drops among attributes: each starts at a multiple of four bytes with its length and
+/// Reads a `struct tcp_info`. Kernels before 4.10 end it before the times.
+fn info(bytes: &[u8]) -> Option<ConnectionInfo> {
+    let long = |at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    Some(ConnectionInfo {
+        rtt_us: number(bytes, 68)?.into(),
+        retransmits: number(bytes, 100)?.into(),
+        busy_us: long(168).unwrap_or(0),
+        rwnd_limited_us: long(176).unwrap_or(0),
+        sndbuf_limited_us: long(184).unwrap_or(0),
+    })
+}
+
+/// Returns the attribute of a kind: each starts at a multiple of four bytes with its length and
 /// kind.
-fn drops(attributes: &[u8]) -> Option<u32> {
+fn attribute(attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     let mut rest = attributes;
     while rest.len() >= 4 {
         let length = usize::from(u16::from_ne_bytes(rest.get(..2)?.try_into().ok()?));
         let kind = u16::from_ne_bytes(rest.get(2..4)?.try_into().ok()?);
-        if kind == MEMORY_INFO {
-            return number(rest.get(4..length)?, DROPS_AT * 4);
+        if kind == wanted {
+            return rest.get(4..length);
         }
         if length < 4 {
             return None;

@@ -24,7 +24,7 @@ use wavetank_measure::{HostCounters, ListenerSample, UNEVEN_QUEUE};
 use crate::connection_table::ConnectionTable;
 use crate::net_files::NetFiles;
 use crate::network::in_network_of;
-use message::{CONNECTED, FAMILIES, LISTENING, Socket, TIME_WAIT};
+use message::{CONNECTED, ESTABLISHED, Extension, FAMILIES, LISTENING, Socket, TIME_WAIT};
 
 /// Receive timeout. The kernel answers within the call, so an answer that takes longer never
 /// arrives.
@@ -70,7 +70,11 @@ impl AcceptQueues {
     pub(crate) fn sample(&mut self) -> Listeners {
         if let QueueSource::Asked(socket) = &self.way {
             let mut queues = Queues::new();
-            if query(socket, LISTENING, |one| queues.entry(one.local).or_default().push(one)).is_some() {
+            if query(socket, LISTENING, Extension::Drops, |one| {
+                queues.entry(one.local).or_default().push(one)
+            })
+            .is_some()
+            {
                 return Listeners::new(&queues);
             }
             // Answers to the failed request may still be queued in that socket.
@@ -81,15 +85,24 @@ impl AcceptQueues {
     }
 
     /// Returns all connections of the namespace, which costs time for each of them; `None` if the
-    /// kernel does not list them. Ports in `listening` belong to its own listeners.
-    pub(crate) fn connections(&mut self, listening: &[ListenerSample]) -> Option<ConnectionTable> {
+    /// kernel does not list them. Ports in `listening` belong to its own listeners. `with_path`: what
+    /// the kernel knows of each connection is included, which multiplies the answer's size.
+    pub(crate) fn connections(
+        &mut self,
+        listening: &[ListenerSample],
+        with_path: bool,
+    ) -> Option<ConnectionTable> {
         let QueueSource::Asked(socket) = &self.way else { return None };
         let mut table = ConnectionTable::default();
         let is_own = |port| listening.iter().any(|listener| listener.address.port() == port);
         let add = |one: Socket| {
             table.add(one.state, one.local, one.remote, !is_own(one.local.port()), one.state == TIME_WAIT);
+            if let Some(info) = one.info.filter(|_| one.state == ESTABLISHED) {
+                table.add_info(info);
+            }
         };
-        let listed = query(socket, CONNECTED, add);
+        let extension = if with_path { Extension::Info } else { Extension::Nothing };
+        let listed = query(socket, CONNECTED, extension, add);
         if listed.is_none() {
             self.way = QueueSource::Walked;
         }
@@ -157,10 +170,10 @@ fn socket() -> Option<OwnedFd> {
 }
 
 /// Visits all TCP sockets in one of `states`; `None` if the kernel does not answer to the end.
-fn query(socket: &OwnedFd, states: u32, mut visit: impl FnMut(Socket)) -> Option<()> {
+fn query(socket: &OwnedFd, states: u32, extension: Extension, mut visit: impl FnMut(Socket)) -> Option<()> {
     let mut datagram = vec![0; DATAGRAM_MAX];
     for family in FAMILIES {
-        let question = message::question(family, states);
+        let question = message::question(family, states, extension);
         retry_on_intr(|| send(socket, &question, SendFlags::empty())).ok()?;
         let mut over = false;
         for _ in 0..DATAGRAMS_MAX {

@@ -89,8 +89,13 @@ fn connections_are_listed_with_their_destination() {
     let Listeners { samples: listeners, .. } = queues.sample();
     let own = listeners.iter().find(|one| one.address == at).expect("it listens");
     assert!(own.queue >= peers.len() as u64 && own.limit >= own.queue, "{own:?}");
-    let table = queues.connections(&listeners).expect("every tested kernel lists them");
+    let table = queues.connections(&listeners, true).expect("every tested kernel lists them");
     assert!(table.ports_to(at) >= peers.len() as u64, "{table:?}");
+    let has_round_trips =
+        |table: &ConnectionTable| table.levels().iter().any(|(name, _)| name == "tcp.rtt_us");
+    assert!(has_round_trips(&table), "{table:?}");
+    let table = queues.connections(&listeners, false).expect("every tested kernel lists them");
+    assert!(!has_round_trips(&table), "{table:?}");
 }
 
 #[test]
