@@ -8,7 +8,7 @@ use crate::host_counters_line::RawCounters;
 use crate::host_line::RawHost;
 use crate::{DecodeError, HostLine};
 
-/// Every so many lines one has all values, so that a damaged line harms no more than these.
+/// One line in this many has all values, so that a damaged line harms no more than these.
 const WHOLE_EVERY: u32 = 60;
 
 /// Encodes the samples of one host. Zeros are absent from its lines. Levels and listeners that are

@@ -11,8 +11,8 @@ const LOAD: &str = "load";
 const SERVER: &str = "server";
 
 /// Returns the sampled hosts: this one, unless it is the machine under a lab, and others in the
-/// topology's order; hosts that it does not name follow by name. `requests` is the number of requests sent
-/// while they were sampled.
+/// topology's order; hosts that it does not name follow by name. `requests` is the number of
+/// requests sent while they were sampled.
 pub(crate) fn hosts(
     environment: &EnvironmentDoc,
     (observed, totals): (&Observations, &Totals),

@@ -85,8 +85,8 @@ impl AcceptQueues {
     }
 
     /// Returns all connections of the namespace, which costs time for each of them; `None` if the
-    /// kernel does not list them. Ports in `listening` belong to its own listeners. `with_path`: what
-    /// the kernel knows of each connection is included, which multiplies the answer's size.
+    /// kernel does not list them. Ports in `listening` belong to its own listeners. `with_path`:
+    /// what the kernel knows of each connection is included, which multiplies the answer's size.
     pub(crate) fn connections(
         &mut self,
         listening: &[ListenerSample],
