@@ -12,6 +12,7 @@ use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::fleet_link::{FleetLink, FleetReach};
 use super::host_error::host_error;
+use super::shared_sources::check_sources_distinct;
 
 /// Time limit for all agents to introduce themselves.
 const GATHER_MAX: Nanos = Nanos::from_secs(30);
@@ -77,7 +78,7 @@ impl FleetRun {
     ///
     /// # Errors
     /// If an agent cannot be reached, has another version or takes part in another run. All such
-    /// agents are named.
+    /// agents are named. Two hosts with the same source address.
     pub(crate) fn connect(
         mut hosts: Vec<Host>,
         reach: FleetReach,
@@ -86,6 +87,9 @@ impl FleetRun {
         let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
         hosts.sort_by(|one, other| one.name.cmp(&other.name));
         let agents = hosts.iter().map(FleetAgent::new).collect::<Result<Vec<_>, _>>()?;
+        check_sources_distinct(
+            agents.iter().filter_map(|agent| Some((agent.name.as_str(), agent.sources.as_ref()?))),
+        )?;
         let link = FleetLink::start(hosts, reach)?;
         let mut fleet = Self { link, agents, connections: BTreeMap::new(), tolerance };
         fleet.gather(signals);

@@ -73,6 +73,7 @@ mod server_counts;
 #[cfg(target_os = "linux")]
 mod servers_counted;
 mod service_logs;
+mod shared_sources;
 #[cfg(target_os = "linux")]
 mod source_check;
 #[cfg(target_os = "linux")]
