@@ -11,7 +11,7 @@ use wavetank_measure::{DestinationSample, HostCounters, LinkSample, ListenerSamp
 #[serde(default)]
 pub(crate) struct RawCounters {
     /// Levels and listeners that are not here are as in the line before.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     same: bool,
     /// Levels of the line before that are no more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -73,10 +73,6 @@ impl RawCounters {
             self.listeners = before.listeners;
         }
     }
-}
-
-const fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl From<&HostCounters> for RawCounters {

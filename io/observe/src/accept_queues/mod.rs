@@ -71,7 +71,7 @@ impl AcceptQueues {
         if let QueueSource::Asked(socket) = &self.way {
             let mut queues = Queues::new();
             if query(socket, LISTENING, Extension::Drops, |one| {
-                queues.entry(one.local).or_default().push(one)
+                queues.entry(one.local).or_default().push(one);
             })
             .is_some()
             {
