@@ -56,6 +56,9 @@ pub struct LiveDoc {
     /// Each agent of a fleet; empty on a single host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<LiveAgent>,
+    /// Of a search: what it has found so far. Everything else is of the run in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<LiveSearch>,
     /// The load was changed while it ran.
     pub modified: bool,
     /// Those changes.
@@ -181,6 +184,36 @@ pub struct LiveAgent {
     pub name: String,
     /// Its state, e.g. `running`; `lost` if it is silent.
     pub state: String,
+}
+
+/// A search in progress.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LiveSearch {
+    /// The varied load: `rate`, `users` or `connections`.
+    pub of: String,
+    /// The level of the run in progress; absent between two runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Number>,
+    /// The purpose of that run, as in `search.json`; empty between two runs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stage: String,
+    /// The finished runs, in their order.
+    pub runs: Vec<LiveLevel>,
+    /// Lower end of the interval so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<Number>,
+    /// Upper end of the interval so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<Number>,
+}
+
+/// A finished run of a search.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LiveLevel {
+    /// Its level.
+    pub level: Number,
+    /// Its result for the search, as in `search.json`.
+    pub result: String,
 }
 
 /// A change of the load while it ran.

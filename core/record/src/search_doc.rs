@@ -52,9 +52,9 @@ pub struct SearchDoc {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SearchAnswerDoc {
     /// `found`, `above` (even the highest allowed level passes), `below` (even the lowest fails),
-    /// `generator` (it was the limit first), or why it ended early: `signal`, `time`, `runs`,
-    /// `undecided`, `broken`, `target` (it stopped responding), `unsteady` (it changes with time),
-    /// `under_way`.
+    /// `generator` (it was the limit first), or why it ended early: `signal`, `stopped`, `time`,
+    /// `runs`, `undecided`, `broken`, `target` (it stopped responding), `unsteady` (it changes with
+    /// time), `under_way`.
     pub end: String,
     /// The exit code.
     pub exit: u8,

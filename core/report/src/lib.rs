@@ -65,7 +65,7 @@ pub use forecast::{ForecastInput, forecast_doc, forecast_text};
 pub use html::{HtmlSource, Language, html};
 pub use json::{error_json, json, json_with_comparison};
 pub use junit::{error_junit, junit, junit_with_comparison};
-pub use live::{LiveSource, live_doc, live_line};
+pub use live::{LiveSource, live_doc, live_line, live_search};
 pub use load_text::load_doc;
 pub use net::{net_html, net_text};
 pub use oneline::oneline;

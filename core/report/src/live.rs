@@ -1,15 +1,17 @@
 //! [`live_doc`]: the state of a running run at a seal, and [`live_line`]: it in one line.
+//! [`live_search`] is the same of a search.
 
 use wavetank_measure::{Histogram, Interval, RequestCounters};
 use wavetank_plan::{Load, Plan};
 use wavetank_record::{
-    EventLine, LIVE_SCHEMA, LiveDoc, LiveEvent, LiveInterval, LivePhase, LiveState, LiveStep, Number,
-    RunRecord,
+    EventLine, LIVE_SCHEMA, LiveDoc, LiveEvent, LiveInterval, LivePhase, LiveSearch, LiveState, LiveStep,
+    Number, RunRecord,
 };
 use wavetank_units::quantity::{format_grouped, show_request_rate};
 use wavetank_units::{Nanos, sanitize};
 
 use crate::compose::times;
+use crate::search_report::level_text;
 
 /// The latest events that a state has.
 const EVENTS_MAX: usize = 20;
@@ -161,6 +163,7 @@ pub fn live_line(state: &LiveDoc) -> String {
     let of = state.ends_at_s.map_or_else(String::new, |end| format!(" of {}", time(end.0)));
     let mut parts = vec![format!("{}{of}", time(state.at_s.0))];
     parts.extend((state.state != LiveState::Running).then(|| state.state.name().to_owned()));
+    parts.extend(state.search.as_ref().map(live_search));
     parts.extend(state.phases.iter().map(|phase| sanitize(&phase.name).to_string()));
     let held = state.phases.iter().filter_map(|phase| phase.connections).sum::<u64>();
     if held > 0 {
@@ -186,6 +189,34 @@ pub fn live_line(state: &LiveDoc) -> String {
     );
     parts.extend(state.modified.then(|| "load modified".to_owned()));
     parts.join("  ")
+}
+
+/// Formats what a search does and has found, e.g. `search: run 4 at 400/s (climb); 2 pass, 1 fail;
+/// between 200/s and 800/s`.
+pub fn live_search(search: &LiveSearch) -> String {
+    let level = |level: Number| level_text(&sanitize(&search.of), level);
+    let now = match search.level {
+        Some(at) => {
+            let (number, stage) = (search.runs.len() + 1, sanitize(&search.stage));
+            format!("search: run {number} at {} ({stage})", level(at))
+        }
+        None => "search: between two runs".to_owned(),
+    };
+    let count = |result: &str| search.runs.iter().filter(|run| run.result == result).count();
+    let results = ["pass", "fail", "undecided", "generator"].map(|result| (count(result), result));
+    let results: Vec<String> = results
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, result)| format!("{count} {result}"))
+        .collect();
+    let range = match (search.low, search.high) {
+        (Some(low), Some(high)) => format!("between {} and {}", level(low), level(high)),
+        (Some(low), None) => format!("at least {}", level(low)),
+        (None, Some(high)) => format!("at most {}", level(high)),
+        (None, None) => String::new(),
+    };
+    let parts = [now, results.join(", "), range];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
 fn time(seconds: f64) -> String {

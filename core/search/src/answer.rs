@@ -33,6 +33,8 @@ impl SearchEnd {
 pub enum StopReason {
     /// The search was interrupted by a signal.
     Signal,
+    /// The user stopped it from another process.
+    Stopped,
     /// There was no time for another level.
     Time,
     /// Very many runs settled nothing.
@@ -54,6 +56,7 @@ impl StopReason {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Signal => "signal",
+            Self::Stopped => "stopped",
             Self::Time => "time",
             Self::Runs => "runs",
             Self::Undecided => "undecided",

@@ -87,7 +87,7 @@ impl Bench {
             guard,
             truth: None,
             rehearsal: None,
-            knee_sought: false,
+            search: None,
             known_latency: None,
             samples_host: false,
             metrics: None,

@@ -104,7 +104,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
         guard: resolved.guard,
         truth: None,
         rehearsal: None,
-        knee_sought: false,
+        search: None,
         known_latency: None,
         samples_host: true,
         metrics: None,

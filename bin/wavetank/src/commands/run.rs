@@ -125,7 +125,7 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
         guard: resolved.guard,
         truth: None,
         rehearsal: None,
-        knee_sought: false,
+        search: None,
         known_latency: None,
         samples_host: true,
         metrics: Some(MetricsOutputs::Own(metrics)),

@@ -90,7 +90,7 @@ pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'
         guard,
         truth: experiment.truth,
         rehearsal,
-        knee_sought: false,
+        search: None,
         known_latency: None,
         samples_host: true,
         metrics: Some(MetricsOutputs::Own(metrics)),

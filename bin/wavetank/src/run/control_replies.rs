@@ -44,6 +44,16 @@ pub(super) fn search() -> ControlReply {
     rejected("cannot change the load: a search chooses it", "wait until the search has ended, or stop it")
 }
 
+/// The search ends before its next run.
+pub(super) fn stopping_search() -> ControlReply {
+    ControlReply::Accepted("stopping; the search reports what it has found".to_owned())
+}
+
+/// No run takes the mark.
+pub(super) fn between_runs() -> ControlReply {
+    rejected("cannot mark the time: the search is between two runs", "repeat the command in a second")
+}
+
 /// There is no load to change: not yet, or not any more.
 pub(super) fn no_load(ending: bool) -> ControlReply {
     let why = if ending { "the run is ending" } else { "the load has not started" };

@@ -30,7 +30,7 @@ use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
     Console, FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult,
-    RunControl, RunFacts, SamplingConfig, build_record, probe, run_load,
+    RunControl, RunFacts, SamplingConfig, SearchControl, build_record, probe, run_load,
 };
 
 /// What to execute, and around what.
@@ -61,8 +61,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) truth: Option<bool>,
     /// What this is a rehearsal of, if it is not the load that was planned.
     pub(crate) rehearsal: Option<String>,
-    /// It is a level of a search: a full generator voids it.
-    pub(crate) knee_sought: bool,
+    /// The search that it is a level of, if any: a full generator then voids it.
+    pub(crate) search: Option<&'a SearchControl>,
     /// The target's latency from an earlier probe, if this run sends none.
     pub(crate) known_latency: Option<Nanos>,
     /// Whether this host is sampled, if it sends the load. Samples take memory, which a calibration
@@ -87,7 +87,8 @@ pub(crate) struct FinishedRun {
 pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<FinishedRun, UserError> {
     let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
     let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
-    let (knee_sought, fleet, metrics) = (execution.knee_sought, execution.fleet, execution.metrics);
+    let (search, fleet, metrics) = (execution.search, execution.fleet, execution.metrics);
+    let knee_sought = search.is_some();
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
     let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
     let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
@@ -128,7 +129,7 @@ pub(crate) fn execute(execution: Execution<'_>, talk: &mut Console) -> Result<Fi
             RunContext { same_host: same_host(plan, &host.facts), knee_sought, ..RunContext::default() };
         let metrics = LiveMetrics::start(metrics, plan, &environment, wall_at_zero)?;
         let live = LiveRun::new(&environment, hash, archive.as_ref(), seen);
-        let control = &*control.insert(RunControl::listen(live, plan, talk));
+        let control = &*control.insert(RunControl::listen(live, plan, search, talk));
         let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control };
         run_load(&context, (means, fleet), (archive, metrics), talk)?
     };

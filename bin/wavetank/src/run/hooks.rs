@@ -43,7 +43,7 @@ pub(crate) struct LoadContext<'a> {
     /// Returns what is missing of the lab that the run goes to; `None` outside of a lab.
     pub(crate) loss: Option<&'a dyn Fn() -> Option<String>>,
     /// What other processes see of the run, and how they control it.
-    pub(crate) control: &'a RunControl,
+    pub(crate) control: &'a RunControl<'a>,
 }
 
 /// The load, with what comes before and after it. Fails only where this host cannot.

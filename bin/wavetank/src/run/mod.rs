@@ -69,6 +69,8 @@ mod sample;
 #[cfg(target_os = "linux")]
 mod sampling;
 #[cfg(target_os = "linux")]
+mod search_control;
+#[cfg(target_os = "linux")]
 mod server_counts;
 #[cfg(target_os = "linux")]
 mod servers_counted;
@@ -119,6 +121,8 @@ pub(crate) use run_control::{RunControl, run_folder};
 pub(crate) use sample::{SampleStore, note_fault};
 #[cfg(target_os = "linux")]
 pub(crate) use sampling::{LabServer, SamplingConfig, check_target_counts_available};
+#[cfg(target_os = "linux")]
+pub(crate) use search_control::{SearchControl, SearchIdentity};
 #[cfg(target_os = "linux")]
 pub(crate) use source_check::check_sources_bindable;
 #[cfg(target_os = "linux")]

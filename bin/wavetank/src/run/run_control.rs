@@ -11,13 +11,21 @@ use wavetank_record::{
 use wavetank_report::{LiveSource, live_doc};
 use wavetank_store::ArchiveWriter;
 
-use super::Console;
 use super::judge::{RunFacts, build_record};
+use super::{Console, SearchControl};
 
 /// The side of a run that other processes see: its socket, and what its states consist of.
-pub(crate) struct RunControl {
-    server: Option<ControlServer>,
+pub(crate) struct RunControl<'a> {
+    listener: Listener<'a>,
     run: LiveRun,
+}
+
+/// Who has the socket.
+enum Listener<'a> {
+    /// The run itself; `None` if it could not listen.
+    Own(Option<ControlServer>),
+    /// The search that the run belongs to.
+    Search(&'a SearchControl),
 }
 
 /// What is known of a run before its load.
@@ -64,14 +72,24 @@ impl LiveRun {
     }
 }
 
-impl RunControl {
-    /// Listens for requests. If it cannot, it prints why and the run goes on without.
-    pub(crate) fn listen(run: LiveRun, plan: &Plan, talk: &mut Console) -> Self {
-        let server = ControlServer::listen(&run_folder(), &run.environment.id);
-        let server = server.inspect_err(|error| {
-            talk.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
-        });
-        let this = Self { server: server.ok(), run };
+impl<'a> RunControl<'a> {
+    /// Listens for requests, or takes those of the search that the run belongs to. If it cannot
+    /// listen, it prints why and the run goes on without.
+    pub(crate) fn listen(
+        run: LiveRun,
+        plan: &Plan,
+        search: Option<&'a SearchControl>,
+        talk: &mut Console,
+    ) -> Self {
+        let own = || {
+            let server = ControlServer::listen(&run_folder(), &run.environment.id);
+            let server = server.inspect_err(|error| {
+                talk.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
+            });
+            Listener::Own(server.ok())
+        };
+        let listener = search.map_or_else(own, Listener::Search);
+        let this = Self { listener, run };
         let ledger = Ledger::new(plan);
         this.publish(&this.state(LiveFacts {
             plan,
@@ -89,22 +107,36 @@ impl RunControl {
 
     /// Whether the run is a level of a search, which chooses its own load.
     pub(crate) const fn is_search(&self) -> bool {
-        self.run.circumstances.knee_sought
+        matches!(self.listener, Listener::Search(_))
+    }
+
+    /// The user stops the run, and with it the search that it belongs to.
+    pub(crate) fn stop(&self) {
+        if let Listener::Search(search) = &self.listener {
+            search.stop();
+        }
+    }
+
+    const fn server(&self) -> Option<&ControlServer> {
+        match &self.listener {
+            Listener::Own(server) => server.as_ref(),
+            Listener::Search(search) => search.server(),
+        }
     }
 
     /// Returns the next request that waits for a decision.
     pub(crate) fn next_request(&self) -> Option<PendingRequest> {
-        self.server.as_ref()?.next()
+        self.server()?.next()
     }
 
     /// Whether any process watches the run.
     pub(crate) fn is_watched(&self) -> bool {
-        self.server.as_ref().is_some_and(ControlServer::is_watched)
+        self.server().is_some_and(ControlServer::is_watched)
     }
 
     /// Sends a state to all processes that watch the run, without waiting.
     pub(crate) fn publish(&self, state: &LiveDoc) {
-        if let Some(server) = &self.server {
+        if let Some(server) = self.server() {
             server.publish(state);
         }
     }
@@ -135,9 +167,10 @@ impl RunControl {
         LiveDoc { agents: facts.agents, ..self.complete(live_doc(&source)) }
     }
 
-    /// The run is over: sends its result to all processes that watch it, if it had a load.
+    /// The run is over: sends its result to all processes that watch it, if it had a load. Those
+    /// that watch a search wait for the search's.
     pub(crate) fn end(control: Option<&Self>, plan: &Plan, record: &RunRecord) {
-        let Some(control) = control else { return };
+        let Some(control) = control.filter(|control| !control.is_search()) else { return };
         let lost = record.connections.lost;
         let source =
             LiveSource { record, plan, latest: None, connections_lost: lost, state: LiveState::Over };
@@ -147,7 +180,11 @@ impl RunControl {
     }
 
     fn complete(&self, state: LiveDoc) -> LiveDoc {
-        LiveDoc { pid: std::process::id(), archive: self.run.archive.clone(), ..state }
+        let state = LiveDoc { pid: std::process::id(), archive: self.run.archive.clone(), ..state };
+        match &self.listener {
+            Listener::Own(_) => state,
+            Listener::Search(search) => search.state(state),
+        }
     }
 }
 

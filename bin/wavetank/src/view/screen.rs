@@ -11,7 +11,7 @@ use wavetank_record::LiveDoc;
 
 use super::history::History;
 use super::screen_parts::{
-    Look, charts, counters, errors, faint, findings, generator, numbers, steps, thresholds, title,
+    Look, charts, counters, errors, faint, findings, generator, numbers, search, steps, thresholds, title,
 };
 
 /// Lines of the charts at least.
@@ -34,7 +34,9 @@ pub(super) struct Screen<'a> {
 pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen<'_>) {
     let look = Look { colours: screen.colours };
     let (state, width) = (screen.state, frame.area().width);
-    let mut top = vec![title(state, width), thresholds(state, look), Line::default(), numbers(state, look)];
+    let mut top = vec![title(state, width)];
+    top.extend(search(state));
+    top.extend([thresholds(state, look), Line::default(), numbers(state, look)]);
     top.extend(counters(state, look, width));
     top.push(errors(state, look));
     let news = news(screen, look);

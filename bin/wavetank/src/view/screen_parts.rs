@@ -54,6 +54,11 @@ pub(super) fn title(state: &LiveDoc, width: u16) -> Line<'static> {
     Line::from(vec![bold(name), Span::raw(" ".repeat(gap.max(1))), Span::raw(when)])
 }
 
+/// Of a search: the level of the run, and what was found.
+pub(super) fn search(state: &LiveDoc) -> Option<Line<'static>> {
+    state.search.as_ref().map(|search| Line::from(wavetank_report::live_search(search)))
+}
+
 /// The conditions so far: those that fail, and how many pass.
 pub(super) fn thresholds(state: &LiveDoc, look: Look) -> Line<'static> {
     if state.state == LiveState::Starting {

@@ -248,3 +248,75 @@ fn all_hosts_of_a_fleet_change_together() {
         assert!((-3.0..800.0).contains(&(offered - expected)), "{offered}, not {expected}: {result}");
     });
 }
+
+/// Starts a search with a runtime folder of its own.
+fn start_search(place: &TestDir, url: &str, words: &[&str]) -> Running {
+    let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).in_folder(place.path());
+    own(program, place).args(["search", url, "--threshold", "p50 < 900ms", "--no-probe"]).args(words).start()
+}
+
+#[test]
+fn a_search_is_listed_watched_and_stopped() {
+    let (place, target) = (TestDir::new(), target());
+    let words = [
+        "-d", "1s", "--warmup", "0s", "--settle", "0s", "--from", "20/s", "--to", "100k/s", "--name", "knee",
+    ];
+    let search = start_search(&place, &target.url("/"), &words);
+    // One search, whatever number of runs it made.
+    let first = state(&place, Some(&search), |state| !state["search"]["runs"][0].is_null());
+    assert_eq!((&first["name"], &first["search"]["of"]), (&"knee".into(), &"rate".into()), "{first}");
+    assert_eq!(first["search"]["runs"][0]["level"], 20, "{first}");
+    let later = state(&place, Some(&search), |state| {
+        state["search"]["level"].as_f64() > Some(20.0)
+            && state["latest"]["offered_per_s"].as_f64() > Some(20.0)
+    });
+    assert_eq!((&later["id"], &later["search"]["stage"]), (&first["id"], &"climb".into()), "{later}");
+    assert!(later["at_s"].as_f64() > first["at_s"].as_f64(), "one clock: {first} {later}");
+    let status = call(&place, &["status"]);
+    assert!(status.expect_exit(0).stdout.contains("search: "), "{status}");
+    let attached = own(Program::new(env!("CARGO_BIN_EXE_wavetank")), &place).in_folder(place.path());
+    let attached = attached.args(["attach", "knee", "--format", "json"]).start();
+    let refused = call(&place, &["set", "rate=1/s"]);
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("a search chooses it"), "{refused}");
+    let stopped = call(&place, &["stop", "knee"]);
+    assert!(stopped.expect_exit(0).stdout.contains("stopping"), "{stopped}");
+    let outcome = search.wait(LIMIT);
+    outcome.expect_exit(4);
+    assert!(outcome.stdout.starts_with("stopped by its user"), "{outcome}");
+    let attached = attached.wait(LIMIT);
+    attached.expect_exit(4);
+    let last = attached.stdout.lines().last().expect("it has states");
+    let last: Value = serde_json::from_str(last).expect("a state");
+    assert_eq!((&last["state"], &last["verdict"]["exit"]), (&"over".into(), &4.into()), "{last}");
+    let runs = last["search"]["runs"].as_array().expect("a list");
+    assert!(runs.len() >= 2, "{last}");
+    let folder = last["archive"].as_str().expect("it is stored");
+    let report = call(&place, &["report", folder, "--format", "json"]);
+    let stored: Value = serde_json::from_str(&report.stdout).expect("the stored search");
+    assert_eq!((&stored["answer"]["end"], &stored["id"]), (&"stopped".into(), &first["id"]), "{stored}");
+    assert_eq!(stored["runs"].as_array().map(Vec::len), Some(runs.len()), "{stored}");
+    assert!(call(&place, &["status"]).stdout.contains("no run of this user is running"));
+}
+
+#[test]
+fn a_search_is_stopped_between_two_runs_and_its_report_follows() {
+    let (place, target) = (TestDir::new(), target());
+    let words = ["-d", "1s", "--warmup", "0s", "--settle", "10m", "--from", "20/s"];
+    let search = start_search(&place, &target.url("/"), &words);
+    let paused = state(&place, Some(&search), |state| {
+        !state["search"]["runs"][0].is_null() && state["search"]["level"].is_null()
+    });
+    assert_eq!(paused["state"], "starting", "{paused}");
+    let refused = call(&place, &["event", "deploy 4711"]);
+    refused.expect_exit(2);
+    assert!(refused.stderr.contains("between two runs"), "{refused}");
+    let attached = own(Program::new(env!("CARGO_BIN_EXE_wavetank")), &place).in_folder(place.path());
+    let attached = attached.args(["attach"]).start();
+    let seen = poll_until(LIMIT, || attached.stderr().contains("attached").then_some(()));
+    seen.expect("it watches");
+    call(&place, &["stop"]).expect_exit(0);
+    search.wait(LIMIT).expect_exit(4);
+    let attached = attached.wait(LIMIT);
+    assert!(attached.expect_exit(4).stdout.starts_with("stopped by its user"), "{attached}");
+}

@@ -106,6 +106,7 @@ fn showed(seen: &RunEvidence) -> String {
 fn stopped(end: &str) -> &'static str {
     match end {
         "signal" => "interrupted by a signal",
+        "stopped" => "stopped by its user",
         "time" => "no time for another run (--max-time)",
         "runs" => "no answer after very many runs",
         "undecided" => "the levels are too short to decide (-d)",

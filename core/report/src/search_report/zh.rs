@@ -91,6 +91,7 @@ fn showed(seen: &RunEvidence) -> String {
 fn stopped(end: &str) -> &'static str {
     match end {
         "signal" => "被信号中断",
+        "stopped" => "被用户停止",
         "time" => "剩余时间不足以再运行一次（--max-time）",
         "runs" => "经过大量运行仍无结论",
         "undecided" => "每次运行过短，无法判定（-d）",

@@ -7,7 +7,8 @@ use std::time::Duration;
 use wavetank_control::client;
 use wavetank_driver::Signals;
 use wavetank_record::{LiveDoc, LiveState};
-use wavetank_report::{live_line, text};
+use wavetank_report::{knee_text, live_line, text};
+use wavetank_store::SearchFolder;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::selection::{ended, select};
@@ -83,9 +84,13 @@ fn show(state: &LiveDoc, format: FileFormat, talk: &mut Console) -> Result<(), U
     Ok(())
 }
 
-/// The report of a run that is over, or its verdict if it has no archive.
+/// The report of a run or search that is over, or its verdict if it has no archive.
 fn result(state: &LiveDoc) -> String {
     let stored = state.archive.as_deref().map(Path::new);
+    let search = stored.filter(|_| state.search.is_some()).and_then(SearchFolder::open);
+    if let Some(doc) = search.and_then(|folder| folder.read().ok()) {
+        return knee_text(&doc);
+    }
     let record = stored.and_then(|folder| wavetank_store::open(folder).ok()).and_then(|run| run.record);
     match (record, &state.verdict) {
         (Some(record), _) => text(&record),

@@ -183,7 +183,8 @@ fn exit(end: SearchEnd, broken: Option<u8>) -> u8 {
         SearchEnd::Stopped(StopReason::Signal) => ExitCode::Signal as u8,
         SearchEnd::Stopped(StopReason::Broken) => broken.unwrap_or(ExitCode::Incomplete as u8),
         SearchEnd::Stopped(
-            StopReason::Time
+            StopReason::Stopped
+            | StopReason::Time
             | StopReason::Runs
             | StopReason::Undecided
             | StopReason::Target
@@ -221,6 +222,7 @@ mod tests {
             (SearchEnd::Below, 1),
             (SearchEnd::Generator, 3),
             (SearchEnd::Stopped(StopReason::Signal), 130),
+            (SearchEnd::Stopped(StopReason::Stopped), 4),
             (SearchEnd::Stopped(StopReason::Time), 4),
             (SearchEnd::Stopped(StopReason::Runs), 4),
             (SearchEnd::Stopped(StopReason::Undecided), 4),

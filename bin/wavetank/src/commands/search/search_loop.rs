@@ -18,7 +18,8 @@ use super::subject::{PreparedRun, SearchSubject};
 use super::verdict::judged;
 use crate::cli::{SearchArgs, SearchVariable};
 use crate::run::{
-    Console, Execution, FinishedRun, Host, MetricsOutputs, SharedOutputs, engine_line, execute, host_error,
+    Console, Execution, FinishedRun, Host, MetricsOutputs, SearchControl, SearchIdentity, SharedOutputs,
+    engine_line, execute, host_error,
 };
 
 /// Approximate time per run for creating threads, opening connections and storing.
@@ -42,6 +43,8 @@ struct SearchLoop<'a> {
     latency: Option<Nanos>,
     /// Where the metrics of each run go.
     metrics: Option<&'a SharedOutputs>,
+    /// What other processes see of it.
+    control: &'a SearchControl,
 }
 
 /// Searches. Fails only before anything was sent. The returned line says where the search is
@@ -77,13 +80,48 @@ pub(super) fn run_search(
     };
     let folder = folder(args, &context, talk);
     let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
-    let latency = None;
-    let mut course =
-        SearchLoop { aim, args, host, search, context, conditions, folder, clock, signals, latency, metrics };
+    let control = listen(&context, folder.as_ref(), clock, talk);
+    let mut course = SearchLoop {
+        aim,
+        args,
+        host,
+        search,
+        context,
+        conditions,
+        folder,
+        clock,
+        signals,
+        latency: None,
+        metrics,
+        control: &control,
+    };
     course.go(talk);
     let doc = course.doc();
     let whole = course.store(&doc, talk);
-    Ok((doc, course.folder.as_ref().map(|folder| kept(folder, whole))))
+    let kept = course.folder.as_ref().map(|folder| kept(folder, whole));
+    control.end(&doc);
+    Ok((doc, kept))
+}
+
+/// Listens for processes that watch or stop the search.
+fn listen(
+    context: &SearchContext<'_>,
+    folder: Option<&SearchFolder>,
+    clock: Clock,
+    talk: &mut Console,
+) -> SearchControl {
+    let shown = |folder: &SearchFolder| {
+        let path = std::path::absolute(folder.path());
+        path.unwrap_or_else(|_| folder.path().to_owned()).to_string_lossy().into_owned()
+    };
+    let identity = SearchIdentity {
+        id: &context.id,
+        name: &context.name,
+        target: &context.target,
+        of: variable_name(context.args.sought),
+        folder: folder.map(shown),
+    };
+    SearchControl::listen(identity, clock, talk)
 }
 
 /// Says where the search is stored, and whether it is complete.
@@ -171,11 +209,15 @@ impl SearchLoop<'_> {
                 self.search.stop(StopReason::Time);
                 break;
             }
+            self.control.begin_run(Number(wanted.level), wanted.stage.name());
             self.run(wanted, length, talk);
             let doc = self.doc();
             self.store(&doc, talk);
-            if self.search.next().is_some() && self.rest() {
-                self.search.stop(StopReason::Signal);
+            self.control.end_run(&doc);
+            if self.search.next().is_some()
+                && let Some(stop) = self.rest()
+            {
+                self.search.stop(stop);
             }
         }
     }
@@ -201,7 +243,10 @@ impl SearchLoop<'_> {
             };
         self.latency = latency.map(|probe| probe.min(usual_latency(&record).unwrap_or(probe)));
         let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
-        let judged = judged(&record, resolved, behind);
+        let mut judged = judged(&record, resolved, behind);
+        if self.control.is_stopped() {
+            judged.break_off(StopReason::Stopped);
+        }
         let archive = archive.and_then(|folder| Some(folder.file_name()?.to_str()?.to_owned()));
         self.context.add(wanted, &judged, &record, archive);
         match judged.seen {
@@ -241,7 +286,7 @@ impl SearchLoop<'_> {
             guard: ready.guard,
             truth: ready.truth,
             rehearsal: None,
-            knee_sought: true,
+            search: Some(self.control),
             known_latency: self.latency,
             samples_host: true,
             metrics: self.metrics.cloned().map(MetricsOutputs::Shared),
@@ -269,13 +314,22 @@ impl SearchLoop<'_> {
         }
     }
 
-    /// Pauses after a level. Returns whether a signal was received.
-    fn rest(&self) -> bool {
+    /// Pauses after a level. Returns why the search must stop, if it must.
+    fn rest(&self) -> Option<StopReason> {
         let until = self.clock.now().after(self.args.limits.settle);
-        while self.signals.received() == 0 && self.clock.now() < until {
+        loop {
+            self.control.serve_requests();
+            if self.signals.received() > 0 {
+                return Some(StopReason::Signal);
+            }
+            if self.control.is_stopped() {
+                return Some(StopReason::Stopped);
+            }
+            if self.clock.now() >= until {
+                return None;
+            }
             std::thread::park_timeout(LOOK);
         }
-        self.signals.received() > 0
     }
 
     fn doc(&self) -> SearchDoc {

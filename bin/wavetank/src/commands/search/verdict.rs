@@ -23,6 +23,14 @@ pub(super) struct LevelOutcome {
     pub(super) growth: Option<Threshold>,
 }
 
+impl LevelOutcome {
+    /// The run ended early, whatever else its verdict says.
+    pub(super) fn break_off(&mut self, why: StopReason) {
+        (self.seen, self.blame) = (Err(why), Blame::None);
+        why.name().clone_into(&mut self.why);
+    }
+}
+
 /// Judges `record`. `resolved`: in the open model, the number of requests answered, failed or
 /// dropped in its window. `behind`: the blame for a growing queue.
 pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> LevelOutcome {

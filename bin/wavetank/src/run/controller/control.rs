@@ -21,7 +21,7 @@ const CHANGE_AHEAD: Nanos = Nanos::from_millis(1_250);
 
 impl<'a> RunController<'a> {
     /// The same, controlled by other processes.
-    pub(crate) fn controlled(mut self, control: &'a RunControl) -> Self {
+    pub(crate) fn controlled(mut self, control: &'a RunControl<'a>) -> Self {
         self.control = Some(control);
         self
     }
@@ -35,12 +35,15 @@ impl<'a> RunController<'a> {
         }
     }
 
-    fn reply_to(&mut self, control: &RunControl, request: &ControlRequest) -> ControlReply {
+    fn reply_to(&mut self, control: &RunControl<'_>, request: &ControlRequest) -> ControlReply {
         match request {
             ControlRequest::Status | ControlRequest::Watch => {
                 ControlReply::State(Box::new(self.state(control)))
             }
-            ControlRequest::Stop { now } => self.stop_on_request(*now),
+            ControlRequest::Stop { now } => {
+                control.stop();
+                self.stop_on_request(*now)
+            }
             ControlRequest::Set { .. } if control.is_search() => control_replies::search(),
             ControlRequest::Set { load } => self.change_load((*load).into()),
             ControlRequest::Mark { text } => self.mark(text),
@@ -60,7 +63,7 @@ impl<'a> RunController<'a> {
         }
     }
 
-    fn state(&self, control: &RunControl) -> LiveDoc {
+    fn state(&self, control: &RunControl<'_>) -> LiveDoc {
         let state = match (self.is_started(), self.ending_early) {
             (false, _) => LiveState::Starting,
             (true, true) => LiveState::Draining,

@@ -82,7 +82,7 @@ pub(crate) struct RunController<'a> {
     /// Of a level of a search: whether the target answers anything at all.
     silence: Option<UnresponsiveDetector>,
     /// What other processes see of the run, and how they control it.
-    control: Option<&'a RunControl>,
+    control: Option<&'a RunControl<'a>>,
     /// The latest sealed interval, for them.
     latest: Option<Interval>,
     /// Where metrics go, if anywhere.
