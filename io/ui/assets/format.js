@@ -29,6 +29,9 @@ export function bytes(value) {
   return `${three(value)} ${units[at]}`;
 }
 
+/** A level of a search: a rate, or a number of users or connections. */
+export const level = (of, value) => (of === 'rate' ? `${count(value)}/s` : `${count(value)} ${of}`);
+
 /** A length or an instant of a run in seconds. */
 export function seconds(value) {
   if (value === null || value === undefined) return '–';

@@ -1,6 +1,6 @@
 // The list of runs: running ones first, then stored ones, newest first.
 
-import { asProblem, count, el, micros, rate, request, seconds, showProblem, when } from './format.js';
+import { asProblem, count, el, level, micros, rate, request, seconds, showProblem, when } from './format.js';
 
 const REFRESH_MS = 3_000;
 /** Newest runs that are looked at for changes. */
@@ -140,6 +140,7 @@ function showRunning(place, runs) {
     el('a', { href: `#/run/${encodeURIComponent(run.id)}` }, run.name), ' ',
     el('span', { class: `badge ${run.state}` }, run.state),
     ` ${run.target} · ${seconds(run.at_s)}${run.ends_at_s === undefined ? '' : ` of ${seconds(run.ends_at_s)}`} · done ${rate(run.done_per_s)} of ${rate(run.offered_per_s)} · failed ${count(run.failed)}`
+    + (run.search ? ` · search, ${count(run.search.runs.length)} runs finished${run.search.level === undefined ? '' : `, now at ${level(run.search.of, run.search.level)}`}` : '')
     + (run.agents > 0 ? ` · ${run.agents} agents` : '') + (run.modified ? ' · load modified' : ''));
   const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null;
   place.replaceChildren(el('h2', {}, 'Running'), el('ul', { class: 'plain' }, runs.map(item)));

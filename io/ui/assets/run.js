@@ -1,10 +1,12 @@
 // One run: live while it is running, and its result afterwards.
 
 import { Chart, Points } from './chart.js';
-import { announce, asProblem, bytes, count, el, micros, rate, request, seconds, showProblem, when } from './format.js';
+import { announce, asProblem, bytes, count, el, level, micros, rate, request, seconds, showProblem, when } from './format.js';
 
 /** Formats of `wavetank report`. */
 const FORMATS = ['html', 'text', 'oneline', 'json', 'csv', 'junit', 'markdown', 'hgrm', 'hlog'];
+/** Those of a search. */
+const SEARCH_FORMATS = ['html', 'text', 'json', 'csv', 'junit', 'markdown'];
 const CORES_MS = 2_000;
 const CORES_FIRST_MS = 500;
 /** A browser that got no state for longer has slept, or the connection was cut. */
@@ -15,7 +17,21 @@ const SILENT_MS = 5_000;
 /** Shows the run in `place` of the page. */
 export async function runPage(run, place) {
   const reply = await request(`/api/runs/${encodeURIComponent(run)}`);
-  return reply.running ? new LiveRun(place, reply.running).start() : storedRun(place, reply.stored);
+  if (reply.running) return new LiveRun(place, reply.running).start();
+  return reply.search ? storedSearch(place, reply.search) : storedRun(place, reply.stored);
+}
+
+function storedSearch(place, search) {
+  const path = `/runs/${encodeURIComponent(search.folder)}`;
+  place.replaceChildren(
+    el('h1', {}, search.name || search.folder),
+    el('p', {}, el('span', { class: `badge ${search.exit === 0 ? 'pass' : 'incomplete'}` }, search.end), ` ${search.headline}`),
+    el('p', { class: 'soft' }, `${search.target} · search ${search.id} · ${count(search.runs)} runs · started ${when(search.started_at)}`),
+    el('p', {}, el('a', { class: 'button', href: `${path}/report` }, 'Open the report')),
+    el('h2', {}, 'Download'),
+    el('ul', { class: 'downloads' }, SEARCH_FORMATS.map((format) => el('li', {}, el('a', { class: 'button', href: `${path}/download/${format}`, download: true }, format)))));
+  announce(`${search.name}: ${search.headline}`);
+  return {};
 }
 
 function storedRun(place, run) {
@@ -170,7 +186,8 @@ export class LiveRun {
       el('h1', {}, state.name || state.id),
       el('p', {}, el('span', { class: `badge ${state.state}` }, state.state), ` ${seconds(state.at_s)}${of}${phases ? ` · phase ${phases}` : ''}${state.modified ? ' · load modified' : ''}`),
       state.ends_at_s > 0 ? el('progress', { max: state.ends_at_s, value: Math.max(0, Math.min(state.at_s, state.ends_at_s)), 'aria-label': 'Time of the plan that has passed' }) : '',
-      el('p', { class: 'soft' }, `${state.target} · ${state.load} · run ${state.id}`));
+      el('p', { class: 'soft' }, `${state.target} · ${state.load} · ${state.search ? 'search' : 'run'} ${state.id}`),
+      state.search ? searchPart(state.search) : '');
     thresholds.replaceChildren(...thresholdParts(state));
     numbers.replaceChildren(numberTiles(state), el('p', { class: 'soft small' }, '≈: fewer than ten requests were slower, so the percentile is uncertain'));
     this.drawCharts();
@@ -211,7 +228,7 @@ export class LiveRun {
     document.removeEventListener('visibilitychange', this.onVisible);
     showProblem(this.parts.problem, null);
     this.controls.element.hidden = true;
-    const isStored = await request(`/api/runs/${encodeURIComponent(this.id)}`).then((reply) => reply.stored, () => null);
+    const isStored = await request(`/api/runs/${encodeURIComponent(this.id)}`).then((reply) => reply.stored ?? reply.search, () => null);
     // The last state may not have arrived here, e.g. on a busy host. The archive has the verdict.
     const status = this.state.verdict?.status ?? isStored?.verdict;
     const headline = this.state.verdict?.headline ?? 'the report says why';
@@ -231,6 +248,17 @@ export class LiveRun {
 
 function fill(place, title, content) {
   place.replaceChildren(...(content ? [el('h2', {}, title), content] : []));
+}
+
+/** The level in progress, the interval so far, and the finished runs of a search. */
+function searchPart(search) {
+  const at = (value) => level(search.of, value);
+  const now = search.level === undefined ? 'Between two runs' : `Run ${search.runs.length + 1} at ${at(search.level)} (${search.stage})`;
+  const range = search.low !== undefined && search.high !== undefined ? `between ${at(search.low)} and ${at(search.high)}`
+    : search.low !== undefined ? `at least ${at(search.low)}` : search.high !== undefined ? `at most ${at(search.high)}` : 'not known yet';
+  return el('section', { class: 'search', 'aria-label': 'Search' },
+    el('p', {}, `${now} · the highest load that passes is ${range}`),
+    search.runs.length > 0 && el('ol', { class: 'plain', 'aria-label': 'Finished runs' }, search.runs.map((run) => el('li', {}, `${at(run.level)} `, el('span', { class: `badge ${run.result}` }, run.result)))));
 }
 
 function thresholdParts(state) {
@@ -315,10 +343,11 @@ class Controls {
   update(state) {
     const [rated, users] = [state.phases.find((phase) => phase.rate_per_s !== undefined), state.phases.find((phase) => phase.users !== undefined)];
     const kind = rated ? 'rate' : users ? 'users' : null;
-    this.loadForm.hidden = kind === null || state.state !== 'running';
-    this.note.textContent = state.state === 'running' && kind === null ? 'The active phase has no rate and no users to change.' : '';
+    const isFixed = kind === null || state.search !== undefined;
+    this.loadForm.hidden = isFixed || state.state !== 'running';
+    this.note.textContent = state.search ? 'A search chooses its own load.' : state.state === 'running' && kind === null ? 'The active phase has no rate and no users to change.' : '';
     this.note.hidden = this.note.textContent === '';
-    if (kind === null || kind === this.kind) return;
+    if (isFixed || kind === this.kind) return;
     this.kind = kind;
     this.loadLabel.textContent = kind === 'rate' ? `New rate of phase ${rated.name}, e.g. 2k/s` : `New number of users of phase ${users.name}`;
     this.load.value = kind === 'rate' ? `${rated.rate_per_s}/s` : `${users.users}`;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Semaphore;
 use wavetank_control::{RunFolder, client};
-use wavetank_record::LiveDoc;
+use wavetank_record::{ForeignEntryKind, LiveDoc};
 use wavetank_store::{RunEntry, RunsDir};
 
 use crate::access::Access;
@@ -74,10 +74,22 @@ impl Context {
         at.map(|at| runs.swap_remove(at)).ok_or_else(|| Problem::no_run(run))
     }
 
-    /// The folder of the stored run with this name or id, as an absolute path, so that no option
+    /// The folder of the stored search with this folder's name or id.
+    pub(crate) fn search(&self, named: &str) -> Result<Option<PathBuf>, Problem> {
+        let searches = self.runs().list()?.beside.into_iter();
+        let searches = searches.filter(|entry| entry.kind == ForeignEntryKind::Search);
+        let ending = format!("-{named}");
+        let found = searches.map(|entry| entry.name).find(|name| name == named || name.ends_with(&ending));
+        Ok(found.filter(|_| !named.is_empty()).map(|name| self.runs().path().join(name)))
+    }
+
+    /// The folder of the stored run or search with this name or id, as an absolute path, so that no option
     /// can be read in its place.
     pub(crate) fn folder(&self, run: &str) -> Result<PathBuf, Problem> {
-        let path = self.entry(run)?.path;
+        let path = match self.search(run)? {
+            Some(search) => search,
+            None => self.entry(run)?.path,
+        };
         std::path::absolute(&path).map_err(|error| {
             Problem::internal(
                 format!("cannot find `{}`: {error}", path.display()),

@@ -5,7 +5,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 use wavetank_record::LiveDoc;
-use wavetank_store::summarize;
+use wavetank_store::{SearchFolder, summarize};
 
 use crate::context::{Shared, waiting};
 use crate::problem::{Problem, json_response};
@@ -55,16 +55,31 @@ pub(crate) async fn list(
     Ok(json_response(&reply.await?))
 }
 
-/// `/api/runs/RUN`: the state of a running run, or the summary of a stored one.
+/// `/api/runs/RUN`: the state of a running run or search, or the summary of a stored one.
 pub(crate) async fn one(State(shared): State<Shared>, Path(run): Path<String>) -> Result<Response, Problem> {
     let reply = waiting(move || {
         if let Some(state) = shared.running()?.into_iter().find(|state| state.id == run) {
             return Ok(json!({ "running": state }));
         }
+        if let Some(search) = shared.search(&run)? {
+            return Ok(json!({ "search": search_summary(&search)? }));
+        }
         let entry = shared.entry(&run)?;
         Ok(json!({ "stored": summarize(&entry) }))
     });
     Ok(json_response(&reply.await?))
+}
+
+/// What a page shows of the stored search in the folder `path`.
+fn search_summary(path: &std::path::Path) -> Result<Value, Problem> {
+    let gone = || Problem::no_run(&path.to_string_lossy());
+    let doc = SearchFolder::open(path).ok_or_else(gone)?.read()?;
+    Ok(json!({
+        "folder": path.file_name().unwrap_or_default().to_string_lossy(),
+        "id": doc.id, "name": doc.name, "target": doc.target, "started_at": doc.started_at,
+        "of": doc.of, "end": doc.answer.end, "exit": doc.answer.exit, "headline": doc.answer.headline,
+        "runs": doc.runs.len(),
+    }))
 }
 
 /// `/api/host`: busy ticks and all ticks of each CPU of this host since boot. The page shows the
@@ -82,6 +97,6 @@ fn brief(state: &LiveDoc) -> Value {
         "id": state.id, "name": state.name, "target": state.target, "load": state.load, "state": state.state,
         "at_s": state.at_s, "ends_at_s": state.ends_at_s, "modified": state.modified,
         "offered_per_s": state.latest.offered_per_s, "done_per_s": state.latest.done_per_s,
-        "failed": state.requests.failed, "agents": state.agents.len(),
+        "failed": state.requests.failed, "agents": state.agents.len(), "search": state.search,
     })
 }

@@ -283,6 +283,37 @@ fn end(run: Running, page: Option<u32>) {
     }
 }
 
+#[test]
+fn a_search_is_watched_and_stopped_in_a_browser() {
+    let Some(mut browser) = Browser::start_on_loopback("a_search_is_watched_and_stopped_in_a_browser") else {
+        return;
+    };
+    let site = Site::start();
+    let words =
+        ["--threshold", "p50 < 900ms", "-d", "2s", "--settle", "0s", "--from", "20/s", "--name", "knee"];
+    let target = site.target.url("/");
+    let search = program(&site.place).args(["search", &target, "--no-probe"]).args(words).start();
+    open_page(&mut browser, &site.url());
+    browser.wait_for(&text_contains("knee running"));
+    browser.wait_for(&text_contains("1 runs finished, now at 40/s"));
+    click(&mut browser, "ul.plain a");
+    browser.wait_for("document.querySelectorAll('section.search li .badge.pass').length >= 2");
+    browser.wait_for("document.querySelector('#rate path.s0')?.getAttribute('d')");
+    browser.wait_for(&text_contains("A search chooses its own load."));
+    press_button(&mut browser, "Stop the run …");
+    press_button(&mut browser, "Stop now and cut open requests");
+    browser.wait_for(&text_contains("INCOMPLETE: stopped by its user"));
+    search.wait(LIMIT).expect_exit(4);
+    let link = "[...document.querySelectorAll('a')].find(a => a.textContent === 'Result and downloads')";
+    browser.evaluate(&format!("{link}.click(); 0"));
+    browser.wait_for("document.querySelectorAll('.downloads a').length === 6");
+    let fetched = browser.evaluate(
+        "Promise.all([...document.querySelectorAll('.downloads a, a.button')].map(a => fetch(a.href).then(r => r.status)))",
+    );
+    assert!(fetched.as_array().is_some_and(|all| all.iter().all(|status| status == 200)), "{fetched}");
+    assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
 /// The page has no `--allow-target`, so it starts nothing against a host of the internet.
 #[test]
 fn a_public_target_is_refused_as_on_the_command_line() {
