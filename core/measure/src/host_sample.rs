@@ -137,6 +137,12 @@ impl HostSample {
         highest(&self.rates_since(before, HostGauge::HottestCore))
     }
 
+    /// The share of each CPU that the host used since `before`, 0 to 1. Empty if unknown.
+    pub fn core_shares_since(&self, before: &Self) -> Vec<f64> {
+        let share = |(busy, all): (f64, f64)| if all > 0.0 { (busy / all).min(1.0) } else { 0.0 };
+        self.cores_since(before).into_iter().map(share).collect()
+    }
+
     /// Bits per second received and sent since `before`; `None` if no time has passed.
     pub fn net_since(&self, before: &Self) -> Option<(f64, f64)> {
         let of = |gauge| highest(&self.rates_since(before, gauge));

@@ -12,6 +12,8 @@ pub struct HostStats {
     name: String,
     before: Option<HostSample>,
     last: Option<HostSample>,
+    /// The sample before the latest.
+    previous: Option<HostSample>,
     kept: Downsampled<HostSample>,
     peaks: HostPeaks,
     activity: HostActivity,
@@ -70,7 +72,7 @@ impl HostStats {
         // Counters are added up; only the archive has those of each second.
         let sample = HostSample { counters: HostCounters::default(), ..sample.clone() };
         self.before.get_or_insert_with(|| sample.clone());
-        self.last = Some(sample.clone());
+        self.previous = self.last.replace(sample.clone());
         self.kept.push(sample);
     }
 
@@ -87,6 +89,11 @@ impl HostStats {
     /// Its latest sample.
     pub const fn last(&self) -> Option<&HostSample> {
         self.last.as_ref()
+    }
+
+    /// Its two latest samples, the earlier one first; `None` before the second.
+    pub fn latest_two(&self) -> Option<(&HostSample, &HostSample)> {
+        self.previous.as_ref().zip(self.last.as_ref())
     }
 
     /// Whether it is a real machine, and no host of a lab.

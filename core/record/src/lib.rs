@@ -82,8 +82,8 @@ pub use journey_parts::{
 };
 pub use lab_parts::{HostLimitDoc, HostUseDoc, LabDoc, LabHostDoc, NearestLimitDoc, ServerCountDoc};
 pub use live_doc::{
-    ChangeDoc, LIVE_SCHEMA, LiveAgent, LiveDoc, LiveEvent, LiveInterval, LiveLevel, LivePhase, LiveSearch,
-    LiveState, LiveStep,
+    ChangeDoc, LIVE_SCHEMA, LiveAgent, LiveDoc, LiveEvent, LiveHost, LiveInterval, LiveLevel, LivePhase,
+    LiveSearch, LiveState, LiveStep,
 };
 pub use load_change_doc::LoadChangeDoc;
 pub use net_doc::{

@@ -56,6 +56,9 @@ pub struct LiveDoc {
     /// Each agent of a fleet; empty on a single host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<LiveAgent>,
+    /// Each sampled host in the latest two samples; empty once the run is over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<LiveHost>,
     /// Of a search: what it has found so far. Everything else is of the run in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<LiveSearch>,
@@ -184,6 +187,33 @@ pub struct LiveAgent {
     pub name: String,
     /// Its state, e.g. `running`; `lost` if it is silent.
     pub state: String,
+}
+
+/// A host between its two latest samples, about a second apart.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LiveHost {
+    /// Its name: that of an agent, of a lab's host, of `--observe`, or the run's own host.
+    pub name: String,
+    /// Its latest sample, in seconds on the run's clock.
+    pub at_s: Number,
+    /// Share of its CPUs that was used, 0 to 1; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Number>,
+    /// The same of each CPU.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<Number>,
+    /// Bits per second received by its interfaces except the loopback.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_bits_per_s: Option<Number>,
+    /// Bits per second sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out_bits_per_s: Option<Number>,
+    /// TCP sockets in use.
+    pub tcp_sockets: u64,
+    /// Memory in use, bytes.
+    pub memory_used_bytes: u64,
+    /// All of its memory, bytes; 0 if unknown.
+    pub memory_bytes: u64,
 }
 
 /// A search in progress.

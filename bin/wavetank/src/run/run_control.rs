@@ -8,7 +8,7 @@ use wavetank_record::{
     AgentDoc, ConnectionMemory, EnvironmentDoc, EventLine, LiveAgent, LiveDoc, LiveState, RunRecord,
     SampleLine, Setup,
 };
-use wavetank_report::{LiveSource, live_doc};
+use wavetank_report::{LiveSource, live_doc, live_hosts};
 use wavetank_store::ArchiveWriter;
 
 use super::judge::{RunFacts, build_record};
@@ -164,7 +164,8 @@ impl<'a> RunControl<'a> {
             connections_lost: facts.ledger.totals().conns.lost,
             state: facts.state,
         };
-        LiveDoc { agents: facts.agents, ..self.complete(live_doc(&source)) }
+        let hosts = live_hosts(facts.ledger.observed());
+        LiveDoc { agents: facts.agents, hosts, ..self.complete(live_doc(&source)) }
     }
 
     /// The run is over: sends its result to all processes that watch it, if it had a load. Those

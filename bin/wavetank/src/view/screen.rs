@@ -71,7 +71,7 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use wavetank_record::{
-        Finding, LiveAgent, LiveInterval, LivePhase, LiveState, LiveStep, Number, Requests, Spread,
+        Finding, LiveAgent, LiveHost, LiveInterval, LivePhase, LiveState, LiveStep, Number, Requests, Spread,
         Threshold, Times,
     };
 
@@ -80,6 +80,11 @@ mod tests {
     fn times(p50: f64, p99: f64) -> Times {
         let spread = Spread { p50: Number(p50), p99: Number(p99), ..Spread::default() };
         Times { count: 100, spread: Some(spread) }
+    }
+
+    fn host(cpu: f64) -> LiveHost {
+        let (name, cores) = (format!("h{:.0}", cpu * 10.0), vec![Number(cpu), Number(0.0)]);
+        LiveHost { name, cpu: Some(Number(cpu)), cores, ..LiveHost::default() }
     }
 
     fn state(at: f64) -> LiveDoc {
@@ -133,6 +138,7 @@ mod tests {
                 LiveAgent { name: "load1".to_owned(), state: "running".to_owned() },
                 LiveAgent { name: "load2".to_owned(), state: "lost".to_owned() },
             ],
+            hosts: [0.2, 0.9, 0.1, 0.3, 0.4].map(host).into(),
             modified: true,
             ..LiveDoc::default()
         }
@@ -174,6 +180,8 @@ mod tests {
                 "login",
                 "lag p99 40.0 µs",
                 "agents     1 LOST: load2",
+                "host       h9   CPU 90 % (busiest core 90 %)   TCP 0",
+                "and 1 less busy hosts",
                 "finding    the target resets connections",
                 "event deploy 4711",
                 "Ctrl-C",

@@ -6,14 +6,16 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Dataset, GraphType};
-use wavetank_record::{LiveDoc, LiveState, Number, Times};
-use wavetank_units::quantity::{format_grouped, show_request_rate};
+use wavetank_record::{LiveDoc, LiveHost, LiveState, Number, Times};
+use wavetank_units::quantity::{format_grouped, show_link, show_request_rate};
 use wavetank_units::{Nanos, sanitize};
 
 use super::history::{History, Line as ChartLine};
 
 /// From this width on, all counters are in one line.
 const WIDE: u16 = 120;
+/// Hosts that are shown at most.
+const HOSTS_MAX: usize = 4;
 
 /// Whether colours are used. They never carry meaning alone.
 #[derive(Clone, Copy)]
@@ -204,7 +206,40 @@ pub(super) fn generator(state: &LiveDoc, look: Look) -> Vec<Line<'static>> {
     spans.push(Span::raw(format!("connections {}   ", format_grouped(latest.connections))));
     let mut lines = vec![Line::from(spans)];
     lines.extend(agents(state, look));
+    lines.extend(hosts(state));
     lines
+}
+
+/// The busiest hosts, if there are others than the run's own.
+fn hosts(state: &LiveDoc) -> Vec<Line<'static>> {
+    if state.hosts.len() < 2 {
+        return Vec::new();
+    }
+    let busy = |host: &LiveHost| host.cpu.map_or(0.0, |cpu| cpu.0);
+    let mut hosts: Vec<&LiveHost> = state.hosts.iter().collect();
+    hosts.sort_by(|one, other| busy(other).total_cmp(&busy(one)));
+    let mut lines: Vec<Line<'static>> = hosts.iter().take(HOSTS_MAX).map(|host| host_line(host)).collect();
+    if let Some(more) = hosts.len().checked_sub(HOSTS_MAX).filter(|more| *more > 0) {
+        lines.push(Line::from(format!("           and {more} less busy hosts")));
+    }
+    lines
+}
+
+fn host_line(host: &LiveHost) -> Line<'static> {
+    let percent = |share: Option<Number>| match share {
+        Some(share) => format!("{:.0} %", share.0 * 100.0),
+        None => "unknown".to_owned(),
+    };
+    let hottest = host.cores.iter().copied().reduce(|one, other| if other.0 > one.0 { other } else { one });
+    let mut text = format!("host       {}   CPU {}", sanitize(&host.name), percent(host.cpu));
+    if hottest.is_some() {
+        text.push_str(&format!(" (busiest core {})", percent(hottest)));
+    }
+    if let Some((input, output)) = host.in_bits_per_s.zip(host.out_bits_per_s) {
+        text.push_str(&format!("   in {}   out {}", show_link(input.0), show_link(output.0)));
+    }
+    text.push_str(&format!("   TCP {}", format_grouped(host.tcp_sockets)));
+    Line::from(text)
 }
 
 /// The agents of a fleet; `None` on a single host.
