@@ -30,6 +30,8 @@ pub enum AgentAction {
     Change {
         /// On the run's clock.
         at: Nanos,
+        /// Index of the phase.
+        phase: u16,
         /// The new load, as the total of the run.
         change: Change,
     },

@@ -44,6 +44,9 @@ pub enum JournalRecord {
         /// On the run's clock.
         #[serde(with = "instant", rename = "at_ns")]
         at: Nanos,
+        /// Index of the phase.
+        #[serde(default)]
+        phase: u16,
         /// The new load.
         change: Change,
     },

@@ -110,6 +110,9 @@ pub enum Command {
         /// On the run's clock.
         #[serde(with = "instant", rename = "at_ns")]
         at: Nanos,
+        /// Index of the phase.
+        #[serde(default)]
+        phase: u16,
         /// The new load.
         change: Change,
     },
@@ -132,7 +135,7 @@ pub enum Command {
     Stop,
 }
 
-/// A new load for the phase that runs at the instant of the change; totals of the whole run.
+/// A new load for a phase that runs at the instant of the change; totals of the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -140,6 +143,8 @@ pub enum Change {
     Rate(#[serde(with = "rate")] Rate),
     /// Closed model: virtual users.
     Users(u64),
+    /// Held connections.
+    Connections(u64),
 }
 
 impl From<Change> for LoadChange {
@@ -147,6 +152,7 @@ impl From<Change> for LoadChange {
         match change {
             Change::Rate(rate) => Self::Rate(rate),
             Change::Users(users) => Self::Users(users),
+            Change::Connections(connections) => Self::Connections(connections),
         }
     }
 }
@@ -156,6 +162,7 @@ impl From<LoadChange> for Change {
         match change {
             LoadChange::Rate(rate) => Self::Rate(rate),
             LoadChange::Users(users) => Self::Users(users),
+            LoadChange::Connections(connections) => Self::Connections(connections),
         }
     }
 }

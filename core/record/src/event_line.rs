@@ -84,10 +84,10 @@ impl EventLine {
         Self { at_ns: at.0, kind: kind.to_owned(), text: text.into(), ..Self::default() }
     }
 
-    /// The change of the load at this event, if it is one.
-    pub fn load_change(&self) -> Option<(Nanos, LoadChange)> {
+    /// The change of the load at this event, if it is one: when, of which phase, and to what.
+    pub fn load_change(&self) -> Option<(Nanos, Option<u16>, LoadChange)> {
         let load = self.load.filter(|_| self.kind == LOAD_CHANGED)?;
-        Some((Nanos(self.at_ns), load.into()))
+        Some((Nanos(self.at_ns), self.phase, load.into()))
     }
 
     /// The line without its newline.

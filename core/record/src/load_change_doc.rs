@@ -18,6 +18,8 @@ pub enum LoadChangeDoc {
     },
     /// Closed model: virtual users.
     Users(u64),
+    /// Held connections.
+    Connections(u64),
 }
 
 impl From<LoadChange> for LoadChangeDoc {
@@ -27,6 +29,7 @@ impl From<LoadChange> for LoadChangeDoc {
                 Self::SessionRate { count, per_ns: per.0 }
             }
             LoadChange::Users(users) => Self::Users(users),
+            LoadChange::Connections(connections) => Self::Connections(connections),
         }
     }
 }
@@ -39,6 +42,7 @@ impl From<LoadChangeDoc> for LoadChange {
                 Self::Rate(wavetank_units::Rate { count, per: Nanos(per_ns.max(1)) })
             }
             LoadChangeDoc::Users(users) => Self::Users(users),
+            LoadChangeDoc::Connections(connections) => Self::Connections(connections),
         }
     }
 }

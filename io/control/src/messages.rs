@@ -17,10 +17,13 @@ pub enum ControlRequest {
         #[serde(default)]
         now: bool,
     },
-    /// Changes the load of the active phase. Rates are in requests if the plan's are.
+    /// Changes the load of an active phase. Rates are in requests if the plan's are.
     Set {
         /// The new load, as the total of the run.
         load: LoadChangeDoc,
+        /// Name of the phase; needed only if several phases with such a load are active.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        phase: Option<String>,
     },
     /// Adds a line to the run's events.
     Mark {

@@ -20,7 +20,14 @@ pub enum Command {
     /// Starts the run's clock: its zero, on the clock that the thread was given.
     Start(Nanos),
     /// Changes the load of a phase from an instant of the run's clock on, at least a second ahead.
-    Change(Nanos, LoadChange),
+    Change {
+        /// That instant.
+        at: Nanos,
+        /// Index of the phase.
+        phase: u16,
+        /// The new load, as the total of the run.
+        change: LoadChange,
+    },
     /// Replaces the share of the arrivals of phases that have not started.
     TakeShare(NewShare),
     /// Stops arrivals and iterations intended at that instant of the run's clock or later; requests

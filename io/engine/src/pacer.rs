@@ -139,16 +139,13 @@ impl Pacer {
         self.phases.iter().any(|phase| phase.end.is_none_or(|end| end + self.zero > at))
     }
 
-    /// Sets the rate of the current open phase from `at` of the run's clock on.
-    pub(crate) fn change_rate(&mut self, at: Nanos, rate: Rate) {
-        for phase in &mut self.phases {
-            if phase.start <= at
-                && phase.end.is_none_or(|end| at < end)
-                && let Some(schedule) = &mut phase.arrivals
-            {
-                schedule.change(at, rate);
-                phase.changes.push((at, rate));
-            }
+    /// Sets the rate of phase number `phase` from `at` of the run's clock on.
+    pub(crate) fn change_rate(&mut self, phase: u16, at: Nanos, rate: Rate) {
+        if let Some(phase) = self.phases.get_mut(usize::from(phase))
+            && let Some(schedule) = &mut phase.arrivals
+        {
+            schedule.change(at, rate);
+            phase.changes.push((at, rate));
         }
     }
 

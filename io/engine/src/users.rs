@@ -156,10 +156,10 @@ impl Users {
         std::mem::replace(&mut track.wanted, users.min(u64::from(track.end - track.first)))
     }
 
-    /// Returns the closed-model track that is active at `at`.
-    pub(crate) fn closed_track_at(&self, at: Nanos) -> Option<u16> {
-        let under_way = |track: &Track| !track.hold && track.stay_at(at).is_some();
-        self.tracks.iter().position(under_way).and_then(|track| u16::try_from(track).ok())
+    /// Returns the track that phase number `phase` belongs to.
+    pub(crate) fn track_with(&self, phase: u16) -> Option<u16> {
+        let has = |track: &Track| track.stays.iter().any(|stay| stay.phase == phase);
+        self.tracks.iter().position(has).and_then(|track| u16::try_from(track).ok())
     }
 
     /// Returns the track of user `user`, and its number within the whole track.

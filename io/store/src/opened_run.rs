@@ -153,9 +153,9 @@ impl OpenedRun {
             changed.map_or(Ok(plan), Err)
         });
         let read = read.map(|mut plan| {
-            for (at, change) in self.events.iter().filter_map(EventLine::load_change) {
+            for (at, phase, change) in self.events.iter().filter_map(EventLine::load_change) {
                 // The run made this change, so the plan can take it, unless the line is damaged.
-                let _ = plan.change_load(at, change);
+                let _ = plan.change_load(at, phase, change);
             }
             plan
         });

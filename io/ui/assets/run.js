@@ -13,6 +13,9 @@ const CORES_FIRST_MS = 500;
 const GAP_S = 3;
 /** A run seals about once a second; without a state for longer, the page says so. */
 const SILENT_MS = 5_000;
+/** How often, and how many times, to ask for a result that is not stored yet. */
+const ENDING_MS = 250;
+const ENDING_ATTEMPTS = 120;
 
 /** Shows the run in `place` of the page. */
 export async function runPage(run, place) {
@@ -197,7 +200,7 @@ export class LiveRun {
       if (!steps.hasChildNodes()) steps.append(el('h2', {}, 'Steps so far'), this.stepRegion);
       this.stepRegion.replaceChildren(stepTable(state.steps));
     }
-    fill(hosts, 'Agents', (state.agents ?? []).length > 0 && el('ul', { class: 'plain' }, state.agents.map((agent) => el('li', {}, `${agent.name} `, el('span', { class: `badge ${agent.state === 'lost' ? 'fail' : agent.state}` }, agent.state)))));
+    fill(hosts, (state.agents ?? []).length > 0 ? 'Agents and hosts' : 'Hosts', hostList(state));
     fill(events, 'Events', eventList(state));
   }
 
@@ -219,6 +222,16 @@ export class LiveRun {
     }));
   }
 
+  /** The stored result. The process that sent the last state may need a moment to end. */
+  async stored() {
+    for (let attempt = 0; attempt < ENDING_ATTEMPTS; attempt += 1) {
+      const reply = await request(`/api/runs/${encodeURIComponent(this.id)}`).catch(() => null);
+      if (!reply?.running) return reply?.stored ?? reply?.search;
+      await new Promise((resolve) => setTimeout(resolve, ENDING_MS));
+    }
+    return null;
+  }
+
   /** Shows the result. The charts stay. */
   async end() {
     if (this.isClosed || this.isEnded) return;
@@ -228,7 +241,7 @@ export class LiveRun {
     document.removeEventListener('visibilitychange', this.onVisible);
     showProblem(this.parts.problem, null);
     this.controls.element.hidden = true;
-    const isStored = await request(`/api/runs/${encodeURIComponent(this.id)}`).then((reply) => reply.stored ?? reply.search, () => null);
+    const isStored = await this.stored();
     // The last state may not have arrived here, e.g. on a busy host. The archive has the verdict.
     const status = this.state.verdict?.status ?? isStored?.verdict;
     const headline = this.state.verdict?.headline ?? 'the report says why';
@@ -248,6 +261,35 @@ export class LiveRun {
 
 function fill(place, title, content) {
   place.replaceChildren(...(content ? [el('h2', {}, title), content] : []));
+}
+
+const agentBadge = (agent) => el('span', { class: `badge ${agent.state === 'lost' ? 'fail' : agent.state}` }, agent.state);
+
+/** Agents with their states, and what each sampled host does: every CPU, network, sockets, memory. */
+function hostList(state) {
+  const hosts = new Map((state.hosts ?? []).map((host) => [host.name, host]));
+  const agents = (state.agents ?? []).map((agent) => hostItem(agent.name, agentBadge(agent), hosts.get(agent.name)));
+  const isAgent = new Set((state.agents ?? []).map((agent) => agent.name));
+  const others = [...hosts.values()].filter((host) => !isAgent.has(host.name)).map((host) => hostItem(host.name, '', host));
+  const items = [...agents, ...others];
+  return items.length > 0 && el('ul', { class: 'plain hosts' }, items);
+}
+
+function hostItem(name, badge, host) {
+  if (!host) return el('li', {}, `${name} `, badge);
+  const percent = (share) => `${Math.round(share * 100)} %`;
+  const facts = [
+    host.cpu === undefined ? 'CPU unknown' : `CPU ${percent(host.cpu)}`,
+    ...(host.in_bits_per_s === undefined ? [] : [`in ${bytes(host.in_bits_per_s / 8)}`, `out ${bytes(host.out_bits_per_s / 8)}`]),
+    `${count(host.tcp_sockets)} TCP sockets`,
+    ...(host.memory_bytes > 0 ? [`memory ${percent(host.memory_used_bytes / host.memory_bytes)}`] : []),
+  ];
+  const core = (share, at) => {
+    const label = `CPU ${at} of ${name}: ${percent(share)}`;
+    return el('li', { title: label }, el('meter', { min: 0, max: 1, high: 0.9, optimum: 0.2, value: share, 'aria-label': label }));
+  };
+  return el('li', {}, el('strong', {}, name), ' ', badge, el('span', { class: 'soft' }, ` ${facts.join(' · ')}`),
+    (host.cores ?? []).length > 0 && el('ul', { class: 'bars' }, host.cores.map(core)));
 }
 
 /** The level in progress, the interval so far, and the finished runs of a search. */
@@ -313,6 +355,9 @@ function eventList(state) {
   return events.length > 0 && el('ul', { class: 'plain' }, events.reverse().map((event) => el('li', {}, el('span', { class: 'soft' }, `${seconds(event.at)} `), event.text)));
 }
 
+/** The kind of load of a phase that can be changed; `null` if none can. */
+const kindOf = (phase) => (phase.rate_per_s !== undefined ? 'rate' : phase.users !== undefined ? 'users' : phase.connections !== undefined ? 'connections' : null);
+
 /** Stop, another load, an event. */
 class Controls {
   constructor(view) {
@@ -321,8 +366,10 @@ class Controls {
     this.kind = null;
     this.load = el('input', { id: 'load', size: '10', autocomplete: 'off' });
     this.loadLabel = el('label', { for: 'load' });
+    this.phase = el('select', { id: 'phase', onchange: () => this.choosePhase() });
+    this.phaseField = el('div', { class: 'field', hidden: true }, el('label', { for: 'phase' }, 'Phase'), this.phase);
     this.loadForm = el('form', { class: 'row', hidden: true, onsubmit: (event) => this.setLoad(event) },
-      el('div', { class: 'field' }, this.loadLabel, this.load), el('button', {}, 'Change the load'));
+      this.phaseField, el('div', { class: 'field' }, this.loadLabel, this.load), el('button', {}, 'Change the load'));
     this.text = el('input', { id: 'event', size: '24', autocomplete: 'off', maxlength: '200' });
     const eventForm = el('form', { class: 'row', onsubmit: (event) => this.mark(event) },
       el('div', { class: 'field' }, el('label', { for: 'event' }, 'Mark the time with a text'), this.text), el('button', {}, 'Add the event'));
@@ -341,16 +388,27 @@ class Controls {
 
   /** Offers what the active phase can take. */
   update(state) {
-    const [rated, users] = [state.phases.find((phase) => phase.rate_per_s !== undefined), state.phases.find((phase) => phase.users !== undefined)];
-    const kind = rated ? 'rate' : users ? 'users' : null;
-    const isFixed = kind === null || state.search !== undefined;
+    const phases = state.search ? [] : state.phases.filter((phase) => kindOf(phase) !== null);
+    const isFixed = phases.length === 0;
     this.loadForm.hidden = isFixed || state.state !== 'running';
-    this.note.textContent = state.search ? 'A search chooses its own load.' : state.state === 'running' && kind === null ? 'The active phase has no rate and no users to change.' : '';
+    this.note.textContent = state.search ? 'A search chooses its own load.' : state.state === 'running' && isFixed ? 'The active phase has no load that can be changed.' : '';
     this.note.hidden = this.note.textContent === '';
-    if (isFixed || kind === this.kind) return;
-    this.kind = kind;
-    this.loadLabel.textContent = kind === 'rate' ? `New rate of phase ${rated.name}, e.g. 2k/s` : `New number of users of phase ${users.name}`;
-    this.load.value = kind === 'rate' ? `${rated.rate_per_s}/s` : `${users.users}`;
+    const names = phases.map((phase) => phase.name);
+    if (isFixed || names.join('\n') === this.names) return;
+    this.names = names.join('\n');
+    this.phases = phases;
+    this.phase.replaceChildren(...names.map((name) => el('option', {}, name)));
+    this.phaseField.hidden = phases.length === 1;
+    this.choosePhase();
+  }
+
+  /** Offers the load of the chosen phase. */
+  choosePhase() {
+    const phase = this.phases[Math.max(0, this.phase.selectedIndex)];
+    this.kind = kindOf(phase);
+    const texts = { rate: 'New rate of phase', users: 'New number of users of phase', connections: 'New number of connections of phase' };
+    this.loadLabel.textContent = `${texts[this.kind]} ${phase.name}${this.kind === 'rate' ? ', e.g. 2k/s' : ''}`;
+    this.load.value = this.kind === 'rate' ? `${phase.rate_per_s}/s` : `${phase[this.kind]}`;
   }
 
   async send(path, body) {
@@ -366,7 +424,7 @@ class Controls {
 
   setLoad(event) {
     event.preventDefault();
-    return this.send('set', { [this.kind]: this.load.value });
+    return this.send('set', { kind: this.kind, value: this.load.value, phase: this.phase.value });
   }
 
   async mark(event) {

@@ -22,12 +22,21 @@ struct StopBody {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum SetBody {
-    /// As typed: `2k/s`.
-    Rate(String),
-    /// As typed: `40`.
-    Users(String),
+#[serde(deny_unknown_fields)]
+struct SetBody {
+    kind: LoadKind,
+    /// As typed: `2k/s` or `40`.
+    value: String,
+    /// Name of the phase.
+    phase: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LoadKind {
+    Rate,
+    Users,
+    Connections,
 }
 
 #[derive(Deserialize)]
@@ -52,16 +61,18 @@ pub(crate) async fn stop(
     send(shared, run, ControlRequest::Stop { now }).await
 }
 
-/// Changes the load of the active phase.
+/// Changes the load of an active phase.
 pub(crate) async fn set(shared: State<Shared>, run: Path<String>, bytes: Bytes) -> Result<Response, Problem> {
-    let load = match body(&bytes)? {
-        SetBody::Rate(text) => {
-            let rate = parse_rate(&text)?;
+    let SetBody { kind, value, phase } = body(&bytes)?;
+    let load = match kind {
+        LoadKind::Rate => {
+            let rate = parse_rate(&value)?;
             LoadChangeDoc::SessionRate { count: rate.count, per_ns: rate.per.0 }
         }
-        SetBody::Users(text) => LoadChangeDoc::Users(parse_count(&text)?),
+        LoadKind::Users => LoadChangeDoc::Users(parse_count(&value)?),
+        LoadKind::Connections => LoadChangeDoc::Connections(parse_count(&value)?),
     };
-    send(shared, run, ControlRequest::Set { load }).await
+    send(shared, run, ControlRequest::Set { load, phase: Some(phase) }).await
 }
 
 /// Adds an event to the run.

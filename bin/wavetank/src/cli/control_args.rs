@@ -86,11 +86,16 @@ pub(crate) struct StopArgs {
 #[command(after_help = "\
 For example: wavetank set rate=2k/s
              wavetank set 3f81 users=40
-The change applies to the rest of the phase that is active a second later, and the report shows it.")]
+             wavetank set connections=500 --phase idle
+The change applies to the rest of the phase that is active a second later, and the report shows it. Of several active
+phases with such a load, --phase names one.")]
 pub(crate) struct SetArgs {
-    /// The run, if there are several, and its new load: rate=RATE or users=COUNT
+    /// The run, if there are several, and its new load: rate=RATE, users=COUNT or connections=COUNT
     #[arg(value_name = "[RUN] LOAD", required = true, num_args = 1..=2)]
     words: Vec<String>,
+    /// Name of the active phase to change [default: the only one with such a load]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
 }
 
 impl SetArgs {
@@ -118,11 +123,12 @@ fn parse_load(text: &str) -> Result<LoadChange, UserError> {
     match text.split_once('=') {
         Some(("rate", rate)) => parse_rate(rate).map(LoadChange::Rate),
         Some(("users", users)) => parse_count(users).map(LoadChange::Users),
+        Some(("connections", count)) => parse_count(count).map(LoadChange::Connections),
         _ => Err(no_load(text)),
     }
 }
 
 fn no_load(text: &str) -> UserError {
     let message = format!("`{}` is not a load", wavetank_units::sanitize(text));
-    UserError::usage("bad_change", message, "rate=2k/s or users=40")
+    UserError::usage("bad_change", message, "rate=2k/s, users=40 or connections=500")
 }

@@ -2,8 +2,8 @@
 
 use wavetank_control::ControlReply;
 use wavetank_fleet::ChangeRefused;
-use wavetank_plan::{LoadChange, LoadChangeError};
-use wavetank_units::Nanos;
+use wavetank_plan::{LoadChange, LoadChangeError, Plan};
+use wavetank_units::{Nanos, sanitize};
 
 /// Longest text of a mark, in bytes.
 pub(super) const MARK_BYTES_MAX: usize = 1_000;
@@ -65,6 +65,13 @@ pub(super) fn unchanged(error: &LoadChangeError) -> ControlReply {
     rejected(&format!("cannot change the load: {error}"), &hint(error))
 }
 
+/// The plan has no phase with this name.
+pub(super) fn no_phase(name: &str, plan: &Plan) -> ControlReply {
+    let names: Vec<&str> = plan.phases.iter().map(|phase| phase.name.as_str()).collect();
+    let message = format!("cannot change the load: there is no phase `{}`", sanitize(name));
+    rejected(&message, &format!("name one of: {}", sanitize(&names.join(", "))))
+}
+
 /// The agents were not ordered to change their load.
 pub(super) fn not_ordered(refused: ChangeRefused) -> ControlReply {
     match refused {
@@ -77,14 +84,14 @@ pub(super) fn not_ordered(refused: ChangeRefused) -> ControlReply {
 
 fn hint(error: &LoadChangeError) -> String {
     match error {
-        LoadChangeError::NotActive(LoadChange::Rate(_), _) => {
-            "set `users=` in phases with users; held connections cannot be changed".to_owned()
+        LoadChangeError::NotActive(..) | LoadChangeError::OtherKind(..) => {
+            "set `rate=`, `users=` or `connections=`, as the phase has it".to_owned()
         }
-        LoadChangeError::NotActive(LoadChange::Users(_), _) => {
-            "set `rate=` in phases with a rate; held connections cannot be changed".to_owned()
+        LoadChangeError::Ambiguous(_) => "name one of them with --phase".to_owned(),
+        LoadChangeError::TooMany(LoadChange::Connections(_), _, most) => {
+            format!("set `connections={most}` or less")
         }
-        LoadChangeError::Ambiguous(_) => "wait until one of them has ended".to_owned(),
-        LoadChangeError::TooManyUsers(_, most) => format!("set `users={most}` or less"),
+        LoadChangeError::TooMany(_, _, most) => format!("set `users={most}` or less"),
         LoadChangeError::Recorded(_) | LoadChangeError::TooManyPieces(_) => {
             "stop the run, and start one with another load".to_owned()
         }

@@ -121,7 +121,9 @@ impl LoadHost {
                     load.threads.broadcast(Command::Start(zero));
                 }
             }
-            AgentAction::Change { at, change } => self.broadcast(Command::Change(at, change.into())),
+            AgentAction::Change { at, phase, change } => {
+                self.broadcast(Command::Change { at, phase, change: change.into() });
+            }
             AgentAction::Drain => self.drain(),
             AgentAction::Stop => self.finish(),
             AgentAction::Release(release) => self.release(release),

@@ -70,8 +70,8 @@ impl Agent {
             (Command::Commit { start_at, load_from, end_by }, AgentState::Prepared) => {
                 self.commit(Commitment { start_at, load_from, end_by }, now)
             }
-            (Command::Change { at, change }, AgentState::Committed | AgentState::Running) => {
-                self.adjust(at, AgentAction::Change { at, change }, now)
+            (Command::Change { at, phase, change }, AgentState::Committed | AgentState::Running) => {
+                self.adjust(at, AgentAction::Change { at, phase, change }, now)
             }
             (Command::Rebalance { .. }, AgentState::Committed | AgentState::Running)
                 if !self.setup.identity.capabilities.rebalance =>

@@ -161,8 +161,15 @@ impl Controller {
         all.into_iter().flatten().min().filter(|_| self.state != ControllerState::Over)
     }
 
-    /// Changes the load from `at` on (on the run's clock, at least [`CHANGE_AHEAD_MIN`] ahead).
-    pub fn change(&mut self, at: Nanos, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
+    /// Changes the load of phase number `phase` from `at` on (on the run's clock, at least
+    /// [`CHANGE_AHEAD_MIN`] ahead).
+    pub fn change(
+        &mut self,
+        at: Nanos,
+        phase: u16,
+        change: Change,
+        now: Nanos,
+    ) -> Result<(), ChangeRefused> {
         let start_at = self.started_at().filter(|_| self.state == ControllerState::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
         if self.peers.iter().all(|peer| peer.state() >= AgentState::Draining) {
@@ -174,14 +181,14 @@ impl Controller {
         if !self.peers.iter().all(|peer| peer.can_queue_command() || peer.lost) {
             return Err(ChangeRefused::Busy);
         }
-        self.journal_adjustment(JournalRecord::Changed { at, change });
+        self.journal_adjustment(JournalRecord::Changed { at, phase, change });
         for index in 0..self.peers.len() {
             if !self.peers[index].can_queue_command() {
                 // The agent has been away for too long, and its load is out of step with the run.
                 self.peers[index].refused.push(RefusalReason::TooLate);
             } else if !self.peers[index].is_settled() && self.peers[index].resumed {
                 // Otherwise it follows what the former controller had ordered.
-                self.command(index, Command::Change { at, change }, now);
+                self.command(index, Command::Change { at, phase, change }, now);
             }
         }
         Ok(())

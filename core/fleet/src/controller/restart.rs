@@ -124,7 +124,9 @@ impl Controller {
     /// refuses those that are too late by now.
     fn repeat_adjustments(&mut self, index: usize, received: u64, now: Nanos) {
         let command = |record: &JournalRecord| match record {
-            JournalRecord::Changed { at, change } => Some(Command::Change { at: *at, change: *change }),
+            JournalRecord::Changed { at, phase, change } => {
+                Some(Command::Change { at: *at, phase: *phase, change: *change })
+            }
             JournalRecord::Rebalanced { phase, at, shares } => {
                 let share = shares.get(index).copied().flatten()?;
                 Some(Command::Rebalance { phase: *phase, at: *at, share })

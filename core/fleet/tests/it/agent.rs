@@ -98,7 +98,7 @@ fn commit(start_ms: i64) -> Command {
 }
 
 fn change(at_ms: i64) -> Command {
-    Command::Change { at: Nanos::from_millis(at_ms), change: Change::Users(3) }
+    Command::Change { at: Nanos::from_millis(at_ms), phase: 0, change: Change::Users(3) }
 }
 
 fn reports(actions: &[AgentAction]) -> Vec<AgentPayload> {
@@ -138,7 +138,7 @@ fn commands_are_obeyed_where_they_make_sense_and_once() {
     }
     check(Prepared, commit(11_000), &accepted(2), &[AgentAction::StartAt(Nanos::from_secs(11))]);
     check(Prepared, commit(10_999), &refused(2, RefusalReason::TooLate), &[]);
-    let changed = AgentAction::Change { at: Nanos::from_millis(1_050), change: Change::Users(3) };
+    let changed = AgentAction::Change { at: Nanos::from_millis(1_050), phase: 0, change: Change::Users(3) };
     for state in [Committed, Running] {
         check(state, change(1_050), &accepted(3), std::slice::from_ref(&changed));
         check(state, change(1_049), &refused(3, RefusalReason::TooLate), &[]);

@@ -122,9 +122,12 @@ fn a_change_is_ordered_a_second_ahead_or_not_at_all() {
     let check = |ahead_ms: i64, expected| {
         let mut desk = Desk::running();
         let at = Nanos::from_secs(5).after(Nanos::from_millis(ahead_ms));
-        assert_eq!(desk.controller.change(at, USERS, desk.now), expected, "{ahead_ms} ms ahead");
+        assert_eq!(desk.controller.change(at, 0, USERS, desk.now), expected, "{ahead_ms} ms ahead");
         desk.poll();
-        assert_eq!(desk.commands(&Command::Change { at, change: USERS }), usize::from(expected.is_ok()));
+        assert_eq!(
+            desk.commands(&Command::Change { at, phase: 0, change: USERS }),
+            usize::from(expected.is_ok())
+        );
     };
     check(1_000, Ok(()));
     check(3_600_000, Ok(()));
@@ -132,10 +135,10 @@ fn a_change_is_ordered_a_second_ahead_or_not_at_all() {
     check(-9_000, Err(ChangeRefused::TooLate));
     let later = Nanos::from_secs(100);
     let mut early = Desk::new(1);
-    assert_eq!(early.controller.change(later, USERS, early.now), Err(ChangeRefused::NotRunning));
+    assert_eq!(early.controller.change(later, 0, USERS, early.now), Err(ChangeRefused::NotRunning));
     let mut ending = Desk::running();
     ending.report(0, AgentPayload::State { state: AgentState::Draining });
-    assert_eq!(ending.controller.change(later, USERS, ending.now), Err(ChangeRefused::NotRunning));
+    assert_eq!(ending.controller.change(later, 0, USERS, ending.now), Err(ChangeRefused::NotRunning));
 }
 
 #[test]
@@ -143,7 +146,7 @@ fn unanswered_changes_are_bounded_and_leave_room_to_stop() {
     let mut desk = Desk::running();
     let change = |k: u64| Change::Rate(Rate::per_second(k));
     let mut taken = 0;
-    while desk.controller.change(Nanos::from_secs(100), change(taken), desk.now).is_ok() {
+    while desk.controller.change(Nanos::from_secs(100), 0, change(taken), desk.now).is_ok() {
         taken += 1;
         assert!(taken < 100);
     }

@@ -50,10 +50,22 @@ fn hold(connections: u64) -> Load {
 
 /// Changes the load at `at` and expects the phase that takes it, or the error.
 fn check(phases: &[Phase], at: i64, change: LoadChange, expected: Result<&str, &str>) -> Plan {
+    check_named(phases, at, None, change, expected)
+}
+
+/// The same with the name of a phase.
+fn check_named(
+    phases: &[Phase],
+    at: i64,
+    name: Option<&str>,
+    change: LoadChange,
+    expected: Result<&str, &str>,
+) -> Plan {
     let mut plan = plan();
     plan.phases = phases.to_vec();
+    let phase = name.map(|name| plan.phase_named(name, s(at)).expect("the plan has it"));
     let before = plan.clone();
-    let found = plan.change_load(s(at), change);
+    let found = plan.change_load(s(at), phase, change);
     match expected {
         Ok(name) => {
             let index = usize::from(found.expect("a phase takes it"));
@@ -91,15 +103,54 @@ fn the_active_phase_of_its_kind_takes_a_change() {
     check(&phases, 25, RATE, Err("one and other are active at the same time"));
     check(&phases, 35, RATE, Err("phase trace replays recorded arrivals"));
     check(&phases, 99, RATE, Err("no phase with a rate is active"));
+    let plan = check(&phases, 15, LoadChange::Connections(7), Ok("held"));
+    assert_eq!((plan.held_at(s(14)), plan.held_at(s(15))), (1_000, 7));
+    let most = "phase held is planned for at most 1,000 held connections";
+    check(&phases, 15, LoadChange::Connections(1_001), Err(most));
+    check(
+        &phases,
+        25,
+        LoadChange::Connections(1),
+        Err("no phase with held connections is active; active: one, other"),
+    );
+}
+
+#[test]
+fn one_of_several_phases_is_changed_by_name() {
+    let phases = [
+        phase("one", 0, open(100, None)),
+        phase("other", 0, open(200, Some(4))),
+        phase("users", 0, closed(20)),
+        phase("later", 20, open(100, None)),
+        phase("one", 20, open(100, None)),
+    ];
+    let plan = check_named(&phases, 4, Some("other"), RATE, Ok("other"));
+    let rate = |index: usize| match &plan.phases[index].load {
+        Load::Open { rate, .. } => rate.per_second_at(s(5)),
+        _ => panic!("an open load"),
+    };
+    assert_eq!((rate(0), rate(1)), (100.0, 500.0));
+    check_named(&phases, 4, Some("users"), RATE, Err("phase users does not have a rate"));
+    check_named(&phases, 4, Some("users"), LoadChange::Users(3), Ok("users"));
+    let active = "no phase with a rate is active; active: one, other, users";
+    check_named(&phases, 4, Some("later"), RATE, Err(active));
+    // Of two phases with one name, the active one is changed.
+    let mut plan = check_named(&phases, 25, Some("one"), RATE, Ok("one"));
+    assert_eq!(plan.phase_named("one", s(25)), Some(4));
+    assert_eq!(plan.phase_named("nothing", s(25)), None);
+    let LoadChange::Rate(sessions) = plan.change_in_sessions(s(4), Some(1), RATE) else { panic!("a rate") };
+    assert_eq!((sessions.count, sessions.per), (500, s(4)));
+    assert_eq!(plan.change_in_sessions(s(4), Some(0), RATE), RATE);
+    assert_eq!(plan.change_load(s(4), Some(0), RATE), Ok(0));
 }
 
 #[test]
 fn a_rate_in_requests_becomes_one_in_sessions() {
     let mut plan = plan();
     plan.phases = vec![phase("open", 0, open(100, Some(4))), phase("plain", 10, open(100, None))];
-    let LoadChange::Rate(rate) = plan.change_in_sessions(s(1), RATE) else { panic!("a rate") };
+    let LoadChange::Rate(rate) = plan.change_in_sessions(s(1), None, RATE) else { panic!("a rate") };
     assert_eq!((rate.count, rate.per), (500, s(4)));
-    assert_eq!(plan.change_in_sessions(s(11), RATE), RATE);
-    assert_eq!(plan.change_in_sessions(s(1), LoadChange::Users(3)), LoadChange::Users(3));
-    assert!(matches!(plan.change_load(s(99), RATE), Err(LoadChangeError::NotActive(..))));
+    assert_eq!(plan.change_in_sessions(s(11), None, RATE), RATE);
+    assert_eq!(plan.change_in_sessions(s(1), None, LoadChange::Users(3)), LoadChange::Users(3));
+    assert!(matches!(plan.change_load(s(99), None, RATE), Err(LoadChangeError::NotActive(..))));
 }

@@ -56,7 +56,7 @@ fn requests_are_answered_by_the_run() {
         let load = LoadChangeDoc::SessionRate { count: 5, per_ns: 7 };
         for request in [
             ControlRequest::Stop { now: true },
-            ControlRequest::Set { load },
+            ControlRequest::Set { load, phase: None },
             ControlRequest::Mark { text: "a\"b\\c 中".to_owned() },
         ] {
             let reply = client::send(&folder, "3f81aa", &request).expect("a reply");

@@ -18,12 +18,14 @@ impl<D: Driver> Worker<D> {
         loop {
             match self.commands.try_recv() {
                 Ok(Command::Start(zero)) => self.start(zero),
-                Ok(Command::Change(at, LoadChange::Rate(rate))) => self.pacer.change_rate(at, rate),
-                Ok(Command::Change(at, LoadChange::Users(users))) => {
-                    if let Some(track) = self.users.closed_track_at(at) {
-                        self.pacer.change_users(track, at, users);
+                Ok(Command::Change { at, phase, change }) => match change {
+                    LoadChange::Rate(rate) => self.pacer.change_rate(phase, at, rate),
+                    LoadChange::Users(count) | LoadChange::Connections(count) => {
+                        if let Some(track) = self.users.track_with(phase) {
+                            self.pacer.change_users(track, at, count);
+                        }
                     }
-                }
+                },
                 Ok(Command::TakeShare(new)) => self.take_share(&new),
                 Ok(Command::Drain(at)) => self.pacer.cut_off_at(self.pacer.to_thread_time(at)),
                 Ok(Command::UpdateAddresses(ways)) => self.exchanges.connections.update_addresses(&ways),

@@ -88,7 +88,7 @@ fn states_arrive_as_events_until_the_run_is_over() {
     site.post("/api/runs/3f81aa/set", r#"{"users":"9"}"#)
         .expect(400, "at most 8 users")
         .expect(400, r#""hint":"users=8""#);
-    site.post("/api/runs/3f81aa/set", r#"{"rate":"2x"}"#).expect(400, "error");
+    site.post("/api/runs/3f81aa/set", r#"{"kind":"rate","value":"2x","phase":"main"}"#).expect(400, "error");
     site.post("/api/runs/3f81aa/set", r#"{"threads":"2"}"#).expect(400, "cannot read the request");
     site.post("/api/runs/3f81aa/stop", r#"{"now":true}"#).expect(200, "done");
     let requests = run.requests();

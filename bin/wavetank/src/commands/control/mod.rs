@@ -22,7 +22,7 @@ pub(crate) fn control(command: &ControlCommand) -> Result<u8, UserError> {
         ControlCommand::Stop(args) => request(args.run.as_deref(), &ControlRequest::Stop { now: args.now }),
         ControlCommand::Set(args) => {
             let (run, load) = args.resolve()?;
-            request(run, &ControlRequest::Set { load: load.into() })
+            request(run, &ControlRequest::Set { load: load.into(), phase: args.phase.clone() })
         }
         ControlCommand::Event(args) => {
             request(args.run.as_deref(), &ControlRequest::Mark { text: args.text.clone() })

@@ -45,7 +45,7 @@ impl<'a> RunController<'a> {
                 self.stop_on_request(*now)
             }
             ControlRequest::Set { .. } if control.is_search() => control_replies::search(),
-            ControlRequest::Set { load } => self.change_load((*load).into()),
+            ControlRequest::Set { load, phase } => self.change_load((*load).into(), phase.as_deref()),
             ControlRequest::Mark { text } => self.mark(text),
         }
     }
@@ -121,20 +121,24 @@ impl<'a> RunController<'a> {
         control_replies::marked(self.clock.now())
     }
 
-    /// Changes the load of the active phase, on all agents at one instant.
-    fn change_load(&mut self, change: LoadChange) -> ControlReply {
+    /// Changes the load of an active phase, on all agents at one instant.
+    fn change_load(&mut self, change: LoadChange, phase: Option<&str>) -> ControlReply {
         if !self.is_started() || self.ending_early {
             return control_replies::no_load(self.ending_early);
         }
         let at = next_second(self.clock.now().after(CHANGE_AHEAD));
         let mut plan = (*self.plan).clone();
-        let sessions = plan.change_in_sessions(at, change);
-        let phase = match plan.change_load(at, sessions) {
+        let phase = match phase.map(|name| plan.phase_named(name, at).ok_or(name)).transpose() {
+            Ok(phase) => phase,
+            Err(name) => return control_replies::no_phase(name, &plan),
+        };
+        let sessions = plan.change_in_sessions(at, phase, change);
+        let phase = match plan.change_load(at, phase, sessions) {
             Ok(phase) => phase,
             Err(error) => return control_replies::unchanged(&error),
         };
         let now = self.now();
-        if let Err(refused) = self.controller.change(at, sessions.into(), now) {
+        if let Err(refused) = self.controller.change(at, phase, sessions.into(), now) {
             return control_replies::not_ordered(refused);
         }
         self.plan = Arc::new(plan);
@@ -159,5 +163,7 @@ fn load_text(change: LoadChange) -> String {
         LoadChange::Rate(rate) => show_request_rate(rate.count as f64 * 1e9 / rate.per.0 as f64),
         LoadChange::Users(1) => "1 user".to_owned(),
         LoadChange::Users(users) => format!("{} users", format_grouped(users)),
+        LoadChange::Connections(1) => "1 connection".to_owned(),
+        LoadChange::Connections(count) => format!("{} connections", format_grouped(count)),
     }
 }

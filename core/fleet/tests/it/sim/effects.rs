@@ -49,7 +49,7 @@ impl World {
             Act::Change { ahead } => {
                 let run_now = controller.started_at().map_or(now, |zero| now - zero);
                 let change = Change::Users(self.changes.len() as u64);
-                match controller.change(run_now + ahead, change, now) {
+                match controller.change(run_now + ahead, 0, change, now) {
                     Ok(()) => {
                         assert!(ahead >= CHANGE_AHEAD_MIN, "a change {ahead} ahead was taken");
                         self.changes.push((run_now + ahead, change));

@@ -124,7 +124,7 @@ impl Host {
                 let users = self.meetings.clone();
                 self.users = users.map(|(how, count, random)| HostUsers::new(how, count, *zero, random));
             }
-            AgentAction::Change { at, change } => {
+            AgentAction::Change { at, change, .. } => {
                 let zero = self.zero.expect("a change of a run that has begun");
                 assert!(!self.stopped && self.load_to.is_none(), "a change after the end");
                 assert!(*at > now - zero, "a change of the past");
