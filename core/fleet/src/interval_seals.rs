@@ -27,24 +27,19 @@ impl IntervalSeals {
         false
     }
 
-    /// The next interval that is sealed now, if one is. `missing` returns the agents that have not
-    /// delivered it: those that are expected to, and all.
-    pub(crate) fn poll<T>(
-        &mut self,
-        now: Nanos,
-        missing: impl Fn(u64) -> (usize, Vec<T>),
-    ) -> Option<(u64, Vec<T>)> {
+    /// The next interval that is sealed now, if one is. `is_expected` returns whether any agent is
+    /// still expected to deliver it.
+    pub(crate) fn poll(&mut self, now: Nanos, is_expected: impl FnOnce(u64) -> bool) -> Option<u64> {
         // An interval that no agent delivered is sealed with the next one that is.
         let latest = self.due.last_key_value().map(|(seq, _)| *seq)?;
         let seq = self.next;
-        let (expected, all) = missing(seq);
         let due = self.due.range(seq..=latest).map(|(_, due)| *due).min();
-        if expected > 0 && due.is_none_or(|due| now < due) {
+        if due.is_none_or(|due| now < due) && is_expected(seq) {
             return None;
         }
         self.next += 1;
         self.due.remove(&seq);
-        Some((seq, all))
+        Some(seq)
     }
 
     /// When an interval is sealed without waiting any longer.
@@ -70,16 +65,9 @@ mod tests {
                 seals.deliver(*seq, at);
             }
             let has = |list: &[(i64, u64)], seq| list.iter().any(|(time, is)| *time <= now && *is == seq);
-            let missing = |seq| {
-                let missing: Vec<u8> = [(0, first), (1, second)]
-                    .iter()
-                    .filter(|(_, list)| !has(list, seq))
-                    .map(|(k, _)| *k)
-                    .collect();
-                (missing.len(), missing)
-            };
-            while let Some((seq, missing)) = seals.poll(at, missing) {
-                sealed.push((now, seq, missing.is_empty()));
+            let is_expected = |seq| !has(first, seq) || !has(second, seq);
+            while let Some(seq) = seals.poll(at, is_expected) {
+                sealed.push((now, seq, !is_expected(seq)));
             }
             assert!(seals.due().is_none_or(|due| due > at), "a seal was due at {now} s");
         }
@@ -100,7 +88,7 @@ mod tests {
     fn a_delivery_after_the_seal_amends() {
         let mut seals = IntervalSeals::default();
         assert!(!seals.deliver(0, Nanos::ZERO));
-        assert_eq!(seals.poll(Nanos(3 * SECOND), |_| (1, vec!['b'])), Some((0, vec!['b'])));
+        assert_eq!(seals.poll(Nanos(3 * SECOND), |_| true), Some(0));
         assert!(seals.deliver(0, Nanos(3 * SECOND)));
         assert!(!seals.deliver(1, Nanos(3 * SECOND)));
     }

@@ -75,9 +75,14 @@ impl Controller {
 
     /// The last interval that can be waited for has arrived: the archive is completed.
     pub(super) fn collect_if_ended(&mut self, now: Nanos) {
-        let has_ended = |peer: &Peer| peer.is_settled() || self.is_gone(peer, now);
-        if self.outcome.is_none() && self.peers.iter().all(has_ended) {
-            self.collect(now);
+        let is_awaited = |peer: &Peer| !peer.is_settled() && !self.is_gone(peer, now);
+        // Mostly it is the agent of the last time.
+        if self.outcome.is_some() || self.peers.get(self.unended).is_some_and(is_awaited) {
+            return;
+        }
+        match self.peers.iter().position(is_awaited) {
+            Some(index) => self.unended = index,
+            None => self.collect(now),
         }
     }
 

@@ -195,4 +195,19 @@ impl Controller {
         self.notify(ControllerNotice::Lost(loss));
         self.on_loss(index, now);
     }
+
+    /// The place of an agent.
+    pub(super) fn index_of(&self, agent: AgentId) -> Option<usize> {
+        let is_it = |peer: &Peer| peer.id == Some(agent);
+        let known = self.indexes.get(&agent).copied();
+        let known = known.filter(|index| self.peers.get(*index).is_some_and(is_it));
+        known.or_else(|| self.peers.iter().position(is_it))
+    }
+
+    /// Notes where each agent is. Looking for it for each message would take time with the square
+    /// of the fleet.
+    pub(super) fn index_agents(&mut self) {
+        let index = |(index, peer): (usize, &Peer)| Some((peer.id?, index));
+        self.indexes = self.peers.iter().enumerate().filter_map(index).collect();
+    }
 }

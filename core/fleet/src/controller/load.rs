@@ -58,16 +58,19 @@ impl Controller {
 
     /// Seals the intervals of the fleet that are complete or late.
     pub(super) fn seal_intervals(&mut self, now: Nanos) {
-        let peers = &self.peers;
-        let missing = |seq| {
-            let has_more =
-                |peer: &&Peer| peer.seen <= seq && peer.done().is_none_or(|done| done.intervals > seq);
-            let missing = peers.iter().filter(has_more);
-            let expected = missing.clone().filter(|peer| !peer.lost).count();
-            (expected, missing.filter_map(|peer| peer.id).collect())
-        };
+        let (peers, awaited) = (&self.peers, &mut self.awaited);
+        let lacks =
+            |peer: &Peer, seq| peer.seen <= seq && peer.done().is_none_or(|done| done.intervals > seq);
         let mut sealed = Vec::new();
-        while let Some((seq, missing)) = self.seals.poll(now, missing) {
+        while let Some(seq) = self.seals.poll(now, |seq| {
+            // It goes round, so that each agent is looked at once for an interval, and not once for
+            // each message.
+            let is_awaited = |index: &usize| !peers[*index].lost && lacks(&peers[*index], seq);
+            let next = (*awaited..peers.len()).chain(0..peers.len().min(*awaited)).find(is_awaited);
+            *awaited = next.unwrap_or(0);
+            next.is_some()
+        }) {
+            let missing = peers.iter().filter(|peer| lacks(peer, seq)).filter_map(|peer| peer.id).collect();
             sealed.push(ControllerNotice::Sealed { seq, missing });
         }
         for notice in sealed {

@@ -3,12 +3,13 @@
 mod ending;
 mod gathering;
 mod load;
+mod peer_timers;
 mod rendezvous;
 mod restart;
 mod starting;
 mod view;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use wavetank_units::Nanos;
 
@@ -26,6 +27,7 @@ use crate::message::{
 use crate::outcome::{Loss, Outcome, StartProblem, StartRefusal};
 use crate::peer::{Peer, ReportEffect};
 use crate::run_setup::RunSetup;
+use peer_timers::PeerTimers;
 
 /// Why a change was not ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,8 @@ pub enum ChangeRefused {
 pub struct Controller {
     setup: RunSetup,
     peers: Vec<Peer>,
+    /// The place of each agent among them, unless that has changed since.
+    indexes: BTreeMap<AgentId, usize>,
     state: ControllerState,
     /// Zero of the run's clock, and the instant before which nothing is sent.
     committed: Option<(Nanos, Nanos)>,
@@ -67,6 +71,11 @@ pub struct Controller {
     /// Time limit of the current state.
     deadline: Option<Nanos>,
     seals: IntervalSeals,
+    /// An agent that was expected to deliver the next interval when it was looked for last.
+    awaited: usize,
+    /// An agent that had not ended when that was looked for last.
+    unended: usize,
+    timers: PeerTimers,
     refusals: Vec<StartRefusal>,
     losses: Vec<Loss>,
     rebalanced: Vec<u16>,
@@ -114,6 +123,7 @@ impl Controller {
         let deadline = Some(now.after(setup.gather_max));
         let mut controller = Self {
             peers: Vec::new(),
+            indexes: BTreeMap::new(),
             setup,
             state: ControllerState::Gathering,
             committed: None,
@@ -122,6 +132,9 @@ impl Controller {
             clocks_at: now,
             deadline,
             seals: IntervalSeals::default(),
+            awaited: 0,
+            unended: 0,
+            timers: PeerTimers::default(),
             refusals: Vec::new(),
             losses: Vec::new(),
             rebalanced: Vec::new(),
@@ -141,11 +154,6 @@ impl Controller {
         self.committed.map(|(start_at, _)| start_at)
     }
 
-    /// The state of an agent, if known.
-    pub fn state(&self, agent: AgentId) -> Option<AgentState> {
-        self.index_of(agent).map(|index| self.peers[index].state())
-    }
-
     /// The next thing to do, until `None`.
     pub fn poll(&mut self) -> Option<ControllerAction> {
         self.actions.pop_front()
@@ -154,22 +162,14 @@ impl Controller {
     /// When to call [`Controller::handle_timeout`] if nothing else happens; `None` when the run is
     /// over.
     pub fn poll_timeout(&self) -> Option<Nanos> {
-        let repeat = self.peers.iter().filter_map(Peer::resend_at).min();
-        let probe = self.peers.iter().filter_map(|peer| peer.clock.send_at()).min();
         let seal = self.seals.due().filter(|_| self.is_under_load());
-        let all = [Some(self.beat_at), self.deadline, repeat, probe, seal];
+        let all = [Some(self.beat_at), self.deadline, self.timers.first(), seal];
         all.into_iter().flatten().min().filter(|_| self.state != ControllerState::Over)
     }
 
     /// Changes the load of phase number `phase` from `at` on (on the run's clock, at least
     /// [`CHANGE_AHEAD_MIN`] ahead).
-    pub fn change(
-        &mut self,
-        at: Nanos,
-        phase: u16,
-        change: Change,
-        now: Nanos,
-    ) -> Result<(), ChangeRefused> {
+    pub fn change(&mut self, at: Nanos, phase: u16, change: Change, now: Nanos) -> Result<(), ChangeRefused> {
         let start_at = self.started_at().filter(|_| self.state == ControllerState::Committed);
         let start_at = start_at.ok_or(ChangeRefused::NotRunning)?;
         if self.peers.iter().all(|peer| peer.state() >= AgentState::Draining) {
@@ -234,6 +234,10 @@ impl Controller {
         let AgentMessage { run, epoch, report } = message;
         if let AgentPayload::Hello(hello) = report {
             self.on_hello(from, run, &hello, now);
+            if let Some(index) = self.index_of(from) {
+                self.indexes.insert(from, index);
+                self.timers.add(&self.peers[index]);
+            }
             return self.advance(now);
         }
         if (run, epoch) != (self.setup.run, self.setup.epoch) {
@@ -250,6 +254,7 @@ impl Controller {
                 if is_late => {}
             report => self.on_report(index, report, now),
         }
+        self.timers.add(&self.peers[index]);
         self.advance(now);
     }
 
@@ -268,6 +273,7 @@ impl Controller {
                 self.send(index, ControllerPayload::Probe { id });
             }
         }
+        self.timers.set(&self.peers);
         if now >= self.clocks_at {
             self.measure_clocks(now);
         }
@@ -347,10 +353,6 @@ impl Controller {
         )
     }
 
-    fn index_of(&self, agent: AgentId) -> Option<usize> {
-        self.peers.iter().position(|peer| peer.id == Some(agent))
-    }
-
     fn command_all(&mut self, command: &Command, now: Nanos) {
         for index in 0..self.peers.len() {
             if !self.peers[index].is_settled() {
@@ -361,6 +363,7 @@ impl Controller {
 
     fn command(&mut self, index: usize, command: Command, now: Nanos) {
         let order = self.peers[index].command(command, now);
+        self.timers.add(&self.peers[index]);
         self.send(index, order);
     }
 

@@ -16,6 +16,7 @@ impl Controller {
     /// Every required agent is here: each is offered its share.
     pub(super) fn offer(&mut self, now: Nanos) {
         self.peers.sort_by(|a, b| natural(&a.name).cmp(&natural(&b.name)));
+        self.index_agents();
         let hosts: Vec<_> = self.peers.iter().map(|peer| (peer.weight, peer.capabilities)).collect();
         let weights = weights(&hosts);
         let shares = shares(&weights);
@@ -41,6 +42,7 @@ impl Controller {
         // Before the offer no agent is certain to take part.
         if self.state != ControllerState::Gathering {
             self.peers.iter_mut().filter(|peer| !peer.lost).for_each(|peer| peer.clock.begin(now));
+            self.timers.set(&self.peers);
         }
     }
 
@@ -73,6 +75,7 @@ impl Controller {
         let mut more = false;
         for &index in &worst {
             more |= self.peers[index].clock.extend(now);
+            self.timers.add(&self.peers[index]);
         }
         if !more {
             for index in worst {

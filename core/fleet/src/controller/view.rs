@@ -29,6 +29,11 @@ pub struct AgentView {
 }
 
 impl Controller {
+    /// The state of an agent, if known.
+    pub fn state(&self, agent: AgentId) -> Option<AgentState> {
+        self.index_of(agent).map(|index| self.peers[index].state())
+    }
+
     /// All agents that take part, in the order of their shares.
     pub fn agents(&self, now: Nanos) -> Vec<AgentView> {
         let view = |peer: &Peer| AgentView {

@@ -43,6 +43,7 @@ impl World {
             None => Agent::new(setup, now),
         };
         self.agents[number] = Some(agent);
+        self.touch(number);
         let former = std::mem::replace(&mut self.hosts[number], host);
         if former.zero.is_some() || former.prepared {
             self.fallen.push((number, former));
@@ -110,6 +111,7 @@ impl World {
     pub(crate) fn kill_agent(&mut self, number: usize, back_after: Option<Nanos>) {
         self.record_line(|| format!("agent {number} dies"));
         self.agents[number] = None;
+        self.touch(number);
         let now = self.clocks[number].at(self.now);
         self.hosts[number].die(now);
         if let Some(after) = back_after {

@@ -66,10 +66,11 @@ impl World {
     /// Carry out what the machines decided, until they rest.
     pub(crate) fn settle(&mut self) {
         self.settle_controllers();
-        (0..self.agents.len()).for_each(|number| self.settle_agent(number));
+        self.touched().into_iter().for_each(|number| self.settle_agent(number));
+        self.look_up_touched();
     }
 
-    /// The same after a message to or from one agent: the others have decided nothing.
+    /// The same after a message to or from one agent.
     pub(crate) fn settle_after(&mut self, number: usize) {
         self.settle_controllers();
         self.settle_agent(number);

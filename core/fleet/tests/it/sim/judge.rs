@@ -7,7 +7,7 @@ use wavetank_fleet::{AgentEnd, Change, EndCause, FleetStatus, Release};
 use wavetank_pace::Partition;
 use wavetank_units::Nanos;
 
-use crate::sim::host::Host;
+use crate::sim::host::{Disk, Host};
 use crate::sim::world::{World, name};
 
 impl World {
@@ -98,9 +98,10 @@ impl World {
 
     /// P5 and P6: the outcome says what is missing, and the archive has the rest.
     fn judge_outcome(&self) {
+        let disks: BTreeMap<String, &Disk> =
+            self.disks.iter().enumerate().map(|(number, disk)| (name(number), disk)).collect();
         for (name, archive) in &self.disk.archive {
-            let number = (0..self.disks.len()).find(|number| crate::sim::world::name(*number) == *name);
-            let disk = &self.disks[number.expect("an agent of the fleet")];
+            let disk = disks.get(name).expect("an agent of the fleet");
             let is_known = archive.iter().all(|interval| disk.spool.contains(interval));
             assert!(is_known && archive.is_sorted() && archive.len() <= disk.spool.len(), "{name}'s archive");
         }
@@ -110,7 +111,8 @@ impl World {
             return;
         }
         for (number, host) in self.records().into_iter().enumerate() {
-            let agent = outcome.agents.iter().find(|agent| agent.name == name(number)).expect("in the fleet");
+            let own = name(number);
+            let agent = outcome.agents.iter().find(|agent| agent.name == own).expect("in the fleet");
             if let AgentEnd::Sealed(cause) = agent.end {
                 assert_eq!(agent.intervals, self.disks[number].sealed, "sealed, but intervals are missing");
                 let archive = self.disk.archive.get(&agent.name).map_or(&[][..], Vec::as_slice);

@@ -6,8 +6,8 @@ use wavetank_units::Nanos;
 use crate::sim::scenario::{Act, Fault, Scenario};
 use crate::sim::world::World;
 
-/// Agents of the fleet. The time of a simulated run grows with the square.
-const AGENTS: usize = 250;
+/// Agents of the fleet.
+const AGENTS: usize = 2_000;
 
 /// One agent dies, another one is cut off for a while, and messages arrive twice.
 #[test]

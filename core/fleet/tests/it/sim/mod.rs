@@ -8,6 +8,7 @@
 mod agents;
 mod clock;
 mod controller_host;
+mod due_agents;
 mod effects;
 mod host;
 mod judge;

@@ -1,6 +1,6 @@
 //! The world: one clock, one seed, controllers, agents, hosts, disks and links.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use wavetank_fleet::{
     Agent, AgentId, AgentMessage, AgentPayload, AgentState, Change, Clocks, Controller, ControllerMessage,
@@ -11,6 +11,7 @@ use wavetank_units::Nanos;
 
 use crate::sim::clock::AgentClock;
 use crate::sim::controller_host::ControllerDisk;
+use crate::sim::due_agents::DueAgents;
 use crate::sim::host::{Disk, Host};
 use crate::sim::scenario::{Act, Fault, Scenario};
 
@@ -26,6 +27,10 @@ pub(crate) struct World {
     pub(crate) zombies: Vec<(Nanos, Controller)>,
     pub(crate) disk: ControllerDisk,
     pub(crate) agents: Vec<Option<Agent>>,
+    /// When something happens at each agent next.
+    due: DueAgents,
+    /// Agents that something has happened to since that was looked up.
+    touched: BTreeSet<usize>,
     pub(crate) clocks: Vec<AgentClock>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) disks: Vec<Disk>,
@@ -123,6 +128,8 @@ impl World {
             zombies: Vec::new(),
             disk: ControllerDisk::default(),
             agents: vec![None; agents],
+            due: DueAgents::new(agents),
+            touched: BTreeSet::new(),
             clocks,
             hosts: vec![Host::default(); agents],
             disks: vec![Disk::default(); agents],
@@ -233,7 +240,6 @@ impl World {
     }
 
     fn next(&self) -> Option<Nanos> {
-        let agents = (0..self.agents.len()).filter_map(|number| self.next_of_agent(number));
         let controller = self.controller.as_ref().and_then(Controller::poll_timeout);
         let zombies =
             self.zombies.iter().map(|(wakes, zombie)| zombie.poll_timeout().unwrap_or(*wakes).max(*wakes));
@@ -242,8 +248,27 @@ impl World {
             self.wires.keys().next().map(|key| key.0),
             self.acts.front().map(|act| act.0).filter(|_| self.controller.is_some()),
             self.fates.keys().next().map(|key| key.0),
+            self.due.first(),
         ];
-        all.into_iter().flatten().chain(agents).chain(zombies).min()
+        all.into_iter().flatten().chain(zombies).min()
+    }
+
+    /// Something happens to an agent, so that what it does next may change.
+    pub(crate) fn touch(&mut self, number: usize) {
+        self.touched.insert(number);
+    }
+
+    /// Takes the agents that were touched, and looks up when something happens at each next.
+    pub(crate) fn look_up_touched(&mut self) {
+        for number in std::mem::take(&mut self.touched) {
+            let next = self.next_of_agent(number);
+            self.due.set(number, next);
+        }
+    }
+
+    /// The agents that something happened to.
+    pub(crate) fn touched(&self) -> Vec<usize> {
+        self.touched.iter().copied().collect()
     }
 
     fn next_of_agent(&self, number: usize) -> Option<Nanos> {
@@ -275,6 +300,7 @@ impl World {
         while let Some(entry) = self.wires.first_entry().filter(|entry| entry.key().0 <= now) {
             let (number, message) = entry.remove();
             self.deliver(number, message);
+            self.touch(number);
             self.settle_after(number);
         }
         while self.controller.is_some()
@@ -282,7 +308,8 @@ impl World {
         {
             self.act(act.1);
         }
-        for number in 0..self.agents.len() {
+        self.touched.extend(self.due.due_at(now));
+        for number in self.touched.clone() {
             if self.suspended_until(number).is_none() {
                 self.advance_agent(number);
             }
