@@ -54,14 +54,18 @@ pub(crate) struct AgentFolderArgs {
 #[command(after_help = "\
 For example: wavetank fleet settle --fleet dc1.yaml
              wavetank fleet settle latest --fleet dc1.yaml --format json
+             wavetank fleet settle latest --lab demo
 Agents keep their intervals until the archive has them: after the loss of an agent or of the controller, this command
-fetches them over ssh, computes the result again, and deletes them on the hosts")]
+fetches them over ssh, or from the folder of a lab, computes the result again, and deletes them on the hosts")]
 pub(crate) struct FleetSettleArgs {
     /// Folder, name or id of a run, or `latest` [default: all runs that agents keep intervals of]
     #[arg(value_name = "RUN|latest", value_parser = |text: &str| parse_run(text, "wavetank fleet settle latest"))]
     pub(crate) run: Option<String>,
     #[command(flatten)]
     pub(crate) agents: FleetAgentArgs,
+    /// Settle runs of `lab run --agents` in the running lab of this name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["hosts", "exclude", "group", "fleet", "inventory", "dir"])]
+    pub(crate) lab: Option<String>,
     /// Directory of stored runs [default: `WAVETANK_RUNS`, or runs]
     #[arg(long, value_name = "DIR", default_value_os_t = default_runs_dir(), hide_default_value = true)]
     pub(crate) runs_dir: PathBuf,

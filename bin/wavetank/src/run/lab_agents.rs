@@ -43,6 +43,18 @@ struct LabAgent {
     process: HostProcess,
 }
 
+/// The folders of the agents on the hosts of a lab, with the names of the hosts.
+pub(crate) fn agent_folders(lab: &LabFolder) -> Vec<(String, PathBuf)> {
+    let hosts = std::fs::read_dir(lab.path().join("hosts")).into_iter().flatten().flatten();
+    let names = hosts.filter_map(|host| host.file_name().into_string().ok());
+    let mut folders: Vec<(String, PathBuf)> = names
+        .map(|name| (name.clone(), lab.host_folder(&name).join(AGENT_FOLDER)))
+        .filter(|(_, folder)| folder.is_dir())
+        .collect();
+    folders.sort();
+    folders
+}
+
 impl LabRun {
     /// Starts the agents of the load hosts and returns them as the fleet that sends the load of
     /// `plan`; `None` if this process sends it.

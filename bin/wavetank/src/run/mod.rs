@@ -108,6 +108,8 @@ pub(crate) use host::Host;
 pub(crate) use host_error::host_error;
 pub(crate) use judge::{RunFacts, build_record};
 #[cfg(target_os = "linux")]
+pub(crate) use lab_agents::agent_folders;
+#[cfg(target_os = "linux")]
 pub(crate) use lab_run::{LabRun, check_host_condition, first_load_host};
 #[cfg(target_os = "linux")]
 pub(crate) use live_metrics::{MetricsOutputs, SharedOutputs};

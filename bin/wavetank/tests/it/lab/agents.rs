@@ -175,6 +175,40 @@ fn check_killed(name: &str, on_loss: &str, (status, exit): (&str, i32)) {
     place.nothing_left("run");
 }
 
+/// What the agents kept comes into the archive, and is deleted.
+fn check_settled(place: &Place) {
+    let spools = |host: &str| {
+        let folder = place.labs().join(&place.name).join("hosts").join(host).join(".agent/spools");
+        let files = fs::read_dir(folder).expect("the folder of an agent").flatten();
+        files.map(|file| fs::read_to_string(file.path()).expect("a spool")).collect::<Vec<_>>()
+    };
+    let sealed = |text: &str| text.lines().filter(|line| line.starts_with("{\"v\":")).count();
+    let hosts = ["load1", "load2", "load3"];
+    let kept = hosts.map(|host| spools(host).iter().map(|text| sealed(text)).sum::<usize>());
+    let runs = place.labs().with_file_name("runs");
+    let settle = |words: &[&str]| {
+        let all = ["fleet", "settle", "latest", "--format", "json", "--runs-dir", &runs.to_string_lossy()];
+        let program = Program::new(env!("CARGO_BIN_EXE_wavetank"));
+        let program = program.environment("WAVETANK_LABS", &place.labs().to_string_lossy());
+        program.args(all.iter().chain(words)).run()
+    };
+    let outcome = settle(&["--lab", &place.name]);
+    let settled = &outcome.json()["runs"][0];
+    assert_eq!(settled["status"], "incomplete", "the plan was not carried out: {outcome}");
+    for (host, kept) in hosts.iter().zip(kept) {
+        let file = archive(place).join(format!("intervals/{host}.jsonl"));
+        assert_eq!(sealed(&fs::read_to_string(file).expect("its intervals")), kept, "each once: {outcome}");
+        assert!(kept > 0 && spools(host).is_empty(), "{host} keeps nothing any more: {outcome}");
+    }
+    assert!(archive(place).join("run.json").is_file(), "{outcome}");
+    let again = settle(&["--lab", &place.name]);
+    assert!(again.expect_exit(5).stdout.contains("it is settled already"), "{again}");
+    let both = settle(&["--lab", &place.name, "-w", "load1"]);
+    both.expect_exit(2);
+    // The next run has an archive of its own.
+    fs::remove_dir_all(runs).expect("its own folder");
+}
+
 #[test]
 fn agents_end_with_a_run_that_is_killed() {
     let Some(place) = Place::new("agents-orphans", LAB) else { return };
@@ -186,6 +220,7 @@ fn agents_end_with_a_run_that_is_killed() {
     let are_gone =
         || ["load1", "load2", "load3"].iter().all(|host| agent(&place, host).is_none()).then_some(());
     assert!(poll_until(LIMIT, are_gone).is_some(), "agents outlive their run");
+    check_settled(&place);
     // The lab is free for the next run.
     let (outcome, record) = self::run(&place, &["http://app:8080/", "-r", "90/s", "-d", "1s"]);
     check_exit(&outcome, &record, 0);

@@ -5,6 +5,7 @@ mod settled_events;
 mod settled_fleet;
 mod settled_record;
 mod settlement;
+mod spool_hosts;
 mod spools;
 mod unsettled_run;
 
@@ -18,9 +19,9 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 pub(super) use spools::listing;
 
 use self::settlement::Settlement;
+use self::spool_hosts::SpoolHosts;
 use self::spools::HostSpools;
 use self::unsettled_run::{UnsettledRun, cannot_settle};
-use super::agent_hosts::AgentHosts;
 use crate::cli::{FileFormat, FleetSettleArgs};
 use crate::run::output;
 
@@ -32,7 +33,7 @@ pub(super) fn settle(args: &FleetSettleArgs) -> Result<u8, UserError> {
     let named = args.run.as_deref().map(|name| UnsettledRun::named(&runs, name)).transpose()?;
     // An archive in use is refused before any host is asked.
     named.as_ref().map(UnsettledRun::lock).transpose()?;
-    let hosts = AgentHosts::read(&agents.hosts, &agents.ssh, &agents.folder.dir)?;
+    let hosts = SpoolHosts::read(args)?;
     let spools = HostSpools::look(&hosts);
     let unsettled = match named {
         Some(run) => {

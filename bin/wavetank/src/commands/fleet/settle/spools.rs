@@ -1,43 +1,35 @@
-//! [`HostSpools`]: what the agents of the selected hosts keep, over ssh.
+//! [`HostSpools`]: what the agents of the selected hosts keep.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Error, Read as _};
 use std::process::{ChildStdout, Stdio};
 
 use wavetank_store::{ArchiveSettling, MergedSpool, SettleProblem};
-use wavetank_units::{Nanos, shell_quoted};
 
-use super::super::agent_hosts::{AgentHosts, HostScript, failure};
+use super::spool_hosts::SpoolHosts;
 use super::unsettled_run::reason;
 use crate::commands::agent::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 
-/// Time for a look at the spools of a host, which are read once.
-const LIST_MAX: Nanos = Nanos::from_secs(300);
 /// Bytes of a line before the spool's own, e.g. of a startup file of the shell.
 const GREETING_BYTES_MAX: u64 = 64 << 10;
 /// Lines before the spool's own.
 const GREETING_LINES_MAX: usize = 1_000;
-/// Prints the spools. A host that never had an agent has none.
-const LIST: &str = "[ -x \"$d/wavetank\" ] || { echo 'no agent is installed' >&2; exit 3; }\n\
-    \"$d/wavetank\" agent spool list --dir \"$d\"";
-
 /// What the agents of the selected hosts keep.
 pub(super) struct HostSpools<'a> {
-    hosts: &'a AgentHosts,
+    hosts: &'a SpoolHosts,
     /// By the name of the host: its spools, or why they are unknown.
     pub(super) listed: BTreeMap<String, Result<SpoolsDoc, String>>,
 }
 
 impl<'a> HostSpools<'a> {
     /// Looks at all hosts.
-    pub(super) fn look(hosts: &'a AgentHosts) -> Self {
-        let runs = hosts.run_on_all(LIST, LIST_MAX);
-        let listed = hosts.hosts.iter().zip(&runs).map(|(host, run)| {
-            let spools = match failure(run) {
-                Some(reason) => Err(reason),
-                None => listing(&run.stdout).ok_or_else(|| "it did not list its spools".to_owned()),
-            };
-            (host.name.clone(), spools)
+    pub(super) fn look(hosts: &'a SpoolHosts) -> Self {
+        let names = hosts.names();
+        let commands = (0..names.len()).map(|host| (host, vec!["list".to_owned()])).collect();
+        let listed = hosts.run(commands).into_iter().map(|(host, output)| {
+            let unlisted = || "it did not list its spools".to_owned();
+            let spools = output.and_then(|output| listing(&output).ok_or_else(unlisted));
+            (names[host].to_owned(), spools)
         });
         let listed = listed.collect();
         Self { hosts, listed }
@@ -79,10 +71,10 @@ impl<'a> HostSpools<'a> {
         archive: &mut ArchiveSettling,
     ) -> Result<MergedSpool, String> {
         let index = self.index(host).ok_or("it is not selected")?;
-        let script = format!("\"$d/wavetank\" agent spool send --dir \"$d\" --run {}", spool.run);
-        let mut process = self.hosts.process(index, &script);
+        let command = ["send", "--run"].map(str::to_owned).into_iter().chain([spool.run.to_string()]);
+        let mut process = self.hosts.process(index, &command.collect());
         process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let failed = |error: Error| format!("cannot start ssh: {error}");
+        let failed = |error: Error| format!("cannot start a process: {error}");
         let mut process = process.spawn().map_err(failed)?;
         let stdout = process.stdout.take().expect("it is a pipe");
         let mut reader = BufReader::with_capacity(1 << 16, stdout);
@@ -98,21 +90,17 @@ impl<'a> HostSpools<'a> {
     /// Deletes spools, each with the digest of its intervals, which an archive has durably. Returns
     /// why a spool stays, by host.
     pub(super) fn delete(&self, spools: &[(String, u64, String)]) -> BTreeMap<String, String> {
-        let scripts = spools.iter().filter_map(|(host, run, digest)| {
-            let text = format!(
-                "\"$d/wavetank\" agent spool delete --dir \"$d\" --run {run} --digest {}",
-                shell_quoted(digest)
-            );
-            Some(HostScript { host: self.index(host)?, text, input: None, time_limit: Some(LIST_MAX) })
+        let commands = spools.iter().filter_map(|(host, run, digest)| {
+            let words = ["delete", "--run", &run.to_string(), "--digest", digest].map(str::to_owned);
+            Some((self.index(host)?, words.to_vec()))
         });
-        let runs = self.hosts.run(scripts.collect(), None, &mut |_| {});
-        let failed =
-            runs.iter().filter_map(|(host, run)| Some((self.hosts.hosts[*host].name.clone(), failure(run)?)));
-        failed.collect()
+        let names = self.hosts.names();
+        let runs = self.hosts.run(commands.collect()).into_iter();
+        runs.filter_map(|(host, output)| Some((names[host].to_owned(), output.err()?))).collect()
     }
 
     fn index(&self, host: &str) -> Option<usize> {
-        self.hosts.hosts.iter().position(|known| known.name == host)
+        self.hosts.names().iter().position(|known| *known == host)
     }
 }
 
