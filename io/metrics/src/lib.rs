@@ -24,6 +24,8 @@ mod metric;
 #[cfg(target_os = "linux")]
 mod otlp;
 #[cfg(target_os = "linux")]
+mod otlp_proto;
+#[cfg(target_os = "linux")]
 mod output_thread;
 #[cfg(target_os = "linux")]
 mod outputs;
@@ -51,6 +53,8 @@ pub use json_lines::encode_json_lines;
 pub use metric::{ALL, Kind, Metric};
 #[cfg(target_os = "linux")]
 pub use otlp::encode_otlp;
+#[cfg(target_os = "linux")]
+pub use otlp_proto::encode_otlp_proto;
 #[cfg(target_os = "linux")]
 pub use output_thread::Loss;
 #[cfg(target_os = "linux")]

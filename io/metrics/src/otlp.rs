@@ -9,17 +9,22 @@ use crate::metric::{Kind, Metric};
 use crate::snapshot::{BOUNDS_NS, Buckets, Family, Labels, Point, Snapshot, Value, seconds};
 
 /// `AGGREGATION_TEMPORALITY_CUMULATIVE`.
-const CUMULATIVE: u8 = 2;
+pub(crate) const CUMULATIVE: u8 = 2;
 
 /// A snapshot as the body of a request to `/v1/metrics`.
 pub fn encode_otlp(snapshot: &Snapshot) -> String {
     let metrics: Vec<Json> = snapshot.families.iter().map(|family| metric(snapshot, family)).collect();
-    let resource = [("service.name", "wavetank"), ("service.instance.id", snapshot.run.as_str())];
+    let resource = resource_attributes(snapshot);
     let body = json!({"resourceMetrics": [{
         "resource": {"attributes": resource.map(|(name, value)| attribute(name, value))},
         "scopeMetrics": [{"scope": {"name": "wavetank"}, "metrics": metrics}],
     }]});
     body.to_string()
+}
+
+/// What the metrics are of.
+pub(crate) fn resource_attributes(snapshot: &Snapshot) -> [(&'static str, &str); 2] {
+    [("service.name", "wavetank"), ("service.instance.id", &snapshot.run)]
 }
 
 fn metric(snapshot: &Snapshot, family: &Family) -> Json {
@@ -40,7 +45,7 @@ fn metric(snapshot: &Snapshot, family: &Family) -> Json {
 }
 
 /// The unit by UCUM, as OpenTelemetry asks.
-fn unit(metric: Metric) -> &'static str {
+pub(crate) fn unit(metric: Metric) -> &'static str {
     match metric.unit {
         "seconds" => "s",
         "bytes" => "By",
@@ -61,7 +66,8 @@ fn point(snapshot: &Snapshot, point: &Point) -> Json {
         Value::Buckets(buckets) => {
             json["count"] = buckets.count.to_string().into();
             json["sum"] = buckets.sum_seconds().into();
-            json["bucketCounts"] = counts(buckets).into();
+            let counts = bucket_counts(buckets).into_iter();
+            json["bucketCounts"] = counts.map(|count| count.to_string()).collect::<Vec<_>>().into();
             json["explicitBounds"] = BOUNDS_NS.map(seconds).to_vec().into();
         }
     }
@@ -69,10 +75,10 @@ fn point(snapshot: &Snapshot, point: &Point) -> Json {
 }
 
 /// The count of each bucket alone; the last one has no upper bound.
-fn counts(buckets: &Buckets) -> Vec<String> {
+pub(crate) fn bucket_counts(buckets: &Buckets) -> Vec<u64> {
     let mut before = 0;
     let all = buckets.cumulative.iter().chain([&buckets.count]);
-    all.map(|&count| (count - std::mem::replace(&mut before, count)).to_string()).collect()
+    all.map(|&count| count - std::mem::replace(&mut before, count)).collect()
 }
 
 fn attributes(labels: &Labels) -> Vec<Json> {

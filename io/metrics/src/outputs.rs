@@ -15,6 +15,7 @@ use crate::datagrams::{DatagramLines, DatagramSink, FileSink, ReplacedFile};
 use crate::http_client::{Encode, HttpSink};
 use crate::influx::encode_influx;
 use crate::otlp::encode_otlp;
+use crate::otlp_proto::encode_otlp_proto;
 use crate::output_thread::{Loss, OutputThread, Sink};
 use crate::remote_write::encode_remote_write;
 use crate::scrape_server::ScrapeServer;
@@ -130,6 +131,11 @@ fn open(spec: &OutputSpec) -> Result<Ready, UserError> {
         OutputSpec::Otlp(receiver) => {
             let encode: Encode = |snapshot| Ok(encode_otlp(snapshot).into_bytes());
             let headers = [("Content-Type", "application/json")];
+            http(spec, receiver, &headers, ("WAVETANK_OTLP_TOKEN", "Bearer"), encode)?
+        }
+        OutputSpec::OtlpProto(receiver) => {
+            let encode: Encode = |snapshot| Ok(encode_otlp_proto(snapshot));
+            let headers = [("Content-Type", "application/x-protobuf")];
             http(spec, receiver, &headers, ("WAVETANK_OTLP_TOKEN", "Bearer"), encode)?
         }
         OutputSpec::Influx(receiver) => {

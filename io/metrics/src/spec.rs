@@ -21,6 +21,8 @@ pub enum OutputSpec {
     PrometheusWrite(HttpReceiver),
     /// OTLP over HTTP, in JSON.
     Otlp(HttpReceiver),
+    /// OTLP over HTTP, in protobuf.
+    OtlpProto(HttpReceiver),
     /// Line protocol of InfluxDB over HTTP.
     Influx(HttpReceiver),
     /// Line protocol of InfluxDB in datagrams.
@@ -52,7 +54,7 @@ pub struct UdpReceiver {
 }
 
 /// What every error about the value says how to do.
-const FORMS: &str = "use prometheus=:9464, prometheus-write=URL, otlp=URL, influx=URL, influx=udp://HOST:PORT, statsd=HOST:PORT, json=FILE or json=-";
+const FORMS: &str = "use prometheus=:9464, prometheus-write=URL, otlp=URL, otlp-proto=URL, influx=URL, influx=udp://HOST:PORT, statsd=HOST:PORT, json=FILE or json=-";
 
 impl OutputSpec {
     /// Reads `KIND=WHERE`.
@@ -79,6 +81,7 @@ impl OutputSpec {
             }
             "prometheus-write" => Ok(Self::PrometheusWrite(http("/api/v1/write")?)),
             "otlp" => Ok(Self::Otlp(http("/v1/metrics")?)),
+            "otlp-proto" => Ok(Self::OtlpProto(http("/v1/metrics")?)),
             "influx" => match place.strip_prefix("udp://") {
                 Some(place) => Ok(Self::InfluxUdp(udp(text, place.trim_end_matches('/'))?)),
                 None => influx(&redact_output(text), http("")?),
@@ -96,6 +99,7 @@ impl OutputSpec {
             Self::Prometheus { host, port } => format!("prometheus {}", joined(host, *port)),
             Self::PrometheusWrite(receiver) => format!("prometheus-write {}", receiver.place()),
             Self::Otlp(receiver) => format!("otlp {}", receiver.place()),
+            Self::OtlpProto(receiver) => format!("otlp-proto {}", receiver.place()),
             Self::Influx(receiver) => format!("influx {}", receiver.place()),
             Self::InfluxUdp(UdpReceiver { host, port }) => format!("influx udp://{}", joined(host, *port)),
             Self::Statsd(UdpReceiver { host, port }) => format!("statsd {}", joined(host, *port)),

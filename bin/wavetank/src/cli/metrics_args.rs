@@ -11,8 +11,8 @@ use super::output_formats::OutputFormat;
 #[command(next_help_heading = "Result")]
 pub(crate) struct MetricsArgs {
     /// Send metrics during the run (repeatable): prometheus=[HOST]:PORT to be scraped,
-    /// prometheus-write=URL, otlp=URL, influx=URL, influx=udp://HOST:PORT, statsd=HOST:PORT,
-    /// json=FILE, json=-
+    /// prometheus-write=URL, otlp=URL, otlp-proto=URL, influx=URL, influx=udp://HOST:PORT,
+    /// statsd=HOST:PORT, json=FILE, json=-
     #[arg(long = "metrics", value_name = "KIND=WHERE", value_parser = OutputSpec::parse)]
     pub(crate) outputs: Vec<OutputSpec>,
 }

@@ -229,7 +229,7 @@ fn every_metric_of_the_dashboard_is_exported() {
 #[test]
 fn help_and_errors_name_the_kinds() {
     let help = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["run", "--help"]).run();
-    for kind in ["prometheus=", "prometheus-write=", "otlp=", "influx=", "statsd=", "json="] {
+    for kind in ["prometheus=", "prometheus-write=", "otlp=", "otlp-proto=", "influx=", "statsd=", "json="] {
         assert!(help.stdout.contains(kind), "{help}");
     }
 }

@@ -110,7 +110,9 @@ fn prometheus_has_the_counts_of_the_result() {
     check(&run(&format!("prometheus=127.0.0.1:{scraped}")));
     check(&run(&format!("prometheus-write=http://127.0.0.1:{}", prometheus.port)));
     if prometheus.takes_otlp() {
-        check(&run(&format!("otlp=http://127.0.0.1:{}/api/v1/otlp/v1/metrics", prometheus.port)));
+        for kind in ["otlp", "otlp-proto"] {
+            check(&run(&format!("{kind}=http://127.0.0.1:{}/api/v1/otlp/v1/metrics", prometheus.port)));
+        }
     } else {
         skip(&format!("{name}, OTLP"), "this prometheus is older than 2.47");
     }
@@ -130,7 +132,7 @@ fn published_libraries_read_the_counts_of_the_result() {
     }
     let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
     let target = Target::start(Script::constant(Duration::from_millis(3)));
-    for (kind, path) in [("otlp", ""), ("influx", "/load")] {
+    for (kind, path) in [("otlp", ""), ("otlp-proto", ""), ("influx", "/load")] {
         let place = TestDir::new();
         let (script, ready) = (place.write("receiver.py", RECEIVER), place.file("port"));
         let receiver = python.clone().args([script.as_str(), &ready]).start();

@@ -15,9 +15,17 @@ series = {}
 problems = []
 
 
-def otlp(body):
+def otlp(kind, body):
     """Names are those that Prometheus gives to metrics of OTLP."""
-    request = json_format.Parse(body, metrics_service_pb2.ExportMetricsServiceRequest())
+    if kind == "application/json":
+        request = json_format.Parse(body, metrics_service_pb2.ExportMetricsServiceRequest())
+    else:
+        assert kind == "application/x-protobuf", kind
+        request = metrics_service_pb2.ExportMetricsServiceRequest.FromString(body)
+        # Fields that the published messages do not have would be lost without a word.
+        strange = request.SerializeToString(deterministic=True)
+        request.DiscardUnknownFields()
+        assert request.SerializeToString(deterministic=True) == strange, "unknown fields"
     metrics = [m for r in request.resource_metrics for s in r.scope_metrics for m in s.metrics]
     for metric in metrics:
         unit = UNITS[metric.unit]
@@ -58,8 +66,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
             if self.path == "/v1/metrics":
-                assert self.headers["Content-Type"] == "application/json", self.headers
-                otlp(body)
+                otlp(self.headers["Content-Type"], body)
             else:
                 influx(body)
         except Exception as error:

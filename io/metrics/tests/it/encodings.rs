@@ -2,7 +2,7 @@
 
 use wavetank_metrics::{
     ALL, BOUNDS_NS, Kind, Snapshot, StatsdEncoder, TextFormat, encode_influx, encode_json_lines, encode_otlp,
-    encode_remote_write, encode_text,
+    encode_otlp_proto, encode_remote_write, encode_text,
 };
 
 use crate::support::snapshot;
@@ -163,6 +163,57 @@ fn remote_write_has_sorted_labels_and_milliseconds() {
     let sample = fields(&first[4].1);
     assert_eq!(sample[0].1, 417_f64.to_le_bytes());
     assert_eq!(sample[1].1, 1_700_000_001_000_u64.to_le_bytes());
+}
+
+#[test]
+fn otlp_in_protobuf_has_the_same_content() {
+    let body = encode_otlp_proto(&snapshot(417));
+    let all = |bytes: &[u8], number: u64| -> Vec<Vec<u8>> {
+        fields(bytes).into_iter().filter(|field| field.0 == number).map(|field| field.1).collect()
+    };
+    let one = |bytes: &[u8], number: u64| -> Vec<u8> {
+        let found = all(bytes, number);
+        assert_eq!(found.len(), 1, "field {number} of {:?}", fields(bytes));
+        found.into_iter().next().expect("there is one")
+    };
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("UTF-8");
+    let pairs = |bytes: &[u8], number: u64| -> Vec<(String, String)> {
+        let pair = |bytes: &Vec<u8>| (text(&one(bytes, 1)), text(&one(&one(bytes, 2), 1)));
+        all(bytes, number).iter().map(pair).collect()
+    };
+    let owned = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    let resource = one(&body, 1);
+    let instance = [owned("service.name", "wavetank"), owned("service.instance.id", "7f")];
+    assert_eq!(pairs(&one(&resource, 1), 1), instance);
+    let scope = one(&resource, 2);
+    assert_eq!(text(&one(&one(&scope, 1), 1)), "wavetank");
+    let metrics = all(&scope, 2);
+    let names: Vec<String> = metrics.iter().map(|metric| text(&one(metric, 1))).collect();
+    assert_eq!(names, ["wavetank_requests_done", "wavetank_requests_open", "wavetank_response_seconds"]);
+    let sum = one(&metrics[0], 7);
+    let flags = (one(&sum, 2), one(&sum, 3));
+    assert_eq!(flags, (2_u64.to_le_bytes().to_vec(), 1_u64.to_le_bytes().to_vec()), "cumulative, rising");
+    let point = one(&sum, 1);
+    assert_eq!(one(&point, 6), 417_i64.to_le_bytes());
+    assert_eq!(one(&point, 3), 1_700_000_001_000_000_000_u64.to_le_bytes());
+    let labels = [owned("run", "7f"), owned("phase", "main"), owned("step", "GET /a b")];
+    assert_eq!(pairs(&point, 7), labels);
+    assert_eq!(one(&one(&one(&metrics[1], 5), 1), 4), 2_f64.to_le_bytes());
+    let histogram = one(&metrics[2], 9);
+    let times = one(&histogram, 1);
+    assert_eq!(
+        (one(&times, 4), one(&times, 5)),
+        (2_u64.to_le_bytes().to_vec(), 100.001_f64.to_le_bytes().to_vec())
+    );
+    // Numbers of a fixed length are packed.
+    let counts: Vec<u64> = one(&times, 6)
+        .chunks_exact(8)
+        .map(|bytes| u64::from_le_bytes(bytes.try_into().expect("eight")))
+        .collect();
+    assert_eq!((counts.len(), one(&times, 7).len()), (BOUNDS_NS.len() + 1, 8 * BOUNDS_NS.len()));
+    let places: Vec<_> = (0..counts.len()).filter(|&place| counts[place] != 0).collect();
+    assert_eq!(places, [8, 41]);
+    assert_eq!(text(&one(&metrics[2], 3)), "s");
 }
 
 #[test]

@@ -96,6 +96,14 @@ fn otlp_receives_json() {
 }
 
 #[test]
+fn otlp_receives_protobuf() {
+    let (head, body) = exchange("otlp-proto", "HOST");
+    assert!(head.starts_with("POST /v1/metrics HTTP/1.1\r\n"), "{head}");
+    assert!(lines(&head).contains(&"content-type: application/x-protobuf".to_owned()), "{head}");
+    assert_eq!(body, wavetank_metrics::encode_otlp_proto(&snapshot(417)));
+}
+
+#[test]
 fn remote_write_receives_snappy() {
     let (head, body) = exchange("prometheus-write", "HOST");
     assert!(head.starts_with("POST /api/v1/write HTTP/1.1\r\n"), "{head}");

@@ -14,7 +14,10 @@ fn check(text: &str, label: &str) -> OutputSpec {
 fn url(text: &str) -> String {
     match OutputSpec::parse(text) {
         Ok(
-            OutputSpec::PrometheusWrite(receiver) | OutputSpec::Otlp(receiver) | OutputSpec::Influx(receiver),
+            OutputSpec::PrometheusWrite(receiver)
+            | OutputSpec::Otlp(receiver)
+            | OutputSpec::OtlpProto(receiver)
+            | OutputSpec::Influx(receiver),
         ) => receiver.url.to_string(),
         other => panic!("{text}: {other:?}"),
     }
@@ -39,6 +42,7 @@ fn an_empty_path_becomes_the_usual_one() {
         ("prometheus-write=http://h:9090", "http://h:9090/api/v1/write"),
         ("prometheus-write=http://h:9009/api/v1/push", "http://h:9009/api/v1/push"),
         ("otlp=https://h:4318/", "https://h:4318/v1/metrics"),
+        ("otlp-proto=http://h:4318", "http://h:4318/v1/metrics"),
         ("otlp=http://h/api/v1/otlp/v1/metrics", "http://h/api/v1/otlp/v1/metrics"),
         ("influx=http://h:8086/load", "http://h:8086/write?db=load"),
         ("influx=http://h:8086?db=load&rp=week", "http://h:8086/write?db=load&rp=week"),
@@ -62,6 +66,7 @@ fn wrong_values_are_refused_without_their_password() {
         "statsd=a/b:8125",
         "graphite=h:2003",
         "otlp=h:4318",
+        "otlp-proto=h:4318",
         "otlp=ftp://me:pass%2Fword@h/",
         "otlp=http://me:secret@h/#x",
         "influx=http://me:secret@h:8086",
