@@ -87,8 +87,9 @@ impl fmt::Display for LoadChangeError {
 
 impl Plan {
     /// Changes the load of the phase that is active at `at` of the run's clock, and returns its
-    /// index. Of several active phases, `phase` is the index of the one to change. Load threads change their own schedules by the same rules. This plan follows for
-    /// everything that compares the load with the plan.
+    /// index. Of several active phases, `phase` is the index of the one to change. Load threads
+    /// change their own schedules by the same rules. This plan follows for everything that compares
+    /// the load with the plan.
     ///
     /// # Errors
     /// If no phase can take the change. The plan is as before.

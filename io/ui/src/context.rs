@@ -83,8 +83,8 @@ impl Context {
         Ok(found.filter(|_| !named.is_empty()).map(|name| self.runs().path().join(name)))
     }
 
-    /// The folder of the stored run or search with this name or id, as an absolute path, so that no option
-    /// can be read in its place.
+    /// The folder of the stored run or search with this name or id, as an absolute path, so that no
+    /// option can be read in its place.
     pub(crate) fn folder(&self, run: &str) -> Result<PathBuf, Problem> {
         let path = match self.search(run)? {
             Some(search) => search,

@@ -91,7 +91,9 @@ fn hint(error: &LoadChangeError) -> String {
         LoadChangeError::TooMany(LoadChange::Connections(_), _, most) => {
             format!("set `connections={most}` or less")
         }
-        LoadChangeError::TooMany(_, _, most) => format!("set `users={most}` or less"),
+        LoadChangeError::TooMany(_, _, most) => {
+            format!("set `users={most}` or less; for more, plan a phase with more users")
+        }
         LoadChangeError::Recorded(_) | LoadChangeError::TooManyPieces(_) => {
             "stop the run, and start one with another load".to_owned()
         }

@@ -63,8 +63,8 @@ impl Controller {
             |peer: &Peer, seq| peer.seen <= seq && peer.done().is_none_or(|done| done.intervals > seq);
         let mut sealed = Vec::new();
         while let Some(seq) = self.seals.poll(now, |seq| {
-            // It goes round, so that each agent is looked at once for an interval, and not once for
-            // each message.
+            // It goes round: for an interval it looks at each agent a single time, and not for each
+            // message.
             let is_awaited = |index: &usize| !peers[*index].lost && lacks(&peers[*index], seq);
             let next = (*awaited..peers.len()).chain(0..peers.len().min(*awaited)).find(is_awaited);
             *awaited = next.unwrap_or(0);

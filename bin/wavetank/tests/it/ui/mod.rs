@@ -300,6 +300,8 @@ fn a_search_is_watched_and_stopped_in_a_browser() {
     browser.wait_for("document.querySelectorAll('section.search li .badge.pass').length >= 2");
     browser.wait_for("document.querySelector('#rate path.s0')?.getAttribute('d')");
     browser.wait_for(&text_contains("A search chooses its own load."));
+    // The host that sends the load, with a bar for each of its CPUs.
+    browser.wait_for("document.querySelector('ul.hosts .bars meter') && document.querySelector('ul.hosts').innerText.includes('TCP sockets')");
     press_button(&mut browser, "Stop the run …");
     press_button(&mut browser, "Stop now and cut open requests");
     browser.wait_for(&text_contains("INCOMPLETE: stopped by its user"));
