@@ -42,12 +42,18 @@ pub struct Dial {
     pub asks_ends: bool,
     /// The TLS of this connection, if any. Drivers without TLS ignore it.
     pub tls: Option<DialTls>,
+    /// A UDP socket is connected instead of a TCP connection. Each send is one datagram, and each
+    /// [`Event::Received`] has one. Empty ones are not reported.
+    ///
+    /// Nothing is sent to connect. [`Event::Ended`] reports an error that came back over the
+    /// network, such as `ECONNREFUSED` for a port that no program uses.
+    pub datagrams: bool,
 }
 
 impl Dial {
     /// Returns a dial to `to` without TLS, from an address that the kernel chooses.
     pub const fn plain(to: SocketAddr) -> Self {
-        Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None }
+        Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None, datagrams: false }
     }
 }
 

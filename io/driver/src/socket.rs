@@ -54,8 +54,22 @@ pub(crate) fn delay_acknowledgement(socket: &OwnedFd) -> Result<(), Errno> {
 
 /// Returns a non-blocking stream socket for the address family of `family_of`.
 pub(crate) fn plain_stream(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
+    plain(family_of, libc::SOCK_STREAM)
+}
+
+/// Returns a non-blocking UDP socket that is bound to `from`. Its port must be free: another socket
+/// on it could take its datagrams.
+pub(crate) fn datagram(to: SocketAddr, from: Option<SocketAddr>) -> Result<OwnedFd, Errno> {
+    let socket = plain(to, libc::SOCK_DGRAM)?;
+    if let Some(from) = from {
+        bind(&socket, from)?;
+    }
+    Ok(socket)
+}
+
+fn plain(family_of: SocketAddr, kind: i32) -> Result<OwnedFd, Errno> {
     let family = family(family_of);
-    let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no pointers are passed.
     let fd = Errno::check(unsafe { libc::socket(family, kind, 0) })?;
     // SAFETY: `fd` was just returned by the kernel and has no other owner.

@@ -46,11 +46,13 @@ pub(crate) enum Operation {
     Timer = 16,
     /// Installing a socket into the process's table of files.
     Install = 17,
+    /// A UDP socket.
+    Datagrams = 18,
 }
 
 impl Operation {
     /// All operations, in the order of their numbers, which start at 1.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::Connection,
         Self::Listener,
         Self::Wake,
@@ -68,6 +70,7 @@ impl Operation {
         Self::Flushed,
         Self::Timer,
         Self::Install,
+        Self::Datagrams,
     ];
 }
 

@@ -49,7 +49,7 @@ impl Epoll {
         self.accepted += 1;
         let accepted = socket::accept(fd);
         let adopted = match accepted {
-            Ok(Some(socket)) => self.adopt(socket, false),
+            Ok(Some(socket)) => self.adopt(socket, false, Operation::Connection),
             Ok(None) => {
                 self.accepted = 0;
                 self.at += 1;

@@ -4,6 +4,7 @@
 //! socket is drained (epoll(7)), so most answers cost one receive and no further call.
 
 mod accept;
+mod datagrams;
 mod edges;
 mod wait;
 
@@ -48,6 +49,8 @@ pub struct Epoll {
     unfinished: Vec<libc::epoll_event>,
     /// Accepted from the current listener in this turn.
     accepted: u32,
+    /// Datagrams received from the current socket in this turn.
+    datagrams: u32,
     buffer: Box<[u8]>,
     /// The connection of the last receive, if its end came with these bytes.
     ending: Option<ConnId>,
@@ -75,6 +78,7 @@ impl Driver for Epoll {
             paused: Vec::new(),
             resume_at: Nanos::MAX,
             accepted: 0,
+            datagrams: 0,
             buffer: vec![0; RECEIVE_BYTES].into_boxed_slice(),
             ending: None,
             stale: 0,
@@ -89,6 +93,9 @@ impl Driver for Epoll {
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
+        if dial.datagrams {
+            return self.connect_datagrams(dial);
+        }
         let socket = socket::plain_stream(dial.to)?;
         if let Some(from) = dial.from {
             socket::bind_source(&socket, from)?;
@@ -98,7 +105,7 @@ impl Driver for Epoll {
         }
         socket::connect(&socket, dial.to)?;
         // Even if it is done already: the edge on registration reports it like any other.
-        let conn = self.adopt(socket, true)?;
+        let conn = self.adopt(socket, true, Operation::Connection)?;
         if !socket::is_tcp(dial.to)
             && let Some(entry) = self.sockets.get(conn)
         {
@@ -192,6 +199,7 @@ impl Driver for Epoll {
             let event = match token.operation() {
                 Some(Operation::Connection) => self.connection_ready(token.conn(), events),
                 Some(Operation::Listener) => self.listener_ready(token.conn().slot),
+                Some(Operation::Datagrams) => self.datagrams_ready(token.conn(), events),
                 Some(Operation::Wake) => {
                     self.waker.acknowledge();
                     self.at += 1;
@@ -277,11 +285,11 @@ impl Epoll {
         .map(drop)
     }
 
-    fn adopt(&mut self, socket: OwnedFd, connecting: bool) -> Result<ConnId, Errno> {
+    fn adopt(&mut self, socket: OwnedFd, connecting: bool, kind: Operation) -> Result<ConnId, Errno> {
         let conn = self.sockets.insert(socket, connecting);
         let events = (libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET) as u32;
         let entry = self.sockets.get(conn).expect("just inserted");
-        let mut event = libc::epoll_event { events, u64: Token::new(Operation::Connection, conn).0 };
+        let mut event = libc::epoll_event { events, u64: Token::new(kind, conn).0 };
         // SAFETY: `event` is valid for the call; both descriptors are open.
         let result = unsafe {
             libc::epoll_ctl(self.fd.as_raw_fd(), libc::EPOLL_CTL_ADD, entry.fd.as_raw_fd(), &raw mut event)

@@ -1,11 +1,11 @@
 //! Opening connections.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use io_uring::squeue::{self, Flags};
 
 use super::ring::in_table;
-use super::slots::Phase;
+use super::slots::{DATAGRAMS, Phase};
 use super::{Flow, Uring, sqe};
 use crate::driver::{ConnId, Dial};
 use crate::token::{Operation, Token};
@@ -21,7 +21,8 @@ impl Uring {
             self.submit()?;
         }
         self.rings[ring].make_room(ENTRIES_MAX)?;
-        let conn = self.take(ring, Phase::Connecting, 0).ok_or(Errno(libc::EMFILE))?;
+        let kind = if dial.datagrams { DATAGRAMS } else { 0 };
+        let conn = self.take(ring, Phase::Connecting, kind).ok_or(Errno(libc::EMFILE))?;
         let (_, slot) = self.slots.place(conn.slot);
         if self.bind_op {
             self.make_here(conn, dial);
@@ -43,19 +44,27 @@ impl Uring {
         // These operations complete during submission, each before the next one starts, so they
         // need no links, which would cost time.
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
-        self.queue(ring, quiet(sqe::make_socket(slot, socket::family(dial.to))), prepare);
-        self.flow(conn.slot).delayed = socket::is_tcp(dial.to);
-        if dial.speaks_at_once && socket::is_tcp(dial.to) {
+        let (kind, is_tcp) = if dial.datagrams {
+            (libc::SOCK_DGRAM, false)
+        } else {
+            (libc::SOCK_STREAM, socket::is_tcp(dial.to))
+        };
+        self.queue(ring, quiet(sqe::make_socket(slot, socket::family(dial.to), kind)), prepare);
+        self.flow(conn.slot).delayed = is_tcp;
+        if dial.speaks_at_once && is_tcp {
             let entry = sqe::switch_off(file, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
             self.queue(ring, quiet(entry), prepare);
         }
         let Some(from) = dial.from else { return };
-        if from.port() == 0 {
-            let entry = sqe::set_option(file, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
-            self.queue(ring, quiet(entry), prepare);
+        // Two UDP sockets must not share an address: each would get datagrams of the other.
+        if !dial.datagrams {
+            if from.port() == 0 {
+                let entry = sqe::set_option(file, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
+                self.queue(ring, quiet(entry), prepare);
+            }
+            // As on epoll: an address that a closed connection still occupies may be used again.
+            self.queue(ring, quiet(sqe::set_option(file, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
         }
-        // As on epoll: an address that a closed connection still occupies may be used again.
-        self.queue(ring, quiet(sqe::set_option(file, libc::SOL_SOCKET, libc::SO_REUSEADDR)), prepare);
         // Linked to the connect: nothing may be sent from another address. If binding fails, the
         // connect fails without a completion.
         let entry = sqe::bind(file, self.addresses.push(from)).flags(Flags::IO_LINK);
@@ -64,13 +73,7 @@ impl Uring {
 
     /// Makes the socket in the process's table of files for a moment, where it can be bound.
     fn make_outside(&mut self, ring: usize, conn: ConnId, dial: &Dial) -> Result<(), Errno> {
-        let socket = socket::stream(dial.to)?;
-        if let Some(from) = dial.from {
-            socket::bind_source(&socket, from)?;
-        }
-        if dial.speaks_at_once && socket::is_tcp(dial.to) {
-            socket::delay_acknowledgement(&socket)?;
-        }
+        let socket = socket_outside(dial)?;
         // For a non-blocking socket, operations would fail instead of waiting.
         rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| Errno(errno.raw_os_error()))?;
         if self.rings[ring].closes_queued {
@@ -155,4 +158,19 @@ impl Uring {
         self.end(conn, wavetank_plan::Close::Fin);
         Some(Err((conn, Errno(-result))))
     }
+}
+
+/// Returns a socket in the process's table of files, bound and with the options of `dial`.
+fn socket_outside(dial: &Dial) -> Result<OwnedFd, Errno> {
+    if dial.datagrams {
+        return socket::datagram(dial.to, dial.from);
+    }
+    let socket = socket::stream(dial.to)?;
+    if let Some(from) = dial.from {
+        socket::bind_source(&socket, from)?;
+    }
+    if dial.speaks_at_once && socket::is_tcp(dial.to) {
+        socket::delay_acknowledgement(&socket)?;
+    }
+    Ok(socket)
 }

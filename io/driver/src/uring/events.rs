@@ -44,7 +44,10 @@ impl Uring {
     pub(super) fn knows_end(&self, conn: ConnId) -> bool {
         let is_end = |next: &Completion| {
             let token = Token(next.token);
-            next.result == 0 && token.operation() == Some(Operation::Receive) && token.conn() == conn
+            next.result == 0
+                && token.operation() == Some(Operation::Receive)
+                && token.conn() == conn
+                && !self.slots.is_datagrams(conn)
         };
         self.ready.get(self.at).is_some_and(is_end) || self.slots.is_ending(conn)
     }
@@ -121,6 +124,7 @@ impl Uring {
             | Operation::Writable
             | Operation::Connection
             | Operation::Receive
+            | Operation::Datagrams
             | Operation::Timer => None,
         }
     }

@@ -61,7 +61,8 @@ impl Uring {
                     add(&mut self.outgoing);
                     return Ok(SendStatus::All);
                 }
-                if !first && self.outgoing.extend(conn, bytes) {
+                // A datagram stays by itself.
+                if !first && !self.slots.is_datagrams(conn) && self.outgoing.extend(conn, bytes) {
                     return Ok(SendStatus::All);
                 }
             } else if !free {

@@ -73,9 +73,9 @@ pub(super) fn watch_file(file: types::Fd) -> squeue::Entry {
     opcode::PollAdd::new(file, u32::from(libc::POLLIN.cast_unsigned())).multi(true).build()
 }
 
-/// Makes a stream socket of an address family in a slot of the table.
-pub(super) fn make_socket(slot: u32, family: i32) -> squeue::Entry {
-    opcode::Socket::new(family, libc::SOCK_STREAM, 0).file_index(Some(destination(slot))).build()
+/// Makes a socket of an address family and kind in a slot of the table.
+pub(super) fn make_socket(slot: u32, family: i32, kind: i32) -> squeue::Entry {
+    opcode::Socket::new(family, kind, 0).file_index(Some(destination(slot))).build()
 }
 
 /// Switches a boolean option on.

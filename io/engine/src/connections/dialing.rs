@@ -129,7 +129,8 @@ impl<D: Driver> Connections<D> {
         let speaks_at_once = prefaced || self.seats[seat as usize].left == 1 && self.is_awaited(seat);
         let asks_ends = self.preface.needs_addresses();
         loop {
-            let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls };
+            let dial =
+                Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams: false };
             match self.driver.connect(&dial) {
                 Ok(link) => {
                     let entry = &mut self.seats[seat as usize];

@@ -45,6 +45,9 @@ const ENDING: u8 = 1 << 6;
 /// This side dialed; the connection was not accepted.
 const DIALED: u8 = 1 << 7;
 
+/// Instead of a listener: this side dialed, and the connection is a UDP socket.
+pub(super) const DATAGRAMS: u16 = u16::MAX;
+
 /// One slot.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
@@ -52,7 +55,7 @@ struct Slot {
     under_way: PendingOps,
     phase: Phase,
     flags: u8,
-    /// The listener that accepts into this slot.
+    /// The listener that accepts into this slot, or [`DATAGRAMS`].
     listener: u16,
 }
 
@@ -175,6 +178,11 @@ impl Slots {
         self.get(conn).is_some_and(|slot| slot.has(DIALED))
     }
 
+    /// Returns whether `conn` is a UDP socket.
+    pub(super) fn is_datagrams(&self, conn: ConnId) -> bool {
+        self.all.get(conn.slot as usize).is_some_and(|slot| slot.listener == DATAGRAMS)
+    }
+
     /// Returns the listener that accepts into the slot of `conn`.
     pub(super) fn listener(&mut self, conn: ConnId) -> u32 {
         self.get(conn).map_or(0, |slot| u32::from(slot.listener))
@@ -250,10 +258,14 @@ impl Slots {
             return (ReceiveOutcome::Nothing, false);
         }
         if result > 0 {
-            let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest);
+            // A UDP socket is read until nothing is left: one receive takes one datagram.
+            let again = !more && (slot.has(HOT | AGAIN | ENDING) || rest || slot.listener == DATAGRAMS);
             // A reset may have arrived with them: from now on, a watch reports it.
             let unwatched = slot.has(HOT) && !slot.under_way.has(Operation::Readable) && !slot.has(ENDING);
             return (ReceiveOutcome::Bytes(result as usize), again || unwatched);
+        }
+        if result == 0 && slot.listener == DATAGRAMS {
+            return (ReceiveOutcome::Nothing, !more);
         }
         match result {
             _ if -result == libc::ENOBUFS => (ReceiveOutcome::Starved, true),
