@@ -54,6 +54,13 @@ impl Serve {
         raw.unwrap_or_else(|| panic!("no address of raw TCP: {stdout}")).to_owned()
     }
 
+    /// The URL of its UDP; it needs `--udp`.
+    pub fn udp_url(&self) -> String {
+        let stdout = self.running.stdout();
+        let udp = stdout.split_whitespace().find(|word| word.starts_with("udp://"));
+        udp.unwrap_or_else(|| panic!("no address of UDP: {stdout}")).to_owned()
+    }
+
     /// Its process, e.g. to signal it.
     pub fn running(&self) -> &Running {
         &self.running

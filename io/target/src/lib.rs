@@ -70,6 +70,7 @@ mod startup_error;
 mod stream_intake;
 mod streams;
 mod truth;
+mod udp_echo;
 mod web_socket;
 mod worker;
 

@@ -21,6 +21,8 @@ pub struct ServeOptions {
     pub tcp: Vec<SocketAddr>,
     /// What they send first.
     pub tcp_greeting: Arc<[u8]>,
+    /// Addresses of UDP, which send every datagram back; port 0 picks a free one.
+    pub udp: Vec<SocketAddr>,
     /// Number of threads; `None` for one per CPU that this process may use.
     pub threads: Option<u32>,
     /// The driver of the sockets. Not [`EngineChoice::Auto`], which the caller must resolve.
@@ -48,6 +50,7 @@ impl Default for ServeOptions {
             listen: vec![SocketAddr::from((Ipv4Addr::LOCALHOST, 8080))],
             tcp: Vec::new(),
             tcp_greeting: Arc::default(),
+            udp: Vec::new(),
             threads: None,
             engine: EngineChoice::Epoll,
             features: Features::all(),

@@ -1,6 +1,6 @@
 //! [`Server`]: the threads of a running server.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -15,6 +15,7 @@ use crate::filler::filler;
 use crate::shared::Shared;
 use crate::shop::Shop;
 use crate::startup_error::cannot_start;
+use crate::udp_echo::UdpEcho;
 use crate::worker::Worker;
 use crate::{ServeOptions, Truth};
 
@@ -28,10 +29,12 @@ pub struct Server {
     addresses: Vec<SocketAddr>,
     /// The number of the others.
     http: usize,
+    /// Those of UDP.
+    udp: Vec<SocketAddr>,
     shared: Arc<Shared>,
     /// By thread number.
     threads: Vec<(JoinHandle<()>, Waker)>,
-    /// The threads of the shop's database.
+    /// The threads of the shop's database, and of UDP.
     keepers: Vec<JoinHandle<()>>,
 }
 
@@ -60,11 +63,12 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     let clock = Clock::starting_now();
     // Started before the others: those may work in processes, which cannot start threads in this
     // one.
-    let (shop, keepers) = Shop::open(&options.shop, threads, clock)?;
-    let shared = Arc::new(Shared::new(threads, clock, options.freeze, shop));
+    let (shop, mut keepers) = Shop::open(&options.shop, threads, clock)?;
+    let shared = Arc::new(Shared::new((threads, options.udp.len()), clock, options.freeze, shop));
+    let udp = start_udp(&options.udp, threads, &shared, &mut keepers).inspect_err(|_| shared.stop())?;
     let addresses = [&options.listen[..], &options.tcp].concat();
     let http = options.listen.len();
-    let mut server = Server { addresses, http, shared, threads: Vec::new(), keepers };
+    let mut server = Server { addresses, http, udp, shared, threads: Vec::new(), keepers };
     let sockets = options.connections.div_ceil(u64::from(threads));
     let sockets = u32::try_from(sockets + sockets / SPREAD).unwrap_or(u32::MAX);
     let setup = DriverConfig { clock, features: options.features, sockets };
@@ -84,6 +88,11 @@ impl Server {
     /// Returns the addresses of raw TCP.
     pub fn tcp_addresses(&self) -> &[SocketAddr] {
         &self.addresses[self.http..]
+    }
+
+    /// Returns the addresses of UDP.
+    pub fn udp_addresses(&self) -> &[SocketAddr] {
+        &self.udp
     }
 
     /// Returns the counts so far.
@@ -175,6 +184,24 @@ impl Drop for Server {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Starts a thread for each address of UDP. Returns the addresses with the actual ports.
+fn start_udp(
+    addresses: &[SocketAddr],
+    threads: u32,
+    shared: &Arc<Shared>,
+    keepers: &mut Vec<JoinHandle<()>>,
+) -> Result<Vec<SocketAddr>, UserError> {
+    let mut bound = Vec::new();
+    for (thread, &address) in (threads..).zip(addresses) {
+        let failed =
+            |error: std::io::Error| cannot_listen(address, Errno(error.raw_os_error().unwrap_or_default()));
+        let socket = UdpSocket::bind(address).map_err(failed)?;
+        bound.push(socket.local_addr().map_err(failed)?);
+        keepers.push(UdpEcho::start(socket, Arc::clone(shared), shared.thread_counts(thread))?);
+    }
+    Ok(bound)
 }
 
 /// The main function of a thread. The driver is made here because some drivers belong to the thread

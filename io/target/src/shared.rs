@@ -36,13 +36,21 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(threads: u32, clock: Clock, freeze: Option<(Nanos, Nanos)>, shop: Arc<Shop>) -> Self {
+    /// Creates the state of `threads` threads, and of `others` that count as well but accept no
+    /// connections.
+    pub(crate) fn new(
+        (threads, others): (u32, usize),
+        clock: Clock,
+        freeze: Option<(Nanos, Nanos)>,
+        shop: Arc<Shop>,
+    ) -> Self {
+        let all = threads as usize + others;
         let gauge = Arc::<Gauge>::default();
         Self {
             clock,
             freeze: Freeze::new(freeze),
             shop,
-            counts: (0..threads).map(|_| Arc::new(Counts::new(Arc::clone(&gauge)))).collect(),
+            counts: (0..all).map(|_| Arc::new(Counts::new(Arc::clone(&gauge)))).collect(),
             gauge,
             epoch: AtomicU64::new(0),
             stop: AtomicBool::new(false),

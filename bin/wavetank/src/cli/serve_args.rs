@@ -34,6 +34,9 @@ pub(crate) struct ServeArgs {
     /// What a connection of raw TCP gets first, with a line end
     #[arg(long, value_name = "TEXT")]
     tcp_greeting: Option<String>,
+    /// Addresses of UDP, which send every datagram back
+    #[arg(long, value_name = "ADDR:PORT,…", value_parser = addresses)]
+    udp: Option<ListenAddresses>,
     /// Threads [default: one per allowed CPU]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(crate) threads: Option<u32>,
@@ -95,6 +98,12 @@ impl ServeArgs {
     #[cfg(target_os = "linux")]
     pub(crate) fn tcp(&self) -> &[SocketAddr] {
         self.tcp.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the addresses of UDP.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn udp(&self) -> &[SocketAddr] {
+        self.udp.as_deref().unwrap_or_default()
     }
 
     /// Returns what a connection of raw TCP gets first.

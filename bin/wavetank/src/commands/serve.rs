@@ -34,6 +34,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         listen: args.listen.clone(),
         tcp: args.tcp().to_vec(),
         tcp_greeting: args.tcp_greeting().into(),
+        udp: args.udp().to_vec(),
         threads: Some(holding.threads),
         engine: engine.choice,
         features: host.found.features,
@@ -56,7 +57,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let raw_scheme = if tls.is_some() { "tls" } else { "tcp" };
     let addresses = server.addresses().iter().map(|address| format!("{scheme}://{address}/"));
     let raw = server.tcp_addresses().iter().map(|address| format!("{raw_scheme}://{address}"));
-    let addresses: Vec<_> = addresses.chain(raw).collect();
+    let udp = server.udp_addresses().iter().map(|address| format!("udp://{address}"));
+    let addresses: Vec<_> = addresses.chain(raw).chain(udp).collect();
     // On stdout, because scripts that start a server wait for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);
