@@ -157,11 +157,11 @@ pub struct MessagePlan {
     pub reply: Reply,
     /// The number of messages to wait for.
     pub count: u32,
-    /// How much of what arrives on raw TCP is the answer.
+    /// How much of what arrives on raw TCP or UDP is the answer.
     pub read: Option<ReadExtent>,
 }
 
-/// How much of what arrives on raw TCP is one answer.
+/// How much of what arrives on raw TCP or UDP is one answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadExtent {
     /// What has arrived, at least one byte.
@@ -174,6 +174,9 @@ pub enum ReadExtent {
     Prefix(u8),
     /// Everything until the server closes the connection.
     Close,
+    /// One datagram of UDP. It has the same bytes as the request at this offset, in this number, if
+    /// they are given.
+    Datagram(Option<(u16, u16)>),
 }
 
 /// An action on a connection that carries messages.

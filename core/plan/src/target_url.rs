@@ -39,17 +39,19 @@ pub enum UrlProtocol {
     Events,
     /// Bytes: `tcp`, `tls`.
     Tcp,
+    /// Datagrams: `udp`.
+    Udp,
 }
 
 impl UrlProtocol {
     /// Whether connections carry messages instead of requests and responses.
     pub const fn has_messages(self) -> bool {
-        matches!(self, Self::WebSocket | Self::Events | Self::Tcp)
+        matches!(self, Self::WebSocket | Self::Events | Self::Tcp | Self::Udp)
     }
 
     /// Whether connections are used as they are, so that a URL has a port and no path.
-    const fn is_bare(self) -> bool {
-        matches!(self, Self::Tcp)
+    pub const fn is_bare(self) -> bool {
+        matches!(self, Self::Tcp | Self::Udp)
     }
 }
 
@@ -64,6 +66,10 @@ impl TargetUrl {
         let encoded = has_encoded_socket(text);
         if let Some(found) = split_unix(rest, encoded) {
             let (host, path) = found?;
+            if protocol == UrlProtocol::Udp {
+                let hint = "udp://HOST:PORT";
+                return Err(UserError::usage("bad_url", format!("`{text}` is a Unix socket, not UDP"), hint));
+            }
             let path = Self::path_of(path);
             return Ok(Self { host, port: default_port(tls), path, tls, protocol });
         }
@@ -98,7 +104,7 @@ impl TargetUrl {
         }
         let path = path_and_query(&url);
         if protocol.is_bare() {
-            check_bare(text, &with_host, &path)?;
+            check_bare(text, protocol, &with_host, &path)?;
         }
         Ok(Self { host, port, path, tls, protocol })
     }
@@ -234,20 +240,21 @@ const fn scheme_name(tls: bool, protocol: UrlProtocol) -> &'static str {
         (UrlProtocol::Events, true) => "sses",
         (UrlProtocol::Tcp, false) => "tcp",
         (UrlProtocol::Tcp, true) => "tls",
+        (UrlProtocol::Udp, _) => "udp",
     }
 }
 
 /// Returns what a scheme in lower case says, unless it is one of Unix sockets.
 fn known_scheme(scheme: &str) -> Option<Scheme> {
-    use UrlProtocol::{Events, Grpc, Http, Tcp, WebSocket};
-    let protocols = [Http, Grpc, WebSocket, Events, Tcp];
+    use UrlProtocol::{Events, Grpc, Http, Tcp, Udp, WebSocket};
+    let protocols = [Http, Grpc, WebSocket, Events, Tcp, Udp];
     let all = protocols.into_iter().flat_map(|protocol| [(false, protocol), (true, protocol)]);
     let all = all.map(|(tls, protocol)| Scheme { tls, protocol });
     all.into_iter().find(|known| scheme_name(known.tls, known.protocol) == scheme)
 }
 
 /// Checks that the URL of a target without requests has a port and nothing after it.
-fn check_bare(text: &str, with_host: &str, path: &str) -> Result<(), UserError> {
+fn check_bare(text: &str, protocol: UrlProtocol, with_host: &str, path: &str) -> Result<(), UserError> {
     let start = text.find("://").map_or(0, |at| at + 3);
     let end = with_host.find(['/', '?', '#']).unwrap_or(with_host.len());
     let port = with_host[..end].rsplit_once(':').map(|(_, port)| port);
@@ -257,7 +264,8 @@ fn check_bare(text: &str, with_host: &str, path: &str) -> Result<(), UserError> 
     }
     if path != "/" {
         let hint = format!("{}{}; steps say what is sent", &text[..start], &with_host[..end]);
-        return Err(UserError::usage("bad_url", format!("`{text}` has a path, which TCP has not"), hint));
+        let name = if protocol == UrlProtocol::Udp { "UDP" } else { "TCP" };
+        return Err(UserError::usage("bad_url", format!("`{text}` has a path, which {name} has not"), hint));
     }
     Ok(())
 }
@@ -300,9 +308,9 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             return UserError::usage("bad_scheme", message, hint);
         }
         "h3" | "quic" => "HTTP/3 is",
-        "udp" | "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss" | "postgres"
-        | "postgresql" | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp" | "ftp"
-        | "sftp" | "ftps" | "file" => "this protocol is",
+        "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss" | "postgres" | "postgresql"
+        | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp" | "ftp" | "sftp" | "ftps"
+        | "file" => "this protocol is",
         _ => {
             let message = format!("`{scheme}://` is not a scheme of HTTP");
             return UserError::usage("bad_scheme", message, format!("http://{rest}, or https://{rest}"));

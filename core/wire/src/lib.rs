@@ -14,6 +14,7 @@
 //! its limits allow. It spends time linear in the bytes it is fed, and never claims to have
 //! consumed more than it received. How the bytes were cut into reads never changes the result.
 
+pub mod datagram;
 pub mod h1;
 pub mod h2;
 pub mod messages;

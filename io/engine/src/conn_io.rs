@@ -12,7 +12,7 @@ use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::Limits;
 use wavetank_wire::messages::{IdleState, MessageClient};
-use wavetank_wire::{raw, sse, ws};
+use wavetank_wire::{datagram, raw, sse, ws};
 
 use crate::machine::{Machine, MessageConn};
 use crate::request_queue::RequestQueue;
@@ -121,6 +121,7 @@ impl ConnIoPool {
             UrlProtocol::Tcp => {
                 MessageClient::Raw(raw::Client::new(self.answer_bytes_max(), self.keeps_messages))
             }
+            UrlProtocol::Udp => MessageClient::Datagrams(datagram::Client::new(self.keeps_messages)),
             _ => MessageClient::WebSocket(ws::Client::new(self.message_limits(), self.draw_seed())),
         }
     }
@@ -193,6 +194,7 @@ impl ConnIoPool {
             IdleState::Raw => {
                 MessageClient::Raw(raw::Client::resume(self.answer_bytes_max(), self.keeps_messages))
             }
+            IdleState::Datagrams => MessageClient::Datagrams(datagram::Client::resume(self.keeps_messages)),
         }
     }
 

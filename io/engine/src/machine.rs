@@ -20,7 +20,7 @@ pub(crate) enum Machine {
     Http1(ResponseReader),
     /// HTTP/2, with its streams.
     Http2(Box<Client<StreamRequest>>),
-    /// Messages: WebSocket, event stream, TCP. Its requests are in the connection's queue, as with
+    /// Messages: WebSocket, event stream, TCP, UDP. Its requests are in the connection's queue, as with
     /// HTTP/1.
     Messages(Box<MessageConn>),
 }

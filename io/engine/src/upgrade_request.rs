@@ -7,7 +7,8 @@ use wavetank_wire::h1::{RequestParts, Version, render_request};
 const WEBSOCKET_FIELDS: [(&str, &str); 3] =
     [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")];
 
-/// Returns the whole request, without its `Sec-WebSocket-Key` or `Last-Event-ID`. TCP needs none.
+/// Returns the whole request, without its `Sec-WebSocket-Key` or `Last-Event-ID`. TCP and UDP need
+/// none.
 pub(crate) fn upgrade_request(plan: &Plan, target: &Target) -> Vec<u8> {
     let settings = &plan.http.websocket;
     let (fixed, fields) = match target.protocol() {

@@ -37,11 +37,13 @@ pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol) -> TryMessage {
     let (one, kind) = match protocol {
         UrlProtocol::Events => ("event", "event stream"),
         UrlProtocol::Tcp => ("answer", "TCP"),
+        UrlProtocol::Udp => ("datagram", "UDP"),
         _ => ("WebSocket message", "WebSocket"),
     };
     let (line, payload) = match Operation::parse(bytes) {
-        Operation::Send(..) | Operation::Post(..) | Operation::Ask(..) if protocol == UrlProtocol::Tcp => {
-            ("TCP bytes".to_owned(), payload(bytes))
+        Operation::Send(..) | Operation::Post(..) | Operation::Ask(..) if protocol.is_bare() => {
+            let what = if protocol == UrlProtocol::Udp { "UDP datagram" } else { "TCP bytes" };
+            (what.to_owned(), payload(bytes))
         }
         Operation::Send(MessageKind::Text, text) | Operation::Post(MessageKind::Text, text) => {
             ("WebSocket text message".to_owned(), text)
@@ -87,6 +89,8 @@ pub(super) fn message_answer(
         (UrlProtocol::Events, _) => "event",
         (UrlProtocol::Tcp, _) if body_bytes == 0 => "TCP done",
         (UrlProtocol::Tcp, _) => "TCP bytes",
+        (UrlProtocol::Udp, _) if body_bytes == 0 => "UDP done",
+        (UrlProtocol::Udp, _) => "UDP datagram",
         (_, 0) => "WebSocket message",
         (_, code) => &format!("WebSocket close {}", CloseCode(code)),
     };

@@ -1,4 +1,4 @@
-//! URLs of targets with messages: WebSocket, event streams, TCP.
+//! URLs of targets with messages: WebSocket, event streams, TCP, UDP.
 
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{MessageAction, ReadExtent, TargetUrl, UrlProtocol};
@@ -35,6 +35,11 @@ impl UrlReader<'_> {
                 read: Some(ReadExtent::Until(b"\n".to_vec())),
                 ..Message::new(UrlProtocol::Tcp, MessageAction::Send)
             },
+            UrlProtocol::Udp => Message {
+                binary: true,
+                read: Some(ReadExtent::Datagram(None)),
+                ..Message::new(UrlProtocol::Udp, MessageAction::Send)
+            },
             other => Message { binary, reply: AwaitedReply::Any, ..Message::new(other, MessageAction::Send) },
         };
         let target = TargetUrl { path: path.to_owned(), ..target };
@@ -60,6 +65,7 @@ impl UrlReader<'_> {
             UrlProtocol::Tcp => {
                 ("TCP has no methods", "TCP has no redirects", "a TCP connection", "tcp.send")
             }
+            UrlProtocol::Udp => ("UDP has no methods", "UDP has no redirects", "a UDP socket", "udp.send"),
             _ => (
                 "a WebSocket is always opened by GET",
                 "a WebSocket has no redirects",
@@ -79,7 +85,7 @@ impl UrlReader<'_> {
         for (_, message, hint) in conflicts.into_iter().filter(|(given, ..)| *given) {
             self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
         }
-        if target.protocol == UrlProtocol::Tcp {
+        if target.protocol.is_bare() {
             // It has no path.
             self.report(TargetUrl::parse(&request.url).map(drop));
         }

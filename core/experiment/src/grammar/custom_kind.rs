@@ -77,7 +77,7 @@ impl wavetank_grammar::CustomKind for CustomKind {
             Self::CountOrRate => number_or::<MapName>(&format!("({COUNT}|{RATE})")),
             Self::Sessions => number_or::<MapName>(&format!("{COUNT}( each)?")),
             Self::Spike => pattern_or_variable::<MapName>(&format!("{RATE} for {DURATION}every {DURATION}")),
-            Self::Url => pattern_or_variable::<MapName>("(https?|wss?|sses?|tcp|tls|grpcs?)://.+"),
+            Self::Url => pattern_or_variable::<MapName>("(https?|wss?|sses?|tcp|tls|udp|grpcs?)://.+"),
             Self::Statuses => json!({"type": ["integer", "string"]}),
             Self::Condition | Self::Check | Self::Part | Self::Auth => json!({"type": "string"}),
             Self::Think => pattern_or_variable::<MapName>(&format!(

@@ -13,6 +13,7 @@ mod step;
 mod step_form;
 mod synonyms;
 mod tcp;
+mod udp;
 mod websocket;
 
 pub(crate) use custom_kind::CustomKind;

@@ -5,7 +5,7 @@ use wavetank_grammar::{key, required};
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
 use super::message::ON_FAILURE;
 use super::step_form::StepForm;
-use super::{Key, Kind, MapName, Section, sse, tcp, websocket};
+use super::{Key, Kind, MapName, Section, sse, tcp, udp, websocket};
 
 /// Methods that are verbs themselves.
 pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
@@ -175,6 +175,8 @@ pub(crate) static FORMS: &[&StepForm] = &[
     &tcp::SEND,
     &tcp::READ,
     &tcp::CLOSE,
+    &udp::SEND,
+    &udp::READ,
     &StepForm {
         title: "Think time",
         name: "think",

@@ -9,8 +9,8 @@ use super::{Kind, MapName, Section, StepForm};
 /// Bytes that are not text.
 pub(crate) static BYTES: Section = Section {
     name: "bytes",
-    title: "Bytes of TCP",
-    about: "Bytes that are not text, for tcp.send.",
+    title: "Bytes of TCP and UDP",
+    about: "Bytes that are not text, for tcp.send and udp.send.",
     keys: &[
         key("hex", Kind::Text, "Hexadecimal digits: \"01 02 ff\"."),
         key("file", Kind::File, "The bytes of a file."),

@@ -104,12 +104,14 @@ pub(super) fn check_protocol(
         UrlProtocol::WebSocket => ("is a WebSocket", "ws.send: MESSAGE"),
         UrlProtocol::Events => ("is an event stream", "sse.wait: any"),
         UrlProtocol::Tcp => ("is TCP without HTTP", "tcp.send: TEXT"),
+        UrlProtocol::Udp => ("is UDP", "udp.send: TEXT"),
         _ => ("is not one", "get: /"),
     };
     let (needs, scheme) = match own {
         UrlProtocol::WebSocket => ("needs a WebSocket", "ws://"),
         UrlProtocol::Events => ("needs an event stream", "sse://"),
         UrlProtocol::Tcp => ("needs a TCP target", "tcp://"),
+        UrlProtocol::Udp => ("needs a UDP target", "udp://"),
         _ => ("is HTTP", "http://"),
     };
     let (message, hint) = if protocol.has_messages() {
@@ -143,7 +145,7 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
         return Err(error.into());
     }
     let with_request =
-        |target: usize| plan.upgrades_itself(target) && plan.targets[target].protocol() != UrlProtocol::Tcp;
+        |target: usize| plan.upgrades_itself(target) && !plan.targets[target].protocol().is_bare();
     let Some(target) = (0..plan.targets.len()).find(|target| with_request(*target)) else { return Ok(()) };
     let is_websocket = plan.targets[target].protocol() == UrlProtocol::WebSocket;
     let verb = if is_websocket { "ws.connect" } else { "sse.open" };

@@ -44,6 +44,7 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     let (what, close) = match protocol {
         UrlProtocol::Events => ("an event stream", "sse.close: true"),
         UrlProtocol::Tcp => ("a TCP connection", "tcp.close: true"),
+        UrlProtocol::Udp => ("a UDP socket", ""),
         _ => ("a WebSocket", "ws.close: 1000"),
     };
     if plan.http.version != HttpVersion::Http11 {
@@ -55,7 +56,11 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     }
     if !plan.http.keepalive || plan.http.requests_per_connection.is_some() {
         let message = format!("{what} carries any number of messages");
-        return conflict(&message, &format!("close it in a step: {close}"));
+        let hint = match protocol {
+            UrlProtocol::Udp => "leave it out, or connection: session in a file".to_owned(),
+            _ => format!("close it in a step: {close}"),
+        };
+        return conflict(&message, &hint);
     }
     let is_simple = |step: &Step| {
         step.message.as_ref().is_none_or(|message| {

@@ -11,7 +11,7 @@ use super::body::{self, BodyTemplate};
 use super::message;
 use super::scope::ScenarioScope;
 use super::target::Targets;
-use super::{LowerError, grpc};
+use super::{LowerError, datagram, grpc};
 use crate::model::{Auth, Header, OnFailure, Part, Request, RequestHead, Template};
 
 /// Lowers a request to a step of the plan. `number` is its index among the scenario's steps.
@@ -51,6 +51,9 @@ pub(super) fn step(
     }
     let url = targets.url(target);
     message::check_protocol(url.protocol, request, &url.url(), place)?;
+    if url.protocol == UrlProtocol::Udp {
+        datagram::check_length(&sent.body, place)?;
+    }
     let messages = request.message.as_ref().map(|own| message::message(names, own)).transpose()?;
     let auth = credentials(names, request)?.filter(|_| !sent.method.is_empty());
     let follow = request.follow.or(http.follow).filter(|_| call.is_none() && messages.is_none()).unwrap_or(0);

@@ -17,7 +17,7 @@ pub struct Message {
     pub reply: AwaitedReply,
     /// The number of messages to wait for.
     pub count: u32,
-    /// How much of what arrives on raw TCP is the answer.
+    /// How much of what arrives on raw TCP or UDP is the answer.
     pub read: Option<ReadExtent>,
 }
 
@@ -48,6 +48,8 @@ impl Message {
             (UrlProtocol::Tcp, MessageAction::Send) => "tcp.send",
             (UrlProtocol::Tcp, MessageAction::Wait) => "tcp.read",
             (UrlProtocol::Tcp, MessageAction::Close) => "tcp.close",
+            (UrlProtocol::Udp, MessageAction::Wait) => "udp.read",
+            (UrlProtocol::Udp, _) => "udp.send",
             (_, MessageAction::Connect) => "ws.connect",
             (_, MessageAction::Send) => "ws.send",
             (_, MessageAction::Wait) => "ws.wait",

@@ -29,6 +29,7 @@ mod tcp;
 mod template;
 mod text;
 mod think;
+mod udp;
 mod value;
 mod variables;
 mod vars;

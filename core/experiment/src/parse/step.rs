@@ -8,7 +8,7 @@ use crate::grammar::{FORMS, MapName, StepForm};
 use crate::model::{Choice, EndScope, ForEachItems, Step, Value, Verb};
 
 /// Namespaces of protocols that this version does not support yet.
-const LATER: [&str; 6] = ["mqtt", "pg", "mysql", "ldap", "xmpp", "udp"];
+const LATER: [&str; 5] = ["mqtt", "pg", "mysql", "ldap", "xmpp"];
 
 impl Parser<'_> {
     /// Reads a list of steps.
@@ -76,7 +76,7 @@ impl Parser<'_> {
         let namespace = first.key.split('.').next().unwrap_or_default();
         if first.key.contains('.') && LATER.contains(&namespace) {
             let hint = "this version supports HTTP (get, post, …), gRPC (grpc.call), WebSocket (ws.send, …), \
-                event streams (sse.wait, …) and TCP (tcp.send, …)";
+                event streams (sse.wait, …), TCP (tcp.send, …) and UDP (udp.send, …)";
             return self.fail(
                 "protocol_later",
                 first.place,
@@ -115,6 +115,8 @@ impl Parser<'_> {
             _ if form.starts_with("tcp.") => {
                 self.tcp_step(form, verb, keys).map(|request| Verb::Request(Box::new(request)))
             }
+            "udp.send" => self.udp_send(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            "udp.read" => self.udp_read(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "think" => self.think(&verb.value).map(Verb::Think),
             "group" => {
                 let name = self.step_name(&verb.value);

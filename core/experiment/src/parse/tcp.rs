@@ -28,7 +28,7 @@ impl Parser<'_> {
 
     fn tcp_send(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
         let place = verb.value.place;
-        let sent = self.sent_bytes(&verb.value);
+        let sent = self.sent_bytes(verb);
         let read = keys.take("read").map(|node| self.read_extent(node));
         let (text, body) = sent.map_or((None, None), |(text, body)| (Some(text), body));
         let request = self.common(text.map(RequestHead::Raw), keys)?;
@@ -45,8 +45,8 @@ impl Parser<'_> {
     }
 
     /// Reads what is sent: a text, or a map with bytes.
-    fn sent_bytes(&mut self, node: &Node) -> Option<(Template, Option<Body>)> {
-        let place = node.place;
+    pub(super) fn sent_bytes(&mut self, verb: &Entry) -> Option<(Template, Option<Body>)> {
+        let (node, place) = (&verb.value, verb.value.place);
         let (text, body) = if matches!(node.kind, NodeKind::Map(_)) {
             let mut keys = Keys::open(self, node, MapName::TcpBytes)?;
             let hex = keys.take("hex").map(|node| self.hex(node).map(Body::Bytes));
@@ -56,14 +56,15 @@ impl Parser<'_> {
                 (Some(body), None) | (None, Some(body)) => (empty(place), Some(body?)),
                 _ => {
                     let message = "bytes are hex or file, one of them";
-                    return self.fail("option_conflict", place, message, "tcp.send: {hex: \"01 02\"}");
+                    let hint = format!("{}: {{hex: \"01 02\"}}", verb.key);
+                    return self.fail("option_conflict", place, message, hint);
                 }
             }
         } else {
             (self.template(node, "what is sent")?, None)
         };
         if text.parts.is_empty() && body.is_none() {
-            let hint = "tcp.send: \"PING\\r\\n\"";
+            let hint = format!("{}: \"PING\\r\\n\"", verb.key);
             return self.fail("raw_empty", place, "nothing would be sent", hint);
         }
         Some((text, body))

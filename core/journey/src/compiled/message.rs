@@ -2,6 +2,7 @@
 
 use wavetank_plan::{MessageAction, MessagePlan, ReadExtent, Reply, Template, UrlProtocol};
 use wavetank_units::UserError;
+use wavetank_wire::datagram::MatchedRange;
 use wavetank_wire::messages::Operation;
 use wavetank_wire::raw::ReadRule;
 use wavetank_wire::ws::MessageKind;
@@ -33,7 +34,9 @@ impl CompiledMessage {
             Reply::Matching(check) => Some(CompiledCheck::new(check)?),
             Reply::None | Reply::Any => None,
         };
-        let (count, one_way, reads) = (plan.count.max(1), plan.is_one_way(), plan.read.is_some());
+        let (count, one_way) = (plan.count.max(1), plan.is_one_way());
+        // A datagram that arrives before another one was sent cannot be its answer.
+        let reads = plan.read.as_ref().is_some_and(|read| !matches!(read, ReadExtent::Datagram(_)));
         Ok(Self { action: plan.action, reply, count, one_way, reads })
     }
 
@@ -58,6 +61,9 @@ pub(crate) fn operation(plan: &MessagePlan, payload: &Template, protocol: UrlPro
         &ReadExtent::Length(length) => ReadRule::Length(length),
         &ReadExtent::Prefix(bytes) => ReadRule::Prefix(bytes),
         ReadExtent::Close => ReadRule::Close,
+        &ReadExtent::Datagram(matched) => {
+            ReadRule::Datagram(matched.map(|(offset, length)| MatchedRange { offset, length }))
+        }
     });
     let operation = match (plan.action, rule) {
         (MessageAction::Connect, _) if protocol == UrlProtocol::Tcp => Operation::Connect(b""),

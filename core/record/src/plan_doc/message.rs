@@ -21,6 +21,7 @@ const ACTIONS: [(&str, MessageAction); 4] = [
 ];
 const ANY: &str = "any";
 const CLOSE: &str = "close";
+const DATAGRAM: &str = "datagram";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct MessageYaml {
@@ -33,7 +34,8 @@ pub(super) struct MessageYaml {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     messages: Option<u32>,
     /// What is read of raw TCP: `any`, `close`, `until` and bytes in hexadecimal digits, `length`
-    /// or `prefix` and a number.
+    /// or `prefix` and a number. Of UDP it is `datagram`, with offset and number of the bytes that
+    /// it has in common with the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     read: Option<String>,
 }
@@ -56,6 +58,8 @@ impl MessageYaml {
                 ReadExtent::Length(length) => format!("length {length}"),
                 ReadExtent::Prefix(bytes) => format!("prefix {bytes}"),
                 ReadExtent::Close => CLOSE.to_owned(),
+                ReadExtent::Datagram(None) => DATAGRAM.to_owned(),
+                ReadExtent::Datagram(Some((offset, length))) => format!("{DATAGRAM} {offset} {length}"),
             }),
         }
     }
@@ -84,12 +88,18 @@ impl MessageYaml {
         let (word, argument) = text.split_once(' ').unwrap_or((text, ""));
         match word {
             CLOSE => ReadExtent::Close,
+            DATAGRAM => ReadExtent::Datagram(matched_range(argument)),
             "until" => ReadExtent::Until(hex_bytes(argument)),
             "length" => ReadExtent::Length(argument.parse().unwrap_or_default()),
             "prefix" => ReadExtent::Prefix(argument.parse().unwrap_or_default()),
             _ => ReadExtent::Any,
         }
     }
+}
+
+fn matched_range(text: &str) -> Option<(u16, u16)> {
+    let (offset, length) = text.split_once(' ')?;
+    Some((offset.parse().ok()?, length.parse().ok()?))
 }
 
 fn hex_text(bytes: &[u8]) -> String {

@@ -4,6 +4,7 @@
 //! bytes. It panics if the readers report different results, or if they claim more bytes than they
 //! received.
 
+mod datagrams;
 mod events;
 mod http2;
 mod request;
@@ -11,6 +12,7 @@ mod response;
 mod transcript;
 mod websocket;
 
+pub use datagrams::datagrams;
 pub use events::{event_stream, raw_bytes};
 pub use http2::{http2_client, http2_server};
 pub use request::request;

@@ -1,4 +1,4 @@
-//! Connections that carry messages: WebSocket, event streams and raw TCP behind one interface.
+//! Connections that carry messages: WebSocket, event streams, raw TCP and UDP behind one interface.
 //!
 //! A step is an [`Operation`]. It sends a message, waits for one, or both; a message that no step
 //! awaits is reported as any other.
@@ -9,7 +9,7 @@ pub use operation::Operation;
 
 use crate::h1::OpenBody;
 use crate::ws::{self, ClientSink, CloseCode, Deflater};
-use crate::{raw, sse};
+use crate::{datagram, raw, sse};
 
 /// The client's side of a connection that carries messages.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub enum MessageClient {
     Events(sse::Client),
     /// Raw TCP.
     Raw(raw::Client),
+    /// UDP.
+    Datagrams(datagram::Client),
 }
 
 /// What an operation has started.
@@ -37,6 +39,8 @@ pub enum Started {
     Done,
     /// It is done without an answer, and the connection is to be closed.
     Closes,
+    /// Nothing: the datagram cannot be sent.
+    Refused(datagram::SendFault),
 }
 
 /// How an idle connection continues after its machine was discarded.
@@ -48,6 +52,8 @@ pub enum IdleState {
     Events(OpenBody),
     /// Raw TCP.
     Raw,
+    /// UDP.
+    Datagrams,
 }
 
 /// A fault of the server, which ends the connection.
@@ -89,6 +95,7 @@ impl MessageClient {
             Self::WebSocket(client) => client.out(),
             Self::Events(client) => client.out(),
             Self::Raw(client) => client.out(),
+            Self::Datagrams(client) => client.out(),
         }
     }
 
@@ -98,6 +105,7 @@ impl MessageClient {
             Self::WebSocket(client) => client.is_open(),
             Self::Events(client) => client.is_open(),
             Self::Raw(client) => client.is_open(),
+            Self::Datagrams(client) => client.is_open(),
         }
     }
 
@@ -112,6 +120,7 @@ impl MessageClient {
             Self::WebSocket(client) => client.is_websocket(),
             Self::Events(client) => client.is_used(),
             Self::Raw(client) => client.is_open(),
+            Self::Datagrams(client) => client.is_open(),
         }
     }
 
@@ -122,6 +131,7 @@ impl MessageClient {
             Self::WebSocket(client) => client.is_idle().then_some(IdleState::WebSocket),
             Self::Events(client) => client.idle_body().map(IdleState::Events),
             Self::Raw(client) => client.is_idle().then_some(IdleState::Raw),
+            Self::Datagrams(client) => client.is_idle().then_some(IdleState::Datagrams),
         }
     }
 
@@ -129,7 +139,7 @@ impl MessageClient {
     pub fn last_id(&self) -> &[u8] {
         match self {
             Self::Events(client) => client.last_id(),
-            Self::WebSocket(_) | Self::Raw(_) => b"",
+            Self::WebSocket(_) | Self::Raw(_) | Self::Datagrams(_) => b"",
         }
     }
 
@@ -154,6 +164,10 @@ impl MessageClient {
                     client.connect();
                     return Started::Done;
                 }
+                Self::Datagrams(client) => {
+                    client.connect();
+                    return Started::Done;
+                }
             }
             return Started::Sends;
         }
@@ -175,6 +189,7 @@ impl MessageClient {
                 client.wait(rule);
                 return Started::Waits;
             }
+            (Self::Datagrams(client), operation) => return start_datagram(client, operation),
             (Self::Events(_) | Self::Raw(_), Operation::Close(_)) => return Started::Closes,
             // The plan has checked that a step fits the protocol of its target.
             _ => return Started::NotOpen,
@@ -191,12 +206,14 @@ impl MessageClient {
 
     /// Stops waiting for an answer.
     pub fn stop_waiting(&mut self) {
-        if let Self::Raw(client) = self {
-            client.stop_waiting();
+        match self {
+            Self::Raw(client) => client.stop_waiting(),
+            Self::Datagrams(client) => client.stop_waiting(),
+            Self::WebSocket(_) | Self::Events(_) => {}
         }
     }
 
-    /// Reads what the server sent.
+    /// Reads what the server sent, of UDP one datagram.
     ///
     /// # Errors
     /// The fault of the server. The connection must be closed after sending [`out`](Self::out).
@@ -205,6 +222,10 @@ impl MessageClient {
             Self::WebSocket(client) => client.read(input, sink).map_err(MessageFault::WebSocket),
             Self::Events(client) => client.read(input, sink).map_err(MessageFault::Events),
             Self::Raw(client) => client.read(input, sink).map_err(MessageFault::Raw),
+            Self::Datagrams(client) => {
+                client.read(input, sink);
+                Ok(())
+            }
         }
     }
 
@@ -212,7 +233,20 @@ impl MessageClient {
     pub fn end(&mut self, sink: &mut impl ClientSink) -> bool {
         match self {
             Self::Raw(client) => client.end(sink),
-            Self::WebSocket(_) | Self::Events(_) => false,
+            Self::WebSocket(_) | Self::Events(_) | Self::Datagrams(_) => false,
         }
     }
+}
+
+/// Starts an operation on a UDP socket.
+fn start_datagram(client: &mut datagram::Client, operation: Operation<'_>) -> Started {
+    let sent = match operation {
+        Operation::Send(_, datagram) | Operation::Post(_, datagram) => client.send(datagram),
+        Operation::Ask(raw::ReadRule::Datagram(matched), datagram) => client.ask(matched, datagram),
+        // Where a step reads, every datagram is passed on.
+        Operation::Read(_) => return Started::Waits,
+        // The plan has checked that a step fits the protocol of its target.
+        _ => return Started::NotOpen,
+    };
+    sent.map_or_else(Started::Refused, |()| Started::Sends)
 }

@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use crate::datagram::MatchedRange;
 use crate::ws::{ClientSink, MessageKind};
 
 /// The number of bytes that are kept while no step reads.
@@ -20,6 +21,8 @@ pub enum ReadRule<'a> {
     Prefix(u8),
     /// Everything until the server closes the connection.
     Close,
+    /// One datagram of UDP, with the same bytes as the request at this range.
+    Datagram(Option<MatchedRange>),
 }
 
 const ANY: u8 = 0;
@@ -27,6 +30,7 @@ const UNTIL: u8 = 1;
 const LENGTH: u8 = 2;
 const PREFIX: u8 = 3;
 const CLOSE: u8 = 4;
+const DATAGRAM: u8 = 5;
 
 impl<'a> ReadRule<'a> {
     /// Writes the rule in front of a payload.
@@ -37,6 +41,9 @@ impl<'a> ReadRule<'a> {
             Self::Length(length) => (LENGTH, length),
             Self::Prefix(bytes) => (PREFIX, bytes.into()),
             Self::Close => (CLOSE, 0),
+            Self::Datagram(matched) => {
+                (DATAGRAM, matched.map_or(0, |at| u64::from(at.offset) << 16 | u64::from(at.length)))
+            }
         };
         out.push(tag);
         out.extend_from_slice(&length.to_be_bytes());
@@ -58,6 +65,10 @@ impl<'a> ReadRule<'a> {
             LENGTH => (Self::Length(length), rest),
             PREFIX => (Self::Prefix(u8::try_from(length).ok()?), rest),
             CLOSE => (Self::Close, rest),
+            DATAGRAM => {
+                let range = MatchedRange { offset: (length >> 16) as u16, length: length as u16 };
+                (Self::Datagram((range.length > 0).then_some(range)), rest)
+            }
             _ => (Self::Any, rest),
         })
     }
@@ -76,7 +87,7 @@ enum Awaited {
 impl From<ReadRule<'_>> for Awaited {
     fn from(rule: ReadRule<'_>) -> Self {
         match rule {
-            ReadRule::Any => Self::Any,
+            ReadRule::Any | ReadRule::Datagram(_) => Self::Any,
             ReadRule::Until(delimiter) => Self::Until(delimiter.into()),
             ReadRule::Length(length) => Self::Length(length),
             ReadRule::Prefix(bytes) => Self::Prefix(bytes),

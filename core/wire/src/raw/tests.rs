@@ -1,4 +1,5 @@
 use super::*;
+use crate::datagram::MatchedRange;
 use crate::h1::ResponseHead;
 use crate::ws::{ClientSink, MessageSink};
 
@@ -108,6 +109,8 @@ fn rules_survive_their_encoding() {
         ReadRule::Length(u64::MAX),
         ReadRule::Prefix(8),
         ReadRule::Close,
+        ReadRule::Datagram(None),
+        ReadRule::Datagram(Some(MatchedRange { offset: u16::MAX, length: 1 })),
     ];
     for rule in rules {
         let mut bytes = Vec::new();

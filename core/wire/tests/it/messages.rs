@@ -1,5 +1,5 @@
-//! Property tests of event streams and raw TCP: no bytes do harm, and how they are cut has no
-//! meaning.
+//! Property tests of event streams, raw TCP and UDP: no bytes do harm, and how those of a stream
+//! are cut has no meaning.
 
 use proptest::prelude::*;
 use wavetank_wire::fuzzing;
@@ -51,6 +51,12 @@ proptest! {
     fn any_bytes(data in prop::collection::vec(any::<u8>(), 0..200)) {
         fuzzing::event_stream(&data);
         fuzzing::raw_bytes(&data);
+        fuzzing::datagrams(&data);
+    }
+
+    #[test]
+    fn answers_over_udp(choice in any::<u8>(), data in prop::collection::vec(0x80_u8..0x84, 0..4), rest in "[\u{0}-\u{4}ab]{0,60}") {
+        fuzzing::datagrams(&[&[choice], &data[..], rest.as_bytes()].concat());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use wavetank_driver::{CloseReason, Dial, DialTls, Driver, Errno};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::Close;
+use wavetank_plan::{Close, UrlProtocol};
 use wavetank_units::Nanos;
 
 use super::Connections;
@@ -128,9 +128,9 @@ impl<D: Driver> Connections<D> {
         // immediately.
         let speaks_at_once = prefaced || self.seats[seat as usize].left == 1 && self.is_awaited(seat);
         let asks_ends = self.preface.needs_addresses();
+        let datagrams = self.protocol_of(seat) == UrlProtocol::Udp;
         loop {
-            let dial =
-                Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams: false };
+            let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams };
             match self.driver.connect(&dial) {
                 Ok(link) => {
                     let entry = &mut self.seats[seat as usize];

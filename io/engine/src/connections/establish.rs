@@ -1,6 +1,7 @@
 //! The stages between connecting and the first request: a preface, TLS.
 
 use wavetank_driver::{CloseReason, ConnId, DialTls, Driver};
+use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 
 use super::Connections;
@@ -21,7 +22,12 @@ impl<D: Driver> Connections<D> {
         if self.preface.is_needed() {
             return self.begin_preface(seat, link, at, rec);
         }
-        rec.connected(entry.phase, entry.target, at.since(entry.began));
+        // A UDP socket asks no peer: its time to connect would say nothing about the target.
+        if self.upgrades.is_none() || self.protocol_of(seat) != UrlProtocol::Udp {
+            let entry = &self.seats[seat as usize];
+            rec.connected(entry.phase, entry.target, at.since(entry.began));
+        }
+        let entry = &mut self.seats[seat as usize];
         if self.names[usize::from(entry.target)].is_some() {
             entry.state = ConnState::Securing;
             self.conversation(seat).first_byte = at;

@@ -1,4 +1,4 @@
-//! Connections that carry messages: WebSocket, event stream, TCP. Their requests are in the queue
+//! Connections that carry messages: WebSocket, event stream, TCP, UDP. Their requests are in the queue
 //! of the connection, as with HTTP/1: a message, and the next message of the server as its answer.
 
 use wavetank_driver::{ConnId, Driver};
@@ -83,6 +83,10 @@ impl<D: Driver> Connections<D> {
             }
             Started::NotOpen => {
                 let failure = Box::new(failure::not_open(self.protocol_of(seat)));
+                self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
+            }
+            Started::Refused(fault) => {
+                let failure = Box::new(failure::unsendable(fault));
                 self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
             }
             started @ (Started::Done | Started::Closes) => {
@@ -311,14 +315,18 @@ impl<D: Driver> Connections<D> {
         talk.machine = Machine::http1(limits);
     }
 
-    /// Whether the next answer on this connection is a message that a request waits for without
-    /// having sent anything.
-    pub(super) fn only_waits(&self, seat: u32) -> bool {
-        let talk = self.seats[seat as usize].talk.as_ref();
-        talk.and_then(|talk| talk.flights.first_sent()).is_some_and(|flight| flight.manner.only_waits())
+    /// Whether the connection stays open after its request has timed out: the request waits for a
+    /// message without having sent anything, or it is a datagram, which may be lost.
+    pub(super) fn survives_timeout(&self, seat: u32) -> bool {
+        let Some(talk) = &self.seats[seat as usize].talk else { return false };
+        let is_datagrams = match &talk.machine {
+            Machine::Messages(own) => matches!(own.client, MessageClient::Datagrams(_)),
+            _ => false,
+        };
+        talk.flights.first_sent().is_some_and(|flight| is_datagrams || flight.manner.only_waits())
     }
 
-    /// Fails a request that waits for a message and has timed out. The connection stays open.
+    /// Fails a request that has timed out. The connection stays open.
     #[cold]
     pub(super) fn expire_wait(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };

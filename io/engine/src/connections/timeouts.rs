@@ -50,7 +50,7 @@ impl<D: Driver> Connections<D> {
                     self.opening_timed_out(seat, now, rec);
                 }
                 ConnState::Open if self.is_http2(seat) => self.expire_streams(seat, now, rec),
-                ConnState::Open if self.only_waits(seat) => self.expire_wait(seat, now, rec),
+                ConnState::Open if self.survives_timeout(seat) => self.expire_wait(seat, now, rec),
                 ConnState::Open => self.end(seat, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
                 ConnState::Closed => {}
             }

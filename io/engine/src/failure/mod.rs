@@ -9,6 +9,7 @@ use wavetank_driver::{CloseReason, Driver, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
 use wavetank_units::address_text;
+use wavetank_wire::datagram::SendFault;
 use wavetank_wire::h1::{FaultKind, ParseError};
 use wavetank_wire::h2::{Fault, StreamFailure};
 use wavetank_wire::messages::MessageFault;
@@ -99,6 +100,7 @@ pub(crate) const fn not_open(protocol: UrlProtocol) -> Failure {
         ErrorClass::ClosedEarly,
         match protocol {
             UrlProtocol::Events => "the event stream is not open: it has ended, or no sse.open came before",
+            UrlProtocol::Udp => "the UDP socket is not open",
             UrlProtocol::Tcp => "the connection is not open: it was closed, or no tcp.connect came before",
             _ => "the WebSocket is not open: it was closed, or no ws.connect came before",
         },
@@ -215,6 +217,12 @@ pub(crate) fn send_failure(errno: Errno) -> Failure {
         libc::ECONNRESET | libc::EPIPE => (ErrorClass::Reset, true),
         libc::ETIMEDOUT => (ErrorClass::RequestTimeout, false),
         libc::EHOSTUNREACH | libc::ENETUNREACH => (ErrorClass::ConnectUnreachable, false),
+        // Only UDP gets these after it was opened: the answer of a host without a program on this
+        // port, and that of a packet filter or interface of this host.
+        libc::ECONNREFUSED => (ErrorClass::ConnectRefused, false),
+        libc::EPERM | libc::EACCES | libc::ENETDOWN | libc::EHOSTDOWN => {
+            (ErrorClass::ConnectUnreachable, false)
+        }
         _ => (ErrorClass::Other, false),
     };
     Failure { errno: Some(errno), peer_closed, ..Failure::new(class) }
@@ -265,6 +273,11 @@ pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
 pub(crate) fn message_failure(fault: MessageFault) -> Failure {
     let class = if fault.is_limit() { ErrorClass::BodyLimit } else { ErrorClass::Protocol };
     Failure::detailed(class, fault.text())
+}
+
+/// Returns the failure for a datagram that cannot be sent.
+pub(crate) const fn unsendable(fault: SendFault) -> Failure {
+    Failure::detailed(ErrorClass::Data, fault.text())
 }
 
 /// Returns the failure for a server that answered the request for a WebSocket or an event stream

@@ -1,4 +1,4 @@
-//! Messages on the connection of one user: WebSocket, event stream, TCP.
+//! Messages on the connection of one user: WebSocket, event stream, TCP, UDP.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use wavetank_units::Nanos;
 use wavetank_wire::h1::{self, ResponseEnd, ResponseHead, ResponseSink};
 use wavetank_wire::messages::{MessageClient, Operation, Started};
 use wavetank_wire::ws::{self, ClientSink, CloseCode, Deflater, MessageKind, MessageSink};
-use wavetank_wire::{raw, sse};
+use wavetank_wire::{datagram, raw, sse};
 
 use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
 use crate::failure::{self, Failure};
@@ -63,6 +63,7 @@ impl Connector<'_> {
                 MessageClient::Events(sse::Client::new(limits))
             }
             UrlProtocol::Tcp => MessageClient::Raw(raw::Client::new(most, true)),
+            UrlProtocol::Udp => MessageClient::Datagrams(datagram::Client::new(true)),
             _ => {
                 let limits = ws::Limits { message_bytes_max: most, ..limits };
                 MessageClient::WebSocket(ws::Client::new(limits, self.plan.seed))
@@ -132,6 +133,10 @@ impl Connector<'_> {
             Started::NotOpen | Started::NeedsNewConnection => {
                 hearing.sent = false;
                 return Err(failure::not_open(own.protocol));
+            }
+            Started::Refused(fault) => {
+                hearing.sent = false;
+                return Err(failure::unsendable(fault));
             }
             Started::Done => return Ok(end(0, 0)),
             Started::Closes => return Ok(ResponseEnd { keep_alive: false, ..end(0, 0) }),

@@ -2,7 +2,7 @@
 
 use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::HttpVersion;
+use wavetank_plan::{HttpVersion, UrlProtocol};
 use wavetank_units::Nanos;
 
 use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
@@ -67,7 +67,8 @@ impl Connector<'_> {
         // After a preface, TLS starts later.
         let tls = self.dial_tls(target).filter(|_| !self.preface.is_needed());
         let asks_ends = self.preface.needs_addresses();
-        let connected = match driver.connect(&Dial { from, tls, asks_ends, ..Dial::plain(to) }) {
+        let datagrams = self.plan.targets[usize::from(target)].protocol() == UrlProtocol::Udp;
+        let connected = match driver.connect(&Dial { from, tls, asks_ends, datagrams, ..Dial::plain(to) }) {
             Ok(conn) => self.connected(driver, conn, until)?,
             Err(errno) => Err(errno),
         };
