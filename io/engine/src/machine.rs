@@ -20,8 +20,8 @@ pub(crate) enum Machine {
     Http1(ResponseReader),
     /// HTTP/2, with its streams.
     Http2(Box<Client<StreamRequest>>),
-    /// Messages: WebSocket, event stream, TCP, UDP. Its requests are in the connection's queue, as with
-    /// HTTP/1.
+    /// Messages: WebSocket, event stream, TCP, UDP. Its requests are in the connection's queue, as
+    /// with HTTP/1.
     Messages(Box<MessageConn>),
 }
 

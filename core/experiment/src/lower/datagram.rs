@@ -7,6 +7,7 @@ use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
 
 use super::LowerError;
+use crate::placeless::PLACE;
 
 /// Checks that UDP can carry what a step sends, as far as it is the same for all sessions.
 pub(super) fn check_length(datagram: &Template, place: Span) -> Result<(), LowerError> {
@@ -24,7 +25,8 @@ pub(super) fn check_length(datagram: &Template, place: Span) -> Result<(), Lower
         format_grouped(length as u64)
     );
     let hint = "send less, or split it into several steps";
-    Err(Diagnostic::error("datagram_length", place, message, hint).into())
+    let diagnostic = Diagnostic::error("datagram_length", place, message, hint);
+    Err(Diagnostic { place: (place != PLACE).then_some(place), ..diagnostic }.into())
 }
 
 /// Checks that a plan with UDP sends its datagrams to the target itself.

@@ -40,6 +40,7 @@ pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
 pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     let mut protocols = plan.targets.iter().map(Target::protocol).filter(|own| own.has_messages());
     let Some(protocol) = protocols.next() else { return Ok(()) };
+    super::datagram::check_path(plan)?;
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
     let (what, close) = match protocol {
         UrlProtocol::Events => ("an event stream", "sse.close: true"),

@@ -1,5 +1,6 @@
-//! Connections that carry messages: WebSocket, event stream, TCP, UDP. Their requests are in the queue
-//! of the connection, as with HTTP/1: a message, and the next message of the server as its answer.
+//! Connections that carry messages: WebSocket, event stream, TCP, UDP. Their requests are in the
+//! queue of the connection, as with HTTP/1: a message, and the next message of the server as its
+//! answer.
 
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;

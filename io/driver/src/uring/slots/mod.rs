@@ -5,28 +5,15 @@
 //! completion is never attributed to the next connection.
 
 mod pending_ops;
+mod phase;
 mod receive;
 
 use crate::Errno;
 use crate::driver::{CloseReason, ConnId};
 use crate::token::Operation;
 use pending_ops::PendingOps;
+pub(super) use phase::Phase;
 pub(super) use receive::{ReceiveAction, ReceiveOutcome};
-
-/// The phase of a slot's connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    /// No connection.
-    Free,
-    /// Reserved for the next peer of a listener.
-    Accepting,
-    Connecting,
-    Open,
-    /// Closed by its owner, but some sent bytes may still have to be kept.
-    Leaving,
-    /// Closed; operations in flight are ending.
-    Closing,
-}
 
 /// The peer has sent its FIN, which was reported to the owner.
 const FINISHED: u8 = 1 << 0;
