@@ -255,6 +255,14 @@ fn a_line_protocol_is_rehearsed() {
     assert!(messages(&serve).0 > 0, "{result}");
 }
 
+#[test]
+fn datagrams_are_rehearsed() {
+    let serve = Serve::start(&trial().program(), &["--udp", "127.0.0.1:0"]);
+    let result = rehearsed_at("udp.yaml", "udp://127.0.0.1:7000", &serve.udp_url());
+    assert!(result.count("requests.done") > 0, "{result}");
+    assert!(messages(&serve).0 > 0, "{result}");
+}
+
 /// The thresholds of the same rehearsals fail if the target does not meet them.
 #[test]
 fn a_rehearsal_can_fail() {

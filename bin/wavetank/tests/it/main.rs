@@ -89,6 +89,7 @@ mod truth_sources;
 mod truth_tls;
 mod truth_verdict;
 mod try_file;
+mod udp;
 mod ui;
 mod unix_socket;
 mod urls;

@@ -178,5 +178,4 @@ fn conflicts_are_explained() {
     check(&["tcp://127.0.0.1:1", "--http", "2"], "HTTP/1.1");
     check(&["tcp://127.0.0.1:1", "-X", "GET"], "no methods");
     check(&["tcp://127.0.0.1:1", "--body", "no line end"], "no line end");
-    check(&["udp://127.0.0.1:1"], "not supported");
 }
