@@ -2,6 +2,7 @@
 //! thread.
 
 use std::sync::OnceLock;
+use std::time::Instant;
 
 use wavetank_units::Nanos;
 
@@ -30,6 +31,12 @@ impl Clock {
     /// Converts `at` to nanoseconds of the kernel's monotonic clock.
     pub const fn monotonic(self, at: Nanos) -> i64 {
         self.zero.saturating_add(at.0)
+    }
+
+    /// Returns the present instant, also as that of a library with its own type for it.
+    #[expect(clippy::disallowed_methods, reason = "this is the file that reads the clock")]
+    pub fn now_with_instant(self) -> (Nanos, Instant) {
+        (self.now(), Instant::now())
     }
 
     /// Returns the present instant.

@@ -151,6 +151,10 @@ pub trait Driver: Sized {
     /// returned, so that one instant holds for all of them.
     const TOLD_BY_WAIT: bool = false;
 
+    /// Whether connections carry streams. What is sent and received are then records of them, each
+    /// with a header, which are no bytes of the peer.
+    const HAS_RECORDS: bool = false;
+
     /// Makes a driver. Only the thread that makes it may use it.
     fn new(setup: &DriverConfig) -> Result<Self, Errno>;
 

@@ -8,6 +8,7 @@
 
 mod clock;
 mod clone_vm;
+mod datagram_listener;
 mod driver;
 mod epoll;
 mod errno;
@@ -28,6 +29,7 @@ mod workers;
 
 pub use clock::{Clock, WallClock, thread_cpu_ns};
 pub use clone_vm::Crash;
+pub use datagram_listener::{DatagramListener, Readiness};
 pub use driver::{
     CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
 };

@@ -76,6 +76,24 @@ impl TlsClient {
         Ok(Self { ways, names: all })
     }
 
+    /// Returns the configurations for QUIC, which has TLS inside, by profile. Sessions are not
+    /// resumed. Call it on the thread that uses them, before any measured time runs.
+    pub fn quic_configs(&self) -> Vec<Arc<ClientConfig>> {
+        let configs = self.ways.iter().map(|way| {
+            seed(way.config.crypto_provider());
+            let mut config = way.config.clone();
+            way.set_verifier(&mut config);
+            Arc::new(config)
+        });
+        configs.collect()
+    }
+
+    /// Returns the name of the server that `dial` names, and the index of its profile.
+    pub fn quic_server(&self, dial: DialTls) -> Option<(String, usize)> {
+        let (name, way) = self.names.get(usize::from(dial.name))?;
+        Some((name.to_str().into_owned(), *way))
+    }
+
     /// Uses a configuration unchanged, without any server.
     #[cfg(test)]
     pub(super) fn from_config(config: ClientConfig) -> Self {
@@ -111,6 +129,14 @@ impl TlsProfile {
         config.resumption = Resumption::disabled();
         let named = verify::named(plan.ca_pem.as_deref())?;
         Ok(Self { config, judge, named, resume: plan.resume })
+    }
+
+    /// Gives the configuration of a thread its verifier of certificates.
+    fn set_verifier(&self, config: &mut ClientConfig) {
+        if let Some(judge) = &self.judge {
+            let judge = Arc::new(CachingVerifier::new(Arc::clone(judge), Arc::clone(&self.named)));
+            config.dangerous().set_certificate_verifier(judge);
+        }
     }
 }
 
@@ -148,10 +174,7 @@ impl ThreadTlsClient {
             if way.resume != TlsResume::Never {
                 config.resumption = Resumption::store(Arc::clone(&sessions) as _);
             }
-            if let Some(judge) = &way.judge {
-                let judge = Arc::new(CachingVerifier::new(Arc::clone(judge), Arc::clone(&way.named)));
-                config.dangerous().set_certificate_verifier(judge);
-            }
+            way.set_verifier(&mut config);
             (Arc::new(config), sessions)
         });
         Self { own: own.collect(), shared }

@@ -21,6 +21,11 @@ pub struct HandshakeInfo {
 }
 
 impl HandshakeInfo {
+    /// Returns what is known of a handshake of QUIC, which has TLS 1.3 inside.
+    pub fn of_quic(alpn: Option<&[u8]>) -> Self {
+        Self { version: "TLSv1.3", cipher: "?", group: None, resumed: false, alpn: alpn.map(Alpn::new) }
+    }
+
     pub(super) fn from_state(state: &CommonState) -> Self {
         let group =
             state.negotiated_key_exchange_group().map(|group| crypto_config::group_name(group.name()));

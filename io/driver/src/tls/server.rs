@@ -89,6 +89,14 @@ impl TlsServer {
         &self.fingerprint
     }
 
+    /// Returns the configuration for QUIC, which has TLS inside, with HTTP/3 as its only protocol.
+    pub fn quic_config(&self) -> ServerConfig {
+        self.prepare_thread();
+        let mut config = ServerConfig::clone(&self.config);
+        config.alpn_protocols = vec![b"h3".to_vec()];
+        config
+    }
+
     /// Uses a configuration unchanged.
     #[cfg(test)]
     pub(super) fn from_config(config: ServerConfig) -> Self {
