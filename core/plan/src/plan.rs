@@ -252,6 +252,15 @@ pub enum HttpVersion {
     Http11,
     /// HTTP/2: by ALPN with TLS, by prior knowledge without (RFC 9113 §3).
     Http2,
+    /// HTTP/3, over QUIC.
+    Http3,
+}
+
+impl HttpVersion {
+    /// Whether a connection carries several requests in streams.
+    pub const fn has_streams(self) -> bool {
+        matches!(self, Self::Http2 | Self::Http3)
+    }
 }
 
 /// How we close a connection.

@@ -1,7 +1,7 @@
 //! The load as text: `50 connections, 10 s, closed loop`.
 
 use wavetank_plan::shape::Segment;
-use wavetank_plan::{Action, Arrivals, HttpVersion, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
+use wavetank_plan::{Action, Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
@@ -89,9 +89,10 @@ fn phase_text(plan: &Plan, phase: &Phase) -> String {
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
         let number = plan.http.pipeline;
-        parts.push(match plan.http.version {
-            HttpVersion::Http2 => format!("{number} streams on each"),
-            _ => format!("{number} pipelined requests on each"),
+        parts.push(if plan.http.version.has_streams() {
+            format!("{number} streams on each")
+        } else {
+            format!("{number} pipelined requests on each")
         });
     }
     parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));

@@ -15,12 +15,15 @@
 //! consumed more than it received. How the bytes were cut into reads never changes the result.
 
 pub mod datagram;
+mod fields;
 pub mod h1;
 pub mod h2;
+pub mod h3;
 pub mod messages;
 mod proxy_header;
 pub mod raw;
 pub mod sse;
+pub mod streams;
 pub mod ws;
 
 pub use proxy_header::{PROXY_HEADER_BYTES_MAX, proxy_header_v1, proxy_header_v2};

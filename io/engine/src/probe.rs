@@ -180,6 +180,7 @@ impl ResponseSink for Keep {
             Version::Http10 => HttpVersion::Http10,
             Version::Http11 => HttpVersion::Http11,
             Version::Http2 => HttpVersion::Http2,
+            Version::Http3 => HttpVersion::Http3,
         };
         let text = |name| head.header(name).map(|value| String::from_utf8_lossy(value).into_owned());
         self.content_type = text("content-type");

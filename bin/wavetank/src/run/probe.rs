@@ -168,6 +168,7 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
             HttpVersion::Http10 => "HTTP/1.0",
             HttpVersion::Http11 => "HTTP/1.1",
             HttpVersion::Http2 => "HTTP/2",
+            HttpVersion::Http3 => "HTTP/3",
         }
         .to_owned(),
         address: address_text(answer.address),

@@ -148,6 +148,7 @@ impl RequestTemplate {
             Version::Http10 => b" HTTP/1.0\r\n",
             Version::Http11 => b" HTTP/1.1\r\n",
             Version::Http2 => b" HTTP/2\r\n",
+            Version::Http3 => b" HTTP/3\r\n",
         });
         push_field(&mut head, "Host", given("Host").unwrap_or(&host.into()));
         let mut host_written = false;
@@ -236,6 +237,7 @@ const fn version(plan: &Plan) -> Version {
         HttpVersion::Http10 => Version::Http10,
         HttpVersion::Http11 => Version::Http11,
         HttpVersion::Http2 => Version::Http2,
+        HttpVersion::Http3 => Version::Http3,
     }
 }
 

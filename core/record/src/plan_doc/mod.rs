@@ -345,8 +345,12 @@ impl HttpYaml {
     }
 }
 
-const VERSIONS: [(&str, HttpVersion); 3] =
-    [("HTTP/1.0", HttpVersion::Http10), ("HTTP/1.1", HttpVersion::Http11), ("HTTP/2", HttpVersion::Http2)];
+const VERSIONS: [(&str, HttpVersion); 4] = [
+    ("HTTP/1.0", HttpVersion::Http10),
+    ("HTTP/1.1", HttpVersion::Http11),
+    ("HTTP/2", HttpVersion::Http2),
+    ("HTTP/3", HttpVersion::Http3),
+];
 const CLOSES: [(&str, Close); 2] = [("fin", Close::Fin), ("rst", Close::Rst)];
 const SOURCE_ORDERS: [(&str, SourceOrder); 2] =
     [("in_turn", SourceOrder::InTurn), ("fill_first", SourceOrder::FillFirst)];

@@ -19,8 +19,9 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         HttpVersion::Http10 => "1.0",
         HttpVersion::Http11 => "1.1",
         HttpVersion::Http2 => "2",
+        HttpVersion::Http3 => "3",
     };
-    let in_flight = if http.version == HttpVersion::Http2 { "http.streams" } else { "http.pipeline" };
+    let in_flight = if http.version.has_streams() { "http.streams" } else { "http.pipeline" };
     let close = match http.close {
         Close::Fin => "fin",
         Close::Rst => "rst",

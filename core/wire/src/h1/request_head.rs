@@ -25,14 +25,16 @@ pub struct RequestHead<'a> {
 }
 
 impl<'a> RequestHead<'a> {
-    /// Creates the head of an HTTP/2 request from its text and the offset of the field lines in it.
-    pub(crate) const fn of_http2(
+    /// Creates the head of a request of HTTP/2 or HTTP/3 from its text and the offset of the field
+    /// lines in it.
+    pub(crate) const fn of_text(
+        version: Version,
         method: &'a [u8],
         target: &'a [u8],
         expect_continue: bool,
         (raw, fields_at): (&'a [u8], usize),
     ) -> Self {
-        Self { method, target, version: Version::Http2, expect_continue, raw, fields_at }
+        Self { method, target, version, expect_continue, raw, fields_at }
     }
 
     /// All fields in order of arrival.

@@ -41,6 +41,7 @@ pub fn render_request(parts: &RequestParts<'_>) -> Vec<u8> {
         Version::Http10 => " HTTP/1.0\r\n",
         Version::Http11 => " HTTP/1.1\r\n",
         Version::Http2 => " HTTP/2\r\n",
+        Version::Http3 => " HTTP/3\r\n",
     };
     for piece in [parts.method, " ", parts.target, version] {
         out.extend_from_slice(piece.as_bytes());

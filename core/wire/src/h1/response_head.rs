@@ -22,10 +22,10 @@ pub struct ResponseHead<'a> {
 }
 
 impl<'a> ResponseHead<'a> {
-    /// Creates the head of an HTTP/2 response from a status line and field lines.
-    pub(crate) fn of_http2(status: u16, raw: &'a [u8]) -> Self {
+    /// Creates the head of a response of HTTP/2 or HTTP/3 from a status line and field lines.
+    pub(crate) fn of_fields(version: Version, status: u16, raw: &'a [u8]) -> Self {
         let fields_at = memchr::memchr(b'\n', raw).map_or(raw.len(), |end| end + 1);
-        Self { status, version: Version::Http2, reason: b"", raw, fields_at }
+        Self { status, version, reason: b"", raw, fields_at }
     }
 
     /// Returns the field lines, with the empty one after them.

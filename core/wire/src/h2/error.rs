@@ -1,10 +1,10 @@
-//! What can be wrong on an HTTP/2 connection or stream.
+//! What can be wrong on a connection or stream of HTTP/2 or HTTP/3.
 
 use std::fmt;
 
 use super::hpack::HpackError;
 
-/// An error code of `RST_STREAM` and GOAWAY frames (RFC 9113 §7).
+/// An error code of HTTP/2 (RFC 9113 §7) or HTTP/3 (RFC 9114 §8.1). Their numbers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorCode(pub u32);
 
@@ -17,8 +17,21 @@ impl ErrorCode {
     pub(crate) const CANCEL: Self = Self(8);
     pub(crate) const COMPRESSION_ERROR: Self = Self(9);
     pub(crate) const ENHANCE_YOUR_CALM: Self = Self(11);
+    pub(crate) const HTTP3_NO_ERROR: Self = Self(0x100);
+    const HTTP3_GENERAL_PROTOCOL_ERROR: Self = Self(0x101);
+    const HTTP3_STREAM_CREATION_ERROR: Self = Self(0x103);
+    const HTTP3_CLOSED_CRITICAL_STREAM: Self = Self(0x104);
+    const HTTP3_FRAME_UNEXPECTED: Self = Self(0x105);
+    const HTTP3_FRAME_ERROR: Self = Self(0x106);
+    const HTTP3_EXCESSIVE_LOAD: Self = Self(0x107);
+    const HTTP3_MISSING_SETTINGS: Self = Self(0x10a);
+    pub(crate) const HTTP3_REQUEST_REJECTED: Self = Self(0x10b);
+    pub(crate) const HTTP3_REQUEST_CANCELLED: Self = Self(0x10c);
+    pub(crate) const HTTP3_REQUEST_INCOMPLETE: Self = Self(0x10d);
+    pub(crate) const HTTP3_MESSAGE_ERROR: Self = Self(0x10e);
+    const QPACK_DECOMPRESSION_FAILED: Self = Self(0x200);
 
-    /// Returns the name in RFC 9113 §7, or `None` for other codes.
+    /// Returns the name in these documents, or `None` for other codes.
     pub const fn name(self) -> Option<&'static str> {
         Some(match self.0 {
             0 => "NO_ERROR",
@@ -35,6 +48,26 @@ impl ErrorCode {
             11 => "ENHANCE_YOUR_CALM",
             12 => "INADEQUATE_SECURITY",
             13 => "HTTP_1_1_REQUIRED",
+            0x100 => "H3_NO_ERROR",
+            0x101 => "H3_GENERAL_PROTOCOL_ERROR",
+            0x102 => "H3_INTERNAL_ERROR",
+            0x103 => "H3_STREAM_CREATION_ERROR",
+            0x104 => "H3_CLOSED_CRITICAL_STREAM",
+            0x105 => "H3_FRAME_UNEXPECTED",
+            0x106 => "H3_FRAME_ERROR",
+            0x107 => "H3_EXCESSIVE_LOAD",
+            0x108 => "H3_ID_ERROR",
+            0x109 => "H3_SETTINGS_ERROR",
+            0x10a => "H3_MISSING_SETTINGS",
+            0x10b => "H3_REQUEST_REJECTED",
+            0x10c => "H3_REQUEST_CANCELLED",
+            0x10d => "H3_REQUEST_INCOMPLETE",
+            0x10e => "H3_MESSAGE_ERROR",
+            0x10f => "H3_CONNECT_ERROR",
+            0x110 => "H3_VERSION_FALLBACK",
+            0x200 => "QPACK_DECOMPRESSION_FAILED",
+            0x201 => "QPACK_ENCODER_STREAM_ERROR",
+            0x202 => "QPACK_DECODER_STREAM_ERROR",
             _ => return None,
         })
     }
@@ -98,6 +131,16 @@ pub enum Fault {
     GrpcFrame,
     /// A client did not send the preface (RFC 9113 §3.4).
     NoPreface,
+    /// An HTTP/3 frame on a stream that does not allow its type.
+    Http3Frame,
+    /// An HTTP/3 frame that is longer than allowed, or too short for its type.
+    Http3FrameSize,
+    /// An HTTP/3 control stream that is closed, or opened twice.
+    Http3CriticalStream,
+    /// The first frame of an HTTP/3 control stream is not SETTINGS.
+    NoHttp3Settings,
+    /// An HTTP/3 stream ended before its response was complete.
+    Http3Incomplete,
 }
 
 impl Fault {
@@ -111,22 +154,27 @@ impl Fault {
             Self::WrongStream => "an HTTP/2 frame is on a stream that does not allow its type",
             Self::Padding => "the padding of an HTTP/2 frame is longer than the frame",
             Self::Continuation => "an HTTP/2 header block is interrupted, or continued without a start",
-            Self::HeadersTooLarge => "an HTTP/2 header block is larger than allowed",
-            Self::Compression => "an HTTP/2 header block cannot be decoded",
+            Self::HeadersTooLarge => "a header block is larger than allowed",
+            Self::Compression => "a header block cannot be decoded",
             Self::BadSetting => "an HTTP/2 setting has a value that is not allowed",
             Self::WindowOverflow => "an HTTP/2 flow-control window grew beyond its maximum",
             Self::EmptyWindowUpdate => "an HTTP/2 window update has no size",
             Self::WindowExceeded => "the peer sent more data than the HTTP/2 flow-control window allows",
             Self::StreamClosed => "the peer sent an HTTP/2 frame on a closed stream",
-            Self::UnknownStream => "the peer sent an HTTP/2 frame on a stream that was never opened",
+            Self::UnknownStream => "the peer sent a frame on a stream that was never opened",
             Self::Push => "the server pushed a response although push is disabled",
             Self::Flood => "the peer sends HTTP/2 control frames without end",
-            Self::Malformed => "the headers of an HTTP/2 message are malformed",
+            Self::Malformed => "the headers of the message are malformed",
             Self::BodyLength => "the body's length differs from Content-Length",
             Self::BodyTooLarge => "the body is larger than allowed",
             Self::TooManyInterim => "there are more interim (1xx) responses than allowed",
             Self::GrpcFrame => "the response ends inside a gRPC message",
             Self::NoPreface => "the client does not begin like HTTP/2",
+            Self::Http3Frame => "an HTTP/3 frame is on a stream that does not allow its type",
+            Self::Http3FrameSize => "an HTTP/3 frame is longer than allowed, or too short for its type",
+            Self::Http3CriticalStream => "an HTTP/3 control stream is closed, or opened twice",
+            Self::NoHttp3Settings => "the first frame of the HTTP/3 control stream is not SETTINGS",
+            Self::Http3Incomplete => "the HTTP/3 stream ended before the response was complete",
         }
     }
 
@@ -140,6 +188,24 @@ impl Fault {
             Self::HeadersTooLarge | Self::Flood | Self::TooManyInterim => ErrorCode::ENHANCE_YOUR_CALM,
             Self::BodyTooLarge => ErrorCode::CANCEL,
             _ => ErrorCode::PROTOCOL_ERROR,
+        }
+    }
+}
+
+impl Fault {
+    /// The code that reports the fault to a peer that speaks HTTP/3.
+    pub(crate) const fn http3_code(self) -> ErrorCode {
+        match self {
+            Self::Http3Frame => ErrorCode::HTTP3_FRAME_UNEXPECTED,
+            Self::Http3FrameSize => ErrorCode::HTTP3_FRAME_ERROR,
+            Self::Http3CriticalStream => ErrorCode::HTTP3_CLOSED_CRITICAL_STREAM,
+            Self::NoHttp3Settings => ErrorCode::HTTP3_MISSING_SETTINGS,
+            Self::UnknownStream | Self::Push => ErrorCode::HTTP3_STREAM_CREATION_ERROR,
+            Self::Compression => ErrorCode::QPACK_DECOMPRESSION_FAILED,
+            Self::HeadersTooLarge | Self::Flood | Self::TooManyInterim => ErrorCode::HTTP3_EXCESSIVE_LOAD,
+            Self::BodyTooLarge => ErrorCode::HTTP3_REQUEST_CANCELLED,
+            Self::Malformed | Self::BodyLength => ErrorCode::HTTP3_MESSAGE_ERROR,
+            _ => ErrorCode::HTTP3_GENERAL_PROTOCOL_ERROR,
         }
     }
 }

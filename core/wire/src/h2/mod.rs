@@ -21,10 +21,10 @@ mod client;
 mod error;
 mod frame;
 mod frame_reader;
-mod hpack;
-mod request_text;
-mod response_fields;
-mod server;
+pub(crate) mod hpack;
+pub(crate) mod request_text;
+pub(crate) mod response_fields;
+pub(crate) mod server;
 mod settings;
 
 pub use client::{Client, ClientSink, StreamFailure};

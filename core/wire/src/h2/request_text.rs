@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::hpack::Encoder;
+use crate::fields::FieldEncoder;
 use crate::h1::Headers;
 
 /// A request in HTTP/1 text, divided into its parts.
@@ -77,7 +77,7 @@ impl<'a> RequestText<'a> {
     /// Appends the header block. `lower` is a scratch buffer.
     pub(crate) fn encode(
         &self,
-        encoder: &mut Encoder,
+        encoder: &mut impl FieldEncoder,
         secure: bool,
         block: &mut Vec<u8>,
         lower: &mut Vec<u8>,

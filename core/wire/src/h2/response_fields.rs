@@ -1,8 +1,8 @@
 //! The header block of a response.
 
 use super::error::Fault;
-use super::hpack::Decoder;
-use crate::h1::Limits;
+use crate::fields::FieldDecoder;
+use crate::h1::{Limits, Version};
 
 /// The contents of a response's header block.
 #[derive(Debug, Default)]
@@ -24,15 +24,15 @@ pub(crate) struct ResponseFields {
 const CONNECTION_FIELDS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 
-/// Decodes `block`. `wants_lines`: the fields are kept as text.
+/// Decodes `block` of a message of this version. `wants_lines`: the fields are kept as text.
 ///
 /// # Errors
 /// If the block cannot be decoded, which ends the connection.
 pub(crate) fn decode(
-    decoder: &mut Decoder,
+    decoder: &mut impl FieldDecoder,
     block: &[u8],
     limits: &Limits,
-    wants_lines: bool,
+    (version, wants_lines): (Version, bool),
     fields: &mut ResponseFields,
 ) -> Result<(), Fault> {
     fields.lines.clear();
@@ -52,7 +52,8 @@ pub(crate) fn decode(
                 Some(status) => {
                     fields.status = status;
                     if wants_lines {
-                        for piece in [b"HTTP/2 ", value, b"\r\n"] {
+                        let version: &[u8] = if version == Version::Http3 { b"HTTP/3 " } else { b"HTTP/2 " };
+                        for piece in [version, value, b"\r\n"] {
                             fields.lines.extend_from_slice(piece);
                         }
                     }

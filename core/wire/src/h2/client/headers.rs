@@ -5,7 +5,7 @@ use super::super::frame::{FrameHeader, flag, kind, without_padding};
 use super::super::response_fields;
 use super::memory::BlockInProgress;
 use super::{ClientSink, Core, StreamFailure};
-use crate::h1::ResponseHead;
+use crate::h1::{ResponseHead, Version};
 
 /// The largest header block, encoded.
 const BLOCK_BYTES_MAX: usize = 64 * 1024;
@@ -70,7 +70,7 @@ impl<T> Core<T> {
         let Some(at) = self.find(id) else {
             let allowed = self.check_closed(id);
             // It changes the table even if no request needs it.
-            response_fields::decode(&mut self.decoder, block, &self.limits, false, &mut self.fields)?;
+            self.decode(block, false)?;
             return allowed;
         };
         let stream = &mut self.streams[at];
@@ -82,7 +82,7 @@ impl<T> Core<T> {
         stream.wants_fields = wants_fields;
         if wants_fields || !self.recall(block) {
             let before = self.decoder.changes();
-            response_fields::decode(&mut self.decoder, block, &self.limits, wants_fields, &mut self.fields)?;
+            self.decode(block, wants_fields)?;
             if before == self.decoder.changes() {
                 self.learn(block);
             }
@@ -114,7 +114,7 @@ impl<T> Core<T> {
         stream.head_bytes = u32::try_from(block.len()).unwrap_or(u32::MAX);
         if wants_fields {
             let status = self.fields.status;
-            sink.head(&mut stream.tag, &ResponseHead::of_http2(status, &self.fields.lines));
+            sink.head(&mut stream.tag, &ResponseHead::of_fields(Version::Http2, status, &self.fields.lines));
         }
         if end_stream {
             self.finish(at, sink);
@@ -132,7 +132,7 @@ impl<T> Core<T> {
     ) -> Result<(), Fault> {
         let Self { streams, decoder, limits, fields, .. } = self;
         let stream = &mut streams[at];
-        response_fields::decode(decoder, block, limits, stream.wants_fields, fields)?;
+        response_fields::decode(decoder, block, limits, (Version::Http2, stream.wants_fields), fields)?;
         let is_bad = fields.malformed || fields.status != 0 || !end_stream;
         if stream.wants_fields && !is_bad {
             sink.trailers(&mut stream.tag, &fields.lines);
@@ -145,6 +145,11 @@ impl<T> Core<T> {
             None => self.finish(at, sink),
         }
         Ok(())
+    }
+
+    fn decode(&mut self, block: &[u8], wants_lines: bool) -> Result<(), Fault> {
+        let Self { decoder, limits, fields, .. } = self;
+        response_fields::decode(decoder, block, limits, (Version::Http2, wants_lines), fields)
     }
 
     /// Returns the fault of the fields that were decoded.

@@ -1,5 +1,6 @@
 //! A client against the bytes of a server: whole, byte by byte, and cut in two at every place.
 
+use crate::fields::FieldEncoder as _;
 use std::fmt::Write;
 
 use super::super::frame::{self, FrameHeader, flag, kind};

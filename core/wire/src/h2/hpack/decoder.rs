@@ -3,6 +3,7 @@
 use super::dynamic_table::DynamicTable;
 use super::static_table::STATIC_TABLE;
 use super::{HpackError, huffman, integer};
+use crate::fields::FieldDecoder;
 
 /// The size of the table that we allow, which is the default (RFC 9113 §6.5.2).
 const TABLE_BYTES_MAX: usize = 4_096;
@@ -26,15 +27,17 @@ impl Decoder {
         self.table.changes()
     }
 
-    /// Passes the name and value of every field in `block` to `field`.
-    ///
-    /// # Errors
-    /// If the block is invalid. Fields before the fault were passed.
-    pub(crate) fn decode(
-        &mut self,
-        mut block: &[u8],
-        mut field: impl FnMut(&[u8], &[u8]),
-    ) -> Result<(), HpackError> {
+    fn indexed(table: &DynamicTable, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
+        let place = index.checked_sub(1).ok_or(HpackError::BadIndex)?;
+        match STATIC_TABLE.get(place) {
+            Some((name, value)) => Ok((name.as_bytes(), value.as_bytes())),
+            None => table.get(place - STATIC_TABLE.len()).ok_or(HpackError::BadIndex),
+        }
+    }
+}
+
+impl FieldDecoder for Decoder {
+    fn decode(&mut self, mut block: &[u8], mut field: impl FnMut(&[u8], &[u8])) -> Result<(), HpackError> {
         let mut at_start = true;
         while let Some(&first) = block.first() {
             if first & 0xe0 == 0x20 {
@@ -68,14 +71,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    fn indexed(table: &DynamicTable, index: usize) -> Result<(&[u8], &[u8]), HpackError> {
-        let place = index.checked_sub(1).ok_or(HpackError::BadIndex)?;
-        match STATIC_TABLE.get(place) {
-            Some((name, value)) => Ok((name.as_bytes(), value.as_bytes())),
-            None => table.get(place - STATIC_TABLE.len()).ok_or(HpackError::BadIndex),
-        }
     }
 }
 

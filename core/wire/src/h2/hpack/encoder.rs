@@ -3,6 +3,7 @@
 use super::dynamic_table::DynamicTable;
 use super::static_table::{self, STATIC_TABLE, StaticMatch};
 use super::{huffman, integer};
+use crate::fields::FieldEncoder;
 
 /// The most bytes of a peer's table that are used.
 const TABLE_BYTES_MAX: usize = 4_096;
@@ -46,8 +47,23 @@ impl Encoder {
         }
     }
 
+    /// Whether the value of `name` has not changed too often. `changed`: it changes now.
+    fn is_steady(&mut self, name: &[u8], changed: bool) -> bool {
+        if let Some((_, changes)) = self.changing.iter_mut().find(|(its, _)| **its == *name) {
+            *changes = changes.saturating_add(u8::from(changed));
+            return *changes < CHANGES_MAX;
+        }
+        if changed && self.changing.len() < NAMES_MAX {
+            self.changing.push((name.into(), 1));
+            return true;
+        }
+        !changed
+    }
+}
+
+impl FieldEncoder for Encoder {
     /// Begins a block: announces changes of the table size.
-    pub(crate) fn begin(&mut self, out: &mut Vec<u8>) {
+    fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some((smallest, size)) = self.resized.take() {
             if smallest < size {
                 integer::encode(out, 0x20, 5, smallest);
@@ -56,8 +72,7 @@ impl Encoder {
         }
     }
 
-    /// Appends one field. The name is in lower case.
-    pub(crate) fn field(&mut self, out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    fn field(&mut self, out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
         let by_static = static_table::find(name, value);
         if let StaticMatch::Whole(index) = by_static {
             return integer::encode(out, 0x80, 7, index);
@@ -92,19 +107,6 @@ impl Encoder {
         if inserts {
             self.table.insert(name, value);
         }
-    }
-
-    /// Whether the value of `name` has not changed too often. `changed`: it changes now.
-    fn is_steady(&mut self, name: &[u8], changed: bool) -> bool {
-        if let Some((_, changes)) = self.changing.iter_mut().find(|(its, _)| **its == *name) {
-            *changes = changes.saturating_add(u8::from(changed));
-            return *changes < CHANGES_MAX;
-        }
-        if changed && self.changing.len() < NAMES_MAX {
-            self.changing.push((name.into(), 1));
-            return true;
-        }
-        !changed
     }
 }
 

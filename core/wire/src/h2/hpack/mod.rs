@@ -4,8 +4,8 @@ mod decoder;
 mod dynamic_table;
 mod encoder;
 mod error;
-mod huffman;
-mod integer;
+pub(crate) mod huffman;
+pub(crate) mod integer;
 mod static_table;
 
 pub(crate) use decoder::Decoder;

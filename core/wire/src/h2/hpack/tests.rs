@@ -2,6 +2,7 @@
 
 use super::dynamic_table::DynamicTable;
 use super::{Decoder, Encoder, HpackError};
+use crate::fields::{FieldDecoder as _, FieldEncoder as _};
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 

@@ -1,5 +1,7 @@
 //! What a server remembers of earlier messages, and of those that are not complete.
 
+use crate::h1::{RequestHead, Version};
+
 /// A header block that continues in further frames.
 #[derive(Debug)]
 pub(super) struct BlockInProgress {
@@ -11,7 +13,7 @@ pub(super) struct BlockInProgress {
 
 /// The last request's header block, and what it says.
 #[derive(Debug, Default)]
-pub(super) struct LastRequest {
+pub(crate) struct LastRequest {
     /// The block, if the same bytes mean the same as long as the decoder's table does not change.
     pub(super) block: Vec<u8>,
     pub(super) changes: u64,
@@ -43,11 +45,59 @@ pub(super) struct RememberedResponse {
 
 /// The body of a response: bytes, followed by repetitions of a filler.
 #[derive(Debug)]
-pub(super) struct ResponseBody {
-    pub(super) bytes: Vec<u8>,
-    pub(super) sent: usize,
-    pub(super) filler: &'static [u8],
-    pub(super) filler_left: u64,
+pub(crate) struct ResponseBody {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sent: usize,
+    pub(crate) filler: &'static [u8],
+    pub(crate) filler_left: u64,
     /// Field lines to be sent after it; empty for none.
-    pub(super) trailers: Vec<u8>,
+    pub(crate) trailers: Vec<u8>,
+}
+
+/// A piece of a body: its place in the bytes, or a part of the filler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyPiece {
+    pub(crate) is_filler: bool,
+    pub(crate) from: usize,
+    pub(crate) length: usize,
+}
+
+impl ResponseBody {
+    /// Takes the next piece, of at most this many bytes.
+    pub(crate) fn next_piece(&mut self, bytes_max: usize) -> BodyPiece {
+        let from = self.sent;
+        let is_filler = from == self.bytes.len();
+        if is_filler {
+            let length = self.filler_left.min(self.filler.len() as u64).min(bytes_max as u64) as usize;
+            self.filler_left -= length as u64;
+            return BodyPiece { is_filler, from, length };
+        }
+        let length = (self.bytes.len() - from).min(bytes_max);
+        self.sent += length;
+        BodyPiece { is_filler, from, length }
+    }
+
+    /// Whether all of it was taken.
+    pub(crate) const fn is_sent(&self) -> bool {
+        self.sent == self.bytes.len() && self.filler_left == 0
+    }
+}
+
+impl LastRequest {
+    /// Whether the request breaks a rule, or is larger than allowed.
+    pub(crate) const fn is_bad(&self) -> bool {
+        self.fields.malformed || self.fields.too_large
+    }
+
+    /// Returns the declared length of its body.
+    pub(crate) const fn content_length(&self) -> Option<u64> {
+        self.fields.content_length
+    }
+
+    /// Returns its head.
+    pub(crate) fn head(&self, version: Version) -> RequestHead<'_> {
+        let RequestFields { method_len, target_len, fields_at, expects_continue, .. } = self.fields;
+        let (method, target) = (&self.text[..method_len], &self.text[method_len + 1..][..target_len]);
+        RequestHead::of_text(version, method, target, expects_continue, (&self.text, fields_at))
+    }
 }

@@ -13,7 +13,10 @@ use super::frame_reader::FrameReader;
 use super::hpack::{Decoder, Encoder};
 use super::settings::PeerSettings;
 use crate::h1::{Limits, RequestEnd, RequestHead};
-use memory::{BlockInProgress, LastRequest, RememberedResponse, ResponseBody};
+use memory::{BlockInProgress, RememberedResponse};
+pub(crate) use memory::{LastRequest, ResponseBody};
+pub(crate) use requests::decode_request;
+pub(crate) use responses::{encode_head, push_fields};
 
 /// The size of the windows that we open.
 const RECEIVE_WINDOW: i64 = 1 << 30;

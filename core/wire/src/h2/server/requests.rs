@@ -2,11 +2,11 @@
 
 use super::super::error::{ErrorCode, Fault};
 use super::super::frame::{FrameHeader, flag, kind, without_padding};
-use super::super::hpack::Decoder;
 use super::super::response_fields::{decimal, is_valid};
 use super::memory::{BlockInProgress, LastRequest, RequestFields};
 use super::{Core, RECEIVE_WINDOW, STREAMS_MAX, ServerSink, Stream};
-use crate::h1::{Limits, RequestHead};
+use crate::fields::FieldDecoder;
+use crate::h1::{Limits, Version};
 
 /// The largest header block, encoded.
 const BLOCK_BYTES_MAX: usize = 64 * 1024;
@@ -73,7 +73,7 @@ impl Core {
         if last.changes != self.decoder.changes() || block.is_empty() || last.block != block {
             let before = self.decoder.changes();
             last.block.clear();
-            decode(&mut self.decoder, block, &self.limits, last)?;
+            decode_request(&mut self.decoder, block, &self.limits, Version::Http2, last)?;
             last.changes = self.decoder.changes();
             if before == last.changes && block.len() <= REMEMBERED_BYTES_MAX {
                 last.block.extend_from_slice(block);
@@ -92,14 +92,7 @@ impl Core {
             sink.rejected(id);
             return Ok(());
         }
-        let text = &self.last_request.text;
-        let target_at = fields.method_len + 1;
-        let head = RequestHead::of_http2(
-            &text[..fields.method_len],
-            &text[target_at..target_at + fields.target_len],
-            fields.expects_continue,
-            (text, fields.fields_at),
-        );
+        let head = self.last_request.head(Version::Http2);
         let is_head = head.method == b"HEAD";
         sink.head(id, &head);
         self.streams.push(Stream {
@@ -149,8 +142,14 @@ impl Core {
 /// The pseudo-fields of a request.
 const PSEUDO: [&[u8]; 4] = [b"method", b"scheme", b"path", b"authority"];
 
-/// Decodes `block` into HTTP/1 text.
-fn decode(decoder: &mut Decoder, block: &[u8], limits: &Limits, last: &mut LastRequest) -> Result<(), Fault> {
+/// Decodes `block` of a request of this version into HTTP/1 text.
+pub(crate) fn decode_request(
+    decoder: &mut impl FieldDecoder,
+    block: &[u8],
+    limits: &Limits,
+    version: Version,
+    last: &mut LastRequest,
+) -> Result<(), Fault> {
     let LastRequest { text, fields, .. } = last;
     *fields = RequestFields::default();
     let mut pseudo: [Option<Vec<u8>>; 4] = Default::default();
@@ -199,7 +198,8 @@ fn decode(decoder: &mut Decoder, block: &[u8], limits: &Limits, last: &mut LastR
     };
     fields.malformed |= path.is_empty() || method.is_empty();
     (fields.method_len, fields.target_len) = (method.len(), path.len());
-    for piece in [&method[..], b" ", &path, b" HTTP/2\r\n"] {
+    let line_end: &[u8] = if version == Version::Http3 { b" HTTP/3\r\n" } else { b" HTTP/2\r\n" };
+    for piece in [&method[..], b" ", &path, line_end] {
         text.extend_from_slice(piece);
     }
     fields.fields_at = text.len();

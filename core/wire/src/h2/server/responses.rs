@@ -4,9 +4,9 @@ use memchr::{memchr, memmem};
 
 use super::super::error::ErrorCode;
 use super::super::frame::{self, PAYLOAD_BYTES_MAX, flag, kind};
-use super::super::hpack::Encoder;
 use super::memory::{RememberedResponse, ResponseBody};
 use super::{Core, Server};
+use crate::fields::FieldEncoder;
 use crate::h1::Headers;
 
 /// A longer head is encoded each time.
@@ -93,7 +93,7 @@ impl Core {
             return frame::push_headers(&mut self.out, stream, &known.block, end_stream);
         }
         let mut block = Vec::with_capacity(128);
-        encode(&mut self.encoder, head, &mut block, &mut self.scratch);
+        encode_head(&mut self.encoder, head, &mut block, &mut self.scratch);
         frame::push_headers(&mut self.out, stream, &block, end_stream);
         if changes == self.encoder.changes() && head.len() <= REMEMBERED_BYTES_MAX {
             self.remembered = Some(RememberedResponse { head: head.to_vec(), block, changes });
@@ -106,29 +106,18 @@ impl Core {
         let stream = &mut streams[at];
         let Some(body) = &mut stream.response else { return };
         loop {
-            let is_filler = body.sent == body.bytes.len();
-            let left = if is_filler { body.filler_left } else { (body.bytes.len() - body.sent) as u64 };
-            let piece_max = if is_filler { body.filler.len() as u64 } else { left };
-            let window = (*send_window).min(stream.send_window).max(0) as u64;
-            let length = left.min(piece_max).min(window).min(PAYLOAD_BYTES_MAX as u64) as usize;
-            if length == 0 || out.len() >= OUT_BYTES_MAX {
+            let window = (*send_window).min(stream.send_window).max(0) as usize;
+            if window == 0 || out.len() >= OUT_BYTES_MAX {
                 return;
             }
-            let from = body.sent;
-            if is_filler {
-                body.filler_left -= length as u64;
-            } else {
-                body.sent += length;
-            }
-            let is_last = body.sent == body.bytes.len() && body.filler_left == 0;
+            let piece = body.next_piece(window.min(PAYLOAD_BYTES_MAX));
+            let length = piece.length;
+            let is_last = body.is_sent();
             let has_trailers = !body.trailers.is_empty();
             let flags = if is_last && !has_trailers { flag::END_STREAM } else { 0 };
             frame::push_header(out, length, kind::DATA, flags, stream.id);
-            out.extend_from_slice(if is_filler {
-                &body.filler[..length]
-            } else {
-                &body.bytes[from..from + length]
-            });
+            let source = if piece.is_filler { body.filler } else { &body.bytes[piece.from..] };
+            out.extend_from_slice(&source[..length]);
             *send_window -= length as i64;
             stream.send_window -= length as i64;
             if is_last && has_trailers {
@@ -154,7 +143,13 @@ impl Core {
     }
 }
 
-fn encode(encoder: &mut Encoder, head: &[u8], block: &mut Vec<u8>, lower: &mut Vec<u8>) {
+/// Encodes the head of a response.
+pub(crate) fn encode_head(
+    encoder: &mut impl FieldEncoder,
+    head: &[u8],
+    block: &mut Vec<u8>,
+    lower: &mut Vec<u8>,
+) {
     encoder.begin(block);
     encoder.field(block, b":status", head.get(9..12).unwrap_or(b"500"));
     let fields_at = memchr(b'\n', head).map_or(head.len(), |end| end + 1);
@@ -162,7 +157,12 @@ fn encode(encoder: &mut Encoder, head: &[u8], block: &mut Vec<u8>, lower: &mut V
 }
 
 /// Encodes field lines. `lower` is a scratch buffer.
-fn push_fields(encoder: &mut Encoder, lines: &[u8], block: &mut Vec<u8>, lower: &mut Vec<u8>) {
+pub(crate) fn push_fields(
+    encoder: &mut impl FieldEncoder,
+    lines: &[u8],
+    block: &mut Vec<u8>,
+    lower: &mut Vec<u8>,
+) {
     for (name, value) in Headers::new(lines) {
         lower.clear();
         lower.extend(name.iter().map(u8::to_ascii_lowercase));

@@ -1,5 +1,6 @@
 //! A client and a server against each other, and a server against bad clients.
 
+use crate::fields::FieldEncoder as _;
 use std::collections::BTreeMap;
 
 use super::super::client::{Client, ClientSink, StreamFailure};

@@ -1,0 +1,366 @@
+//! [`Server`]: the server's side of an HTTP/3 connection.
+
+use memchr::memmem;
+
+use super::frame_reader::{FrameReader, Piece};
+use super::qpack::{Decoder, Encoder};
+use super::records::{self, Record, RecordKind};
+use super::uni_streams::UniStreams;
+use super::{frame, push_control_stream, push_frame_header, varint};
+use crate::fields::FieldDecoder as _;
+use crate::h1::{Limits, RequestEnd, RequestHead, Version};
+use crate::h2::server::{LastRequest, ResponseBody, decode_request, encode_head, push_fields};
+use crate::h2::{ErrorCode, Fault, ServerSink};
+
+/// The most requests of a client at a time. QUIC's limit on streams is lower.
+const STREAMS_MAX: usize = 1_000;
+/// Our control stream: the first of a server in one direction.
+const CONTROL_STREAM: u64 = 3;
+/// No more is written at a time. The rest follows when this was sent.
+const OUT_BYTES_MAX: usize = 256 * 1024;
+/// The most bytes of one DATA frame.
+const DATA_BYTES_MAX: usize = 64 * 1024;
+
+/// The server's side of a connection.
+///
+/// Responses are HTTP/1 text. [Records](records) to be sent are appended to [`out`](Self::out).
+/// After a [`Fault`], every call of [`read`](Self::read) returns it again.
+#[derive(Debug)]
+pub struct Server {
+    out: Vec<u8>,
+    limits: Limits,
+    /// Streams in use, in ascending order.
+    streams: Vec<Stream>,
+    /// The first stream that was not opened yet.
+    next_id: u64,
+    peer: UniStreams,
+    decoder: Decoder,
+    last_request: LastRequest,
+    scratch: Vec<u8>,
+    failed: Option<Fault>,
+}
+
+/// A request, and its response as far as it is known.
+#[derive(Debug)]
+struct Stream {
+    id: u64,
+    frames: FrameReader,
+    has_head: bool,
+    has_trailers: bool,
+    is_head: bool,
+    /// The request is complete.
+    is_complete: bool,
+    content_length: Option<u64>,
+    body_bytes: u64,
+    response: Option<ResponseBody>,
+}
+
+impl Server {
+    /// Starts a connection.
+    pub fn new(limits: Limits) -> Self {
+        let mut out = Vec::with_capacity(64);
+        push_control_stream(&mut out, CONTROL_STREAM, limits.head_bytes_max);
+        Self {
+            out,
+            limits,
+            streams: Vec::new(),
+            next_id: 0,
+            peer: UniStreams::default(),
+            decoder: Decoder::default(),
+            last_request: LastRequest::default(),
+            scratch: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Records to be sent. The caller removes what it has sent.
+    #[inline]
+    pub const fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// The number of streams in use.
+    pub const fn in_use(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Reads records of the client.
+    ///
+    /// # Errors
+    /// If the client broke the protocol. The caller sends [`out`](Self::out) and closes the
+    /// connection.
+    pub fn read(&mut self, input: &[u8], sink: &mut impl ServerSink) -> Result<(), Fault> {
+        if let Some(fault) = self.failed {
+            return Err(fault);
+        }
+        for record in records::read(input) {
+            if let Err(fault) = self.take(record, sink) {
+                self.failed = Some(fault);
+                let code = u64::from(fault.http3_code().0);
+                records::push_code(&mut self.out, 0, RecordKind::Close, code);
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// Announces that the connection will be closed. Open requests are still answered.
+    pub fn part(&mut self) {
+        let mut id = Vec::with_capacity(8);
+        varint::encode(&mut id, self.next_id);
+        let place = records::begin(&mut self.out, CONTROL_STREAM, RecordKind::Data);
+        push_frame_header(&mut self.out, frame::GOAWAY, id.len());
+        self.out.extend_from_slice(&id);
+        records::finish(&mut self.out, place);
+    }
+
+    fn take(&mut self, record: Record<'_>, sink: &mut impl ServerSink) -> Result<(), Fault> {
+        match record.stream & 3 {
+            0 => self.take_request(record, sink),
+            2 => self.peer.read(record),
+            _ => Err(Fault::Http3CriticalStream),
+        }
+    }
+
+    fn take_request(&mut self, record: Record<'_>, sink: &mut impl ServerSink) -> Result<(), Fault> {
+        let at = match self.streams.binary_search_by_key(&record.stream, |stream| stream.id) {
+            Ok(at) => at,
+            // The rest of a request that was answered or rejected.
+            Err(_) if record.stream < self.next_id => return Ok(()),
+            Err(at) => {
+                self.next_id = record.stream + 4;
+                if self.streams.len() >= STREAMS_MAX {
+                    self.abort(record.stream, ErrorCode::HTTP3_REQUEST_REJECTED);
+                    return Ok(());
+                }
+                self.streams.insert(at, Stream::new(record.stream));
+                at
+            }
+        };
+        if !matches!(record.kind, RecordKind::Data | RecordKind::End) {
+            let stream = self.streams.remove(at);
+            if record.kind == RecordKind::Stop {
+                self.abort(stream.id, ErrorCode::HTTP3_REQUEST_CANCELLED);
+            }
+            if stream.has_head {
+                sink.cancelled(stream_number(stream.id));
+            }
+            return Ok(());
+        }
+        let read = self.take_bytes(at, record.bytes, sink)?;
+        let read = read.and_then(|()| match record.kind {
+            RecordKind::End => self.streams[at].check_end(),
+            _ => Ok(()),
+        });
+        match read {
+            Err(code) => {
+                let stream = self.streams.remove(at);
+                self.abort(stream.id, code);
+                if stream.has_head {
+                    sink.cancelled(stream_number(stream.id));
+                }
+                sink.rejected(stream_number(stream.id));
+            }
+            Ok(()) if record.kind == RecordKind::End => {
+                let stream = &mut self.streams[at];
+                stream.is_complete = true;
+                let end = RequestEnd {
+                    body_bytes: stream.body_bytes,
+                    keep_alive: true,
+                    http_10: false,
+                    head_request: stream.is_head,
+                };
+                sink.request(stream_number(stream.id), end);
+            }
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of a request. The inner result is a fault of this request alone.
+    fn take_bytes(
+        &mut self,
+        at: usize,
+        mut input: &[u8],
+        sink: &mut impl ServerSink,
+    ) -> Result<Result<(), ErrorCode>, Fault> {
+        let Self { streams, decoder, last_request, limits, .. } = self;
+        let stream = &mut streams[at];
+        let mut frames = std::mem::take(&mut stream.frames);
+        while let Some(piece) = frames.next(&mut input)? {
+            match piece {
+                Piece::Frame(frame::HEADERS, block) if stream.has_head => {
+                    let mut has_pseudo = false;
+                    decoder.decode(block, |name, _| has_pseudo |= name.starts_with(b":"))?;
+                    if has_pseudo || std::mem::replace(&mut stream.has_trailers, true) {
+                        return Ok(Err(ErrorCode::HTTP3_MESSAGE_ERROR));
+                    }
+                }
+                Piece::Frame(frame::HEADERS, block) => {
+                    decode_request(decoder, block, limits, Version::Http3, last_request)?;
+                    if last_request.is_bad() {
+                        return Ok(Err(ErrorCode::HTTP3_MESSAGE_ERROR));
+                    }
+                    let head: RequestHead<'_> = last_request.head(Version::Http3);
+                    (stream.has_head, stream.is_head) = (true, head.method == b"HEAD");
+                    stream.content_length = last_request.content_length();
+                    sink.head(stream_number(stream.id), &head);
+                }
+                Piece::Data(_) if !stream.has_head || stream.has_trailers => return Err(Fault::Http3Frame),
+                Piece::Data(bytes) => {
+                    stream.body_bytes += bytes.len() as u64;
+                    sink.body(stream_number(stream.id), bytes);
+                }
+                Piece::Frame(..) => return Err(Fault::Http3Frame),
+            }
+        }
+        stream.frames = frames;
+        Ok(Ok(()))
+    }
+
+    /// Sends a response, given as the text of HTTP/1, followed by `filler_left` bytes made of
+    /// repetitions of `filler`. It does nothing for a stream that was cancelled.
+    ///
+    /// # Panics
+    /// If `text` is not a response, or if more bytes follow and `filler` is empty.
+    pub fn respond(&mut self, stream: u32, text: &[u8], filler: &'static [u8], filler_left: u64) {
+        assert!(filler_left == 0 || !filler.is_empty(), "a body needs bytes");
+        self.begin_response(stream, text, |bytes| ResponseBody {
+            bytes,
+            sent: 0,
+            filler,
+            filler_left,
+            trailers: Vec::new(),
+        });
+    }
+
+    /// Sends a response with a body, given as the text of HTTP/1, followed by `trailers`, which are
+    /// field lines. It does nothing for a stream that was cancelled.
+    ///
+    /// # Panics
+    /// If `text` is not a response.
+    pub fn respond_with_trailers(&mut self, stream: u32, text: &[u8], trailers: Vec<u8>) {
+        let body = |bytes| ResponseBody { bytes, sent: 0, filler: &[], filler_left: 0, trailers };
+        self.begin_response(stream, text, body);
+    }
+
+    /// Sends an interim response `100 Continue`.
+    pub fn respond_continue(&mut self, stream: u32) {
+        if self.find(stream).is_some() {
+            self.push_head(u64::from(stream), b"HTTP/1.1 100 Continue\r\n\r\n");
+        }
+    }
+
+    fn find(&self, stream: u32) -> Option<usize> {
+        self.streams.binary_search_by_key(&u64::from(stream), |own| own.id).ok()
+    }
+
+    fn begin_response(&mut self, stream: u32, text: &[u8], body: impl FnOnce(Vec<u8>) -> ResponseBody) {
+        let Some(at) = self.find(stream) else { return };
+        let head_len = memmem::find(text, b"\r\n\r\n").expect("a response has a head") + 4;
+        let (head, bytes) = text.split_at(head_len);
+        self.push_head(u64::from(stream), head);
+        self.streams[at].response = Some(body(bytes.to_vec()));
+        self.continue_body(at);
+    }
+
+    fn push_head(&mut self, id: u64, head: &[u8]) {
+        let mut block = Vec::with_capacity(128);
+        encode_head(&mut Encoder, head, &mut block, &mut self.scratch);
+        self.push_block(id, RecordKind::Data, &block);
+    }
+
+    fn push_block(&mut self, id: u64, kind: RecordKind, block: &[u8]) {
+        let place = records::begin(&mut self.out, id, kind);
+        push_frame_header(&mut self.out, frame::HEADERS, block.len());
+        self.out.extend_from_slice(block);
+        records::finish(&mut self.out, place);
+    }
+
+    /// Continues with bodies that the size of [`out`](Server::out) has held back. Returns whether
+    /// more could be sent after `out`.
+    pub fn continue_bodies(&mut self) -> bool {
+        let mut at = 0;
+        while at < self.streams.len() && self.out.len() < OUT_BYTES_MAX {
+            let streams = self.streams.len();
+            if self.streams[at].response.is_some() {
+                self.continue_body(at);
+            }
+            at += usize::from(self.streams.len() == streams);
+        }
+        self.out.len() >= OUT_BYTES_MAX
+    }
+
+    /// Sends as much of a body as the limit of the buffer allows.
+    fn continue_body(&mut self, at: usize) {
+        let id = self.streams[at].id;
+        while self.out.len() < OUT_BYTES_MAX {
+            let Some(body) = &mut self.streams[at].response else { return };
+            let piece = body.next_piece(DATA_BYTES_MAX);
+            let (is_filler, from, length) = (piece.is_filler, piece.from, piece.length);
+            let is_last = body.is_sent();
+            let trailers = if is_last { std::mem::take(&mut body.trailers) } else { Vec::new() };
+            let kind = if is_last && trailers.is_empty() { RecordKind::End } else { RecordKind::Data };
+            let place = records::begin(&mut self.out, id, kind);
+            if length > 0 {
+                push_frame_header(&mut self.out, frame::DATA, length);
+                let source = if is_filler { body.filler } else { &body.bytes[from..] };
+                self.out.extend_from_slice(&source[..length]);
+            }
+            records::finish(&mut self.out, place);
+            if !is_last {
+                continue;
+            }
+            if !trailers.is_empty() {
+                let mut block = vec![0, 0];
+                push_fields(&mut Encoder, &trailers, &mut block, &mut self.scratch);
+                self.push_block(id, RecordKind::End, &block);
+            }
+            let stream = self.streams.remove(at);
+            if !stream.is_complete {
+                // The rest of the request is not needed (RFC 9114 §4.1).
+                let code = u64::from(ErrorCode::HTTP3_NO_ERROR.0);
+                records::push_code(&mut self.out, id, RecordKind::Stop, code);
+            }
+            return;
+        }
+    }
+
+    /// Ends a stream in both directions.
+    fn abort(&mut self, id: u64, code: ErrorCode) {
+        records::push_code(&mut self.out, id, RecordKind::Reset, u64::from(code.0));
+        records::push_code(&mut self.out, id, RecordKind::Stop, u64::from(code.0));
+    }
+}
+
+impl Stream {
+    fn new(id: u64) -> Self {
+        Self {
+            id,
+            frames: FrameReader::default(),
+            has_head: false,
+            has_trailers: false,
+            is_head: false,
+            is_complete: false,
+            content_length: None,
+            body_bytes: 0,
+            response: None,
+        }
+    }
+
+    /// Checks a request that has ended.
+    fn check_end(&self) -> Result<(), ErrorCode> {
+        if !self.has_head || !self.frames.is_between_frames() {
+            return Err(ErrorCode::HTTP3_REQUEST_INCOMPLETE);
+        }
+        match self.content_length {
+            Some(length) if length != self.body_bytes => Err(ErrorCode::HTTP3_MESSAGE_ERROR),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The number by which the sink knows a stream.
+fn stream_number(id: u64) -> u32 {
+    u32::try_from(id).unwrap_or(u32::MAX)
+}

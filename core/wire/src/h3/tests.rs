@@ -1,0 +1,298 @@
+//! A client and a server, and either of them with bytes that are cut, changed or wrong.
+
+use super::records::{self, RecordKind};
+use super::{Client, Server};
+use crate::h1::{Limits, RequestEnd, RequestHead, ResponseEnd, ResponseHead};
+use crate::h2::{ClientSink, Fault, ServerSink, StreamFailure};
+
+/// What a client has read, one line for each event.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Read(Vec<String>);
+
+impl ClientSink<u32> for Read {
+    fn began(&mut self, _: &mut u32) -> bool {
+        true
+    }
+
+    fn head(&mut self, tag: &mut u32, head: &ResponseHead<'_>) {
+        self.0.push(format!("{tag} head {}", String::from_utf8_lossy(head.raw).trim_end()));
+    }
+
+    fn trailers(&mut self, tag: &mut u32, lines: &[u8]) {
+        self.0.push(format!("{tag} trailers {}", String::from_utf8_lossy(lines).trim_end()));
+    }
+
+    fn body(&mut self, tag: &mut u32, bytes: &[u8]) {
+        let body = format!("{tag} body ");
+        // How the body is cut has no meaning.
+        if self.0.last().is_none_or(|last| !last.starts_with(&body)) {
+            self.0.push(body);
+        }
+        if let Some(last) = self.0.last_mut() {
+            last.push_str(&String::from_utf8_lossy(bytes));
+        }
+    }
+
+    fn answered(&mut self, tag: u32, end: ResponseEnd) {
+        self.0.push(format!("{tag} answered {} {}", end.status, end.body_bytes));
+    }
+
+    fn failed(&mut self, tag: u32, failure: StreamFailure) {
+        self.0.push(format!("{tag} failed {failure:?}"));
+    }
+}
+
+/// What a server has read, and the streams to answer.
+#[derive(Debug, Default)]
+struct Asked {
+    lines: Vec<String>,
+    complete: Vec<u32>,
+}
+
+impl ServerSink for Asked {
+    fn head(&mut self, stream: u32, head: &RequestHead<'_>) {
+        self.lines.push(format!("{stream} {}", String::from_utf8_lossy(head.raw).trim_end()));
+    }
+
+    fn body(&mut self, stream: u32, bytes: &[u8]) {
+        self.lines.push(format!("{stream} body {}", String::from_utf8_lossy(bytes)));
+    }
+
+    fn request(&mut self, stream: u32, _: RequestEnd) {
+        self.complete.push(stream);
+    }
+
+    fn cancelled(&mut self, stream: u32) {
+        self.lines.push(format!("{stream} cancelled"));
+    }
+
+    fn rejected(&mut self, stream: u32) {
+        self.lines.push(format!("{stream} rejected"));
+    }
+}
+
+fn client(requests: &[&str]) -> Client<u32> {
+    let mut client = Client::new(Limits::default());
+    for (tag, text) in (0..).zip(requests) {
+        client.request(tag, text.as_bytes()).expect("a request");
+    }
+    client
+}
+
+/// Cuts each record of bytes into records of at most this many.
+fn cut(input: &[u8], bytes_max: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    for record in records::read(input) {
+        let is_code = !matches!(record.kind, RecordKind::Data | RecordKind::End);
+        if is_code || record.bytes.len() <= bytes_max {
+            records::push(&mut out, record.stream, record.kind, record.bytes);
+            continue;
+        }
+        let pieces = record.bytes.len().div_ceil(bytes_max);
+        for (at, piece) in record.bytes.chunks(bytes_max).enumerate() {
+            let kind = if at + 1 == pieces { record.kind } else { RecordKind::Data };
+            records::push(&mut out, record.stream, kind, piece);
+        }
+    }
+    out
+}
+
+const GET: &str = "GET /a?b=1 HTTP/3\r\nHost: x.test\r\nUser-Agent: w\r\nX-Own: 1\r\n\r\n";
+const POST: &str = "POST /echo HTTP/3\r\nHost: x.test\r\nContent-Length: 4\r\n\r\nbody";
+
+/// Both sides, with records cut into all lengths.
+#[test]
+fn requests_are_answered() {
+    for bytes_max in [usize::MAX, 1, 2, 3, 7] {
+        let mut client = client(&[GET, POST]);
+        let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+        server.read(&cut(client.out(), bytes_max), &mut asked).expect("a good client");
+        client.out().clear();
+        let heads: Vec<_> = asked.lines.iter().filter(|line| line.contains("HTTP/3")).collect();
+        assert_eq!(
+            heads,
+            [
+                "0 GET /a?b=1 HTTP/3\r\nhost: x.test\r\nuser-agent: w\r\nx-own: 1",
+                "4 POST /echo HTTP/3\r\nhost: x.test\r\ncontent-length: 4",
+            ]
+        );
+        assert_eq!(asked.complete, [0, 4]);
+        server.respond(4, b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nback", b"xy", 2);
+        server.respond_continue(0);
+        server.respond_with_trailers(0, b"HTTP/1.1 404 Not Found\r\nx: y\r\n\r\nz", b"t: u\r\n".to_vec());
+        server.part();
+        let mut read = Read::default();
+        client.read(&cut(server.out(), bytes_max), &mut read).expect("a good server");
+        let expected = [
+            "1 head HTTP/3 200\r\ncontent-length: 6",
+            "1 body backxy",
+            "1 answered 200 6",
+            "0 head HTTP/3 404\r\nx: y",
+            "0 body z",
+            "0 trailers t: u",
+            "0 answered 404 1",
+        ];
+        assert_eq!(read.0, expected, "pieces of {bytes_max}");
+        assert!(client.is_parting() && client.room() == 0 && client.in_flight() == 0);
+        assert_eq!(server.in_use(), 0);
+    }
+}
+
+/// The records of a server with these bytes on the first request's stream.
+fn response(bytes: &[u8], kind: RecordKind) -> Vec<u8> {
+    let mut out = Vec::new();
+    records::push(&mut out, 3, RecordKind::Data, &[0, 4, 0]);
+    records::push(&mut out, 0, kind, bytes);
+    out
+}
+
+#[track_caller]
+fn check(bytes: &[u8], kind: RecordKind, expected: Result<&str, Fault>) {
+    let mut client = client(&[GET]);
+    let mut read = Read::default();
+    let result = client.read(&response(bytes, kind), &mut read);
+    match expected {
+        Ok(line) => {
+            assert_eq!(result, Ok(()));
+            assert_eq!(read.0.last().map(String::as_str), Some(line));
+        }
+        Err(fault) => {
+            assert_eq!(result, Err(fault));
+            assert!(records::read(client.out()).any(|record| record.kind == RecordKind::Close));
+            assert_eq!(client.read(&[], &mut read), Err(fault), "it stays broken");
+        }
+    }
+}
+
+#[test]
+fn faults_are_found() {
+    use RecordKind::{Data, End, Reset};
+    // `:status 200` is index 25 of the static table.
+    let ok = [1, 3, 0, 0, 0xc0 | 25];
+    check(&ok, End, Ok("0 answered 200 0"));
+    check(&[&ok[..], &[0, 2, b'h', b'i']].concat(), End, Ok("0 answered 200 2"));
+    // Frames of unknown types are skipped, also empty ones.
+    check(&[&[0x21, 0], &ok[..], &[0x21, 2, 9, 9, 0, 0]].concat(), End, Ok("0 answered 200 0"));
+    check(&[&ok[..], &[0, 3, b'h', b'i']].concat(), End, Ok("0 failed Fault(Http3Incomplete)"));
+    check(&[], End, Ok("0 failed Fault(Http3Incomplete)"));
+    check(&[0, 1, b'x'], Data, Ok("0 failed Fault(Malformed)"));
+    check(&[&ok[..], &ok[..]].concat(), Data, Ok("0 failed Fault(Malformed)"));
+    check(&[1, 2, 0, 0], End, Ok("0 failed Fault(Malformed)"));
+    check(&0x10b_u64.to_le_bytes(), Reset, Ok("0 failed Refused"));
+    check(&0x102_u64.to_le_bytes(), Reset, Ok("0 failed Reset(ErrorCode(258))"));
+    // A reference to the dynamic table, one beyond the static one, and a block that is cut.
+    check(&[1, 3, 0, 0, 0x80], End, Err(Fault::Compression));
+    check(&[1, 4, 0, 0, 0xff, 0x24], End, Err(Fault::Compression));
+    check(&[1, 3, 1, 0, 0xc0 | 25], End, Err(Fault::Compression));
+    check(&[1, 1, 0], End, Err(Fault::Compression));
+    check(&[4, 0], Data, Err(Fault::Http3Frame));
+    check(&[6, 0], Data, Err(Fault::Http3Frame));
+    check(&[1, 0x80, 2, 0, 0], Data, Err(Fault::HeadersTooLarge));
+    check(&[0x21, 0xc0, 0, 0, 1, 0, 0, 0, 0], Data, Err(Fault::Http3FrameSize));
+}
+
+#[test]
+fn control_streams_are_checked() {
+    let check = |stream: u64, kind: RecordKind, bytes: &[u8], expected: Fault| {
+        let mut out = Vec::new();
+        records::push(&mut out, stream, kind, bytes);
+        assert_eq!(client(&[]).read(&out, &mut Read::default()), Err(expected));
+    };
+    use RecordKind::{Data, End};
+    check(3, Data, &[0, 7, 1, 0], Fault::NoHttp3Settings);
+    check(3, End, &[0, 4, 0], Fault::Http3CriticalStream);
+    check(3, Data, &[0, 4, 0, 4, 0], Fault::Http3Frame);
+    check(3, Data, &[1, 0], Fault::Push);
+    check(1, Data, &[0], Fault::UnknownStream);
+    check(8, Data, &[0], Fault::UnknownStream);
+    let mut twice = Vec::new();
+    records::push(&mut twice, 3, Data, &[0, 4, 0]);
+    records::push(&mut twice, 7, Data, &[0]);
+    let read = client(&[]).read(&twice, &mut Read::default());
+    assert_eq!(read, Err(Fault::Http3CriticalStream));
+}
+
+/// A server in its shutdown leaves out the requests after the last one it names.
+#[test]
+fn goaway_returns_later_requests() {
+    let mut client = client(&[GET, GET, GET]);
+    let mut out = Vec::new();
+    records::push(&mut out, 3, RecordKind::Data, &[0, 4, 0, 7, 1, 4]);
+    let mut read = Read::default();
+    client.read(&out, &mut read).expect("a good server");
+    assert_eq!(read.0, ["2 failed GoneAway(ErrorCode(256))", "1 failed GoneAway(ErrorCode(256))"]);
+    assert_eq!((client.in_flight(), client.room()), (1, 0));
+}
+
+#[test]
+fn a_cancelled_request_is_forgotten() {
+    let mut client = client(&[GET]);
+    let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+    server.read(client.out(), &mut asked).expect("a good client");
+    client.out().clear();
+    let mut over = Vec::new();
+    client.cancel(|_| true, |tag, has_begun| over.push((tag, has_begun)));
+    assert_eq!(over, [(0, false)]);
+    server.read(client.out(), &mut asked).expect("a good client");
+    assert_eq!(asked.lines.last().map(String::as_str), Some("0 cancelled"));
+    server.out().clear();
+    server.respond(0, b"HTTP/1.1 200 OK\r\n\r\n", b"", 0);
+    assert!(server.out().is_empty());
+    let mut read = Read::default();
+    client.read(&response(&[0, 0, 0], RecordKind::Data), &mut read).expect("late bytes are ignored");
+    assert!(read.0.is_empty());
+}
+
+/// Requests that break a rule are rejected alone.
+#[test]
+fn bad_requests_are_rejected() {
+    let check = |bytes: &[u8], expected: Result<&str, Fault>| {
+        let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+        let mut out = Vec::new();
+        records::push(&mut out, 0, RecordKind::End, bytes);
+        let read = server.read(&out, &mut asked);
+        assert_eq!(read.err(), expected.err());
+        if let Ok(line) = expected {
+            assert_eq!(asked.lines.last().map(String::as_str), Some(line));
+            assert_eq!(server.in_use(), 0);
+        }
+        assert!(asked.complete.is_empty());
+    };
+    // Method alone; nothing at all; a body without a head.
+    check(&[1, 3, 0, 0, 0xc0 | 17], Ok("0 rejected"));
+    check(&[], Ok("0 rejected"));
+    check(&[0, 1, 1], Err(Fault::Http3Frame));
+}
+
+/// Changed bytes never cause a panic, and each request ends at most once.
+#[test]
+fn changed_bytes_are_survived() {
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    for round in 0..2_000 {
+        let mut client = client(&[GET, POST, GET]);
+        let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+        let mut next = |most: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random % most as u64) as usize
+        };
+        let mut change = |bytes: &mut Vec<u8>| {
+            for _ in 0..next(4) {
+                let at = next(bytes.len());
+                bytes[at] = next(256) as u8;
+            }
+        };
+        change(client.out());
+        let _ = server.read(client.out(), &mut asked);
+        for stream in asked.complete {
+            server.respond(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody", b"", 0);
+        }
+        change(server.out());
+        let mut read = Read::default();
+        let _ = client.read(server.out(), &mut read);
+        client.cut(|tag, _| read.0.push(format!("{tag} failed")));
+        let ends = read.0.iter().filter(|line| line.contains("answered") || line.contains("failed")).count();
+        assert_eq!(ends, 3, "round {round}: {read:?}");
+    }
+}

@@ -1,0 +1,51 @@
+//! Configurations of connections.
+
+use std::sync::Arc;
+
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::{ClientConfig, ServerConfig, TransportConfig, VarInt};
+use wavetank_driver::{TlsClient, TlsServer};
+
+/// The window for all streams and for each one. A client that lets the server wait for its window
+/// updates measures itself.
+const RECEIVE_WINDOW: u32 = 1 << 30;
+/// Bytes that may be sent without an acknowledgement.
+const SEND_WINDOW: u64 = 8 << 20;
+/// The most requests of a client at a time, of which a server is informed ahead.
+const REQUESTS_MAX: u32 = 1_000;
+/// Streams of the peer in one direction: control, QPACK, and unknown ones.
+const UNI_STREAMS_MAX: u32 = 16;
+
+fn transport(requests_max: u32) -> Arc<TransportConfig> {
+    let mut transport = TransportConfig::default();
+    transport
+        .max_concurrent_bidi_streams(requests_max.into())
+        .max_concurrent_uni_streams(UNI_STREAMS_MAX.into())
+        .stream_receive_window(RECEIVE_WINDOW.into())
+        .receive_window(VarInt::from_u32(RECEIVE_WINDOW))
+        .send_window(SEND_WINDOW)
+        // Its probes need sockets that forbid fragments.
+        .mtu_discovery_config(None)
+        .datagram_receive_buffer_size(None);
+    Arc::new(transport)
+}
+
+/// Returns the configurations of a client's profiles. `None`: one has no cipher that QUIC needs.
+pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<ClientConfig>> {
+    let transport = transport(0);
+    let configs = tls.quic_configs().into_iter().map(|config| {
+        let crypto = QuicClientConfig::try_from(config).ok()?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::clone(&transport));
+        Some(config)
+    });
+    configs.collect()
+}
+
+/// Returns the configuration of a server. `None`: it has no cipher that QUIC needs.
+pub(crate) fn server(tls: &TlsServer) -> Option<Arc<ServerConfig>> {
+    let crypto = QuicServerConfig::try_from(tls.quic_config()).ok()?;
+    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+    config.transport_config(transport(REQUESTS_MAX)).migration(false);
+    Some(Arc::new(config))
+}

@@ -1,0 +1,272 @@
+//! [`QuicConnection`]: one connection: records in, records out.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use bytes::Bytes;
+use quinn_proto::{
+    Connection, ConnectionError, ConnectionHandle, Dir, Endpoint, Event, ReadError, Side, StreamEvent,
+    StreamId, VarInt,
+};
+use wavetank_driver::{CloseReason, ConnId, Errno};
+use wavetank_units::Nanos;
+use wavetank_wire::h3::records::{self, Record, RecordKind};
+
+/// The code with which HTTP/3 closes a connection without an error (RFC 9114 §8.1).
+const NO_ERROR: u32 = 0x100;
+
+/// One connection.
+pub(crate) struct QuicConnection {
+    pub(crate) id: ConnId,
+    pub(crate) connection: Connection,
+    pub(crate) handle: ConnectionHandle,
+    /// Bytes that QUIC did not accept yet, by stream.
+    unsent: BTreeMap<u64, Unsent>,
+    /// The number of streams that this side has opened, by direction.
+    opened: [u64; 2],
+    /// When the timer that is set fires.
+    pub(crate) armed: Nanos,
+    /// The handshake is complete.
+    pub(crate) is_connected: bool,
+    /// The end was reported.
+    pub(crate) has_ended: bool,
+    /// The kernel did not take the last datagram.
+    pub(crate) is_blocked: bool,
+    /// The owner waits until everything was accepted.
+    pub(crate) owes_flush: bool,
+}
+
+/// The bytes of one stream that QUIC did not accept yet.
+#[derive(Debug, Default)]
+struct Unsent {
+    bytes: Vec<u8>,
+    sent: usize,
+    is_end: bool,
+}
+
+/// What has happened on a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    /// The handshake has just become complete.
+    pub(crate) connected: bool,
+    /// The connection is lost.
+    pub(crate) lost: Option<ConnectionError>,
+}
+
+impl QuicConnection {
+    pub(crate) fn new(id: ConnId, handle: ConnectionHandle, connection: Connection) -> Self {
+        Self {
+            id,
+            connection,
+            handle,
+            unsent: BTreeMap::new(),
+            opened: [0; 2],
+            armed: Nanos::MAX,
+            is_connected: false,
+            has_ended: false,
+            is_blocked: false,
+            owes_flush: false,
+        }
+    }
+
+    /// Whether QUIC has accepted everything.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.unsent.is_empty()
+    }
+
+    /// Sends records.
+    pub(crate) fn write(&mut self, bytes: &[u8], now: Instant) {
+        for record in records::read(bytes) {
+            match record.kind {
+                RecordKind::Data | RecordKind::End => self.write_data(record),
+                RecordKind::Reset => {
+                    self.unsent.remove(&record.stream);
+                    if self.is_open(record.stream) {
+                        let _ =
+                            self.connection.send_stream(stream_id(record.stream)).reset(code(record.code()));
+                    }
+                }
+                RecordKind::Stop => {
+                    let _ = self.connection.recv_stream(stream_id(record.stream)).stop(code(record.code()));
+                }
+                RecordKind::Close => self.connection.close(now, code(record.code()), Bytes::new()),
+            }
+        }
+    }
+
+    fn write_data(&mut self, record: Record<'_>) {
+        let stream = record.stream;
+        let is_waiting = self.unsent.contains_key(&stream) || !self.is_open(stream);
+        let sent = if is_waiting { Some(0) } else { self.write_some(stream, record.bytes) };
+        // The peer wants no more of this stream.
+        let Some(sent) = sent else { return };
+        let is_end = record.kind == RecordKind::End;
+        if sent < record.bytes.len() || is_waiting {
+            let unsent = self.unsent.entry(stream).or_default();
+            unsent.bytes.extend_from_slice(&record.bytes[sent..]);
+            unsent.is_end |= is_end;
+        } else if is_end {
+            let _ = self.connection.send_stream(stream_id(stream)).finish();
+        }
+    }
+
+    /// Writes as much as QUIC accepts. Returns its number of bytes; `None`: the stream is closed.
+    fn write_some(&mut self, stream: u64, bytes: &[u8]) -> Option<usize> {
+        let mut sent = 0;
+        while sent < bytes.len() {
+            match self.connection.send_stream(stream_id(stream)).write(&bytes[sent..]) {
+                Ok(written) => sent += written,
+                Err(quinn_proto::WriteError::Blocked) => break,
+                Err(_) => return None,
+            }
+        }
+        Some(sent)
+    }
+
+    /// Whether a stream can be written to. Our own are opened in order, as the peer allows.
+    fn is_open(&mut self, stream: u64) -> bool {
+        let id = stream_id(stream);
+        if id.initiator() != self.connection.side() {
+            return true;
+        }
+        let opened = &mut self.opened[id.dir() as usize];
+        while id.index() >= *opened {
+            if self.connection.streams().open(id.dir()).is_none() {
+                return false;
+            }
+            *opened += 1;
+        }
+        true
+    }
+
+    /// Continues with what QUIC did not accept.
+    fn write_unsent(&mut self) {
+        for (stream, mut unsent) in std::mem::take(&mut self.unsent) {
+            if !self.is_open(stream) {
+                self.unsent.insert(stream, unsent);
+                continue;
+            }
+            let Some(sent) = self.write_some(stream, &unsent.bytes[unsent.sent..]) else { continue };
+            unsent.sent += sent;
+            if unsent.sent < unsent.bytes.len() {
+                self.unsent.insert(stream, unsent);
+            } else if unsent.is_end {
+                let _ = self.connection.send_stream(stream_id(stream)).finish();
+            }
+        }
+    }
+
+    /// Handles what has happened, and appends the records of what has arrived.
+    pub(crate) fn advance(&mut self, endpoint: &mut Endpoint, out: &mut Vec<u8>) -> Progress {
+        let mut progress = Progress::default();
+        loop {
+            while let Some(event) = self.connection.poll_endpoint_events() {
+                if let Some(event) = endpoint.handle_event(self.handle, event) {
+                    self.connection.handle_event(event);
+                }
+            }
+            let Some(event) = self.connection.poll() else { return progress };
+            match event {
+                Event::Connected => {
+                    (progress.connected, self.is_connected) = (true, true);
+                    self.write_unsent();
+                }
+                Event::ConnectionLost { reason } => progress.lost = Some(reason),
+                Event::Stream(StreamEvent::Opened { dir }) => {
+                    while let Some(id) = self.connection.streams().accept(dir) {
+                        self.read_stream(id, out);
+                    }
+                }
+                Event::Stream(StreamEvent::Readable { id }) => self.read_stream(id, out),
+                Event::Stream(StreamEvent::Stopped { id, error_code }) => {
+                    self.unsent.remove(&u64::from(id));
+                    let _ = self.connection.send_stream(id).reset(error_code);
+                    records::push_code(out, id.into(), RecordKind::Stop, error_code.into_inner());
+                }
+                Event::Stream(StreamEvent::Writable { .. } | StreamEvent::Available { .. }) => {
+                    self.write_unsent();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn read_stream(&mut self, id: StreamId, out: &mut Vec<u8>) {
+        let mut stream = self.connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else { return };
+        let mut last = None;
+        loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    last = Some(out.len());
+                    records::push(out, id.into(), RecordKind::Data, &chunk.bytes);
+                }
+                Ok(None) => {
+                    match last {
+                        Some(place) => records::mark_end(out, place),
+                        None => records::push(out, id.into(), RecordKind::End, &[]),
+                    }
+                    break;
+                }
+                Err(ReadError::Reset(code)) => {
+                    records::push_code(out, id.into(), RecordKind::Reset, code.into_inner());
+                    break;
+                }
+                Err(ReadError::Blocked) => break,
+            }
+        }
+        // The caller transmits after every call.
+        let _ = chunks.finalize();
+    }
+
+    /// Passes the datagrams to be sent to `send`, which returns whether it takes more.
+    pub(crate) fn transmit(
+        &mut self,
+        now: Instant,
+        datagram: &mut Vec<u8>,
+        mut send: impl FnMut(&[u8], SocketAddr) -> bool,
+    ) {
+        loop {
+            datagram.clear();
+            let Some(transmit) = self.connection.poll_transmit(now, 1, datagram) else { return };
+            if !send(&datagram[..transmit.size], transmit.destination) {
+                return;
+            }
+        }
+    }
+
+    /// Closes the connection without an error.
+    pub(crate) fn close(&mut self, now: Instant) {
+        self.connection.close(now, VarInt::from_u32(NO_ERROR), Bytes::new());
+    }
+
+    /// Returns the application protocol that was agreed on.
+    pub(crate) fn protocol(&self) -> Option<Vec<u8>> {
+        let data = self.connection.crypto_session().handshake_data()?;
+        data.downcast::<quinn_proto::crypto::rustls::HandshakeData>().ok()?.protocol
+    }
+}
+
+fn stream_id(stream: u64) -> StreamId {
+    let side = if stream & 1 == 0 { Side::Client } else { Side::Server };
+    let dir = if stream & 2 == 0 { Dir::Bi } else { Dir::Uni };
+    StreamId::new(side, dir, stream >> 2)
+}
+
+fn code(code: u64) -> VarInt {
+    VarInt::from_u64(code).unwrap_or(VarInt::MAX)
+}
+
+/// Returns how a connection has ended. The text is the reason of [`CloseReason::Tls`].
+pub(crate) fn close_reason(error: &ConnectionError, is_connected: bool) -> (CloseReason, Option<String>) {
+    match error {
+        ConnectionError::TimedOut => (CloseReason::Broken(Errno(libc::ETIMEDOUT)), None),
+        ConnectionError::Reset => (CloseReason::Broken(Errno(libc::ECONNRESET)), None),
+        ConnectionError::ApplicationClosed(close) if close.error_code == VarInt::from_u32(NO_ERROR) => {
+            (CloseReason::Eof, None)
+        }
+        _ if is_connected => (CloseReason::Broken(Errno(libc::ECONNABORTED)), None),
+        error => (CloseReason::Tls, Some(format!("the QUIC handshake failed: {error}"))),
+    }
+}

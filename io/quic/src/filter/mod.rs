@@ -1,0 +1,301 @@
+//! [`Quic`]: QUIC as a filter between a driver and its caller.
+
+mod driver;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use quinn_proto::{ClientConfig, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent};
+use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, Errno, Event, SendStatus, TlsClient};
+use wavetank_plan::Close;
+use wavetank_units::Nanos;
+use wavetank_wire::h3::records;
+
+use crate::config;
+use crate::connection::{QuicConnection, close_reason};
+use crate::event_queue::EventQueue;
+use crate::instants::Instants;
+use crate::timers::Timers;
+
+/// A driver of which the dials with TLS use QUIC. All other connections pass through.
+///
+/// The caller gets [`Event::Connected`] when the handshake is complete, or [`Event::Ended`] if it
+/// failed. Each connection has a UDP socket of its own, because servers distribute connections by
+/// addresses.
+pub struct Quic<D: Driver> {
+    inner: D,
+    client: Option<Client>,
+    /// By slot of the inner driver.
+    conns: Vec<Option<Box<Dialed>>>,
+    events: EventQueue,
+    /// The last event was one of QUIC.
+    is_own: bool,
+    timers: Timers,
+    instants: Instants,
+    datagram: Vec<u8>,
+    fault: Option<String>,
+    /// See [`Driver::bytes_sent`].
+    accepted_bytes: u64,
+}
+
+/// The client side of a thread.
+struct Client {
+    tls: Arc<TlsClient>,
+    configs: Vec<ClientConfig>,
+    endpoint: Endpoint,
+}
+
+/// A connection, and its peer.
+struct Dialed {
+    quic: QuicConnection,
+    peer: SocketAddr,
+}
+
+impl<D: Driver> Quic<D> {
+    /// Adds QUIC to `inner` for dials with TLS. Without a client everything passes through. Call it
+    /// on the thread that uses it, before a clock runs.
+    ///
+    /// # Errors
+    /// `EPROTONOSUPPORT` if the ciphers of the client leave out the one that QUIC begins with.
+    pub fn wrap(inner: D, client: Option<Arc<TlsClient>>) -> Result<Self, Errno> {
+        let instants = Instants::new(inner.clock());
+        let client = client.map(|tls| {
+            let configs = config::clients(&tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
+            let endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, false, None);
+            Ok::<_, Errno>(Client { tls, configs, endpoint })
+        });
+        Ok(Self {
+            inner,
+            client: client.transpose()?,
+            conns: Vec::new(),
+            events: EventQueue::default(),
+            is_own: false,
+            timers: Timers::default(),
+            instants,
+            datagram: Vec::new(),
+            fault: None,
+            accepted_bytes: 0,
+        })
+    }
+
+    fn get(&mut self, conn: ConnId) -> Option<&mut Dialed> {
+        let entry = self.conns.get_mut(conn.slot as usize)?.as_deref_mut()?;
+        (entry.quic.id == conn).then_some(entry)
+    }
+
+    fn peek(&self, conn: ConnId) -> Option<&Dialed> {
+        let entry = self.conns.get(conn.slot as usize)?.as_deref()?;
+        (entry.quic.id == conn).then_some(entry)
+    }
+
+    fn connect_quic(&mut self, dial: &Dial, tls: DialTls) -> Result<ConnId, Errno> {
+        let now = self.instants.now();
+        let client = self.client.as_mut().ok_or(Errno(libc::EPROTONOSUPPORT))?;
+        let (name, profile) = client.tls.quic_server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
+        let id = self.inner.connect(&Dial { tls: None, datagrams: true, ..*dial })?;
+        let config = client.configs[profile].clone();
+        let Ok((handle, connection)) = client.endpoint.connect(now, config, dial.to, &name) else {
+            self.inner.close(id, Close::Rst);
+            return Err(Errno(libc::EINVAL));
+        };
+        let slot = id.slot as usize;
+        if self.conns.len() <= slot {
+            self.conns.resize_with(slot + 1, || None);
+        }
+        let quic = QuicConnection::new(id, handle, connection);
+        self.conns[slot] = Some(Box::new(Dialed { quic, peer: dial.to }));
+        Ok(id)
+    }
+
+    /// Handles an event of the inner driver. Returns those of other connections.
+    fn filter(&mut self, event: Event) -> Option<Event> {
+        let (Event::Received(conn, _)
+        | Event::Connected(conn)
+        | Event::ConnectFailed(conn, _)
+        | Event::Ended(conn, _)
+        | Event::Flushed(conn)) = event
+        else {
+            return Some(event);
+        };
+        if self.peek(conn).is_none() {
+            return Some(event);
+        }
+        match event {
+            Event::Received(_, len) => self.receive(conn, len),
+            Event::ConnectFailed(..) => {
+                self.forget_conn(conn);
+                self.is_own = true;
+                return Some(event);
+            }
+            Event::Ended(_, how) => self.socket_ended(conn, how),
+            Event::Flushed(_) => {
+                if let Some(entry) = self.get(conn) {
+                    entry.quic.is_blocked = false;
+                }
+            }
+            _ => {}
+        }
+        self.advance(conn);
+        None
+    }
+
+    /// Handles a datagram.
+    fn receive(&mut self, conn: ConnId, len: usize) {
+        let now = self.instants.now();
+        let Some(peer) = self.peek(conn).map(|entry| entry.peer) else { return };
+        let Some(client) = &mut self.client else { return };
+        let bytes = BytesMut::from(self.inner.received(len));
+        self.datagram.clear();
+        let event = client.endpoint.handle(now, peer, None, None, bytes, &mut self.datagram);
+        match event {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                // A datagram with the id of another connection does not belong to this socket.
+                let entry = self.get(conn).filter(|entry| entry.quic.handle == handle);
+                if let Some(entry) = entry {
+                    entry.quic.connection.handle_event(event);
+                }
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                let _ = self.inner.send(conn, &self.datagram[..transmit.size]);
+            }
+            Some(DatagramEvent::NewConnection(_)) | None => {}
+        }
+    }
+
+    /// Handles an error of the socket: an ICMP message, or a packet filter of this host.
+    fn socket_ended(&mut self, conn: ConnId, how: CloseReason) {
+        let Some(entry) = self.get(conn) else { return };
+        if entry.quic.has_ended {
+            return;
+        }
+        entry.quic.has_ended = true;
+        match how {
+            CloseReason::Broken(errno) if !entry.quic.is_connected => self.fail(conn, errno),
+            how => self.events.push(Event::Ended(conn, how)),
+        }
+    }
+
+    /// Ends a connection that was never established.
+    fn fail(&mut self, conn: ConnId, errno: Errno) {
+        self.forget_conn(conn);
+        self.inner.close(conn, Close::Rst);
+        self.events.push(Event::ConnectFailed(conn, errno));
+    }
+
+    fn forget_conn(&mut self, conn: ConnId) {
+        let Some(entry) = self.conns.get_mut(conn.slot as usize).and_then(Option::take) else { return };
+        if let Some(client) = &mut self.client {
+            client.endpoint.handle_event(entry.quic.handle, EndpointEvent::drained());
+        }
+    }
+
+    /// Queues what has happened on a connection, and sends what it has to send.
+    fn advance(&mut self, conn: ConnId) {
+        let now = self.instants.now();
+        let Self { conns, client, events, .. } = self;
+        let Some(entry) = conns.get_mut(conn.slot as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(client) = client else { return };
+        let quic = &mut entry.quic;
+        if quic.id != conn {
+            return;
+        }
+        let start = events.records.len();
+        let progress = quic.advance(&mut client.endpoint, &mut events.records);
+        if progress.connected {
+            events.push(Event::Connected(conn));
+        }
+        events.push_records(conn, start);
+        if quic.owes_flush && quic.is_flushed() {
+            quic.owes_flush = false;
+            events.push(Event::Flushed(conn));
+        }
+        if let Some(error) = progress.lost.filter(|_| !quic.has_ended) {
+            quic.has_ended = true;
+            let (how, fault) = close_reason(&error, quic.is_connected);
+            self.fault = fault.or(self.fault.take());
+            match how {
+                CloseReason::Broken(errno) if !entry.quic.is_connected => return self.fail(conn, errno),
+                how => events.push(Event::Ended(conn, how)),
+            }
+        }
+        self.transmit(conn, now);
+    }
+
+    fn transmit(&mut self, conn: ConnId, now: std::time::Instant) {
+        let Self { conns, inner, datagram, timers, instants, .. } = self;
+        let Some(entry) = conns.get_mut(conn.slot as usize).and_then(Option::as_deref_mut) else { return };
+        let quic = &mut entry.quic;
+        let mut is_blocked = quic.is_blocked;
+        if !is_blocked {
+            quic.transmit(now, datagram, |bytes, _| {
+                // A failure is reported by the inner driver, or the datagram is sent again.
+                is_blocked = matches!(inner.send(conn, bytes), Ok(SendStatus::Pending) | Err(_));
+                !is_blocked
+            });
+        }
+        quic.is_blocked = is_blocked;
+        if let Some(at) = quic.connection.poll_timeout().map(|at| instants.nanos(at))
+            && at < quic.armed
+        {
+            quic.armed = at;
+            timers.set(at, conn);
+        }
+    }
+
+    /// Lets time pass for connections.
+    fn expire(&mut self, now: Nanos) {
+        while let Some((at, conn)) = self.timers.take_due(now) {
+            let instants = self.instants;
+            let Some(entry) = self.get(conn) else { continue };
+            if entry.quic.armed != at {
+                continue;
+            }
+            entry.quic.armed = Nanos::MAX;
+            let due = entry.quic.connection.poll_timeout().map(|at| instants.nanos(at));
+            if due.is_some_and(|due| due <= now) {
+                entry.quic.connection.handle_timeout(instants.instant(now));
+            }
+            self.advance(conn);
+        }
+    }
+
+    /// Whether the connection of this event has been closed since.
+    fn is_stale(&self, event: Event) -> bool {
+        let (Event::Received(conn, _)
+        | Event::Flushed(conn)
+        | Event::Ended(conn, _)
+        | Event::Connected(conn)) = event
+        else {
+            return false;
+        };
+        self.peek(conn).is_none()
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
+        let now = self.instants.now();
+        let Some(entry) = self.get(conn) else { return Err(Errno(libc::ENOTCONN)) };
+        if entry.quic.has_ended {
+            return Err(Errno(libc::EPIPE));
+        }
+        entry.quic.write(bytes, now);
+        let is_flushed = entry.quic.is_flushed();
+        entry.quic.owes_flush = !is_flushed;
+        self.accepted_bytes += records::stream_bytes(bytes);
+        self.transmit(conn, now);
+        Ok(if is_flushed { SendStatus::All } else { SendStatus::Pending })
+    }
+}
+
+/// Servers learn of the end of connections: nothing else would report the end of this program.
+impl<D: Driver> Drop for Quic<D> {
+    fn drop(&mut self) {
+        let now = self.instants.now();
+        for entry in self.conns.iter_mut().flatten().filter(|entry| !entry.quic.has_ended) {
+            let (inner, id) = (&mut self.inner, entry.quic.id);
+            entry.quic.close(now);
+            entry.quic.transmit(now, &mut self.datagram, |bytes, _| inner.send(id, bytes).is_ok());
+        }
+        self.inner.send_now();
+    }
+}
