@@ -61,6 +61,13 @@ impl Serve {
         udp.unwrap_or_else(|| panic!("no address of UDP: {stdout}")).to_owned()
     }
 
+    /// The address of its HTTP/3; it needs `--http3`.
+    pub fn http3_address(&self) -> String {
+        let stdout = self.running.stdout();
+        let found = stdout.split_whitespace().find_map(|word| word.strip_suffix("/udp"));
+        found.unwrap_or_else(|| panic!("no address of HTTP/3: {stdout}")).to_owned()
+    }
+
     /// Its process, e.g. to signal it.
     pub fn running(&self) -> &Running {
         &self.running

@@ -4,6 +4,7 @@ use wavetank_driver::ConnId;
 use wavetank_pace::TimerId;
 use wavetank_wire::h1::{Limits, RequestReader};
 use wavetank_wire::h2::begins_http2;
+use wavetank_wire::streams::StreamServer;
 use wavetank_wire::ws::Upgrade;
 
 use crate::answer::{Echo, ScheduledResponse};
@@ -51,8 +52,8 @@ pub(crate) struct Connection {
 /// A protocol other than HTTP/1, with its state.
 #[derive(Debug)]
 pub(crate) enum OtherProtocol {
-    /// Boxed, since it is several times as large as the others.
-    Http2(Box<Streams>),
+    /// HTTP/2 or HTTP/3. Boxed, since it is several times as large as the others.
+    Streams(Box<Streams>),
     WebSocket(WebSocket),
     /// The body of a response that consists of events.
     Events(EventStream),
@@ -143,7 +144,12 @@ impl Connection {
 
     /// Speaks HTTP/2 from now on.
     pub(crate) fn begin_http2(&mut self) {
-        self.begin(OtherProtocol::Http2(Box::new(Streams::new())));
+        self.begin(OtherProtocol::Streams(Box::new(Streams::new(StreamServer::http2(Limits::default())))));
+    }
+
+    /// Speaks HTTP/3 from now on.
+    pub(crate) fn begin_http3(&mut self) {
+        self.begin(OtherProtocol::Streams(Box::new(Streams::new(StreamServer::http3(Limits::default())))));
     }
 
     /// Speaks another protocol from now on.
@@ -154,19 +160,19 @@ impl Connection {
     /// Whether it carries messages instead of requests.
     #[inline]
     pub(crate) fn carries_messages(&self) -> bool {
-        self.other.is_some() && !self.is_http2()
+        self.other.is_some() && !self.has_streams()
     }
 
-    /// Whether it uses HTTP/2.
+    /// Whether its requests are in streams.
     #[inline]
-    pub(crate) fn is_http2(&self) -> bool {
-        matches!(self.other.as_deref(), Some(OtherProtocol::Http2(_)))
+    pub(crate) fn has_streams(&self) -> bool {
+        matches!(self.other.as_deref(), Some(OtherProtocol::Streams(_)))
     }
 
-    /// Whether it uses HTTP/2, perhaps from now on because of its first bytes, which `bytes`
-    /// returns.
+    /// Whether its requests are in streams, perhaps from now on because of its first bytes, which
+    /// `bytes` returns.
     #[inline]
-    pub(crate) fn uses_http2<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
+    pub(crate) fn uses_streams<'a>(&mut self, bytes: impl FnOnce() -> &'a [u8]) -> bool {
         if self.kind == CountedAs::New
             && self.other.is_none()
             && self.reader.is_fresh()
@@ -174,7 +180,7 @@ impl Connection {
         {
             self.begin_http2();
         }
-        self.is_http2()
+        self.has_streams()
     }
 
     /// Returns the first pending response that satisfies `is_wanted`.
@@ -183,7 +189,7 @@ impl Connection {
         is_wanted: impl Fn(&ScheduledResponse) -> bool,
     ) -> Option<&mut ScheduledResponse> {
         match self.other.as_deref_mut() {
-            Some(OtherProtocol::Http2(streams)) => streams.find(is_wanted),
+            Some(OtherProtocol::Streams(streams)) => streams.find(is_wanted),
             _ => self.owed.find(is_wanted),
         }
     }

@@ -23,6 +23,8 @@ pub struct ServeOptions {
     pub tcp_greeting: Arc<[u8]>,
     /// Addresses of UDP, which send every datagram back; port 0 picks a free one.
     pub udp: Vec<SocketAddr>,
+    /// Addresses of HTTP/3, which need TLS; port 0 picks a free one.
+    pub http3: Vec<SocketAddr>,
     /// Number of threads; `None` for one per CPU that this process may use.
     pub threads: Option<u32>,
     /// The driver of the sockets. Not [`EngineChoice::Auto`], which the caller must resolve.
@@ -51,6 +53,7 @@ impl Default for ServeOptions {
             tcp: Vec::new(),
             tcp_greeting: Arc::default(),
             udp: Vec::new(),
+            http3: Vec::new(),
             threads: None,
             engine: EngineChoice::Epoll,
             features: Features::all(),

@@ -8,7 +8,8 @@ use wavetank_driver::{
     Clock, Driver, DriverConfig, Epoll, Errno, ListenerId, StartFault, StartReporter, Started, Tls, Uring,
     Waker, spawn,
 };
-use wavetank_plan::{EngineChoice, SPREAD};
+use wavetank_plan::{EngineChoice, FileTables, SPREAD};
+use wavetank_quic::QuicListener;
 use wavetank_units::{Nanos, UserError};
 
 use crate::filler::filler;
@@ -31,6 +32,8 @@ pub struct Server {
     http: usize,
     /// Those of UDP.
     udp: Vec<SocketAddr>,
+    /// Those of HTTP/3.
+    http3: Vec<SocketAddr>,
     shared: Arc<Shared>,
     /// By thread number.
     threads: Vec<(JoinHandle<()>, Waker)>,
@@ -63,18 +66,23 @@ fn start_on<D: Driver + 'static>(options: &ServeOptions) -> Result<Server, UserE
     let clock = Clock::starting_now();
     // Started before the others: those may work in processes, which cannot start threads in this
     // one.
-    let (shop, mut keepers) = Shop::open(&options.shop, threads, clock)?;
-    let shared = Arc::new(Shared::new((threads, options.udp.len()), clock, options.freeze, shop));
-    let udp = start_udp(&options.udp, threads, &shared, &mut keepers).inspect_err(|_| shared.stop())?;
+    let all = threads + options.http3.len() as u32;
+    let (shop, mut keepers) = Shop::open(&options.shop, all, clock)?;
+    let shared = Arc::new(Shared::new((all, options.udp.len()), clock, options.freeze, shop));
+    let udp = start_udp(&options.udp, all, &shared, &mut keepers).inspect_err(|_| shared.stop())?;
     let addresses = [&options.listen[..], &options.tcp].concat();
     let http = options.listen.len();
-    let mut server = Server { addresses, http, udp, shared, threads: Vec::new(), keepers };
+    let http3 = Vec::new();
+    let mut server = Server { addresses, http, udp, http3, shared, threads: Vec::new(), keepers };
     let sockets = options.connections.div_ceil(u64::from(threads));
     let sockets = u32::try_from(sockets + sockets / SPREAD).unwrap_or(u32::MAX);
     let setup = DriverConfig { clock, features: options.features, sockets };
     for thread in 0..threads {
         // If the kernel picks the port, all later threads use the port of the first one.
         server.add_thread::<D>(thread, setup, options)?;
+    }
+    for (thread, &address) in (threads..).zip(&options.http3) {
+        server.add_http3_thread(thread, setup, options, address)?;
     }
     Ok(server)
 }
@@ -93,6 +101,11 @@ impl Server {
     /// Returns the addresses of UDP.
     pub fn udp_addresses(&self) -> &[SocketAddr] {
         &self.udp
+    }
+
+    /// Returns the addresses of HTTP/3.
+    pub fn http3_addresses(&self) -> &[SocketAddr] {
+        &self.http3
     }
 
     /// Returns the counts so far.
@@ -156,6 +169,27 @@ impl Server {
         let Started { handle, waker, value } =
             spawn(format!("serve-{thread}"), files, life, crashed).map_err(no_thread)?;
         self.addresses = value;
+        self.shared.shop.desks().set_waker(thread, waker.clone());
+        self.threads.push((handle, waker));
+        Ok(())
+    }
+
+    /// Starts a thread that serves HTTP/3. A connection belongs to the socket, not to a thread, so
+    /// an address has one thread.
+    fn add_http3_thread(
+        &mut self,
+        thread: u32,
+        setup: DriverConfig,
+        options: &ServeOptions,
+        address: SocketAddr,
+    ) -> Result<(), UserError> {
+        let (shared, of_crash) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+        let options = ServeOptions { listen: vec![address], tcp: Vec::new(), ..options.clone() };
+        let life = move |start| serve_http3(&shared, thread, &setup, &options, start);
+        let crashed = move |crash| of_crash.crashed(thread, crash);
+        let Started { handle, waker, value } =
+            spawn(format!("serve-{thread}"), FileTables::Shared, life, crashed).map_err(no_thread)?;
+        self.http3.push(value);
         self.shared.shop.desks().set_waker(thread, waker.clone());
         self.threads.push((handle, waker));
         Ok(())
@@ -238,6 +272,32 @@ fn serve<D: Driver>(
     }
 }
 
+/// The main function of a thread that serves HTTP/3.
+fn serve_http3(
+    shared: &Arc<Shared>,
+    thread: u32,
+    setup: &DriverConfig,
+    options: &ServeOptions,
+    start: StartReporter<SocketAddr, UserError>,
+) {
+    let address = options.listen[0];
+    let made = options.tls.as_ref().ok_or(Errno(libc::EPROTONOSUPPORT)).and_then(|tls| {
+        let mut driver = QuicListener::with_tls(setup.clock, tls)?;
+        let (_, bound) = driver.listen(address)?;
+        let waker = driver.waker()?;
+        Ok((driver, waker, bound))
+    });
+    match made {
+        Ok((driver, waker, bound)) => {
+            if start.done(waker, bound) {
+                Worker::new(driver, Arc::clone(shared), setup, options, thread, Vec::new())
+                    .run(&shared.thread_counts(thread));
+            }
+        }
+        Err(errno) => start.failed(cannot_listen(address, errno)),
+    }
+}
+
 /// A driver with its listeners and their addresses.
 type Listening<D> = (D, Waker, Vec<ListenerId>, Vec<SocketAddr>);
 
@@ -261,6 +321,10 @@ fn check(options: &ServeOptions) -> Result<u32, UserError> {
             "there is no address to listen on",
             "name one: --listen 127.0.0.1:8080",
         ));
+    }
+    if !options.http3.is_empty() && options.tls.is_none() {
+        let hint = "add --tls, or --tls-cert and --tls-key";
+        return Err(UserError::usage("conflict", "HTTP/3 always uses TLS, and this server does not", hint));
     }
     if let Some((at, length)) = options.freeze
         && (at < Nanos::ZERO || length <= Nanos::ZERO)

@@ -1,4 +1,4 @@
-//! Reads the requests of an HTTP/2 connection.
+//! Reads the requests of a connection of HTTP/2 or HTTP/3.
 
 use wavetank_driver::ConnId;
 use wavetank_wire::h1::{RequestEnd, RequestHead};

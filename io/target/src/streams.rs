@@ -1,15 +1,15 @@
-//! [`Streams`]: the requests of an HTTP/2 connection, and the responses that they wait for.
+//! [`Streams`]: the requests of a connection of HTTP/2 or HTTP/3, and the responses that they
+//! wait for.
 
-use wavetank_wire::h1::Limits;
-use wavetank_wire::h2::Server;
+use wavetank_wire::streams::StreamServer;
 
 use crate::answer::ScheduledResponse;
 use crate::connection::CurrentRequest;
 
-/// The requests of an HTTP/2 connection; see the module documentation.
+/// The requests of such a connection; see the module documentation.
 #[derive(Debug)]
 pub(crate) struct Streams {
-    pub(crate) server: Server,
+    pub(crate) server: StreamServer,
     /// Requests that are not complete, by stream.
     pub(crate) asked: Vec<(u32, CurrentRequest)>,
     /// Responses that were not sent yet, by stream.
@@ -19,8 +19,8 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    pub(crate) fn new() -> Self {
-        Self { server: Server::new(Limits::default()), asked: Vec::new(), owed: Vec::new(), closes: false }
+    pub(crate) const fn new(server: StreamServer) -> Self {
+        Self { server, asked: Vec::new(), owed: Vec::new(), closes: false }
     }
 
     /// Returns the first response that satisfies `is_wanted`.

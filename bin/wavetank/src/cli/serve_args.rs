@@ -37,6 +37,9 @@ pub(crate) struct ServeArgs {
     /// Addresses of UDP, which send every datagram back
     #[arg(long, value_name = "ADDR:PORT,…", value_parser = addresses)]
     udp: Option<ListenAddresses>,
+    /// Addresses of HTTP/3, with --tls
+    #[arg(long, value_name = "ADDR:PORT,…", value_parser = addresses)]
+    http3: Option<ListenAddresses>,
     /// Threads [default: one per allowed CPU]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(crate) threads: Option<u32>,
@@ -104,6 +107,12 @@ impl ServeArgs {
     #[cfg(target_os = "linux")]
     pub(crate) fn udp(&self) -> &[SocketAddr] {
         self.udp.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the addresses of HTTP/3.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn http3(&self) -> &[SocketAddr] {
+        self.http3.as_deref().unwrap_or_default()
     }
 
     /// Returns what a connection of raw TCP gets first.

@@ -35,6 +35,7 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
         tcp: args.tcp().to_vec(),
         tcp_greeting: args.tcp_greeting().into(),
         udp: args.udp().to_vec(),
+        http3: args.http3().to_vec(),
         threads: Some(holding.threads),
         engine: engine.choice,
         features: host.found.features,
@@ -58,7 +59,8 @@ pub(crate) fn serve(args: &ServeArgs) -> Result<u8, UserError> {
     let addresses = server.addresses().iter().map(|address| format!("{scheme}://{address}/"));
     let raw = server.tcp_addresses().iter().map(|address| format!("{raw_scheme}://{address}"));
     let udp = server.udp_addresses().iter().map(|address| format!("udp://{address}"));
-    let addresses: Vec<_> = addresses.chain(raw).chain(udp).collect();
+    let http3 = server.http3_addresses().iter().map(|address| format!("{address}/udp"));
+    let addresses: Vec<_> = addresses.chain(raw).chain(udp).chain(http3).collect();
     // On stdout, because scripts that start a server wait for this line.
     output::print(&format!("serving {} (Ctrl-C stops)\n", addresses.join(" ")))?;
     let fault = attend(&server, signals, &mut talk, holding.threads, host.facts.files_max);

@@ -29,7 +29,7 @@ impl<D: Driver> Worker<D> {
         let Some(protocol) = connection.other.as_deref_mut() else { return };
         let received = self.driver.received(len);
         let after = match protocol {
-            OtherProtocol::Http2(_) => return,
+            OtherProtocol::Streams(_) => return,
             OtherProtocol::WebSocket(socket) => socket.read(received, &mut self.deflater, counts),
             // A client has nothing to say on an event stream.
             OtherProtocol::Events(_) => AfterMessages::Open,
@@ -94,7 +94,7 @@ fn take_some(
     let Some(protocol) = connection.other.as_deref_mut() else { return Remaining::Nothing };
     let waits = connection.pending || freeze.frozen_until(now).is_some();
     let out = match protocol {
-        OtherProtocol::Http2(_) => return Remaining::Nothing,
+        OtherProtocol::Streams(_) => return Remaining::Nothing,
         OtherProtocol::WebSocket(socket) if waits => {
             return if socket.has_out() { Remaining::Some } else { Remaining::Nothing };
         }

@@ -1,11 +1,11 @@
 //! [`Worker`]: one thread of the server.
 
 mod ending;
-mod http2;
 mod messages;
 mod secured;
 mod sending;
 mod shop_responses;
+mod streams;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use wavetank_driver::{
 use wavetank_pace::Timers;
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
+use wavetank_wire::h3::records::stream_bytes;
 use wavetank_wire::ws::Deflater;
 
 use crate::answer::Response;
@@ -202,12 +203,16 @@ impl<D: Driver> Worker<D> {
         if !D::TOLD_BY_WAIT {
             self.now = self.clock.now();
         }
-        counts.bytes_received.add(len as u64);
+        counts.bytes_received.add(if D::HAS_RECORDS {
+            stream_bytes(self.driver.received(len))
+        } else {
+            len as u64
+        });
         if connection.reading == ReadMode::Requests {
             if connection.carries_messages() {
                 return self.received_messages(id, len, counts);
             }
-            if connection.uses_http2(|| self.driver.received(len)) {
+            if connection.uses_streams(|| self.driver.received(len)) {
                 return self.received_streams(id, len, counts);
             }
             let mut clerk = RequestHandler {
@@ -229,7 +234,7 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn advance(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        if connection.is_http2() {
+        if connection.has_streams() {
             return self.advance_streams(id, counts);
         }
         let done = loop {

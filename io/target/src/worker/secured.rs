@@ -11,12 +11,11 @@ impl<D: Driver> Worker<D> {
     pub(super) fn secured(&mut self, id: ConnId, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
         let secured = self.driver.secured(id);
-        if secured
-            .as_ref()
-            .and_then(|secured| secured.alpn.as_ref())
-            .is_some_and(|alpn| alpn.as_str() == "h2")
-        {
-            connection.begin_http2();
+        let alpn = secured.as_ref().and_then(|secured| secured.alpn.as_ref());
+        match alpn.map(|alpn| alpn.as_str()) {
+            Some("h2") => connection.begin_http2(),
+            Some("h3") => connection.begin_http3(),
+            _ => {}
         }
         let resumed = secured.is_some_and(|secured| secured.resumed);
         if resumed {

@@ -1,4 +1,5 @@
-//! Connections that use HTTP/2. Their responses are given as they become due, in any order.
+//! Connections that use HTTP/2 or HTTP/3. Their responses are given as they become due, in any
+//! order.
 
 use wavetank_driver::{ConnId, Driver, SendStatus};
 
@@ -10,10 +11,10 @@ use crate::request_handler::RequestHandler;
 use crate::truth::Counts;
 
 impl<D: Driver> Worker<D> {
-    /// Reads bytes of an HTTP/2 connection.
+    /// Reads what has arrived on a connection with streams.
     pub(super) fn received_streams(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        let Some(OtherProtocol::Http2(streams)) = connection.other.as_deref_mut() else { return };
+        let Some(OtherProtocol::Streams(streams)) = connection.other.as_deref_mut() else { return };
         let mut clerk = RequestHandler {
             paths: &mut self.paths,
             known: &mut self.known,
@@ -40,7 +41,7 @@ impl<D: Driver> Worker<D> {
 
     fn give_streams(&mut self, id: ConnId, counts: &Counts) -> Done {
         let Some(connection) = self.connections.get(id) else { return Done::Waiting };
-        let Some(OtherProtocol::Http2(streams)) = connection.other.as_deref_mut() else {
+        let Some(OtherProtocol::Streams(streams)) = connection.other.as_deref_mut() else {
             return Done::Waiting;
         };
         if connection.pending {
@@ -82,7 +83,7 @@ impl<D: Driver> Worker<D> {
         if !server.out().is_empty() {
             // Counted before sending: a client that has the bytes may immediately ask another
             // thread for the counts.
-            counts.bytes_sent.add(server.out().len() as u64);
+            counts.bytes_sent.add(server.out_bytes());
             let sent = self.driver.send(id, server.out());
             server.out().clear();
             match sent {
