@@ -53,8 +53,8 @@ pub const EXCLUSIVE: [Exclusive; 33] = [
     pair("--no-keepalive", "--requests-per-connection", "--requests-per-connection 1 has the same effect"),
     pair("--no-keepalive", "--pipeline", "pipelining needs connections that are kept"),
     pair("--no-keepalive", "--streams", "several streams need connections that are kept"),
-    pair("--http 2", "--pipeline", "HTTP/2 has streams instead: --streams 8"),
-    pair("--http 2", "--alpn", "--http 2 offers h2 alone: leave --alpn out"),
+    pair("--http 2", "--pipeline", "HTTP/2 and HTTP/3 have streams instead: --streams 8"),
+    pair("--http 2", "--alpn", "HTTP/2 and HTTP/3 are offered alone: leave --alpn out"),
     pair("--http 1.0", "--pipeline", "pipelining is HTTP/1.1 (RFC 9112 §9.3.2): --http 1.1"),
     pair("-r", "--pipeline", "-r opens as many connections as it needs; pipelining goes with -c alone"),
     pair("--proxy", "--connect-to", "the proxy alone connects to the target: leave one of the two out"),
@@ -63,7 +63,7 @@ pub const EXCLUSIVE: [Exclusive; 33] = [
 
 /// Options that mean nothing without another.
 pub const NEEDS: [Exclusive; 3] = [
-    pair("--streams", "--http 2", "only HTTP/2 has streams: --http 2 --streams 8"),
+    pair("--streams", "--http 2", "only HTTP/2 and HTTP/3 have streams: --http 2 --streams 8"),
     pair("--max-open", "-r", "in a closed run every user waits for its answer: -c bounds what is open"),
     pair("--arrivals", "-r", "only a rate has arrivals: -r 500/s --arrivals poisson"),
 ];
@@ -83,7 +83,8 @@ fn given(options: &RunOptions, name: &str) -> bool {
         "--open-rate" => options.open_rate.is_some(),
         "--pipeline" => options.pipeline.is_some_and(|depth| depth > 1),
         "--streams" => options.streams.is_some_and(|streams| streams > 1),
-        "--http 2" => options.http == Some(HttpVersion::Http2),
+        // HTTP/3 has the same rules.
+        "--http 2" => options.http.is_some_and(HttpVersion::has_streams),
         "--alpn" => options.tls.alpn.is_some(),
         "--requests-per-connection" => options.requests_per_connection.is_some(),
         "--threads" => options.threads.is_some(),

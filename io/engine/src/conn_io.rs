@@ -24,7 +24,7 @@ pub(crate) struct ConnIo {
     pub(crate) flights: RequestQueue,
     pub(crate) machine: Machine,
     /// When the first byte of the current response arrived. Before any response, when the
-    /// connection was established. With HTTP/2, when bytes arrived last.
+    /// connection was established. With streams, when bytes arrived last.
     pub(crate) first_byte: Nanos,
     /// When the earliest timer set for this slot fires; [`Nanos::MAX`] if none is set.
     pub(crate) armed: Nanos,
@@ -60,7 +60,7 @@ impl ConnIo {
     pub(crate) fn in_flight(&self) -> usize {
         match &self.machine {
             Machine::Http1(_) | Machine::Messages(_) => self.flights.sent(),
-            Machine::Http2(client) => client.in_flight(),
+            Machine::Streams(client) => client.in_flight(),
         }
     }
 
@@ -69,7 +69,7 @@ impl ConnIo {
     pub(crate) fn takes_more(&self) -> bool {
         match &self.machine {
             Machine::Http1(_) | Machine::Messages(_) => !self.flights.is_refused(),
-            Machine::Http2(client) => !self.leaving && client.room() > 0,
+            Machine::Streams(client) => !self.leaving && client.room() > 0,
         }
     }
 
@@ -79,7 +79,9 @@ impl ConnIo {
         let queued = self.flights.deadline();
         match &self.machine {
             Machine::Http1(_) | Machine::Messages(_) => queued,
-            Machine::Http2(client) => client.tags().map(|stream| stream.request.deadline).chain(queued).min(),
+            Machine::Streams(client) => {
+                client.tags().map(|stream| stream.request.deadline).chain(queued).min()
+            }
         }
     }
 }

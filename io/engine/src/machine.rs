@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
-use wavetank_wire::h2::Client;
 use wavetank_wire::messages::{IdleState, MessageClient};
+use wavetank_wire::streams::StreamClient;
 
 use crate::request_queue::QueuedRequest;
 
@@ -18,8 +18,8 @@ use crate::request_queue::QueuedRequest;
 pub(crate) enum Machine {
     /// HTTP/1, and the response that is read.
     Http1(ResponseReader),
-    /// HTTP/2, with its streams.
-    Http2(Box<Client<StreamRequest>>),
+    /// HTTP/2 or HTTP/3, with its streams.
+    Streams(Box<StreamClient<StreamRequest>>),
     /// Messages: WebSocket, event stream, TCP, UDP. Its requests are in the connection's queue, as
     /// with HTTP/1.
     Messages(Box<MessageConn>),
@@ -135,10 +135,10 @@ impl Machine {
         matches!(self, Self::Http1(_))
     }
 
-    /// Whether it is HTTP/2.
+    /// Whether its requests are in streams.
     #[inline]
-    pub(crate) const fn is_http2(&self) -> bool {
-        matches!(self, Self::Http2(_))
+    pub(crate) const fn has_streams(&self) -> bool {
+        matches!(self, Self::Streams(_))
     }
 }
 

@@ -11,7 +11,8 @@ use wavetank_driver::{
 };
 use wavetank_journey::Journeys;
 use wavetank_pace::Partition;
-use wavetank_plan::{EngineChoice, Plan};
+use wavetank_plan::{EngineChoice, HttpVersion, Plan};
+use wavetank_quic::Quic;
 use wavetank_units::Nanos;
 
 use crate::connection_demand::{ConnectionDemand, SlotCounts};
@@ -286,6 +287,9 @@ impl ThreadConfig {
         let driver = D::new(&setup);
         match self.tls.take() {
             None => self.grow_on(driver, start),
+            Some(client) if self.plan.http.version == HttpVersion::Http3 => {
+                self.grow_on(driver.and_then(|inner| Quic::wrap(inner, Some(client))), start);
+            }
             Some(client) => {
                 self.grow_on(driver.map(|inner| Tls::wrap(inner, Some(client), None)), start);
             }

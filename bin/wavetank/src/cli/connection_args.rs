@@ -15,10 +15,17 @@ use super::files::InputFiles;
 use super::value_parsers::{CLOSES, ENGINES, parse_u32};
 
 /// `--http`.
-const VERSIONS: Choice<HttpVersion> =
-    Choice::new(&[("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10), ("2", HttpVersion::Http2)])
-        .later(&["3", "h3"])
-        .or(|text| matches!(text, "2.0" | "h2" | "h2c").then_some(Ok(HttpVersion::Http2)));
+const VERSIONS: Choice<HttpVersion> = Choice::new(&[
+    ("1.1", HttpVersion::Http11),
+    ("1.0", HttpVersion::Http10),
+    ("2", HttpVersion::Http2),
+    ("3", HttpVersion::Http3),
+])
+.or(|text| match text {
+    "2.0" | "h2" | "h2c" => Some(Ok(HttpVersion::Http2)),
+    "3.0" | "h3" => Some(Ok(HttpVersion::Http3)),
+    _ => None,
+});
 
 /// `--proxy-protocol`.
 const PROXY_PROTOCOLS: Choice<ProxyProtocol> =

@@ -136,6 +136,7 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--statsd", "--statsd-host", "--datadog"], "--metrics statsd=HOST:8125"),
     (&["--otlp", "--otel", "--opentelemetry", "--otlp-endpoint"], "--metrics otlp=http://HOST:4318"),
     (&["-2", "--http2", "--h2", "--http2-prior-knowledge"], "--http 2"),
+    (&["-3", "--h3", "--http3", "--http3-only"], "--http 3"),
     (
         &["--grpc", "--call", "--insecure-grpc"],
         "the URL names the method: grpc://HOST:PORT/package.Service/Method",
@@ -149,8 +150,7 @@ const HABITS: &[(&[&str], &str)] = &[
 ];
 
 /// What is not supported, by the options that other tools have for it. No other option helps.
-const UNSUPPORTED: &[(&[&str], &str)] =
-    &[(&["--sse", "--eventsource"], "server-sent events are"), (&["-3", "--http3", "--h3"], "HTTP/3 is")];
+const UNSUPPORTED: &[(&[&str], &str)] = &[(&["--sse", "--eventsource"], "server-sent events are")];
 
 /// Commands that people look for and this version lacks, with the nearest thing there is.
 const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[

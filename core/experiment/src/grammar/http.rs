@@ -13,8 +13,8 @@ pub(crate) static HTTP: Section = Section {
     keys: &[
         key(
             "version",
-            Kind::Word(&["1.0", "1.1", "2"]),
-            "HTTP version; default 1.1. 2 uses ALPN with https, and prior knowledge with http.",
+            Kind::Word(&["1.0", "1.1", "2", "3"]),
+            "HTTP version; default 1.1. 2 uses ALPN with https, and prior knowledge with http. 3 needs https.",
         ),
         key(
             "timeout",

@@ -132,7 +132,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
     name_whole_url(&mut plan);
     plan_checks::check_series(&plan)?;
     plan_checks::check_messages(&plan)?;
-    plan_checks::check_http2(&plan)?;
+    plan_checks::check_streams(&plan)?;
     message::check_upgrades(experiment, &plan)?;
     let lacking = feasibility::shortfalls(&plan, &room, fewer, experiment.setting_names);
     remarks.extend(risks(&plan, input.host));

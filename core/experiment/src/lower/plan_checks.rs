@@ -2,10 +2,11 @@
 
 use wavetank_plan::constants::SERIES_MAX;
 use wavetank_plan::{
-    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, Target, UrlProtocol,
+    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, Target, TlsResume,
+    TlsVersions, UrlProtocol,
 };
-use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{UserError, unix_path};
 
 /// Checks the number of time series. Every step is counted and timed separately in every phase with
 /// sessions that may reach it. Every load thread keeps all series and writes them each second.
@@ -89,12 +90,13 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     Ok(())
 }
 
-/// Checks that a plan contains nothing that HTTP/2 cannot express.
+/// Checks that a plan contains nothing that HTTP/2 or HTTP/3 cannot express.
 ///
 /// # Errors
-/// A request that is written out, and a proxy for targets without TLS.
-pub(super) fn check_http2(plan: &Plan) -> Result<(), UserError> {
-    if plan.http.version != HttpVersion::Http2 {
+/// A request that is written out, and a proxy for targets without TLS; with HTTP/3 any proxy,
+/// targets without TLS, and TLS without version 1.3.
+pub(super) fn check_streams(plan: &Plan) -> Result<(), UserError> {
+    if !plan.http.version.has_streams() {
         return Ok(());
     }
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
@@ -102,11 +104,43 @@ pub(super) fn check_http2(plan: &Plan) -> Result<(), UserError> {
     let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
     if steps.any(|step| step.request.method.is_empty()) {
         let hint = "write it as get:, post: or request:, or use HTTP/1.1";
-        return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2", hint);
+        return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2 or HTTP/3", hint);
+    }
+    if plan.http.version == HttpVersion::Http3 {
+        return check_quic(plan);
     }
     if plan.http.proxy.is_some() && plan.targets.iter().any(|target| target.server_name.is_none()) {
         let hint = "use https, for which the proxy opens a tunnel, or HTTP/1.1";
         return conflict("HTTP/2 to a target without TLS does not work through a proxy", hint);
+    }
+    Ok(())
+}
+
+/// Checks that QUIC leads to all targets of a plan.
+fn check_quic(plan: &Plan) -> Result<(), UserError> {
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    if let Some(target) = plan.targets.iter().find(|target| target.server_name.is_none()) {
+        let message = format!("HTTP/3 always uses TLS, and {} does not", target.host);
+        return conflict(&message, "use https, or HTTP/1.1");
+    }
+    if plan.targets.iter().any(|target| target.addresses.iter().any(|at| unix_path(*at).is_some())) {
+        return conflict("HTTP/3 is over QUIC, which Unix sockets do not carry", "use HTTP/1.1");
+    }
+    if plan.http.proxy.is_some() {
+        return conflict("HTTP/3 through a proxy is not supported", "leave the proxy out");
+    }
+    if plan.http.proxy_protocol.is_some() {
+        return conflict("the PROXY protocol is not supported over QUIC", "leave proxy_protocol out");
+    }
+    let common = plan.tls.iter();
+    let own = plan.targets.iter().filter_map(|target| target.tls.as_deref());
+    for tls in common.chain(own) {
+        if tls.versions == TlsVersions::Tls12 {
+            return conflict("QUIC uses TLS 1.3, and the TLS version is 1.2", "leave the TLS version out");
+        }
+        if tls.resume != TlsResume::Never {
+            return conflict("sessions of QUIC are not resumed", "leave the resumption out");
+        }
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use wavetank_units::UserError;
 /// The default ALPN offers (RFC 7301 and RFC 9113 §3.2).
 const ALPN: &str = "http/1.1";
 const ALPN_HTTP2: &str = "h2";
+const ALPN_HTTP3: &str = "h3";
 /// Longest protocol name (RFC 7301 §3.1).
 const ALPN_BYTES_MAX: usize = 255;
 
@@ -106,13 +107,16 @@ fn check_sni(sni: &str) -> Result<(), UserError> {
 
 /// Returns the offered protocols: never one that this run does not use.
 fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError> {
-    if version == HttpVersion::Http2 {
+    if version.has_streams() {
+        let own = if version == HttpVersion::Http3 { ALPN_HTTP3 } else { ALPN_HTTP2 };
         return match &tls.alpn {
-            Some(words) if *words != [ALPN_HTTP2] => {
-                let message = "the ALPN offer of HTTP/2 is h2 alone, and alpn names other protocols";
+            Some(words) if *words != [own] => {
+                let message = format!(
+                    "the ALPN offer of this version of HTTP is {own} alone, and alpn names other protocols"
+                );
                 Err(UserError::usage("conflict", message, "leave alpn out, or use HTTP/1.1"))
             }
-            _ => Ok(vec![ALPN_HTTP2.to_owned()]),
+            _ => Ok(vec![own.to_owned()]),
         };
     }
     let Some(words) = &tls.alpn else { return Ok(vec![ALPN.to_owned()]) };
@@ -124,14 +128,11 @@ fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError
             "--http 2 offers h2; the default is --alpn http/1.1",
         ));
     }
-    if words.iter().any(|word| word == "h3") {
+    if words.iter().any(|word| word == ALPN_HTTP3) {
         return Err(UserError::usage(
-            "value_later",
-            format!(
-                "--alpn {}: the target could choose HTTP/3, which comes with a later version",
-                words.join(",")
-            ),
-            "--alpn http/1.1, which is the default",
+            "conflict",
+            format!("--alpn {}: HTTP/3 is over QUIC, and this run uses TCP", words.join(",")),
+            "--http 3 uses QUIC and offers h3; the default is --alpn http/1.1",
         ));
     }
     if words.len() > 1 && words.iter().any(|word| word == "none") {

@@ -73,14 +73,14 @@ fn lengths(http: &mut Http, options: &RunOptions) -> Result<(), UserError> {
 
 /// Checks the version against settings that belong to another one.
 fn versions(http: &Http) -> Result<(), UserError> {
-    let is_http2 = http.version == Some(HttpVersion::Http2);
-    if is_http2 && http.pipeline.is_some_and(|depth| depth > 1) {
-        let hint = "HTTP/2 has streams instead: streams: 8, or --streams 8";
-        return Err(conflict("HTTP/2 and a pipeline exclude each other", hint));
+    let has_streams = http.version.is_some_and(HttpVersion::has_streams);
+    if has_streams && http.pipeline.is_some_and(|depth| depth > 1) {
+        let hint = "HTTP/2 and HTTP/3 have streams instead: streams: 8, or --streams 8";
+        return Err(conflict("streams and a pipeline exclude each other", hint));
     }
-    if !is_http2 && http.streams.is_some_and(|streams| streams > 1) {
-        let hint = "version: 2, or --http 2";
-        return Err(conflict("only HTTP/2 has several streams on a connection", hint));
+    if !has_streams && http.streams.is_some_and(|streams| streams > 1) {
+        let hint = "version: 2 or 3, or --http 2";
+        return Err(conflict("only HTTP/2 and HTTP/3 have several streams on a connection", hint));
     }
     if let (Some(streams), Some(most)) = (http.streams, http.requests_per_connection)
         && u64::from(streams) > most

@@ -13,8 +13,12 @@ impl Parser<'_> {
     /// `http:`.
     pub(super) fn http(&mut self, node: &Node) -> Option<Http> {
         let mut keys = Keys::open(self, node, MapName::Http)?;
-        let versions =
-            [("1.1", HttpVersion::Http11), ("1.0", HttpVersion::Http10), ("2", HttpVersion::Http2)];
+        let versions = [
+            ("1.1", HttpVersion::Http11),
+            ("1.0", HttpVersion::Http10),
+            ("2", HttpVersion::Http2),
+            ("3", HttpVersion::Http3),
+        ];
         let http = Http {
             version: keys
                 .take("version")

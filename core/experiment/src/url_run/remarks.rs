@@ -1,7 +1,7 @@
 //! Remarks on a run of one URL: defaults, and settings that look unintended.
 
 use wavetank_plan::feasibility::port_search_note;
-use wavetank_plan::{Condition, HostFacts, Plan, RunOptions, TlsPlan, TlsResume};
+use wavetank_plan::{Condition, HostFacts, HttpVersion, Plan, RunOptions, TlsPlan, TlsResume};
 use wavetank_units::Nanos;
 
 /// Returns one line for each thing that a user should know before the numbers.
@@ -9,7 +9,8 @@ pub(super) fn remarks(plan: &Plan, options: &RunOptions, host: &HostFacts) -> Ve
     let mut remarks = Vec::new();
     request(options, plan, &mut remarks);
     if let Some(tls) = &plan.tls {
-        self::tls(tls, options.once, &mut remarks);
+        let can_resume = !options.once && plan.http.version != HttpVersion::Http3;
+        self::tls(tls, can_resume, &mut remarks);
     }
     remarks.extend(through_proxy(plan));
     remarks.extend(plan.thresholds.iter().chain(&plan.stop).filter_map(|one| window_too_long(plan, one)));
@@ -30,8 +31,8 @@ fn request(options: &RunOptions, plan: &Plan, remarks: &mut Vec<String>) {
 }
 
 /// Adds notes about TLS that are needed to read the numbers.
-fn tls(plan: &TlsPlan, once: bool, remarks: &mut Vec<String>) {
-    if !once {
+fn tls(plan: &TlsPlan, can_resume: bool, remarks: &mut Vec<String>) {
+    if can_resume {
         remarks.push(
             match plan.resume {
                 TlsResume::Never => {

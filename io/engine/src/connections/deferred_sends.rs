@@ -37,7 +37,7 @@ impl<D: Driver> Connections<D> {
             if self.seats[seat as usize].link != Some(link) {
                 continue;
             }
-            if self.is_http2(seat) {
+            if self.uses_streams(seat) {
                 // One send carries the requests of all streams.
                 return self.take_back_streams(seat, link);
             }

@@ -238,7 +238,7 @@ impl<D: Driver> Connections<D> {
         let failure = match state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
-            ConnState::Greeting if self.http2 => failure::GREETING_TIMEOUT,
+            ConnState::Greeting if self.has_streams => failure::GREETING_TIMEOUT,
             ConnState::Greeting => failure::opening_timeout(self.protocol_of(seat)),
             _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };

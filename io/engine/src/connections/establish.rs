@@ -28,7 +28,7 @@ impl<D: Driver> Connections<D> {
             rec.connected(entry.phase, entry.target, at.since(entry.began));
         }
         let entry = &mut self.seats[seat as usize];
-        if self.names[usize::from(entry.target)].is_some() {
+        if self.names[usize::from(entry.target)].is_some() && !self.is_quic {
             entry.state = ConnState::Securing;
             self.conversation(seat).first_byte = at;
         } else {
@@ -46,7 +46,7 @@ impl<D: Driver> Connections<D> {
         let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
         let secured = self.driver.secured(link);
         rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
-        if self.http2 && !speaks_http2(secured.as_ref()) {
+        if self.has_streams && !speaks_http2(secured.as_ref()) {
             return self.http2_refused(seat, at, rec);
         }
         self.established(seat, link, at, rec);

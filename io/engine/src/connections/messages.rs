@@ -61,7 +61,7 @@ impl<D: Driver> Connections<D> {
     /// Hands a request to a connection that is not HTTP/1.
     #[inline(never)]
     pub(super) fn dispatch_other(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
-        if self.is_http2(seat) {
+        if self.uses_streams(seat) {
             return self.dispatch_stream(seat, flight, at);
         }
         let at = self.fresh(at);
@@ -208,7 +208,7 @@ impl<D: Driver> Connections<D> {
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        if self.is_http2(seat) {
+        if self.uses_streams(seat) {
             return self.streams_received(seat, link, len, at, rec);
         }
         let is_ending = self.driver.is_ending(link);
@@ -299,7 +299,7 @@ impl<D: Driver> Connections<D> {
     /// `failure`. `served`: it had answered a request.
     #[cold]
     pub(super) fn break_other(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
-        if self.is_http2(seat) {
+        if self.uses_streams(seat) {
             return self.break_streams(seat, failure, served, at);
         }
         let limits = self.talks.limits();

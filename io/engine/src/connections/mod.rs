@@ -89,17 +89,19 @@ pub(crate) struct Connections<D> {
     pub(crate) held: VecDeque<HoldEvent>,
     /// Requests handed to the driver since the last wait, if it defers sends.
     pub(crate) leaving: Vec<DeferredSend>,
-    /// Connections use HTTP/2.
-    http2: bool,
+    /// Connections use HTTP/2 or HTTP/3.
+    has_streams: bool,
+    /// They use HTTP/3: a connection is open when the handshake of QUIC is complete.
+    is_quic: bool,
     /// How connections become ready for messages; `None`: no target carries any.
     upgrades: Option<Upgrades>,
-    /// Slots of HTTP/2 connections with bytes to send. They are sent at the end of the turn.
+    /// Slots of connections with streams and bytes to send, which leave at the end of the turn.
     unflushed: Vec<u32>,
 }
 
 /// Returns the number of requests that a connection carries simultaneously.
 fn streams_per_connection(plan: &Plan) -> u32 {
-    if plan.http.version == HttpVersion::Http2 { plan.http.pipeline } else { 1 }
+    if plan.http.version.has_streams() { plan.http.pipeline } else { 1 }
 }
 
 impl<D: Driver> Connections<D> {
@@ -141,7 +143,8 @@ impl<D: Driver> Connections<D> {
             single: uses(&|connection| connection == ConnectionOwner::Request),
             own: uses(&|connection| connection != ConnectionOwner::Shared),
             pipeline: plan.http.pipeline as usize,
-            http2: plan.http.version == HttpVersion::Http2,
+            has_streams: plan.http.version.has_streams(),
+            is_quic: plan.http.version == HttpVersion::Http3,
             upgrades,
             unflushed: Vec::new(),
             lasts: if plan.http.keepalive {
@@ -290,7 +293,8 @@ impl<D: Driver> Connections<D> {
     /// Handles a connection that the peer closed or that broke.
     fn ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.seats[seat as usize];
-        if entry.state == ConnState::Securing {
+        // QUIC is secured while it connects.
+        if matches!(entry.state, ConnState::Securing | ConnState::Connecting) {
             return self.handshake_ended(seat, how, at, rec);
         }
         if entry.state == ConnState::Tunnelling {

@@ -14,11 +14,11 @@ use crate::request_queue::QueuedRequest;
 impl<D: Driver> Connections<D> {
     /// Sends on any connection to the target, or waits for one.
     pub(super) fn submit_shared(&mut self, flight: QueuedRequest, phase: u16, at: Nanos, rec: &mut Recorder) {
-        if self.http2 && self.submit_stream(flight, at, rec) {
+        if self.has_streams && self.submit_stream(flight, at, rec) {
             return;
         }
         let Some(pool) = &mut self.pool else { return };
-        if !self.http2
+        if !self.has_streams
             && let Some(seat) = pool.take_idle(flight.target, &mut self.seats)
         {
             self.dispatch(seat, flight, at, rec);
@@ -40,7 +40,7 @@ impl<D: Driver> Connections<D> {
         loop {
             let entry = &mut self.seats[seat as usize];
             if !entry.has_room(self.pipeline) {
-                if self.http2 {
+                if self.has_streams {
                     self.unlist_full(seat);
                 }
                 return;
@@ -54,7 +54,7 @@ impl<D: Driver> Connections<D> {
                 return self.dial_for_queue(phase, rec);
             }
             let Some(flight) = pool.take_waiting(target) else {
-                if unused || self.http2 {
+                if unused || self.has_streams {
                     pool.put_idle(seat, entry);
                     if unused && pool.is_starved() {
                         self.dial_for_queue(phase, rec);

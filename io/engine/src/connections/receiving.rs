@@ -3,6 +3,7 @@
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
 use wavetank_units::Nanos;
+use wavetank_wire::h3::records::stream_bytes;
 
 use super::Connections;
 use super::events::ConnectionOutcome;
@@ -14,7 +15,11 @@ use crate::recorder::Recorder;
 impl<D: Driver> Connections<D> {
     #[inline]
     pub(super) fn received(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
-        rec.bytes_received(len);
+        rec.bytes_received(if D::HAS_RECORDS {
+            stream_bytes(self.driver.received(len)) as usize
+        } else {
+            len
+        });
         let seat = self.seat_of(link);
         let entry = &mut self.seats[seat as usize];
         let is_ending = self.driver.is_ending(link);

@@ -1,4 +1,4 @@
-//! Connections that carry several requests in streams of their own: HTTP/2.
+//! Connections that carry several requests in streams of their own: HTTP/2 and HTTP/3.
 //!
 //! Requests and control frames collect in a connection's buffer during a turn of the load thread
 //! and leave together at its end. *Sent* is the instant of that.
@@ -10,6 +10,8 @@ use wavetank_measure::ErrorClass;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseEnd, ResponseHead};
 use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
+use wavetank_wire::h3;
+use wavetank_wire::streams::StreamClient;
 
 use super::events::ConnectionOutcome;
 use super::{Connections, DeferredSend};
@@ -29,17 +31,26 @@ impl<D: Driver> Connections<D> {
         if self.upgrades.is_some() {
             return self.begin_messages(seat, link, at, rec);
         }
-        if !self.http2 {
+        if !self.has_streams {
             return self.opened(seat, at, rec);
         }
         let secure = self.names[usize::from(self.seats[seat as usize].target)].is_some();
-        let mut client = Box::new(Client::new(self.talks.limits(), secure));
+        let limits = self.talks.limits();
+        let mut client = Box::new(if self.is_quic {
+            StreamClient::Http3(h3::Client::new(limits))
+        } else {
+            StreamClient::Http2(Client::new(limits, secure))
+        });
+        let is_ready = client.is_ready();
         // If this fails, the driver reports the end of the connection, which is handled there.
         let _ = self.driver.send(link, client.out());
         client.out().clear();
         self.seats[seat as usize].state = ConnState::Greeting;
         let talk = self.conversation(seat);
-        (talk.machine, talk.leaving, talk.first_byte) = (Machine::Http2(client), false, at);
+        (talk.machine, talk.leaving, talk.first_byte) = (Machine::Streams(client), false, at);
+        if is_ready {
+            return self.opened(seat, at, rec);
+        }
         self.arm(seat);
     }
 
@@ -54,29 +65,32 @@ impl<D: Driver> Connections<D> {
     #[cold]
     pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = match how {
-            CloseReason::Eof | CloseReason::Truncated if self.http2 => failure::GREETING_CLOSED,
+            CloseReason::Eof | CloseReason::Truncated if self.has_streams => failure::GREETING_CLOSED,
             CloseReason::Eof | CloseReason::Truncated => failure::opening_closed(self.protocol_of(seat)),
             _ => failure::end_failure(how, &self.driver),
         };
         self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
     }
 
-    /// Whether the slot's connection uses HTTP/2.
-    pub(super) fn is_http2(&self, seat: u32) -> bool {
-        self.http2 && self.seats[seat as usize].talk.as_ref().is_some_and(|talk| talk.machine.is_http2())
+    /// Whether the requests on the slot's connection are in streams.
+    pub(super) fn uses_streams(&self, seat: u32) -> bool {
+        self.has_streams
+            && self.seats[seat as usize].talk.as_ref().is_some_and(|talk| talk.machine.has_streams())
     }
 
     /// Whether the peer has announced that it closes this connection, and nothing is in flight.
     pub(super) fn has_parted(&self, seat: u32) -> bool {
-        let Some(talk) = self.seats[seat as usize].talk.as_ref().filter(|_| self.http2) else { return false };
-        matches!(&talk.machine, Machine::Http2(client) if client.parting().is_some() && client.in_flight() == 0)
+        let Some(talk) = self.seats[seat as usize].talk.as_ref().filter(|_| self.has_streams) else {
+            return false;
+        };
+        matches!(&talk.machine, Machine::Streams(client) if client.is_parting() && client.in_flight() == 0)
     }
 
     /// Puts a request into the buffer of an open connection.
     pub(super) fn dispatch_stream(&mut self, seat: u32, flight: QueuedRequest, at: Nanos) {
         let Self { seats, requests, letters, .. } = self;
         let Some(talk) = &mut seats[seat as usize].talk else { return };
-        let Machine::Http2(client) = &mut talk.machine else { return };
+        let Machine::Streams(client) = &mut talk.machine else { return };
         let (text, repeats) = match letters.request(flight.exchange) {
             None => (&requests.get(flight.scenario, flight.step).bytes[..], true),
             Some(bytes) => (bytes, false),
@@ -120,7 +134,7 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         let Some(talk) = &mut entry.talk else { return };
         talk.unflushed = false;
-        let (Some(link), Machine::Http2(client)) = (entry.link, &mut talk.machine) else { return };
+        let (Some(link), Machine::Streams(client)) = (entry.link, &mut talk.machine) else { return };
         let is_sent = self.driver.send(link, client.out()).is_ok();
         client.out().clear();
         client.out().shrink_to(IDLE_BYTES_MAX);
@@ -141,7 +155,7 @@ impl<D: Driver> Connections<D> {
         self.leaving.retain(|leaving| leaving.link != link);
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
         talk.leaving = true;
-        let Machine::Http2(client) = &mut talk.machine else { return };
+        let Machine::Streams(client) = &mut talk.machine else { return };
         let Some(last) = client.tags().map(|stream| stream.sent).max() else { return };
         client
             .tags_mut()
@@ -150,7 +164,7 @@ impl<D: Driver> Connections<D> {
             .for_each(|stream| stream.sent = Nanos::MAX);
     }
 
-    /// Handles bytes of an HTTP/2 connection.
+    /// Handles what has arrived on a connection with streams.
     pub(super) fn streams_received(
         &mut self,
         seat: u32,
@@ -162,13 +176,14 @@ impl<D: Driver> Connections<D> {
         let is_ending = self.driver.is_ending(link);
         let entry = &mut self.seats[seat as usize];
         let Some(talk) = &mut entry.talk else { return };
-        let Machine::Http2(client) = &mut talk.machine else { return };
+        let Machine::Streams(client) = &mut talk.machine else { return };
         talk.first_byte = at;
         talk.leaving |= is_ending;
         let has_served = entry.past == LastUse::Served;
         let (letters, outcomes) = (&mut self.letters, &mut self.outcomes);
         let mut sink = StreamSink { letters, outcomes, at, has_served, answered: 0, is_refused: false };
-        let read = client.read(self.driver.received(len), &mut sink);
+        let input = self.driver.received(len);
+        let read = client.read(input, &mut sink);
         let answered = sink.answered;
         talk.leaving |= sink.is_refused;
         let (is_ready, has_out) = (client.is_ready(), !client.out().is_empty());
@@ -209,8 +224,8 @@ impl<D: Driver> Connections<D> {
     fn after_streams(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &self.seats[seat as usize];
         let (ConnState::Open, Some(talk)) = (entry.state, &entry.talk) else { return };
-        let Machine::Http2(client) = &talk.machine else { return };
-        let is_parting = client.parting().is_some();
+        let Machine::Streams(client) = &talk.machine else { return };
+        let is_parting = client.is_parting();
         let is_over = talk.leaving || is_parting || entry.left == 0;
         if is_over && client.in_flight() == 0 {
             let lost = talk.leaving && !is_parting;
@@ -226,7 +241,7 @@ impl<D: Driver> Connections<D> {
     /// nothing arrived on it while the request waited: such a connection gets no further requests.
     pub(super) fn expire_streams(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::Http2(client) = &mut talk.machine else { return };
+        let Machine::Streams(client) = &mut talk.machine else { return };
         let mut over = Vec::new();
         client.cancel(|stream| stream.request.deadline <= now, |stream, _| over.push(stream));
         let heard = talk.first_byte;
@@ -248,7 +263,7 @@ impl<D: Driver> Connections<D> {
         let limits = self.talks.limits();
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
         let outcomes = &mut self.outcomes;
-        if let Machine::Http2(client) = &mut talk.machine {
+        if let Machine::Streams(client) = &mut talk.machine {
             client.cut(|stream, has_begun| {
                 let between = failure.peer_closed && !has_begun && served;
                 let retry = between && (!stream.is_sent() || stream.request.manner.is_idempotent());
@@ -280,7 +295,7 @@ impl<D: Driver> Connections<D> {
     /// Removes a connection without room from those that take requests.
     pub(super) fn unlist_full(&mut self, seat: u32) {
         if let Some(pool) = &mut self.pool
-            && self.http2
+            && self.has_streams
         {
             pool.unlink(seat, &mut self.seats);
         }

@@ -49,7 +49,7 @@ impl<D: Driver> Connections<D> {
                 ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
                     self.opening_timed_out(seat, now, rec);
                 }
-                ConnState::Open if self.is_http2(seat) => self.expire_streams(seat, now, rec),
+                ConnState::Open if self.uses_streams(seat) => self.expire_streams(seat, now, rec),
                 ConnState::Open if self.survives_timeout(seat) => self.expire_wait(seat, now, rec),
                 ConnState::Open => self.end(seat, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
                 ConnState::Closed => {}

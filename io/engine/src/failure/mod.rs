@@ -243,14 +243,14 @@ pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Fail
     }
 }
 
-/// Returns the failure for a fault of an HTTP/2 connection or stream.
+/// Returns the failure for a fault of a connection or stream of HTTP/2 or HTTP/3.
 pub(crate) fn http2_failure(fault: Fault) -> Failure {
     let class = if fault == Fault::BodyTooLarge { ErrorClass::BodyLimit } else { ErrorClass::Protocol };
     Failure::detailed(class, fault.text())
 }
 
-/// Returns the failure of one HTTP/2 request. `retry`: a request that the peer did not touch may be
-/// sent again.
+/// Returns the failure of one request in a stream. `retry`: a request that the peer did not touch
+/// may be sent again.
 pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
     match failure {
         StreamFailure::Fault(fault) => http2_failure(fault),

@@ -11,9 +11,10 @@ use wavetank_driver::{Clock, CloseReason, ConnId, Driver, DriverConfig, Errno, E
 use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
 use wavetank_plan::{Close, Plan};
+use wavetank_quic::Quic;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
-use wavetank_wire::h2::Client;
+use wavetank_wire::streams::StreamClient;
 
 use super::messages::LineMessages;
 use crate::failure::{self, Failure};
@@ -92,15 +93,15 @@ pub(crate) struct ResponseTimes {
 }
 
 /// One connection of one user; see the module documentation.
-pub(crate) struct SingleConnection<D> {
-    pub(super) driver: Tls<D>,
+pub(crate) struct SingleConnection<D: Driver> {
+    pub(super) driver: Quic<Tls<D>>,
     pub(super) conn: ConnId,
     pub(super) clock: Clock,
     pub(crate) opened: Opened,
     /// The number of responses so far.
     pub(crate) served: u64,
-    /// The state of HTTP/2, if the connection uses it.
-    pub(super) http2: Option<Box<Client<()>>>,
+    /// The state of HTTP/2 or HTTP/3, if the connection uses it.
+    pub(super) streams: Option<Box<StreamClient<()>>>,
     /// The messages, if the target carries any.
     pub(super) messages: Option<Box<LineMessages>>,
 }
@@ -129,7 +130,7 @@ impl<'a> Connector<'a> {
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        if line.http2.is_some() {
+        if line.streams.is_some() {
             return self.ask_stream(line, request, deadline, sink);
         }
         if line.messages.is_some() {
@@ -247,7 +248,7 @@ impl<D: Driver> SingleConnection<D> {
         let _ = self.driver.wait(self.clock.now());
         while let Some(event) = self.driver.next() {
             let is_over = match event {
-                Event::Received(id, len) if id == self.conn && self.http2.is_some() => {
+                Event::Received(id, len) if id == self.conn && self.streams.is_some() => {
                     !self.read_between(len)
                 }
                 Event::Received(id, len) if id == self.conn && self.messages.is_some() => {

@@ -17,11 +17,11 @@
 //! ```
 
 mod connection;
-mod http2;
 mod messages;
 mod opening;
 mod prefacing;
 mod request;
+mod streams;
 mod trace_event;
 mod walk;
 

@@ -3,6 +3,7 @@
 use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{HttpVersion, UrlProtocol};
+use wavetank_quic::Quic;
 use wavetank_units::Nanos;
 
 use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
@@ -27,7 +28,11 @@ impl Connector<'_> {
             DriverConfig { features: self.way.features, sockets: 1, ..DriverConfig::small(self.clock) };
         let driver =
             D::new(&setup).map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;
-        let mut driver = Tls::wrap(driver, self.way.tls.clone(), None);
+        let is_quic = self.plan.http.version == HttpVersion::Http3;
+        let tls = self.way.tls.clone();
+        let (tls, quic) = if is_quic { (None, tls) } else { (tls, None) };
+        let mut driver = Quic::wrap(Tls::wrap(driver, tls, None), quic)
+            .map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;
         let (mut left, mut last) = (self.sources.address_count(target).min(ADDRESSES_TRIED_MAX), None);
         for _ in 0..TUPLES_TRIED_MAX {
             let Some(route) = self.sources.allocate(target, begun) else { break };
@@ -37,9 +42,9 @@ impl Connector<'_> {
                         let connected = self.clock.now();
                         let opened =
                             Opened { address: route.to, begun, connected, tunnelled: None, tls: None };
-                        let (clock, http2, messages) = (self.clock, None, None);
+                        let (clock, streams, messages) = (self.clock, None, None);
                         let line =
-                            SingleConnection { driver, conn, clock, opened, served: 0, http2, messages };
+                            SingleConnection { driver, conn, clock, opened, served: 0, streams, messages };
                         return self.establish(line, target, until);
                     }
                     Err(failure) => failure,
@@ -59,7 +64,7 @@ impl Connector<'_> {
     /// Connects on `route`, until `until`.
     fn connect<D: Driver>(
         &self,
-        driver: &mut Tls<D>,
+        driver: &mut Quic<Tls<D>>,
         target: u16,
         Route { to, from, .. }: Route,
         until: Nanos,
@@ -96,10 +101,10 @@ impl Connector<'_> {
             let said = self.send_preface(&mut line, (target, tls), until, &mut hearing);
             said.map_err(|failure| RequestError { seen: hearing.seen, ..no(failure) })?;
         }
-        if tls.is_some() {
+        if tls.is_some() && self.plan.http.version != HttpVersion::Http3 {
             line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
         }
-        if self.plan.http.version == HttpVersion::Http2 {
+        if self.plan.http.version.has_streams() {
             self.greet(&mut line, until).map_err(no)?;
         }
         if self.plan.targets[usize::from(target)].protocol().has_messages() {
@@ -123,6 +128,8 @@ impl Connector<'_> {
             match self.event(driver, until, &Failure::new(ErrorClass::ConnectTimeout))? {
                 Event::Connected(id) if id == conn => return Ok(Ok(conn)),
                 Event::ConnectFailed(id, errno) if id == conn => return Ok(Err(errno)),
+                // QUIC is secured while it connects.
+                Event::Ended(id, how) if id == conn => return Err(failure::handshake_failure(how, driver)),
                 _ => {}
             }
         }

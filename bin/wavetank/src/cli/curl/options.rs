@@ -216,7 +216,7 @@ fn unknown(name: &str) -> UserError {
         }
         "--cookie-jar" | "-c" => "leave it out: only a Cookie header is sent; a file has cookies: true",
         "--http2" | "--http2-prior-knowledge" => "--http 2 of wavetank, in addition to --curl",
-        "--http3" => "HTTP/3 is not supported: leave it out for HTTP/1.1",
+        "--http3" | "--http3-only" => "--http 3 of wavetank, in addition to --curl",
         "--upload-file" | "-T" => "--body-file FILE -X PUT of wavetank, in addition to --curl",
         "--socks5" | "--socks5-hostname" | "--socks4" | "--socks4a" => "only HTTP proxies are supported: -x",
         "--next" => "give one request; several are steps of an experiment file",

@@ -190,7 +190,6 @@ fn quantities() {
 #[test]
 fn values() {
     check(&[
-        ("localhost --http 3", "value_later", Usage, "--http `3`", "1.1"),
         ("localhost --http 1", "value_unknown", Usage, "--http `1`", "1.1 or 1.0 or 2"),
         ("localhost --engine xdp", "value_later", Usage, "--engine", "auto, epoll, uring"),
         ("localhost --engine uring", "no_uring", Refused, "not probed", "--engine epoll"),

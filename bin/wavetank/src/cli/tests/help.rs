@@ -143,6 +143,7 @@ fn habits_of_other_tools() {
         ("localhost --data=x", "--body"),
         ("localhost --vus 10", "-c 10"),
         ("localhost --http2", "--http 2"),
+        ("localhost --http3", "--http 3"),
         ("localhost -4", "--ip 4"),
         ("localhost --disable-keepalive", "--no-keepalive"),
         ("localhost -d '{\"a\":1}'", "--body TEXT"),

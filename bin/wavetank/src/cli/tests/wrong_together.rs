@@ -65,7 +65,7 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --once --metrics json=a", "conflict", Usage, "--once and --metrics", "leave out"),
         ("localhost --metrics json=a --metrics json=a", "conflict", Usage, "given twice", "once"),
         ("localhost --agents a,b", "option_unknown", Usage, "--agents", "--fleet FILE"),
-        ("localhost --http3", "option_unknown", Usage, "HTTP/3 is not supported", "limitations"),
+        ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
         ("watch", "command_unknown", Usage, "`watch` is not supported in this version", "wavetank attach"),
         ("pause 7f3a", "command_unknown", Usage, "`pause` is not supported in this version", "wavetank stop"),
         ("tune", "command_unknown", Usage, "`tune` is not supported in this version", "wavetank doctor"),

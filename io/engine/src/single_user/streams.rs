@@ -1,19 +1,23 @@
-//! HTTP/2 on the connection of one user: one stream at a time.
+//! HTTP/2 and HTTP/3 on the connection of one user: one stream at a time.
 
 use std::sync::Arc;
 
 use wavetank_driver::{Driver, Event};
 use wavetank_measure::ErrorClass;
+use wavetank_plan::HttpVersion;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseEnd, ResponseHead, ResponseSink};
 use wavetank_wire::h2::{Client, ClientSink, StreamFailure};
+use wavetank_wire::h3;
+use wavetank_wire::streams::StreamClient;
 
 use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
 use crate::failure::{self, Failure};
 use crate::machine::speaks_http2;
 
 impl Connector<'_> {
-    /// Starts HTTP/2 on a new connection and waits for the server's settings, until `until`.
+    /// Starts HTTP/2 or HTTP/3 on a new connection. With HTTP/2 it waits for the server's settings,
+    /// until `until`.
     pub(super) fn greet<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
@@ -23,7 +27,11 @@ impl Connector<'_> {
         if tls.is_some_and(|tls| !speaks_http2(Some(&tls.agreed))) {
             return Err(failure::HTTP2_REFUSED);
         }
-        let mut client = Box::new(Client::new(self.limits(), tls.is_some()));
+        let mut client = Box::new(if self.plan.http.version == HttpVersion::Http3 {
+            StreamClient::Http3(h3::Client::new(self.limits()))
+        } else {
+            StreamClient::Http2(Client::new(self.limits(), tls.is_some()))
+        });
         while !client.is_ready() {
             send(line, &mut client);
             match self.event(&mut line.driver, until, &failure::GREETING_TIMEOUT)? {
@@ -47,7 +55,7 @@ impl Connector<'_> {
             }
         }
         send(line, &mut client);
-        line.http2 = Some(client);
+        line.streams = Some(client);
         Ok(())
     }
 
@@ -59,7 +67,7 @@ impl Connector<'_> {
         deadline: Nanos,
         sink: &mut impl ResponseSink,
     ) -> Result<ResponseTimes, RequestError> {
-        let mut client = line.http2.take().expect("the caller has checked that it uses HTTP/2");
+        let mut client = line.streams.take().expect("the caller has checked that it has streams");
         let mut hearing = ResponseCapture::default();
         let sent = self.clock.now();
         let result = match client.request((), request, false) {
@@ -71,7 +79,7 @@ impl Connector<'_> {
         };
         client.cancel(|()| true, |(), _| ());
         send(line, &mut client);
-        line.http2 = Some(client);
+        line.streams = Some(client);
         match result {
             Ok(answer) => {
                 line.served += 1;
@@ -92,7 +100,7 @@ impl Connector<'_> {
     fn hear_stream<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
-        client: &mut Client<()>,
+        client: &mut StreamClient<()>,
         deadline: Nanos,
         (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
     ) -> Result<ResponseEnd, Failure> {
@@ -124,16 +132,16 @@ impl<D: Driver> SingleConnection<D> {
     /// Reads bytes that arrive between two requests. Returns whether the connection can carry
     /// another one.
     pub(super) fn read_between(&mut self, len: usize) -> bool {
-        let Some(mut client) = self.http2.take() else { return false };
+        let Some(mut client) = self.streams.take() else { return false };
         let is_usable = client.read(self.driver.received(len), &mut Nothing).is_ok() && client.room() > 0;
         send(self, &mut client);
-        self.http2 = Some(client);
+        self.streams = Some(client);
         is_usable
     }
 }
 
 /// Sends what the machine has written. Returns whether the driver took it.
-fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut Client<()>) -> bool {
+fn send<D: Driver>(line: &mut SingleConnection<D>, client: &mut StreamClient<()>) -> bool {
     let is_sent = client.out().is_empty() || line.driver.send(line.conn, client.out()).is_ok();
     client.out().clear();
     is_sent
