@@ -38,6 +38,7 @@ mod holds;
 mod hostile_numbers;
 mod html;
 mod http2;
+mod http3;
 mod install;
 mod kept_formats;
 mod lab;
