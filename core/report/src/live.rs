@@ -226,3 +226,43 @@ fn time(seconds: f64) -> String {
 fn micros(value: Number) -> String {
     Nanos(value.as_nanos() as i64).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use wavetank_record::LiveLevel;
+
+    use super::*;
+
+    fn check(level: Option<f64>, results: &[&str], range: (Option<f64>, Option<f64>), expected: &str) {
+        let run = |result: &&str| LiveLevel { level: Number(50.0), result: (*result).to_owned() };
+        let search = LiveSearch {
+            of: "rate".to_owned(),
+            level: level.map(Number),
+            stage: "climb".to_owned(),
+            runs: results.iter().map(run).collect(),
+            low: range.0.map(Number),
+            high: range.1.map(Number),
+        };
+        assert_eq!(live_search(&search), expected);
+    }
+
+    #[test]
+    fn a_search_shows_its_level_and_what_it_found() {
+        check(Some(100.0), &[], (None, None), "search: run 1 at 100/s (climb)");
+        check(
+            Some(200.0),
+            &["pass"],
+            (Some(100.0), None),
+            "search: run 2 at 200/s (climb); 1 pass; at least 100/s",
+        );
+        let results = ["pass", "fail", "pass", "generator"];
+        let range = (Some(1_000.0), Some(2_000.0));
+        check(
+            None,
+            &results,
+            range,
+            "search: between two runs; 2 pass, 1 fail, 1 generator; between 1,000/s and 2,000/s",
+        );
+        check(None, &["fail"], (None, Some(100.0)), "search: between two runs; 1 fail; at most 100/s");
+    }
+}

@@ -39,7 +39,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen<'_>) {
     top.extend([thresholds(state, look), Line::default(), numbers(state, look)]);
     top.extend(counters(state, look, width));
     top.push(errors(state, look));
-    let news = news(screen, look);
+    let news = news(screen, look, frame.area().height);
     let table = steps(state, usize::from(STEPS_MAX));
     let table_lines = u16::try_from(table.len()).unwrap_or(STEPS_MAX);
     let areas: [Rect; 5] = Layout::vertical([
@@ -58,8 +58,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: &Screen<'_>) {
 }
 
 /// The generator's health, findings so far, and the latest messages.
-fn news<'a>(screen: &Screen<'a>, look: Look) -> Vec<Line<'a>> {
-    let mut lines = generator(screen.state, look);
+fn news<'a>(screen: &Screen<'a>, look: Look, height: u16) -> Vec<Line<'a>> {
+    let mut lines = generator(screen.state, look, height);
     lines.extend(findings(screen.state, look).into_iter().take(NEWS_MAX));
     let skip = screen.messages.len().saturating_sub(NEWS_MAX);
     lines.extend(screen.messages.iter().skip(skip).map(|line| Line::from(line.as_str())));
@@ -181,7 +181,7 @@ mod tests {
                 "lag p99 40.0 µs",
                 "agents     1 LOST: load2",
                 "host       h9   CPU 90 % (busiest core 90 %)   TCP 0",
-                "and 1 less busy hosts",
+                if height < 40 { "and 4 more, less busy" } else { "and 1 more, less busy" },
                 "finding    the target resets connections",
                 "event deploy 4711",
                 "Ctrl-C",

@@ -14,7 +14,9 @@ use super::history::{History, Line as ChartLine};
 
 /// From this width on, all counters are in one line.
 const WIDE: u16 = 120;
-/// Hosts that are shown at most.
+/// From this number of lines on, several hosts are shown.
+const HIGH: u16 = 40;
+/// Hosts that are shown then at most.
 const HOSTS_MAX: usize = 4;
 
 /// Whether colours are used. They never carry meaning alone.
@@ -192,7 +194,7 @@ pub(super) fn steps(state: &LiveDoc, most: usize) -> Vec<Line<'static>> {
 }
 
 /// How well the generator works, users, connections and agents.
-pub(super) fn generator(state: &LiveDoc, look: Look) -> Vec<Line<'static>> {
+pub(super) fn generator(state: &LiveDoc, look: Look, height: u16) -> Vec<Line<'static>> {
     let latest = &state.latest;
     let lag = latest.lag_us.spread.as_ref().map_or_else(|| "-".to_owned(), |spread| micros(spread.p99));
     let busy = latest.busiest_thread.0 * 100.0;
@@ -206,21 +208,21 @@ pub(super) fn generator(state: &LiveDoc, look: Look) -> Vec<Line<'static>> {
     spans.push(Span::raw(format!("connections {}   ", format_grouped(latest.connections))));
     let mut lines = vec![Line::from(spans)];
     lines.extend(agents(state, look));
-    lines.extend(hosts(state));
+    lines.extend(hosts(state, if height < HIGH { 1 } else { HOSTS_MAX }));
     lines
 }
 
 /// The busiest hosts, if there are others than the run's own.
-fn hosts(state: &LiveDoc) -> Vec<Line<'static>> {
+fn hosts(state: &LiveDoc, most: usize) -> Vec<Line<'static>> {
     if state.hosts.len() < 2 {
         return Vec::new();
     }
     let busy = |host: &LiveHost| host.cpu.map_or(0.0, |cpu| cpu.0);
     let mut hosts: Vec<&LiveHost> = state.hosts.iter().collect();
     hosts.sort_by(|one, other| busy(other).total_cmp(&busy(one)));
-    let mut lines: Vec<Line<'static>> = hosts.iter().take(HOSTS_MAX).map(|host| host_line(host)).collect();
-    if let Some(more) = hosts.len().checked_sub(HOSTS_MAX).filter(|more| *more > 0) {
-        lines.push(Line::from(format!("           and {more} less busy hosts")));
+    let mut lines: Vec<Line<'static>> = hosts.iter().take(most).map(|host| host_line(host)).collect();
+    if let Some(more) = hosts.len().checked_sub(most).filter(|more| *more > 0) {
+        lines.push(Line::from(format!("           and {more} more, less busy")));
     }
     lines
 }
@@ -231,15 +233,15 @@ fn host_line(host: &LiveHost) -> Line<'static> {
         None => "unknown".to_owned(),
     };
     let hottest = host.cores.iter().copied().reduce(|one, other| if other.0 > one.0 { other } else { one });
-    let mut text = format!("host       {}   CPU {}", sanitize(&host.name), percent(host.cpu));
-    if hottest.is_some() {
-        text.push_str(&format!(" (busiest core {})", percent(hottest)));
-    }
+    let mut parts = vec![format!("host       {}", sanitize(&host.name))];
+    let busiest =
+        hottest.map_or_else(String::new, |share| format!(" (busiest core {})", percent(Some(share))));
+    parts.push(format!("CPU {}{busiest}", percent(host.cpu)));
     if let Some((input, output)) = host.in_bits_per_s.zip(host.out_bits_per_s) {
-        text.push_str(&format!("   in {}   out {}", show_link(input.0), show_link(output.0)));
+        parts.push(format!("in {}   out {}", show_link(input.0), show_link(output.0)));
     }
-    text.push_str(&format!("   TCP {}", format_grouped(host.tcp_sockets)));
-    Line::from(text)
+    parts.push(format!("TCP {}", format_grouped(host.tcp_sockets)));
+    Line::from(parts.join("   "))
 }
 
 /// The agents of a fleet; `None` on a single host.
