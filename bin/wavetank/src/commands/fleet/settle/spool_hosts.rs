@@ -19,7 +19,7 @@ const INSTALLED: &str = "[ -x \"$d/wavetank\" ] || { echo 'no agent is installed
 /// See the module's description.
 pub(super) enum SpoolHosts {
     /// Load hosts of a fleet, over ssh.
-    Remote(AgentHosts),
+    Remote(Box<AgentHosts>),
     /// Load hosts of a lab on this machine: their names, and the folders of their agents.
     Lab(Vec<(String, PathBuf)>),
 }
@@ -35,7 +35,8 @@ impl SpoolHosts {
     pub(super) fn read(args: &FleetSettleArgs) -> Result<Self, UserError> {
         let agents = &args.agents;
         let Some(name) = &args.lab else {
-            return AgentHosts::read(&agents.hosts, &agents.ssh, &agents.folder.dir).map(Self::Remote);
+            let hosts = AgentHosts::read(&agents.hosts, &agents.ssh, &agents.folder.dir)?;
+            return Ok(Self::Remote(Box::new(hosts)));
         };
         let lab = LabsFolder::system().choose(Some(name))?;
         Ok(Self::Lab(agent_folders(&lab)))
