@@ -85,7 +85,7 @@ fn states_arrive_as_events_until_the_run_is_over() {
     assert!(first.contains(r#""schema":"wavetank.live/1""#), "{first}");
     assert_eq!(site.server.watchers(), 1);
     site.post("/api/runs/3f81aa/event", r#"{"text":"deploy 4711"}"#).expect(200, r#"{"accepted":"done"}"#);
-    site.post("/api/runs/3f81aa/set", r#"{"users":"9"}"#)
+    site.post("/api/runs/3f81aa/set", r#"{"kind":"users","value":"9","phase":"main"}"#)
         .expect(400, "at most 8 users")
         .expect(400, r#""hint":"users=8""#);
     site.post("/api/runs/3f81aa/set", r#"{"kind":"rate","value":"2x","phase":"main"}"#).expect(400, "error");
