@@ -93,7 +93,7 @@ pub(crate) struct ResponseTimes {
 }
 
 /// One connection of one user; see the module documentation.
-pub(crate) struct SingleConnection<D: Driver> {
+pub(crate) struct SingleConnection<D> {
     pub(super) driver: Quic<Tls<D>>,
     pub(super) conn: ConnId,
     pub(super) clock: Clock,

@@ -68,16 +68,20 @@ impl<D: Driver> Driver for Quic<D> {
         if self.client.is_some() { self.accepted_bytes } else { self.inner.bytes_sent() }
     }
 
+    /// The peer of a QUIC connection is always informed: no kernel would do that.
     fn close(&mut self, conn: ConnId, how: Close) {
         let now = self.instants.now();
-        if let Some(entry) = self.get(conn) {
-            if how == Close::Fin && !entry.quic.has_ended {
-                entry.quic.close(now);
-                self.transmit(conn, now);
-            }
-            self.forget_conn(conn);
+        let Some(entry) = self.get(conn) else { return self.inner.close(conn, how) };
+        if !entry.quic.has_ended {
+            entry.quic.close(now);
+            self.transmit(conn, now);
         }
-        self.inner.close(conn, how);
+        self.forget_conn(conn);
+        if how == Close::Rst {
+            // No wait may follow that would send it.
+            self.inner.send_now();
+        }
+        self.inner.close(conn, Close::Fin);
     }
 
     fn shut_down_sending(&mut self, conn: ConnId) {

@@ -23,7 +23,7 @@ use crate::timers::Timers;
 /// The caller gets [`Event::Connected`] when the handshake is complete, or [`Event::Ended`] if it
 /// failed. Each connection has a UDP socket of its own, because servers distribute connections by
 /// addresses.
-pub struct Quic<D: Driver> {
+pub struct Quic<D> {
     inner: D,
     client: Option<Client>,
     /// By slot of the inner driver.
@@ -284,18 +284,5 @@ impl<D: Driver> Quic<D> {
         self.accepted_bytes += records::stream_bytes(bytes);
         self.transmit(conn, now);
         Ok(if is_flushed { SendStatus::All } else { SendStatus::Pending })
-    }
-}
-
-/// Servers learn of the end of connections: nothing else would report the end of this program.
-impl<D: Driver> Drop for Quic<D> {
-    fn drop(&mut self) {
-        let now = self.instants.now();
-        for entry in self.conns.iter_mut().flatten().filter(|entry| !entry.quic.has_ended) {
-            let (inner, id) = (&mut self.inner, entry.quic.id);
-            entry.quic.close(now);
-            entry.quic.transmit(now, &mut self.datagram, |bytes, _| inner.send(id, bytes).is_ok());
-        }
-        self.inner.send_now();
     }
 }

@@ -1,0 +1,163 @@
+//! Both ends of QUIC, on real sockets.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use wavetank_driver::{
+    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Event, TlsClient, TlsServer,
+    TlsServerOptions, Uring, probe_uring,
+};
+use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
+use wavetank_quic::{Quic, QuicListener};
+use wavetank_units::Nanos;
+use wavetank_wire::h3::records::{self, RecordKind};
+
+/// More turns than any exchange here takes, each of at most 10 ms.
+const TURNS_MAX: u32 = 6_000;
+const TURN: Nanos = Nanos::from_millis(10);
+
+fn client_tls() -> Arc<TlsClient> {
+    let plan = TlsPlan {
+        verify: false,
+        ca_pem: None,
+        client: None,
+        sni: None,
+        resume: TlsResume::Never,
+        versions: TlsVersions::Both,
+        groups: Vec::new(),
+        ciphers: Vec::new(),
+        alpn: vec!["h3".to_owned()],
+    };
+    Arc::new(TlsClient::new(&plan, &["localhost".to_owned()]).expect("a good plan"))
+}
+
+/// A client and a server in one thread.
+struct Pair<D: Driver> {
+    clock: Clock,
+    client: Quic<D>,
+    server: QuicListener,
+    address: SocketAddr,
+    /// What each side has received on streams, as text of records.
+    received: [Vec<String>; 2],
+    accepted: Option<ConnId>,
+    ended: [Option<CloseReason>; 2],
+}
+
+impl<D: Driver> Pair<D> {
+    fn new() -> Self {
+        let clock = Clock::starting_now();
+        let options = TlsServerOptions::default();
+        let tls = TlsServer::self_signed(&["localhost".to_owned()], &options).expect("a certificate");
+        let mut server = QuicListener::with_tls(clock, &tls).expect("it has the cipher");
+        let (_, address) = server.listen((Ipv4Addr::LOCALHOST, 0).into()).expect("a free port");
+        let inner = D::new(&DriverConfig::small(clock)).expect("a driver");
+        let client = Quic::wrap(inner, Some(client_tls())).expect("it has the cipher");
+        let (received, accepted, ended) = (Default::default(), None, [None; 2]);
+        Self { clock, client, server, address, received, accepted, ended }
+    }
+
+    fn connect(&mut self) -> ConnId {
+        let tls = Some(DialTls { name: 0, session: 0 });
+        let conn = self.client.connect(&Dial { tls, ..Dial::plain(self.address) }).expect("it begins");
+        let mut is_connected = false;
+        self.turn_until(|pair, event| {
+            is_connected |= event == Some(Event::Connected(conn));
+            is_connected && pair.accepted.is_some()
+        });
+        conn
+    }
+
+    /// Turns both drivers until `is_over`, which gets the events of the client.
+    fn turn_until(&mut self, mut is_over: impl FnMut(&Self, Option<Event>) -> bool) {
+        for _ in 0..TURNS_MAX {
+            self.client.wait(self.clock.now().after(TURN)).expect("it waits");
+            while let Some(event) = self.client.next() {
+                match event {
+                    Event::Received(_, len) => note(self.client.received(len), &mut self.received[0]),
+                    Event::Ended(_, how) => self.ended[0] = Some(how),
+                    _ => {}
+                }
+                if is_over(self, Some(event)) {
+                    return;
+                }
+            }
+            self.server.wait(self.clock.now()).expect("it waits");
+            while let Some(event) = self.server.next() {
+                match event {
+                    Event::Accepted(_, conn) => self.accepted = Some(conn),
+                    Event::Received(_, len) => note(self.server.received(len), &mut self.received[1]),
+                    Event::Ended(_, how) => self.ended[1] = Some(how),
+                    _ => {}
+                }
+            }
+            if is_over(self, None) {
+                return;
+            }
+        }
+        panic!("it never happened");
+    }
+}
+
+fn note(bytes: &[u8], lines: &mut Vec<String>) {
+    for record in records::read(bytes) {
+        let text = String::from_utf8_lossy(record.bytes);
+        lines.push(format!("{} {:?} {text}", record.stream, record.kind));
+    }
+}
+
+fn record(stream: u64, kind: RecordKind, bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    records::push(&mut out, stream, kind, bytes);
+    out
+}
+
+/// Runs `test` on each driver that this kernel has.
+fn on_each(epoll: fn(), uring: fn()) {
+    epoll();
+    if probe_uring().is_ok() {
+        uring();
+    }
+}
+
+fn streams_are_carried<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    let alpn = pair.client.secured(conn).and_then(|secured| secured.alpn);
+    assert_eq!(alpn.map(|alpn| alpn.as_str().to_owned()).as_deref(), Some("h3"));
+    let asked = [record(2, RecordKind::Data, b"control"), record(0, RecordKind::End, b"question")].concat();
+    pair.client.send(conn, &asked).expect("it is open");
+    assert_eq!(pair.client.bytes_sent(), 15);
+    pair.turn_until(|pair, _| pair.received[1].len() == 2);
+    pair.received[1].sort();
+    assert_eq!(pair.received[1], ["0 End question", "2 Data control"]);
+    let accepted = pair.accepted.expect("it was accepted");
+    pair.server.send(accepted, &record(0, RecordKind::End, b"answer")).expect("it is open");
+    pair.turn_until(|pair, _| !pair.received[0].is_empty());
+    assert_eq!(pair.received[0], ["0 End answer"]);
+}
+
+#[test]
+fn streams_are_carried_on_each_driver() {
+    on_each(streams_are_carried::<Epoll>, streams_are_carried::<Uring>);
+}
+
+/// Either way of closing informs the peer.
+fn ends_are_reported<D: Driver>() {
+    for how in [Close::Fin, Close::Rst] {
+        let mut pair = Pair::<D>::new();
+        let conn = pair.connect();
+        pair.client.close(conn, how);
+        pair.turn_until(|pair, _| pair.ended[1].is_some());
+        assert_eq!(pair.ended[1], Some(CloseReason::Eof), "{how:?}");
+        let mut pair = Pair::<D>::new();
+        pair.connect();
+        pair.server.close(pair.accepted.expect("it was accepted"), how);
+        pair.turn_until(|pair, _| pair.ended[0].is_some());
+        assert_eq!(pair.ended[0], Some(CloseReason::Eof), "{how:?}");
+    }
+}
+
+#[test]
+fn ends_are_reported_on_each_driver() {
+    on_each(ends_are_reported::<Epoll>, ends_are_reported::<Uring>);
+}
