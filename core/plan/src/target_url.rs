@@ -307,7 +307,10 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             let hint = format!("--http 2 https://{rest}, or --http 2 http://{rest} without TLS");
             return UserError::usage("bad_scheme", message, hint);
         }
-        "h3" | "quic" => "HTTP/3 is",
+        "h3" | "quic" => {
+            let message = format!("`{scheme}://` is not a scheme of HTTP");
+            return UserError::usage("bad_scheme", message, format!("--http 3 https://{rest}"));
+        }
         "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss" | "postgres" | "postgresql"
         | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp" | "ftp" | "sftp" | "ftps"
         | "file" => "this protocol is",
