@@ -7,6 +7,7 @@ use crate::{h2, h3};
 
 /// The client's side of a connection.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "its owner has it in a box")]
 pub enum StreamClient<T> {
     /// HTTP/2. What it reads and writes are bytes.
     Http2(h2::Client<T>),
@@ -114,6 +115,7 @@ impl<T> StreamClient<T> {
 
 /// The server's side of a connection.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "its owner has it in a box")]
 pub enum StreamServer {
     /// HTTP/2. What it reads and writes are bytes.
     Http2(h2::Server),

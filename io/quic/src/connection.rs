@@ -17,6 +17,7 @@ use wavetank_wire::h3::records::{self, Record, RecordKind};
 const NO_ERROR: u32 = 0x100;
 
 /// One connection.
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 pub(crate) struct QuicConnection {
     pub(crate) id: ConnId,
     pub(crate) connection: Connection,

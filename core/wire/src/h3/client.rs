@@ -41,6 +41,7 @@ pub struct Client<T> {
 
 /// One request in flight.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct Stream<T> {
     id: u64,
     tag: T,

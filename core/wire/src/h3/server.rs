@@ -42,6 +42,7 @@ pub struct Server {
 
 /// A request, and its response as far as it is known.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each flag is independent")]
 struct Stream {
     id: u64,
     frames: FrameReader,
