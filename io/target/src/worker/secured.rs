@@ -1,6 +1,6 @@
 //! TLS handshakes of clients.
 
-use wavetank_driver::{ConnId, Driver};
+use wavetank_driver::{Alpn, ConnId, Driver};
 
 use super::Worker;
 use crate::handshake::Handshake;
@@ -12,7 +12,7 @@ impl<D: Driver> Worker<D> {
         let Some(connection) = self.connections.get(id) else { return };
         let secured = self.driver.secured(id);
         let alpn = secured.as_ref().and_then(|secured| secured.alpn.as_ref());
-        match alpn.map(|alpn| alpn.as_str()) {
+        match alpn.map(Alpn::as_str) {
             Some("h2") => connection.begin_http2(),
             Some("h3") => connection.begin_http3(),
             _ => {}
