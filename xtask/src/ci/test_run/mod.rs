@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use super::Ci;
 use super::cargo::compile_with_clippy;
 use lanes::Finished;
-use program::{Ended, TestProgram};
+use program::{Ended, Selection, TestProgram};
 
 mod lanes;
 mod program;
@@ -32,6 +32,9 @@ const LANES: usize = 2;
 /// The end-to-end tests, the program with the most work. It runs alone: next to other programs its
 /// loads were late on a machine with steal.
 const END_TO_END: &str = "tests/it/main.rs (wavetank)";
+/// The end-to-end tests that compare times with a known truth. They run by themselves, one per CPU:
+/// in a crowd, too many of them found the machine too noisy to judge.
+const PRECISE: &str = "truth_delays::";
 /// How many programs the list of the slowest has.
 const SLOWEST: usize = 8;
 /// Share of the tests that may be skipped on a quiet machine.
@@ -91,6 +94,8 @@ fn run_once(ci: &mut Ci<'_>) -> Result<Vec<String>> {
     };
     let (end_to_end, others): (Vec<_>, Vec<_>) =
         programs.into_iter().partition(|program| program.name() == END_TO_END);
+    let halves = [Selection::Only(PRECISE), Selection::Without(PRECISE)];
+    let end_to_end = end_to_end.iter().flat_map(|program| halves.map(|half| program.select(half))).collect();
     lanes::run_all(end_to_end, 1, |program| run_program(ci, program), &mut report)?;
     lanes::run_all(others, LANES, |program| run_program(ci, program), report)?;
     ci.tally = tally;
@@ -125,8 +130,8 @@ fn run_program(ci: &Ci<'_>, program: &TestProgram) -> Result<Ended> {
     ci.set_environment(&mut command);
     if std::env::var_os(THREADS_VARIABLE).is_none() {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let is_end_to_end = program.name() == END_TO_END;
-        let per_cpu = if is_end_to_end { END_TO_END_THREADS_PER_CPU } else { THREADS_PER_CPU };
+        let is_crowd = program.name() == END_TO_END && !program.runs_only();
+        let per_cpu = if is_crowd { END_TO_END_THREADS_PER_CPU } else { THREADS_PER_CPU };
         command.env(THREADS_VARIABLE, (per_cpu * cpus).to_string());
     }
     println!("     Running {}", program.name());

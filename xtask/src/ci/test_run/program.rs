@@ -25,6 +25,16 @@ pub(super) struct TestProgram {
     executable: Option<PathBuf>,
     /// The folder of its package, in which cargo runs it.
     folder: PathBuf,
+    /// Which of its tests run.
+    selection: Selection,
+}
+
+/// Tests of a program, by the beginning of their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Selection {
+    All,
+    Only(&'static str),
+    Without(&'static str),
 }
 
 /// How a program ended, and its output on stdout and stderr.
@@ -37,7 +47,7 @@ impl TestProgram {
     /// Tests in the documentation of all packages.
     pub(super) fn documentation(root: &Path) -> Self {
         let (title, package) = ("Doc-tests".to_owned(), "all packages".to_owned());
-        Self { title, package, executable: None, folder: root.to_owned() }
+        Self { title, package, executable: None, folder: root.to_owned(), selection: Selection::All }
     }
 
     /// Returns the program that a line of `cargo test --no-run --message-format=json` reports.
@@ -57,7 +67,17 @@ impl TestProgram {
         let package = message["package_id"].as_str()?.rsplit('#').next()?.split('@').next()?;
         let is_version = package.starts_with(|first: char| first.is_ascii_digit());
         let package = if is_version { folder.file_name()?.to_str()? } else { package }.to_owned();
-        Some(Self { title, package, executable: Some(executable), folder })
+        Some(Self { title, package, executable: Some(executable), folder, selection: Selection::All })
+    }
+
+    /// Returns the same program with these of its tests.
+    pub(super) fn select(&self, selection: Selection) -> Self {
+        Self { selection, ..self.clone() }
+    }
+
+    /// Whether only selected tests run.
+    pub(super) fn runs_only(&self) -> bool {
+        matches!(self.selection, Selection::Only(_))
     }
 
     /// Name and package in one line.
@@ -68,7 +88,13 @@ impl TestProgram {
     /// Returns the command that runs it, with what cargo adds to its environment.
     pub(super) fn command(&self) -> Command {
         let mut command = if let Some(executable) = &self.executable {
-            Command::new(executable)
+            let mut command = Command::new(executable);
+            match self.selection {
+                Selection::All => {}
+                Selection::Only(names) => drop(command.arg(names)),
+                Selection::Without(names) => drop(command.args(["--skip", names])),
+            }
+            command
         } else {
             let mut cargo = Command::new(cargo_program());
             cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--doc"]);
