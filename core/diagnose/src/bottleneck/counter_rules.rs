@@ -166,8 +166,10 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
     // Acknowledgements are delayed in any idle connection; one for each request is a pattern.
     let each_request = rule.code != "delayed_acks" || most >= hosts.case.judged.counters.done / 2;
+    // Where no request was sent, programs of others are the slow ones.
+    let has_sent = rule.code != "slow_reader" || hosts.case.judged.counters.sent > 0;
     let waiting = if rule.code == "slow_reader" { hosts.waiting_for_receivers() } else { None };
-    (most >= rule.min && each_request).then(|| Cause {
+    (most >= rule.min && each_request && has_sent).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
             code: rule.code,
