@@ -28,8 +28,6 @@ pub const DURATION: Nanos = Nanos::from_secs(10);
 pub const MAX_OPEN: u64 = 16_000_000;
 /// A run in which nothing is done for this long and everything fails alike is stopped.
 pub const HOPELESS_AFTER: Nanos = Nanos::from_secs(5);
-/// The maximum number of bytes of a datagram over IPv4: 65,535 without the headers of IP and UDP.
-pub const DATAGRAM_BYTES_MAX: usize = 65_507;
 /// Most series (phase, scenario, step) with histograms of their own; further ones share `other`.
 pub const SERIES_MAX: usize = 4_096;
 /// Doubt: share of late requests in any ten seconds.

@@ -1,13 +1,15 @@
 //! Checks of UDP that are made before the run.
 
 use wavetank_grammar::{Diagnostic, Span};
-use wavetank_plan::constants::DATAGRAM_BYTES_MAX;
 use wavetank_plan::{Plan, Target, Template, TemplatePart, UrlProtocol};
 use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
 
 use super::LowerError;
 use crate::placeless::PLACE;
+
+/// The maximum number of bytes of a datagram over IPv4: 65,535 without the headers of IP and UDP.
+const DATAGRAM_BYTES_MAX: usize = 65_507;
 
 /// Checks that UDP can carry what a step sends, as far as it is the same for all sessions.
 pub(super) fn check_length(datagram: &Template, place: Span) -> Result<(), LowerError> {

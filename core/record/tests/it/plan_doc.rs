@@ -204,7 +204,7 @@ fn nonsense_is_refused() {
         ("wavetank_plan: 1", "wavetank_plan: 2"),
         ("drain: 60s", "drain: 60"),
         ("engine: epoll", "engine: steam"),
-        ("version: HTTP/1.1", "version: HTTP/3"),
+        ("version: HTTP/1.1", "version: HTTP/4"),
         ("to: localhost:8080", "to: nowhere"),
         ("scenario: 0", "scenario: 1"),
         ("rate: 7/3ms", "rate: 7/0ms"),

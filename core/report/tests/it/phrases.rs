@@ -84,7 +84,7 @@ const ONLY_PASS_ON: [&str; 18] = [
     "io/engine/src/single_user/prefacing.rs",
     "io/engine/src/single_user/connection.rs",
     "io/engine/src/single_user/opening.rs",
-    "io/engine/src/single_user/http2.rs",
+    "io/engine/src/single_user/streams.rs",
     "io/engine/src/single_user/messages.rs",
     "bin/wavetank/src/trace/recorder.rs",
     "bin/wavetank/src/run/execute.rs",

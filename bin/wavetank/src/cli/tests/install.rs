@@ -43,7 +43,7 @@ fn shells_and_pages_learn_the_values_of_closed_sets() {
         assert!(script.contains(&case), "{option}: {names}");
     };
     check("--arrivals", "even poisson");
-    check("--http", "1.1 1.0 2");
+    check("--http", "1.1 1.0 2 3");
     check("--close", "fin rst");
     check("--engine", "auto epoll uring");
     check("--proxy-protocol", "v1 v2");

@@ -19,8 +19,8 @@ fn all_wrong_options_are_reported_together() {
         ("size --spare x --hosts y", &["--spare `x`", "--hosts `y`"]),
         ("runs prune --older-than 30", &["--older-than `30`"]),
         (
-            "localhost -c ten -r 5 --timeout 1 --http 3",
-            &["-c `ten`", "-r `5`", "--timeout `1`", "--http `3`"],
+            "localhost -c ten -r 5 --timeout 1 --http 4",
+            &["-c `ten`", "-r `5`", "--timeout `1`", "--http `4`"],
         ),
         ("localhost -H nocolon --basic me: --threshold p99", &["no colon", "no comparison"]),
         ("localhost --format yaml --out x.pdf", &["--format", "--out x.pdf"]),
