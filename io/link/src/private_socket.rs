@@ -90,12 +90,20 @@ pub fn bind_private(folder: &Path, name: &str) -> Result<UnixListener, BindError
         }
         Err(_) => {}
     }
-    let listener = match UnixListener::bind(&path) {
-        Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(BindError::InUse(path)),
-        result => result.map_err(failed)?,
-    };
-    // The folder keeps others out before this, and afterwards.
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(failed)?;
+    // It gets its name once it listens. A client that is refused takes a socket for one that was
+    // left behind, and removes it.
+    let mut unnamed = name.to_owned();
+    unnamed.pop();
+    let unnamed = folder.join(unnamed + "~");
+    let _ = std::fs::remove_file(&unnamed);
+    let listener = UnixListener::bind(&unnamed).map_err(failed)?;
+    let named = std::fs::set_permissions(&unnamed, std::fs::Permissions::from_mode(0o600))
+        .and_then(|()| std::fs::hard_link(&unnamed, &path));
+    let _ = std::fs::remove_file(&unnamed);
+    match named {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(BindError::InUse(path)),
+        named => named.map_err(failed)?,
+    }
     rustix::io::ioctl_fionbio(&listener, true).map_err(|errno| failed(errno.into()))?;
     Ok(listener)
 }
