@@ -39,7 +39,7 @@ fn range(offset: u16, length: u16) -> MatchedRange {
 #[track_caller]
 fn check(matched: Option<MatchedRange>, request: &str, arrivals: &[&str], expected: &[&str]) {
     let (mut client, mut heard) = (Client::resume(false), Heard::default());
-    client.ask(matched, request.as_bytes()).unwrap();
+    client.ask(matched, request.as_bytes()).expect("it fits");
     assert_eq!(std::mem::take(client.out()), request.as_bytes());
     for arrival in arrivals {
         client.read(arrival.as_bytes(), &mut heard);
@@ -67,7 +67,7 @@ fn an_answer_to_another_request_is_discarded() {
 fn an_answer_after_the_wait_is_no_answer() {
     for (keeps, expected) in [(false, 0), (true, 1)] {
         let (mut client, mut heard) = (Client::resume(keeps), Heard::default());
-        client.ask(None, b"a").unwrap();
+        client.ask(None, b"a").expect("it fits");
         client.stop_waiting();
         client.read(b"late", &mut heard);
         assert_eq!(heard.datagrams.len(), expected, "only kept where some step reads");
