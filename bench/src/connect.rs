@@ -137,6 +137,7 @@ impl Row<'_> {
             amount: Amount { seconds, requests: Some(if counted { requests } else { few }) },
             fresh: true,
             tls: None,
+            streams: None,
             engine: self.arguments.engine,
             source: Some(self.arguments.source.clone()),
         }

@@ -47,6 +47,12 @@ pub(crate) fn truth_resumed(body: &str) -> Result<u64> {
     truth["handshakes"]["resumed"].as_u64().context("/truth has no `handshakes`")
 }
 
+/// Reads `messages.received` of `/truth`.
+pub(crate) fn truth_messages(body: &str) -> Result<u64> {
+    let truth: Value = serde_json::from_str(body).with_context(|| format!("/truth: {body}"))?;
+    truth["messages"]["received"].as_u64().context("/truth has no `messages`")
+}
+
 /// Reads the third number of the third line of nginx's `stub_status`.
 pub(crate) fn stub_status(body: &str) -> Result<u64> {
     let line = body.lines().nth(2).with_context(|| format!("stub_status: {body}"))?;

@@ -82,7 +82,8 @@ fn row(session: &mut Session, arguments: &HttpArguments, target: &Target, connec
         [if arguments.same { LoadGenerator::Wrk } else { LoadGenerator::Wavetank }, LoadGenerator::Wrk];
     let amount = Amount { seconds: session.size.seconds(), requests: None };
     let url = target.server.url();
-    let work = Work { url, connections, amount, fresh: false, tls: None, engine, source: None };
+    let work =
+        Work { url, connections, amount, fresh: false, tls: None, streams: None, engine, source: None };
     for contestant in contestants {
         println!("{:<10} {}", contestant.name(), shown(&contestant.words(session, &work)));
     }
@@ -133,6 +134,6 @@ pub(crate) fn keep_alive_turn(
         cpu_us: called.used.cpu_us,
         cycles: called.used.cycles,
         peak_rss_bytes: called.used.peak_rss_bytes,
-        void: called.claim.doubt(seen, work.connections),
+        void: called.claim.doubt(seen, work.in_flight()),
     })
 }

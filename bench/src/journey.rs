@@ -8,22 +8,24 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use crate::claims;
-use crate::command_text::shown;
+use crate::contestant::{Contestant, WorkUnit};
 use crate::engine::Engine;
 use crate::goal::Goal;
-use crate::journey_contestant::{JourneyContestant, STEPS, WANTED};
 use crate::load_generator::file_words;
 use crate::locust;
-use crate::meter::Job;
-use crate::paired_rounds::{PairedRounds, Turn};
-use crate::server::Server;
+use crate::paired_rounds::PairedRounds;
+use crate::server::{Counted, Server};
 use crate::session::Session;
 use crate::tsung;
 
+/// Requests of a session.
+pub(crate) const STEPS: u64 = 5;
+/// Text that the first response of a session must contain.
+pub(crate) const WANTED: &str = "page of the shop";
 /// Number of simultaneous virtual users, for generators that have them.
 const USERS: usize = 50;
 /// Sessions that arrive per second with Tsung, slightly below its capacity on one CPU. Beyond that
@@ -73,45 +75,22 @@ pub(crate) fn run(session: &mut Session, arguments: &JourneyArguments, locust: O
 fn run_rounds(
     session: &mut Session,
     server: &Server,
-    [ours, mut peer]: [JourneyContestant; 2],
-    idle: &JourneyContestant,
+    [ours, mut peer]: [Contestant; 2],
+    idle: &Contestant,
     (goal, seconds): (Goal, u32),
 ) -> Result<()> {
-    let used = Job { words: &idle.words, fine: idle.fine, seconds, cycles_of: &[] }.run(session)?;
-    peer.start = (used.cpu_us, used.cycles.unwrap_or(0.0));
-    for party in [&ours, &peer] {
-        println!("{:<10} {}", party.name, shown(&party.words));
-    }
-    println!("subtracted {:.0} ms, what an almost empty run of {} uses", used.cpu_us / 1e3, peer.name);
-    let names = vec![ours.name, peer.name];
-    let number = format!("five requests, cookies, one check, compared with {}", peer.name);
+    peer.subtract(session, idle, seconds)?;
+    let contestants = [ours, peer];
+    contestants.iter().for_each(Contestant::print);
+    let names = contestants.iter().map(|contestant| contestant.name).collect();
+    let number = format!("five requests, cookies, one check, compared with {}", contestants[1].name);
     let contest = PairedRounds { number, names, goal, unit: "session" };
-    let parties = [ours, peer];
-    contest.run(session, |session, place| turn(session, &parties[place], server, seconds)).map(drop)
-}
-
-/// Runs one turn and checks the reported count against nginx's count.
-pub(crate) fn turn(
-    session: &Session,
-    party: &JourneyContestant,
-    server: &Server,
-    seconds: u32,
-) -> Result<Turn> {
-    let before = server.count()?;
-    let used = Job { words: &party.words, fine: party.fine, seconds, cycles_of: &[] }.run(session)?;
-    let claim = (party.claim)(&used).with_context(|| format!("`{}`", shown(&party.words)))?;
-    let seen = server.count_since(before)?;
-    Ok(Turn {
-        done: claim.done / STEPS,
-        cpu_us: used.cpu_us - party.start.0,
-        cycles: used.cycles.map(|cycles| cycles - party.start.1),
-        peak_rss_bytes: used.peak_rss_bytes,
-        void: claim.doubt(seen, USERS),
-    })
+    let unit = WorkUnit { counted: Counted::Requests, per_unit: STEPS, in_flight: USERS, seconds };
+    contest.run(session, |session, place| contestants[place].turn(session, server, unit)).map(drop)
 }
 
 /// Returns our file for the journey and the command that runs it.
-fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<JourneyContestant> {
+fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) -> Result<Contestant> {
     let check = format!("        check: [body contains \"{WANTED}\"]\n");
     let steps = (1..=STEPS).map(|step| {
         let check = if step == 1 { check.as_str() } else { "" };
@@ -125,11 +104,5 @@ fn ours(session: &Session, engine: Engine, server: &Server, connection: &str) ->
         session.size.seconds()
     );
     let words = file_words(session, engine, &format!("journey-{connection}"), &text)?;
-    Ok(JourneyContestant {
-        name: "wavetank",
-        words,
-        fine: &[1, 3, 4],
-        claim: Box::new(|used| claims::wavetank(&used.stdout)),
-        start: (0.0, 0.0),
-    })
+    Ok(Contestant::new("wavetank", words, &[1, 3, 4], |used| claims::wavetank(&used.stdout)))
 }

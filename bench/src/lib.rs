@@ -17,6 +17,7 @@ mod command_text;
 mod compare;
 mod connect;
 mod connect_cost;
+mod contestant;
 mod counts;
 mod cpus;
 mod cycles;
@@ -25,9 +26,11 @@ mod file;
 mod fill;
 mod first_chart;
 mod goal;
+mod grpc;
 mod http;
+mod http2;
+mod http3;
 mod journey;
-mod journey_contestant;
 mod lab;
 mod lateness;
 mod load_generator;
@@ -41,6 +44,7 @@ mod net;
 mod nginx;
 mod pace;
 mod paired_rounds;
+mod peers;
 pub mod probe;
 mod process;
 pub mod programs;
@@ -61,8 +65,10 @@ mod tls_target;
 mod tsung;
 mod usable_engine;
 mod users;
+mod websocket;
 
 use engine::Engine;
+use peers::Peer;
 use session::Session;
 use size::Size;
 
@@ -93,6 +99,14 @@ enum Bench {
     Flat(connect_cost::FlatArguments),
     /// User memory per idle connection.
     Memory(memory::MemoryArguments),
+    /// CPU per request over HTTP/2 compared with h2load, with 1 and 32 streams per connection.
+    Http2(http2::Http2Arguments),
+    /// CPU per request over HTTP/3 compared with oha.
+    Http3(http3::Http3Arguments),
+    /// CPU per unary call of gRPC compared with ghz.
+    Grpc(grpc::GrpcArguments),
+    /// Messages of WebSocket connections per CPU second, compared with Tsung and artillery.
+    Websocket(websocket::WebsocketArguments),
     /// Send lag of an open load, compared with the lateness of a bare sleep-and-spin loop.
     Pace(pace::PaceArguments),
     /// CPU per request of an experiment file, compared with a run of one URL.
@@ -135,6 +149,10 @@ pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Connect(arguments) => session.bench("connect", |session| connect::run(session, arguments)),
         Bench::Flat(arguments) => session.bench("flat", |session| connect_cost::run(session, arguments)),
         Bench::Memory(arguments) => session.bench("memory", |session| memory::run(session, arguments)),
+        Bench::Http2(arguments) => session.bench("http2", |session| http2::run(session, arguments)),
+        Bench::Http3(arguments) => http3(&mut session, arguments),
+        Bench::Grpc(arguments) => grpc(&mut session, arguments),
+        Bench::Websocket(arguments) => websocket(&mut session, arguments),
         Bench::Pace(arguments) => session.bench("pace", |session| pace::run(session, arguments)),
         Bench::File(arguments) => session.bench("file", |session| file::run(session, arguments)),
         Bench::Journey(arguments) => journey(&mut session, arguments),
@@ -207,6 +225,10 @@ fn all(session: &mut Session) {
     }
     session.bench("file", |session| file::run(session, &file::FileArguments::for_engine(engine)));
     journey(session, &journey::JourneyArguments::for_engine(engine));
+    session.bench("http2", |session| http2::run(session, &http2::Http2Arguments::for_engine(engine)));
+    http3(session, &http3::Http3Arguments::for_engine(engine));
+    grpc(session, &grpc::GrpcArguments::for_engine(engine));
+    websocket(session, &websocket::WebsocketArguments::for_engine(engine));
     session.bench("users", |session| users::run(session, &users::UsersArguments::for_engine(engine)));
     session.bench("ramp", |session| ramp::run(session, &ramp::RampArguments::for_engine(engine)));
     session.bench("meet", |session| rendezvous::run(session, &rendezvous::MeetArguments::for_engine(engine)));
@@ -219,11 +241,25 @@ fn all(session: &mut Session) {
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
 
-/// Prepares Locust first. It is installed over the network, and a bench has no access to the
-/// network.
+/// Installs Locust first. A bench has no access to the network, so every peer comes before it.
 fn journey(session: &mut Session, arguments: &journey::JourneyArguments) {
-    let locust = locust::program(session);
+    let locust = Peer::Locust.installed(session, "journey");
     session.bench("journey", |session| journey::run(session, arguments, locust.as_deref()));
+}
+
+fn http3(session: &mut Session, arguments: &http3::Http3Arguments) {
+    let oha = Peer::Oha.installed(session, "http3");
+    session.bench("http3", |session| http3::run(session, arguments, oha.as_deref()));
+}
+
+fn grpc(session: &mut Session, arguments: &grpc::GrpcArguments) {
+    let ghz = Peer::Ghz.installed(session, "grpc");
+    session.bench("grpc", |session| grpc::run(session, arguments, ghz.as_deref()));
+}
+
+fn websocket(session: &mut Session, arguments: &websocket::WebsocketArguments) {
+    let artillery = Peer::Artillery.installed(session, "websocket");
+    session.bench("websocket", |session| websocket::run(session, arguments, artillery.as_deref()));
 }
 
 /// Prints every number again, and what was skipped.

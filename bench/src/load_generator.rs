@@ -32,10 +32,19 @@ pub(crate) struct Work {
     /// A new connection for each request.
     pub(crate) fresh: bool,
     pub(crate) tls: Option<Pins>,
+    /// Streams per connection of HTTP/2; `None` is HTTP/1.1.
+    pub(crate) streams: Option<u32>,
     /// Our driver. The other generators have one each.
     pub(crate) engine: Engine,
     /// Our source addresses. The other generators cannot choose theirs.
     pub(crate) source: Option<String>,
+}
+
+impl Work {
+    /// Returns the most requests in flight.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.connections * self.streams.unwrap_or(1) as usize
+    }
 }
 
 /// The amount of work.
@@ -158,6 +167,9 @@ fn wavetank(session: &Session, work: &Work) -> Vec<String> {
     if work.fresh {
         push(&mut words, "--no-keepalive");
     }
+    if let Some(streams) = work.streams {
+        push(&mut words, &format!("--http 2 --streams {streams}"));
+    }
     if let Some(source) = &work.source {
         push(&mut words, &format!("--source {source}"));
     }
@@ -181,7 +193,8 @@ fn wrk(work: &Work) -> Vec<String> {
 
 fn h2load(work: &Work) -> Vec<String> {
     let mut words = Vec::new();
-    push(&mut words, &format!("h2load --h1 -t 1 -c {}", work.connections));
+    let version = work.streams.map_or_else(|| "--h1".to_owned(), |streams| format!("-m {streams}"));
+    push(&mut words, &format!("h2load {version} -t 1 -c {}", work.connections));
     // With `-D`, h2load never stops opening connections once the first is closed, so it needs a
     // number of requests.
     match work.amount.requests {
@@ -251,12 +264,16 @@ mod tests {
             amount,
             fresh: false,
             tls: None,
+            streams: None,
             engine: Engine::Epoll,
             source: None,
         };
         check(wrk, &work, "wrk -t 1 -c 64 -d 2s http://127.0.0.1:8080/");
         check(h2load, &work, "h2load --h1 -t 1 -c 64 -D 2 http://127.0.0.1:8080/");
         check(ab, &work, "ab -q -c 64 -t 2 -n 100000000 http://127.0.0.1:8080/");
+        work.streams = Some(32);
+        check(h2load, &work, "h2load -m 32 -t 1 -c 64 -D 2 http://127.0.0.1:8080/");
+        work.streams = None;
         work.fresh = true;
         work.amount.requests = Some(900);
         work.tls = Some(Pins { certificate: PathBuf::from("c.pem"), resume: false });

@@ -1,56 +1,15 @@
 //! The journey in Locust: users of its faster client in one process.
 
-use crate::programs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::claims::ReportedResult;
-use crate::journey_contestant::{JourneyContestant, STEPS, WANTED};
+use crate::contestant::Contestant;
+use crate::journey::{STEPS, WANTED};
 use crate::server::Server;
 use crate::session::Session;
-
-/// The version that the recorded numbers refer to.
-const VERSION: &str = "2.47.0";
-
-/// Returns the program: an installed one, or one in a virtual environment next to the build. The
-/// first call creates that environment with the Python of this host. If that is impossible, notes a
-/// skip and returns `None`.
-pub(crate) fn program(session: &mut Session) -> Option<PathBuf> {
-    if let Some(program) = programs::find("locust") {
-        return Some(program);
-    }
-    let place = session.wavetank.parent()?.with_file_name("peers").join("locust");
-    let program = place.join("bin").join("locust");
-    if !program.is_file() {
-        println!("installing Locust {VERSION} next to the build");
-        if let Err(error) = install(&place) {
-            session.skip(format!("bench journey with Locust: {error:#}"));
-            return None;
-        }
-    }
-    Some(program)
-}
-
-fn install(place: &Path) -> Result<()> {
-    let python = programs::find("python3").context("python3 is not installed")?;
-    let run = |command: &mut Command| {
-        let output = command.output().context("python3")?;
-        if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            bail!("{}", said.lines().last().unwrap_or("pip failed"));
-        }
-        Ok(())
-    };
-    run(Command::new(python).args(["-m", "venv"]).arg(place))?;
-    run(Command::new(place.join("bin").join("pip")).args([
-        "install",
-        "--quiet",
-        &format!("locust=={VERSION}"),
-    ]))
-}
 
 /// Returns the command for `users` users for `seconds`, against `server`. A single user that is
 /// idle shows the cost of starting.
@@ -59,7 +18,7 @@ pub(crate) fn party(
     program: &Path,
     server: &Server,
     (users, seconds): (usize, u32),
-) -> Result<JourneyContestant> {
+) -> Result<Contestant> {
     let file = session.folder.path().join(if users == 1 { "idle.py" } else { "locustfile.py" });
     std::fs::write(&file, if users == 1 { idle() } else { journey() }).context("locustfile.py")?;
     let url = server.url();
@@ -69,13 +28,7 @@ pub(crate) fn party(
         url.trim_end_matches('/'),
         file.display()
     );
-    Ok(JourneyContestant {
-        name: "locust",
-        words: line.split(' ').map(str::to_owned).collect(),
-        fine: &[],
-        claim: Box::new(|used| claim(&used.stdout)),
-        start: (0.0, 0.0),
-    })
+    Ok(Contestant::peer("locust", &line, |used| claim(&used.stdout)))
 }
 
 fn journey() -> String {

@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::journey_contestant::WANTED;
+use crate::journey::WANTED;
 use crate::load_generator::{CIPHER, GROUP};
 use crate::tls_target::TlsTarget;
 
 /// The response of `wavetank serve` to `/`, so that both targets send bodies of one size.
 const BODY: &str = "Wavetank OK\\n";
 
-/// Returns the text of the file. `files_max` is the number of files that the worker may open.
+/// Returns the text of the file. The addresses are those of HTTP/1.1, and of HTTP/2 without TLS.
+/// `files_max` is the number of files that the worker may open.
 pub(crate) fn configuration(
     folder: &Path,
-    address: SocketAddr,
+    (address, http2): (SocketAddr, Option<SocketAddr>),
     tls: Option<&TlsTarget>,
     files_max: u64,
 ) -> String {
@@ -32,7 +33,9 @@ pub(crate) fn configuration(
         "  access_log off;\n  default_type text/plain;\n  keepalive_requests 1000000000;\n  keepalive_timeout 3600s;\n  \
          client_header_timeout 3600s;\n  log_format resumed '$ssl_session_reused';\n",
     );
-    let _ = write!(text, "  server {{\n    listen {address} backlog=16384;\n{}  }}\n", locations());
+    let http2 =
+        http2.map(|address| format!("    listen {address} http2 backlog=16384;\n")).unwrap_or_default();
+    let _ = write!(text, "  server {{\n    listen {address} backlog=16384;\n{http2}{}  }}\n", locations());
     if let Some(tls) = tls {
         text.push_str(&tls_server(folder, tls));
     }
@@ -80,8 +83,9 @@ mod tests {
             key: PathBuf::from("/k.pem"),
             tickets: false,
         };
-        for tls in [None, Some(&tls)] {
-            let text = configuration(Path::new("/somewhere"), address(81), tls, 500);
+        for (http2, tls) in [(None, None), (Some(address(82)), None), (None, Some(&tls))] {
+            let text = configuration(Path::new("/somewhere"), (address(81), http2), tls, 500);
+            assert_eq!(text.contains("listen 127.0.0.1:82 http2 "), http2.is_some());
             assert_eq!(text.matches('{').count(), text.matches('}').count());
             assert!(text.contains("listen 127.0.0.1:81 ") && text.contains("worker_processes 1;"));
             assert_eq!(text.contains("listen 127.0.0.1:444 ssl"), tls.is_some());

@@ -36,6 +36,7 @@ pub(crate) fn run(session: &mut Session, arguments: &ServeArguments) -> Result<(
         amount: Amount { seconds: session.size.seconds(), requests: None },
         fresh: false,
         tls: None,
+        streams: None,
         engine: arguments.engine,
         source: None,
     };

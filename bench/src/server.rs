@@ -42,6 +42,14 @@ pub(crate) struct Server {
     pub(crate) command: String,
 }
 
+/// What a server counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    Requests,
+    /// Messages of WebSocket connections that it received.
+    Messages,
+}
+
 #[derive(Clone, Copy)]
 enum Kind {
     Wavetank,
@@ -81,6 +89,14 @@ impl Server {
         Self::start(session, command, tls.address, Some(tls.address), Kind::Wavetank, folder(session)?)
     }
 
+    /// Starts it with HTTP/3 and with TLS over TCP, on one port, with a certificate of its own.
+    pub(crate) fn wavetank_http3(session: &Session, engine: Engine) -> Result<Self> {
+        let address = free_address()?;
+        let mut command = serve_command(session, engine, address, 1);
+        command.args(["--tls", "--http3", &address.port().to_string()]);
+        Self::start(session, command, address, Some(address), Kind::Wavetank, folder(session)?)
+    }
+
     /// Starts nginx with one worker on the target's CPU. It responds from memory and writes no log.
     pub(crate) fn nginx(session: &Session) -> Result<Self> {
         Self::nginx_at(session, free_address()?, None)
@@ -88,11 +104,28 @@ impl Server {
 
     /// Starts nginx at an address, and with TLS at another.
     pub(crate) fn nginx_at(session: &Session, address: SocketAddr, tls: Option<TlsTarget>) -> Result<Self> {
+        Self::nginx_with(session, address, tls, None)
+    }
+
+    /// Starts nginx with a second address for HTTP/2 without TLS. Returns the URL of that address,
+    /// too.
+    pub(crate) fn nginx_http2(session: &Session) -> Result<(Self, String)> {
+        let http2 = free_address()?;
+        let server = Self::nginx_with(session, free_address()?, None, Some(http2))?;
+        Ok((server, format!("http://{http2}/")))
+    }
+
+    fn nginx_with(
+        session: &Session,
+        address: SocketAddr,
+        tls: Option<TlsTarget>,
+        http2: Option<SocketAddr>,
+    ) -> Result<Self> {
         let nginx = programs::find("nginx").context("nginx is not installed")?;
         let folder = folder(session)?;
         let file = folder.path().join("nginx.conf");
         let files_max = getrlimit(Resource::Nofile).maximum.unwrap_or(FILES_MAX).min(FILES_MAX);
-        let text = nginx::configuration(folder.path(), address, tls.as_ref(), files_max);
+        let text = nginx::configuration(folder.path(), (address, http2), tls.as_ref(), files_max);
         std::fs::write(&file, text).context("nginx.conf")?;
         let mut command = Command::new(nginx);
         command.arg("-p").arg(folder.path()).arg("-c").arg(&file).args(["-e", "error.log"]);
@@ -122,6 +155,22 @@ impl Server {
         match self.kind {
             Kind::Wavetank => counts::truth(&self.truth()?),
             Kind::Nginx => counts::stub_status(&counts::get(self.address, "/count")?),
+        }
+    }
+
+    /// Returns its count of requests or messages so far.
+    pub(crate) fn count_of(&self, counted: Counted) -> Result<u64> {
+        match counted {
+            Counted::Requests => self.count(),
+            Counted::Messages => counts::truth_messages(&self.truth()?),
+        }
+    }
+
+    /// Returns the count since `earlier`, a result of [`Self::count_of`].
+    pub(crate) fn count_of_since(&self, counted: Counted, earlier: u64) -> Result<u64> {
+        match counted {
+            Counted::Requests => self.count_since(earlier),
+            Counted::Messages => Ok(self.count_of(counted)?.saturating_sub(earlier)),
         }
     }
 

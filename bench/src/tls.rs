@@ -124,6 +124,7 @@ fn trial(engine: Engine, server: &Server, certificate: &Path, resume: bool) -> W
         amount: Amount { seconds: 1, requests: Some(1) },
         fresh: true,
         tls: Some(Pins { certificate: certificate.to_owned(), resume }),
+        streams: None,
         engine,
         source: None,
     }
@@ -176,6 +177,7 @@ impl Row {
             amount: Amount { seconds: session.size.seconds(), requests: self.fresh.then_some(requests) },
             fresh: self.fresh,
             tls: Some(self.pins.clone()),
+            streams: None,
             engine: self.engine,
             source: None,
         }
