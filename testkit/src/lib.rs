@@ -35,7 +35,7 @@ pub use client::Client;
 pub use clock::{Stamp, poll_until};
 pub use frame_server::{FrameReply, FrameRequest, FrameServer, frame, frame_of_ok};
 pub use jitter_probe::JitterProbe;
-pub use long::is_long;
+pub use long::{is_left_to_long_form, is_long};
 pub use message_server::{MessageReply, MessageRequest, MessageServer, message_frame, text_frame};
 pub use mixture::Mixture;
 pub use naive_parser::ReceivedRequest;

@@ -97,6 +97,9 @@ fn the_example_is_rehearsed_whole_by_its_own_words() {
 /// Both ends on each engine. Without `io_uring`, `auto` is epoll as well.
 #[test]
 fn simultaneous_buyers_buy_the_stock_and_no_more() {
+    if wavetank_testkit::is_left_to_long_form("simultaneous_buyers_buy_the_stock_and_no_more") {
+        return;
+    }
     let words = "--scale 1/100 --speed 30x --set opens_in=100ms --set stock=150 --threads 2";
     for engine in ["auto", "epoll"] {
         let server = ["--threads", "4", "--engine", engine];

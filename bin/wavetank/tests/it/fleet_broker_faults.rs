@@ -135,6 +135,9 @@ fn a_broker_that_is_killed_under_load_changes_nothing() {
 
 #[test]
 fn a_broker_that_is_stopped_under_load_changes_nothing() {
+    if wavetank_testkit::is_left_to_long_form("a_broker_that_is_stopped_under_load_changes_nothing") {
+        return;
+    }
     with_broker("a_broker_that_is_stopped_under_load_changes_nothing", |hosts, broker| {
         // Both ends give up a silent broker after some pings.
         let (outage, seconds) = (9, 17);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Program, RunResult, Script, Signal, is_long, skip};
+use wavetank_testkit::{Program, RunResult, Script, Signal, is_left_to_long_form, skip};
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, is_all_sent, of_agent, target, with_hosts};
 
@@ -78,8 +78,8 @@ fn a_link_that_is_cut_for_seconds_loses_nothing() {
 #[test]
 fn a_link_that_is_cut_for_a_minute_ends_the_load_of_its_agent() {
     let test = "a_link_that_is_cut_for_a_minute_ends_the_load_of_its_agent";
-    if !is_long() {
-        return skip(test, "only in the long form of the tests");
+    if is_left_to_long_form(test) {
+        return;
     }
     with_links(test, |hosts| {
         let target = target(script());
@@ -126,8 +126,8 @@ fn a_controller_that_is_stopped_for_seconds_continues() {
 #[test]
 fn a_controller_that_is_stopped_for_long_finds_its_agents_stopped() {
     let test = "a_controller_that_is_stopped_for_long_finds_its_agents_stopped";
-    if !is_long() {
-        return skip(test, "only in the long form of the tests");
+    if is_left_to_long_form(test) {
+        return;
     }
     with_hosts(test, 2, |hosts| {
         let target = target(script());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Script, TimingMismatch, expect_time, is_long, retry_timing, skip};
+use wavetank_testkit::{Script, TimingMismatch, expect_time, is_left_to_long_form, retry_timing};
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check_exit, is_all_sent, of_agent, target, with_hosts};
 
@@ -26,8 +26,8 @@ fn the_others_send_the_load_of_a_lost_agent_from_the_next_phase_on() {
 #[test]
 fn the_others_send_the_load_of_an_agent_that_stays_silent() {
     let test = "the_others_send_the_load_of_an_agent_that_stays_silent";
-    if !is_long() {
-        return skip(test, "only in the long form of the tests");
+    if is_left_to_long_form(test) {
+        return;
     }
     let silent = |hosts: &mut FleetHosts| check_taken_over(hosts, 24, "lost");
     retry_timing(|| with_hosts(test, 3, silent).unwrap_or(Ok(())));

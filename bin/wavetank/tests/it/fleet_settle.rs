@@ -107,6 +107,9 @@ fn a_run_without_its_controller_is_completed() {
 
 #[test]
 fn controller_and_agent_are_lost_and_nothing_that_was_sealed() {
+    if wavetank_testkit::is_left_to_long_form("controller_and_agent_are_lost_and_nothing_that_was_sealed") {
+        return;
+    }
     with_hosts("controller_and_agent_are_lost_and_nothing_that_was_sealed", 2, |hosts| {
         let target = target(script());
         killed_controller(hosts, "-r 200/s -d 8s", &target, 300);

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, is_long, skip};
+use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, is_left_to_long_form, skip};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const MODULE: &str = "github.com/summerwind/h2spec";
@@ -13,8 +13,7 @@ const LIMIT: Duration = Duration::from_mins(20);
 
 /// Builds a program of the suite; reports why if it cannot.
 fn built(test: &str, name: &str, place: &TestDir) -> Option<Program> {
-    if !is_long() {
-        skip(test, "only in the long form of the tests");
+    if is_left_to_long_form(test) {
         return None;
     }
     let Some(go) = Program::foreign("go") else {

@@ -178,6 +178,9 @@ hosts:
 
 #[test]
 fn a_program_that_never_answers_is_given_up() {
+    if wavetank_testkit::is_left_to_long_form("a_program_that_never_answers_is_given_up") {
+        return;
+    }
     let services = "{haproxy: {listen: 8080, config: my.cfg, binary: /nowhere/haproxy}}";
     let Some(place) = Place::new("own-hangs", &lab(services)) else { return };
     let hangs = place.labs().with_file_name("haproxy");
