@@ -18,6 +18,7 @@ mod modules;
 mod names;
 mod prose;
 mod source;
+mod test_targets;
 
 use allow::{ALLOW_FILE, AllowList};
 use finding::Finding;
@@ -29,6 +30,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     let mut goldens = golden::Texts::new();
     let mut imports = modules::Imports::default();
     let mut counts = prose::Counts::default();
+    let mut library_tests = test_targets::LibraryTests::default();
     let (mut language, mut names) = (Vec::new(), Vec::new());
     let files = tracked_files(root)?;
     for path in &files {
@@ -49,6 +51,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
             findings.extend(lengths::check(&source));
             names.extend(names::check(&source));
             imports.add(&source);
+            library_tests.add(path, &text);
         }
     }
     findings.extend(modules::check_style(&files));
@@ -58,7 +61,9 @@ pub(crate) fn run(root: &Path) -> Result<Vec<String>> {
     findings.extend(prose::check_remaining(language, &recorded_counts)?);
     findings.extend(prose::check_counts(&counts, &recorded_counts)?);
     findings.extend(names::check_remaining(names, &recorded_counts)?);
-    let crates = graph::crates(&metadata(root)?)?;
+    let metadata = metadata(root)?;
+    findings.extend(library_tests.check(&metadata)?);
+    let crates = graph::crates(&metadata)?;
     findings.extend(graph::check(&crates));
     let map = std::fs::read_to_string(root.join(document_rules::ARCHITECTURE)).unwrap_or_default();
     findings.extend(document_rules::check_architecture(&map, &crates));
