@@ -46,9 +46,10 @@ impl LibraryTests {
             for library in targets.filter(is_library) {
                 for (key, has) in [("test", kinds.unit), ("doctest", kinds.documentation)] {
                     if library[key] != has {
-                        let message = match has {
-                            true => format!("remove `{key} = false`: the library has such tests"),
-                            false => format!("set `{key} = false` in [lib]: the library has no such tests"),
+                        let message = if has {
+                            format!("remove `{key} = false`: the library has such tests")
+                        } else {
+                            format!("set `{key} = false` in [lib]: the library has no such tests")
                         };
                         findings.push(Finding::at("test-targets", manifest, 0, message));
                     }
