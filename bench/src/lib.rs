@@ -65,6 +65,7 @@ mod tls_target;
 mod tsung;
 mod usable_engine;
 mod users;
+mod watch;
 mod websocket;
 
 use engine::Engine;
@@ -131,6 +132,8 @@ enum Bench {
     Routing,
     /// CPU of both ends of `wavetank net` per megabit of TCP, compared with iperf3.
     Net,
+    /// Cost of watching a run: view, page and metrics, at 80 % of the generator's limit.
+    Watch(watch::WatchArguments),
     /// A million held connections: losses, memory and CPU of both ends, simultaneous requests.
     Million(million::MillionArguments),
 }
@@ -165,6 +168,7 @@ pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Lab(arguments) => session.bench("lab", |session| lab::run(session, arguments)),
         Bench::Routing => session.bench("routing", routing::run),
         Bench::Net => session.bench("net", net::run),
+        Bench::Watch(arguments) => session.bench("watch", |session| watch::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
     if matches!(arguments.bench, Bench::All | Bench::Million(_)) {
@@ -238,6 +242,7 @@ fn all(session: &mut Session) {
     session.bench("lab", |session| lab::run(session, &lab::LabArguments::default()));
     session.bench("routing", routing::run);
     session.bench("net", net::run);
+    session.bench("watch", |session| watch::run(session, &watch::WatchArguments::for_engine(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
 
