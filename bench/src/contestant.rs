@@ -1,4 +1,4 @@
-//! [`Contestant`]: a generator with its command, in a comparison whose work only files describe.
+//! [`Contestant`]: a generator with its command, in a comparison of work that only files describe.
 
 use anyhow::{Context as _, Result};
 

@@ -15,6 +15,7 @@ use crate::claims;
 use crate::contestant::{Contestant, WorkUnit};
 use crate::engine::Engine;
 use crate::goal::Goal;
+use crate::journey_session::{STEPS, WANTED};
 use crate::load_generator::file_words;
 use crate::locust;
 use crate::paired_rounds::PairedRounds;
@@ -22,10 +23,6 @@ use crate::server::{Counted, Server};
 use crate::session::Session;
 use crate::tsung;
 
-/// Requests of a session.
-pub(crate) const STEPS: u64 = 5;
-/// Text that the first response of a session must contain.
-pub(crate) const WANTED: &str = "page of the shop";
 /// Number of simultaneous virtual users, for generators that have them.
 const USERS: usize = 50;
 /// Sessions that arrive per second with Tsung, slightly below its capacity on one CPU. Beyond that

@@ -31,6 +31,7 @@ mod http;
 mod http2;
 mod http3;
 mod journey;
+mod journey_session;
 mod lab;
 mod lateness;
 mod load_generator;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::journey::WANTED;
+use crate::journey_session::WANTED;
 use crate::load_generator::{CIPHER, GROUP};
 use crate::tls_target::TlsTarget;
 

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::claims::ReportedResult;
 use crate::contestant::Contestant;
-use crate::journey::{STEPS, WANTED};
+use crate::journey_session::{STEPS, WANTED};
 use crate::server::Server;
 use crate::session::Session;
 
