@@ -63,7 +63,7 @@ impl Contestant {
         Self { name, words, fine, claim: Box::new(claim), start: (0.0, 0.0) }
     }
 
-    /// Returns a peer with the command `line`, words separated by spaces.
+    /// Returns a peer with the command `line`, split at spaces.
     pub(crate) fn peer(
         name: &'static str,
         line: &str,
@@ -92,12 +92,14 @@ impl Contestant {
         let used = job.run(session)?;
         let claim = (self.claim)(&used).with_context(|| format!("`{}`", shown(&self.words)))?;
         let seen = server.count_of_since(unit.counted, before)?;
+        let cpu_us = used.cpu_us - self.start.0;
+        let too_short = (cpu_us <= 0.0).then(|| format!("{} used less than its start", self.name));
         Ok(Turn {
             done: claim.done / unit.per_unit,
-            cpu_us: used.cpu_us - self.start.0,
+            cpu_us,
             cycles: used.cycles.map(|cycles| cycles - self.start.1),
             peak_rss_bytes: used.peak_rss_bytes,
-            void: claim.doubt(seen, unit.in_flight),
+            void: claim.doubt(seen, unit.in_flight).or(too_short),
         })
     }
 }
