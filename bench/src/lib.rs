@@ -25,6 +25,7 @@ mod engine;
 mod file;
 mod fill;
 mod first_chart;
+mod fleet;
 mod goal;
 mod grpc;
 mod http;
@@ -133,6 +134,8 @@ enum Bench {
     Routing,
     /// CPU of both ends of `wavetank net` per megabit of TCP, compared with iperf3.
     Net,
+    /// CPU of the coordinator of four load hosts, compared with Locust and Tsung, and start skew.
+    Fleet,
     /// Cost of watching a run: view, page and metrics, at 80 % of the generator's limit.
     Watch(watch::WatchArguments),
     /// A million held connections: losses, memory and CPU of both ends, simultaneous requests.
@@ -169,6 +172,7 @@ pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Lab(arguments) => session.bench("lab", |session| lab::run(session, arguments)),
         Bench::Routing => session.bench("routing", routing::run),
         Bench::Net => session.bench("net", net::run),
+        Bench::Fleet => fleet(&mut session),
         Bench::Watch(arguments) => session.bench("watch", |session| watch::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
@@ -243,6 +247,7 @@ fn all(session: &mut Session) {
     session.bench("lab", |session| lab::run(session, &lab::LabArguments::default()));
     session.bench("routing", routing::run);
     session.bench("net", net::run);
+    fleet(session);
     session.bench("watch", |session| watch::run(session, &watch::WatchArguments::for_engine(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }
@@ -251,6 +256,11 @@ fn all(session: &mut Session) {
 fn journey(session: &mut Session, arguments: &journey::JourneyArguments) {
     let locust = Peer::Locust.installed(session, "journey");
     session.bench("journey", |session| journey::run(session, arguments, locust.as_deref()));
+}
+
+fn fleet(session: &mut Session) {
+    let locust = Peer::Locust.installed(session, "fleet");
+    session.bench("fleet", |session| fleet::run(session, locust.as_deref()));
 }
 
 fn http3(session: &mut Session, arguments: &http3::Http3Arguments) {

@@ -41,6 +41,15 @@ fn journey() -> String {
     )
 }
 
+/// Returns users that each send `per_second` requests, or fewer if responses take longer.
+pub(crate) fn steady_users(per_second: u64) -> String {
+    format!(
+        "from locust import FastHttpUser, constant_throughput, task\n\n\nclass Steady(FastHttpUser):\n    \
+         wait_time = constant_throughput({per_second})\n\n    @task\n    def get(self):\n        \
+         self.client.get(\"/\")\n"
+    )
+}
+
 /// A user that only waits.
 fn idle() -> String {
     "from locust import FastHttpUser, constant, task\n\n\nclass Idle(FastHttpUser):\n    wait_time = constant(60)\n\n    \
@@ -50,7 +59,7 @@ fn idle() -> String {
 
 /// Reads a list of request names, with `num_requests` and `num_failures` of each. Locust does not
 /// report requests in flight at the end.
-fn claim(stdout: &str) -> Result<ReportedResult> {
+pub(crate) fn claim(stdout: &str) -> Result<ReportedResult> {
     let from = stdout.find("[\n").context("locust printed no JSON")?;
     let mut values = serde_json::Deserializer::from_str(&stdout[from..]).into_iter::<Value>();
     let list = values.next().context("locust printed no JSON")?.context("locust's JSON")?;

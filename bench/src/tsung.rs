@@ -1,6 +1,7 @@
 //! Tsung: users that arrive, all in the controller's virtual machine, with a journey or messages.
 
-use std::path::Path;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
@@ -37,6 +38,29 @@ pub(crate) fn websocket(session: &Session, server: &Server, users: u64, messages
     script.contestant(session, server, messages_claim)
 }
 
+/// Returns the command for `rate` requests per second on `machines` virtual machines of the same
+/// host, and its log directory.
+pub(crate) fn fleet(
+    session: &Session,
+    address: SocketAddr,
+    (rate, seconds): (u64, u64),
+    machines: u64,
+) -> Result<(String, PathBuf)> {
+    let get = r#"<http url="/" method="GET" version="1.1"/>"#;
+    let requests = format!(r#"<for from="1" to="{STEPS}" var="i"><request>{get}</request></for>"#);
+    let per_second = rate / STEPS;
+    let script = Script { kind: "ts_http", requests, sessions: per_second * seconds, per_second };
+    // Not `localhost`: Tsung would use the controller's own virtual machine.
+    let clients = format!(r#"<client host="control" cpu="{machines}" maxusers="60000"/>"#);
+    script.write(session, address, &clients, "")
+}
+
+/// Reads the responses of [`fleet`].
+pub(crate) fn fleet_claim(logs: &Path) -> Result<ReportedResult> {
+    let done = last_total(&log(logs)?, "200")?;
+    Ok(ReportedResult { done, sent: done, exact: true })
+}
+
 /// Sessions of one kind.
 struct Script {
     kind: &'static str,
@@ -46,40 +70,52 @@ struct Script {
 }
 
 impl Script {
-    /// Writes the file. Returns the command, and reads the counts from the log with `claim`.
+    /// Returns the command for a load from the controller's virtual machine, and reads the counts
+    /// from the log with `claim`.
     fn contestant(
         self,
         session: &Session,
         server: &Server,
         claim: impl Fn(&str) -> Result<ReportedResult> + 'static,
     ) -> Result<Contestant> {
+        let clients = r#"<client host="localhost" use_controller_vm="true" maxusers="60000"/>"#;
+        let (line, logs) = self.write(session, server.address(), clients, "-I 127.0.0.1 ")?;
+        Ok(Contestant::peer("tsung", &line, move |_| claim(&log(&logs)?)))
+    }
+
+    /// Writes the file. Returns the command with these `options`, and its log directory.
+    fn write(
+        &self,
+        session: &Session,
+        address: SocketAddr,
+        clients: &str,
+        options: &str,
+    ) -> Result<(String, PathBuf)> {
         let folder = session.folder.path().join(format!("tsung-{}-{}", self.kind, self.sessions));
         std::fs::create_dir_all(&folder).context("tsung's folder")?;
         let file = folder.join("tsung.xml");
-        std::fs::write(&file, self.xml(server)).context("tsung.xml")?;
+        std::fs::write(&file, self.xml(address, clients)).context("tsung.xml")?;
         let logs = folder.join("log");
         // Disables its web page and the pause before the load. Tsung creates a directory in the
         // home directory.
         let line = format!(
-            "env HOME={} tsung -n -w 0 -I 127.0.0.1 -f {} -l {} start",
+            "env HOME={} tsung -n -w 0 {options}-f {} -l {} start",
             folder.display(),
             file.display(),
             logs.display()
         );
-        Ok(Contestant::peer("tsung", &line, move |_| {
-            claim(&std::fs::read_to_string(newest(&logs)?.join("tsung.log")).context("tsung.log")?)
-        }))
+        Ok((line, logs))
     }
 
-    fn xml(&self, server: &Server) -> String {
-        let (address, Self { kind, requests, sessions, per_second }) = (server.address(), self);
+    fn xml(&self, address: SocketAddr, clients: &str) -> String {
+        let Self { kind, requests, sessions, per_second } = self;
         // One more second, so that the number of sessions ends the run.
         let seconds = sessions.div_ceil(*per_second) + 1;
         format!(
             r#"<?xml version="1.0"?>
 <!DOCTYPE tsung SYSTEM "/usr/share/tsung/tsung-1.0.dtd">
 <tsung loglevel="error" version="1.0">
-<clients><client host="localhost" use_controller_vm="true" maxusers="60000"/></clients>
+<clients>{clients}</clients>
 <servers><server host="{}" port="{}" type="tcp"/></servers>
 <load><arrivalphase phase="1" duration="{seconds}" unit="second">
 <users maxnumber="{sessions}" arrivalrate="{per_second}" unit="second"/></arrivalphase></load>
@@ -94,10 +130,11 @@ impl Script {
     }
 }
 
-/// Returns the newest log directory. Tsung names the directory of a run by the minute.
-fn newest(logs: &Path) -> Result<std::path::PathBuf> {
+/// Reads the newest log. Tsung names the directory of a run by the minute.
+fn log(logs: &Path) -> Result<String> {
     let entries = std::fs::read_dir(logs).context("tsung's logs")?;
-    entries.flatten().map(|entry| entry.path()).max().context("tsung wrote no log")
+    let newest = entries.flatten().map(|entry| entry.path()).max().context("tsung wrote no log")?;
+    std::fs::read_to_string(newest.join("tsung.log")).context("tsung.log")
 }
 
 /// Reads the last lines `stats: 200 N TOTAL` (responses) and `stats: match N TOTAL` (passed
