@@ -44,9 +44,11 @@ mod million;
 mod namespace;
 mod net;
 mod nginx;
+mod observe;
 mod pace;
 mod paired_rounds;
 mod peers;
+mod pool;
 pub mod probe;
 mod process;
 pub mod programs;
@@ -136,6 +138,10 @@ enum Bench {
     Net,
     /// CPU of the coordinator of four load hosts, compared with Locust and Tsung, and start skew.
     Fleet,
+    /// CPU and memory of the observer of a host with 100,000 sockets.
+    Observe(observe::ObserveArguments),
+    /// A rate without `-c`, compared with 64 connections: p99, and the limit that a search finds.
+    Pool(pool::PoolArguments),
     /// Cost of watching a run: view, page and metrics, at 80 % of the generator's limit.
     Watch(watch::WatchArguments),
     /// A million held connections: losses, memory and CPU of both ends, simultaneous requests.
@@ -173,6 +179,10 @@ pub fn run(root: &Path, arguments: &BenchArguments) -> Result<()> {
         Bench::Routing => session.bench("routing", routing::run),
         Bench::Net => session.bench("net", net::run),
         Bench::Fleet => fleet(&mut session),
+        Bench::Observe(arguments) => {
+            session.bench("observe", |session| observe::run(session, arguments));
+        }
+        Bench::Pool(arguments) => session.bench("pool", |session| pool::run(session, arguments)),
         Bench::Watch(arguments) => session.bench("watch", |session| watch::run(session, arguments)),
         Bench::Million(arguments) => session.bench("million", |session| million::run(session, arguments)),
     }
@@ -227,9 +237,9 @@ fn all(session: &mut Session) {
     session.bench("flat", |session| {
         connect_cost::run(session, &connect_cost::FlatArguments::for_engine(engine))
     });
-    for tls in [false, true] {
+    for (tls, websocket) in [(false, false), (true, false), (false, true)] {
         session.bench("memory", |session| {
-            memory::run(session, &memory::MemoryArguments::for_engine(engine, tls))
+            memory::run(session, &memory::MemoryArguments::for_engine(engine, tls, websocket))
         });
     }
     session.bench("file", |session| file::run(session, &file::FileArguments::for_engine(engine)));
@@ -248,6 +258,8 @@ fn all(session: &mut Session) {
     session.bench("routing", routing::run);
     session.bench("net", net::run);
     fleet(session);
+    session.bench("observe", |session| observe::run(session, &observe::ObserveArguments::for_engine(engine)));
+    session.bench("pool", |session| pool::run(session, &pool::PoolArguments::for_engine(engine)));
     session.bench("watch", |session| watch::run(session, &watch::WatchArguments::for_engine(engine)));
     session.bench("million", |session| million::run(session, &million::MillionArguments::for_engine(engine)));
 }

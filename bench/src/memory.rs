@@ -20,8 +20,9 @@ use crate::stats::median;
 use crate::stats::threads_suffix;
 use crate::tls_target::{TlsTarget, make_certificate};
 
-/// Most bytes of user memory per idle plain connection.
+/// Most bytes of user memory per idle plain connection, and per idle WebSocket.
 const BYTES_MAX: f64 = 300.0;
+const WEBSOCKET_BYTES_MAX: f64 = 350.0;
 /// Milliseconds between two samples.
 const LOOK_MILLIS: i64 = 50;
 /// Longest duration of a run, in samples.
@@ -44,12 +45,24 @@ pub(crate) struct MemoryArguments {
     /// Use TLS connections to nginx instead of plain ones. The number is printed, not judged.
     #[arg(long)]
     tls: bool,
+    /// Use WebSockets, in place of connections that requests open.
+    #[arg(long, conflicts_with = "tls")]
+    websocket: bool,
 }
 
 impl MemoryArguments {
     /// Returns the arguments that `bench all` uses.
-    pub(crate) fn for_engine(engine: Engine, tls: bool) -> Self {
-        Self { engine, few: None, many: None, tls }
+    pub(crate) fn for_engine(engine: Engine, tls: bool, websocket: bool) -> Self {
+        Self { engine, few: None, many: None, tls, websocket }
+    }
+
+    /// Returns the name of such a connection, and the most bytes that one may have.
+    fn kind(&self) -> (&'static str, Option<f64>) {
+        match (self.tls, self.websocket) {
+            (true, _) => ("TLS connection", None),
+            (false, true) => ("WebSocket", Some(WEBSOCKET_BYTES_MAX)),
+            (false, false) => ("plain connection", Some(BYTES_MAX)),
+        }
     }
 
     fn numbers(&self, session: &Session) -> (usize, usize) {
@@ -88,27 +101,32 @@ pub(crate) fn run(session: &mut Session, arguments: &MemoryArguments) -> Result<
         growths.push(growth);
     }
     let growth = median(growths).context("no round")?;
-    let kind = if arguments.tls { "TLS" } else { "plain" };
+    let (kind, bytes_max) = arguments.kind();
     session.score(
         format!(
-            "user memory per idle {kind} connection, {few} to {many}, {}{}",
+            "user memory per idle {kind}, {few} to {many}, {}{}",
             arguments.engine.name(),
             threads_suffix(threads)
         ),
-        if arguments.tls { "none".to_owned() } else { format!("≤ {BYTES_MAX:.0} B") },
+        bytes_max.map_or_else(|| "none".to_owned(), |most| format!("≤ {most:.0} B")),
         format!("{growth:.0} B"),
-        (!arguments.tls).then_some(growth <= BYTES_MAX),
+        bytes_max.map(|most| growth <= most),
     );
     Ok(())
 }
 
 /// Returns the command: a pool of connections opened before an almost empty load.
 fn words(session: &Session, arguments: &MemoryArguments, connections: usize, threads: usize) -> Vec<String> {
-    let (scheme, port, rate) =
-        if arguments.tls { ("https", PORT + 1, "1k/s") } else { ("http", PORT, "20k/s") };
+    let (url, rate) = if arguments.tls {
+        (format!("https://127.0.0.1:{}/", PORT + 1), "1k/s")
+    } else if arguments.websocket {
+        (format!("ws://127.0.0.1:{PORT}/ws/echo"), "20k/s")
+    } else {
+        (format!("http://127.0.0.1:{PORT}/"), "20k/s")
+    };
     let tls = format!(" --insecure --tls 1.3 --tls-groups {GROUP} --tls-ciphers {CIPHER}");
     let line = format!(
-        "{} run {scheme}://127.0.0.1:{port}/ -c {connections} -r 1/s -d 2s --open-rate {rate} --threads {threads} --engine {} \
+        "{} run {url} -c {connections} -r 1/s -d 2s --open-rate {rate} --threads {threads} --engine {} \
          --source 127.1.0.0/24 --no-archive --quiet --close rst{}",
         session.wavetank.display(),
         arguments.engine.name(),
