@@ -12,7 +12,7 @@ mod cli;
 mod commands;
 mod comparison;
 mod experiment;
-mod run;
+mod output;
 #[cfg(target_os = "linux")]
 mod trace;
 #[cfg(target_os = "linux")]
@@ -37,13 +37,13 @@ fn main() -> ExitCode {
     let command = match cli::parse(argv) {
         Ok(command) => command,
         Err(ParseExit::Help(text)) => {
-            return match run::output::print(&text) {
+            return match output::print(&text) {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => refuse(&error, OutputFormat::Text),
             };
         }
         Err(ParseExit::Error { error, json, out }) => {
-            run::output::deliver_error(&error, &out);
+            output::deliver_error(&error, &out);
             return refuse(&error, if json { OutputFormat::Json } else { OutputFormat::Text });
         }
     };
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            run::output::deliver_error(&error, &out);
+            output::deliver_error(&error, &out);
             refuse(&error, format)
         }
     }
@@ -123,8 +123,8 @@ fn wanted(command: &Command) -> (OutputFormat, Vec<OutFile>) {
 /// Prints one clear message: as an object on stdout if JSON was requested, else as text on stderr.
 fn refuse(error: &UserError, format: OutputFormat) -> ExitCode {
     let on_stdout =
-        format != OutputFormat::Text && format.can_hold_errors() && error.code != run::output::UNWRITTEN;
-    let printed = on_stdout && run::output::print(&run::output::render_error(error, format)).is_ok();
+        format != OutputFormat::Text && format.can_hold_errors() && error.code != output::UNWRITTEN;
+    let printed = on_stdout && output::print(&output::render_error(error, format)).is_ok();
     if !printed {
         // The message may contain names from outside. If stderr is closed too, only the exit code
         // is left.

@@ -12,6 +12,7 @@ mod completeness;
 mod compose;
 mod cut_short;
 mod done_after_load;
+mod engine_line;
 mod examples;
 mod explain;
 mod explain_command;
@@ -42,6 +43,7 @@ mod net;
 mod next_steps;
 mod oneline;
 mod progress;
+mod run_facts;
 mod runs;
 mod scopes_table;
 mod search_report;
@@ -56,6 +58,7 @@ pub use comparison::{
     CompareSource, SideTimeSeries, comparison_html, comparison_junit, comparison_markdown, comparison_text,
 };
 pub use compose::{Composition, compose};
+pub use engine_line::engine_line;
 pub use examples::Examples;
 pub use explain::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
@@ -72,6 +75,7 @@ pub use load_text::load_doc;
 pub use net::{net_html, net_text};
 pub use oneline::oneline;
 pub use progress::progress;
+pub use run_facts::{RunFacts, build_record};
 pub use runs::{archive_text, run_lines, runs_text};
 pub use search_report::{
     knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,

@@ -8,7 +8,7 @@ use wavetank_record::{CalibrationDoc, CalibrationsDoc};
 use wavetank_units::UserError;
 
 use crate::file_access::{sync_dir, write_atomic};
-use crate::store_problem::plain;
+use crate::store_problem::os_error_text;
 
 /// Longest file that is read. A file with the maximum number of calibrations is far shorter.
 const BYTES_MAX: u64 = 4 << 20;
@@ -53,12 +53,12 @@ impl CalibrationFile {
                 return Err(unreadable(why, "name the file itself: --out FILE"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(&plain(&error), MADE_ANEW)),
+            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_ANEW)),
         }
         let mut bytes = Vec::new();
         match File::open(&self.path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(&plain(&error), MADE_ANEW)),
+            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_ANEW)),
             Ok(_) => {}
         }
         let damaged = |why: String| {
@@ -99,7 +99,7 @@ impl CalibrationFile {
             return Err(unwritten(&format!("`{}` {what}", self.path.display())));
         }
         let partial = self.partial("")?;
-        fs::remove_file(&partial).map_err(|error| unwritten(&plain(&error)))
+        fs::remove_file(&partial).map_err(|error| unwritten(&os_error_text(&error)))
     }
 
     /// Writes `text` to a file next to this one. Its name contains the process id, since another
@@ -107,7 +107,7 @@ impl CalibrationFile {
     fn partial(&self, text: &str) -> Result<PathBuf, UserError> {
         let folder = self.folder();
         fs::create_dir_all(folder).map_err(|error| {
-            unwritten(&format!("cannot create `{}`: {}", folder.display(), plain(&error)))
+            unwritten(&format!("cannot create `{}`: {}", folder.display(), os_error_text(&error)))
         })?;
         let mut partial = self.path.clone().into_os_string();
         partial.push(format!(".{}.partial", std::process::id()));
@@ -128,7 +128,7 @@ impl CalibrationFile {
         let partial = self.partial(text)?;
         fs::rename(&partial, &self.path).map_err(|error| {
             let _ = fs::remove_file(&partial);
-            unwritten(&format!("cannot write `{}`: {}", self.path.display(), plain(&error)))
+            unwritten(&format!("cannot write `{}`: {}", self.path.display(), os_error_text(&error)))
         })?;
         sync_dir(self.folder()).map_err(|problem| unwritten(&problem.to_string()))
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use wavetank_record::FileDoc;
 use wavetank_units::{UserError, sanitize};
 
-use crate::store_problem::plain;
+use crate::store_problem::os_error_text;
 
 /// Maximum number of files scanned in one archive. A fleet of 1,000 agents has two files each.
 pub(crate) const FILES_MAX: usize = 16_384;
@@ -122,7 +122,7 @@ pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
     UserError::usage(
         "archive_unreadable",
-        format!("cannot read `{}`: {}", sanitize(&path.to_string_lossy()), plain(error)),
+        format!("cannot read `{}`: {}", sanitize(&path.to_string_lossy()), os_error_text(error)),
         "check the path and its permissions",
     )
 }

@@ -66,5 +66,5 @@ pub use runs_dir::{Listing, PACK_SUFFIX, RunsDir};
 pub use search_folder::SearchFolder;
 pub use spool::{Spool, SpoolMeta};
 pub use spool_file::{SpoolContent, SpoolFile};
-pub use store_problem::StoreProblem;
+pub use store_problem::{StoreProblem, os_error_text};
 pub use summaries::{inspect, summarize};

@@ -12,7 +12,7 @@ use crate::file_access::{is_locked, open_file, sync_dir};
 use crate::run_entry::environment;
 use crate::runs_dir::REMOVED_PREFIX;
 use crate::search_entry::SearchEntry;
-use crate::store_problem::plain;
+use crate::store_problem::os_error_text;
 use crate::{RunEntry, RunsDir, summarize};
 
 /// A run without `run.json` that was written to within this time may have a writer without a lock.
@@ -139,7 +139,7 @@ impl RunsDir {
         let mut pruned = Pruned::default();
         for name in &pruning.leftovers {
             if let Err(why) = remove_all(&self.path().join(name)) {
-                pruned.refused.push((sanitize(name).into_owned(), plain(&why)));
+                pruned.refused.push((sanitize(name).into_owned(), os_error_text(&why)));
             }
         }
         for found in &pruning.entries {
@@ -177,7 +177,7 @@ impl RunsDir {
             aside.push(format!("-{}", crate::new_id()));
             place = self.path().join(&aside);
         }
-        fs::rename(path, &place).map_err(|error| plain(&error))?;
+        fs::rename(path, &place).map_err(|error| os_error_text(&error))?;
         // If the folder cannot be synced, a crash may revert the rename. The entry is then a
         // complete run again.
         let _ = sync_dir(self.path());
@@ -194,7 +194,7 @@ fn remove_all(place: &Path) -> io::Result<()> {
 }
 
 fn half_removed(place: &Path, error: &io::Error) -> String {
-    let (why, left) = (plain(error), sanitize(&place.to_string_lossy()).into_owned());
+    let (why, left) = (os_error_text(error), sanitize(&place.to_string_lossy()).into_owned());
     format!("it is only partly removed: {why}; the rest is in `{left}`")
 }
 

@@ -10,7 +10,7 @@ use crate::RunEntry;
 use crate::folder_name::sanitized;
 use crate::net_folder::NET_RESULT;
 use crate::search_marker::{ANSWER, has_no_result};
-use crate::store_problem::plain;
+use crate::store_problem::os_error_text;
 
 /// File name extension of a packed run.
 pub const PACK_SUFFIX: &str = "wtrun";
@@ -92,10 +92,10 @@ impl RunsDir {
                 ("it is a file, not a folder".to_owned(), "name the runs directory with `--runs-dir DIR`")
             }
             io::ErrorKind::PermissionDenied => (
-                plain(error),
+                os_error_text(error),
                 "ask its owner for permission to read it, or name another one with `--runs-dir DIR`",
             ),
-            _ => (plain(error), "check the path, or name another one with `--runs-dir DIR`"),
+            _ => (os_error_text(error), "check the path, or name another one with `--runs-dir DIR`"),
         };
         let message = format!("cannot read the runs directory `{}`: {why}", self.display());
         UserError::usage("runs_unreadable", message, hint)

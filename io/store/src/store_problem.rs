@@ -50,7 +50,7 @@ impl StoreProblem {
 
 impl fmt::Display for StoreProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot write `{}`: {}", self.path.display(), plain(&self.source))
+        write!(f, "cannot write `{}`: {}", self.path.display(), os_error_text(&self.source))
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 }
 
 /// Returns the message of the system without Rust's `(os error 28)`.
-pub(crate) fn plain(error: &io::Error) -> String {
+pub fn os_error_text(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }

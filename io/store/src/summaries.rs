@@ -202,17 +202,19 @@ fn text(dir: &Path, name: &str) -> Result<Option<String>, String> {
         return if gone {
             Ok(None)
         } else {
-            Err(format!("`{name}`: {}", crate::store_problem::plain(&error)))
+            Err(format!("`{name}`: {}", crate::store_problem::os_error_text(&error)))
         };
     }
     let file = open_file(&path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::PermissionDenied => format!("`{name}`: {}", crate::store_problem::plain(&error)),
+        std::io::ErrorKind::PermissionDenied => {
+            format!("`{name}`: {}", crate::store_problem::os_error_text(&error))
+        }
         _ => format!("`{name}` is not a readable file"),
     })?;
     let mut bytes = Vec::new();
     file.take(TEXT_BYTES_MAX)
         .read_to_end(&mut bytes)
-        .map_err(|error| format!("`{name}`: {}", crate::store_problem::plain(&error)))?;
+        .map_err(|error| format!("`{name}`: {}", crate::store_problem::os_error_text(&error)))?;
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -15,10 +15,11 @@ use wavetank_driver::{Signals, TlsProblem, TlsServer};
 use wavetank_observe::process_usage;
 use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{EngineChoice, FileTables, TlsServerOptions};
+use wavetank_runner::{Host, host_error};
 use wavetank_target::{ServeOptions, Server, start};
 use wavetank_units::{ExitCode, UserError};
 
-use crate::run::{Host, host_error, output};
+use crate::output;
 
 /// Connections it makes ready for: as many as are ever held for a calibration.
 const CONNECTIONS: u64 = 20_000;

@@ -8,9 +8,10 @@ use wavetank_experiment::plan_url;
 use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
 use wavetank_record::{LoadDoc, RunRecord};
 use wavetank_report::load_doc;
+use wavetank_runner::{Execution, Host, check_allowed, execute, lookup, tls_client};
 use wavetank_units::{AllowTarget, ExitCode, UserError};
 
-use crate::run::{Console, Execution, Host, check_allowed, execute, lookup, tls_client};
+use crate::output::Console;
 
 /// Connections with one user on each: the default of `run`, and enough to keep every CPU busy.
 pub(crate) const FULL_LOAD: u64 = 50;

@@ -9,7 +9,7 @@ use wavetank_plan::{TargetUrl, UrlProtocol};
 use wavetank_record::engine_name;
 use wavetank_units::UserError;
 
-use crate::run::output::os_error_text;
+use wavetank_store::os_error_text;
 
 /// A line of it is far shorter.
 const LINE_MAX: u64 = 4_096;

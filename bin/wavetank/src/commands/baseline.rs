@@ -9,7 +9,8 @@ use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{BaselineArgs, CompareSettings};
 use crate::comparison::{LoadedRun, check_comparable, check_distinct, compare_sides, load, load_all};
-use crate::run::Console;
+use crate::output::Console;
+use wavetank_runner::RunConsole as _;
 
 /// Runs that were read before the new one started, so that problems with them are reported before
 /// anything is sent.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use wavetank_units::quantity::show_size;
 
-use crate::run::output::os_error_text;
+use wavetank_store::os_error_text;
 
 /// Maximum size in bytes. The parsers have limits of their own, none above this, and report them
 /// with a position.

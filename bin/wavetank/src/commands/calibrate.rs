@@ -9,7 +9,8 @@ use wavetank_record::{
     CalibratedHostDoc, CalibrationDoc, CalibrationTargetDoc, CalibrationsDoc, CountedDoc, HeldMemoryDoc,
     LagDoc, RunRecord, WallTime, engine_name,
 };
-use wavetank_report::calibration_text;
+use wavetank_report::{calibration_text, engine_line};
+use wavetank_runner::{Host, RunConsole as _, host_error};
 use wavetank_units::quantity::show_share;
 use wavetank_units::{ExitCode, Nanos, Rate, UserError};
 
@@ -19,7 +20,7 @@ use crate::calibrate::{
     hold, lag_doc, max_holdable, rounded, sent,
 };
 use crate::cli::{CalibrateArgs, CalibrationTargetArgs, FileFormat};
-use crate::run::{Console, Host, engine_line, host_error, output};
+use crate::output::{self, Console};
 
 /// Spread of rounds (a share) above which it is reported.
 const SPREAD_TOLD: f64 = 0.15;

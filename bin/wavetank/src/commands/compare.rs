@@ -2,13 +2,13 @@
 
 use wavetank_record::CompareDoc;
 use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
-use wavetank_store::RunsDir;
+use wavetank_store::{RunsDir, os_error_text};
 use wavetank_units::UserError;
 
 use crate::cli::{CompareArgs, OutputFormat};
 use crate::comparison::{LoadedRun, compare_nets, compare_sides, load_all, load_networks, page};
-use crate::run::out_file::open_all;
-use crate::run::output;
+use crate::output;
+use crate::output::open_all;
 
 /// Reports the differences. Exit 1 if a regression beyond `--max-regression` is shown, 4 if the
 /// runs cannot decide.
@@ -37,7 +37,7 @@ fn deliver(args: &CompareArgs, doc: &CompareDoc, sides: [&[LoadedRun]; 2]) -> Re
         let text = rendered(file.format);
         let filled: std::io::Result<()> = file.write_atomically(|to| to.write_all(text.as_bytes()));
         failures.extend(filled.err().map(|error| {
-            let message = format!("cannot write the result to `{shown}`: {}", output::os_error_text(&error));
+            let message = format!("cannot write the result to `{shown}`: {}", os_error_text(&error));
             UserError::usage("result_unwritten", message, "free some space there; compare again")
         }));
     }

@@ -4,7 +4,7 @@ use clap_complete::Shell;
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli;
-use crate::run::output;
+use crate::output;
 
 /// Prints the script. Exit 0.
 pub(crate) fn completions(shell: Shell) -> Result<u8, UserError> {

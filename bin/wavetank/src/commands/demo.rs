@@ -9,12 +9,13 @@ use wavetank_experiment::plan_url;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_record::{RunRecord, Times};
 use wavetank_report::load_doc;
-use wavetank_store::RunsDir;
+use wavetank_runner::{Execution, FinishedRun, Host, execute};
+use wavetank_store::{RunsDir, os_error_text};
 use wavetank_target::ServeOptions;
 use wavetank_units::{ExitCode, Nanos, Rate, UserError};
 
 use crate::cli::DemoArgs;
-use crate::run::{Console, Execution, FinishedRun, Host, execute, output};
+use crate::output::{self, Console};
 
 const USERS: u64 = 16;
 const RATE_PER_S: u64 = 2_000;
@@ -120,7 +121,7 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
 /// connection without a request does not start the clock of the freeze.
 fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
-    let message = format!("this host does not reach itself at {address}: {}", output::os_error_text(&error));
+    let message = format!("this host does not reach itself at {address}: {}", os_error_text(&error));
     let hint = "ip link set lo up; if loopback is up, a firewall blocks it";
     Err(UserError::refused("no_loopback", message, hint))
 }

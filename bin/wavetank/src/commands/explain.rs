@@ -4,7 +4,7 @@ use wavetank_report::{explain_doc, explain_list, explain_text, explanations};
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{ExplainArgs, FileFormat};
-use crate::run::output;
+use crate::output;
 
 /// Prints the explanation of each code, or lists all codes by group. Exit 0; 2 for an unknown code.
 pub(crate) fn explain(args: &ExplainArgs) -> Result<u8, UserError> {

@@ -4,9 +4,10 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use wavetank_store::os_error_text;
 use wavetank_units::{ExitCode, UserError};
 
-use crate::run::output;
+use crate::output;
 
 /// Writes a commented example file and prints the next step. An existing file is not overwritten.
 /// Exit 0.
@@ -22,7 +23,7 @@ pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
         ),
         _ => UserError::usage(
             "out_unwritable",
-            format!("cannot write `{shown}`: {}", output::os_error_text(&error)),
+            format!("cannot write `{shown}`: {}", os_error_text(&error)),
             "name a file in a folder that exists and can be written",
         ),
     })?;

@@ -10,11 +10,11 @@ use wavetank_inventory::Host;
 use wavetank_measure::HostSample;
 use wavetank_observe::{RemoteSampler, ThisHostSampler, remote_sampler};
 use wavetank_record::HostLine;
+use wavetank_runner::host_error;
 use wavetank_ssh::{HostEvent, RemoteCommand, SshOptions, run_on_hosts};
 use wavetank_units::{ExitCode, Nanos, UserError};
 
 use crate::cli::ObserveArgs;
-use crate::run::host_error;
 
 /// How often signals are looked at.
 const LOOK_AROUND: Nanos = Nanos::from_millis(50);

@@ -8,9 +8,10 @@ use wavetank_driver::{Alpn, Clock, Signals, TlsClient, WallClock};
 use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::Plan;
 use wavetank_plan::redact::is_secret_header;
+use wavetank_runner::{Host, certificate_lines, hint_for_unexpected_answer, host_error};
 use wavetank_units::{ExitCode, Nanos, UserError, address_text};
 
-use crate::run::{Host, certificate_lines, hint_for_unexpected_answer, host_error, output};
+use crate::output;
 
 /// Sends the request and prints everything. Exit 0 if the response has an expected status, else 1.
 pub(crate) fn once(plan: &Plan, host: &Host, tls: Option<Arc<TlsClient>>) -> Result<u8, UserError> {

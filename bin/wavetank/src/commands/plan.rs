@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::{EngineChoice, IpFamily, RunOptions, SourcesPlan, TargetUrl};
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
+use wavetank_runner::Host;
 use wavetank_units::{ExitCode, UserError, split_zone, unix_address};
 
 use super::source_addresses::local_source_addresses;
@@ -13,7 +14,7 @@ use super::terminal_width::terminal_width;
 use crate::calibrate::calibrated_load;
 use crate::cli::{CheckArgs, FileArgs, FileFormat};
 use crate::experiment::{DataLoading, ExperimentFile, request_bytes, with_absolute_paths};
-use crate::run::{Host, output};
+use crate::output;
 
 /// Placeholders for a host name that is not looked up (RFC 5737 and RFC 3849). Nothing is ever sent
 /// to them.

@@ -6,7 +6,7 @@ use wavetank_plan::Condition;
 use wavetank_topology::{HostAction, Lab, planned_events};
 use wavetank_units::{Nanos, UserError};
 
-use crate::run::{LabRun, check_host_condition};
+use wavetank_runner::{LabRun, check_host_condition};
 
 /// A lab before it is entered. The run is checked against the topology, so that a mistake is
 /// reported before the lab is created.

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use wavetank_plan::{Plan, Unsupported};
 use wavetank_record::CompareDoc;
-use wavetank_report::Language;
+use wavetank_report::{Language, engine_line};
+use wavetank_runner::{Execution, FinishedRun, RunConsole as _, execute};
 use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::{Baseline, combined_exit_code};
 use crate::cli::{OutputFormat, ReportOptions};
-use crate::run::out_file::OpenFile;
-use crate::run::result_writer::ResultWriter;
-use crate::run::{Console, Execution, FinishedRun, engine_line, execute, output};
+use crate::output::OpenFile;
+use crate::output::ResultWriter;
+use crate::output::{self, Console};
 
 /// Outputs of a run: messages, results and archive.
 pub(super) struct OutputPlan {

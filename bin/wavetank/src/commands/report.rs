@@ -3,14 +3,14 @@
 use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_plan::Plan;
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
-use wavetank_report::Examples;
+use wavetank_report::{Examples, RunFacts, build_record};
 use wavetank_store::{NetFolder, OpenedRun, ReadReport, RunsDir, SearchFolder};
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
-use crate::run::out_file::open_all;
-use crate::run::result_writer::ResultWriter;
-use crate::run::{RunFacts, build_record, output};
+use crate::output;
+use crate::output::ResultWriter;
+use crate::output::open_all;
 
 /// Prints a stored run again. Exit 0 if that succeeds, whatever the verdict.
 pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {

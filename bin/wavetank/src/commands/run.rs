@@ -7,6 +7,9 @@ use wavetank_experiment::{check_conflicts, connect_addresses, plan_url};
 use wavetank_metrics::OpenOutputs;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_report::load_doc;
+use wavetank_runner::{
+    Execution, Host, MetricsOutputs, RunConsole as _, check_allowed, is_safe, lookup, tls_client,
+};
 use wavetank_store::RunsDir;
 use wavetank_units::UserError;
 
@@ -23,8 +26,8 @@ use super::try_file::try_file;
 use super::ui::start_page;
 use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
-use crate::run::out_file::open_all;
-use crate::run::{Console, Execution, Host, MetricsOutputs, check_allowed, is_safe, lookup, tls_client};
+use crate::output::Console;
+use crate::output::open_all;
 
 /// Resolves options, checks permissions, probes, runs the load, judges it and writes the result.
 pub(crate) fn run(args: RunArgs) -> Result<u8, UserError> {

@@ -12,6 +12,7 @@ use wavetank_plan::{
     Step, Subject, THIS_HOST, matches_host,
 };
 use wavetank_report::load_doc;
+use wavetank_runner::{Execution, Host, MetricsOutputs, RunConsole as _, is_safe, tls_client};
 use wavetank_store::RunsDir;
 use wavetank_units::{ExitCode, UserError};
 
@@ -23,10 +24,8 @@ use super::source_addresses::{check_sources, source_addresses};
 use crate::calibrate::plan_overload;
 use crate::cli::{FileArgs, OutFile, OutputArgs, OutputFormat, RunArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
-use crate::run::out_file::open_all;
-use crate::run::{
-    Console, Execution, Host, MetricsOutputs, check_target_counts_available, is_safe, output, tls_client,
-};
+use crate::output::open_all;
+use crate::output::{self, Console};
 
 /// Runs an experiment file. All errors that can be found before anything is sent are found first.
 pub(super) fn run_file(file: &FileArgs, args: RunArgs, around: RunSurroundings<'_>) -> Result<u8, UserError> {
@@ -112,8 +111,7 @@ fn truth_can_be_asked(experiment: &Experiment, host: &Host, plan: &Plan) -> Resu
     if experiment.truth != Some(true) {
         return Ok(());
     }
-    let servers = host.lab.as_ref().map(|lab| lab.servers(plan));
-    check_target_counts_available(plan, servers.as_deref())
+    host.check_target_counts_available(plan)
 }
 
 /// Returns this host, or the hosts of the lab, if they support the file's features.

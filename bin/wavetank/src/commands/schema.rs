@@ -3,7 +3,7 @@
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::SchemaKind;
-use crate::run::output;
+use crate::output;
 
 /// Prints the JSON Schema of a file format. Exit 0.
 pub(crate) fn schema(of: SchemaKind) -> Result<u8, UserError> {

@@ -8,12 +8,15 @@ use std::time::Duration;
 use wavetank_driver::{Errno, Signals, TlsProblem, TlsServer};
 use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{EngineChoice, FileTables, ServerCapacity, SocketLayout};
+use wavetank_report::engine_line;
+use wavetank_runner::{Host, RunConsole as _, host_error};
+use wavetank_store::os_error_text;
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::{ServeArgs, ServeTls};
-use crate::run::{Console, Host, engine_line, host_error, output};
+use crate::output::{self, Console};
 
 /// How often the main thread checks for a request to stop.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
@@ -118,7 +121,7 @@ fn attend(
 fn accounts(path: &Path) -> Result<Accounts, UserError> {
     let name = format!("--accounts {}", path.display());
     let csv = std::fs::read(path).map_err(|error| {
-        let message = format!("{name}: {}", output::os_error_text(&error));
+        let message = format!("{name}: {}", os_error_text(&error));
         UserError::usage("bad_file", message, "the file that experiments name under `data`")
     })?;
     Accounts::read(&name, &csv)
@@ -163,7 +166,7 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
     let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("bad_tls", what, hint))?;
     if let Some(path) = &tls.cert_out {
         std::fs::write(path, server.chain_pem()).map_err(|error| {
-            let message = format!("--tls-cert-out {}: {}", path.display(), output::os_error_text(&error));
+            let message = format!("--tls-cert-out {}: {}", path.display(), os_error_text(&error));
             UserError::usage("bad_file", message, "a file in a folder that can be written to")
         })?;
     }

@@ -14,7 +14,7 @@ use wavetank_units::{ExitCode, SourceRange, UserError};
 use super::terminal_width::terminal_width;
 use crate::cli::{FileArgs, FileFormat, LoadSource, SizeArgs};
 use crate::experiment::{DataLoading, ExperimentFile, request_bytes};
-use crate::run::output;
+use crate::output;
 
 /// Represents a target that was not named (RFC 5737); nothing is ever sent there.
 const UNUSED_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use wavetank_plan::{Plan, SourceOrder, SourcesPlan};
 use wavetank_units::UserError;
 
-use crate::run::{Host, check_sources_bindable};
+use wavetank_runner::{Host, check_sources_bindable};
 
 /// Returns the addresses for `--source auto`: all addresses of the interface towards `targets`,
 /// filled one after another. `name` is the targets' name.

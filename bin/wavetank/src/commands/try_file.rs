@@ -9,13 +9,14 @@ use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Value, lower};
 use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, Guard, Plan, Scenario, Secret};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
+use wavetank_runner::{Host, check_sources_bindable, host_error, tls_client};
 use wavetank_units::{ExitCode, UserError, did_you_mean};
 
 use super::run_file::{all_tables, sources};
 use super::source_addresses::local_source_addresses;
 use crate::cli::{FileFormat, TryArgs};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
-use crate::run::{Host, check_sources_bindable, host_error, output, tls_client};
+use crate::output;
 use crate::trace::{SecretScrubber, TraceRecorder, event_text, walk_title};
 
 /// Reports every error that can be found before anything is sent. Exit 0 if the run was as

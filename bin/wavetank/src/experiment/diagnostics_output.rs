@@ -9,7 +9,7 @@ use wavetank_units::{ExitCode, UserError};
 
 use super::ExperimentFile;
 use crate::cli::FileFormat;
-use crate::run::output;
+use crate::output;
 
 impl ExperimentFile {
     /// All remarks as a person reads them; empty if there are none.

@@ -14,11 +14,11 @@ use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
 use wavetank_plan::PemFile;
 use wavetank_plan::{RunOptions, Secret};
+use wavetank_store::os_error_text;
 use wavetank_units::quantity::show_size;
 use wavetank_units::{UserError, did_you_mean};
 
 use crate::cli::{ExperimentSource, FileArgs};
-use crate::run::output::os_error_text;
 
 /// More is no experiment; the reader says so of what is a little less.
 const EXPERIMENT_MAX: u64 = 64 << 20;

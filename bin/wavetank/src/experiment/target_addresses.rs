@@ -7,7 +7,7 @@ use wavetank_experiment::Experiment;
 use wavetank_plan::{Guard, Plan, SourcesPlan, TargetUrl};
 use wavetank_units::UserError;
 
-use crate::run::lookup;
+use wavetank_runner::lookup;
 
 /// A host's name or address, and a port.
 type Point = (String, u16);

@@ -189,7 +189,7 @@ fn kinds_of_events_are_explained() {
     let text: Vec<&str> = sources
         .iter()
         .filter(|(path, _)| {
-            path.contains("/run/") || path.contains("event_line") || path.contains("store/src")
+            path.contains("io/runner/src") || path.contains("event_line") || path.contains("store/src")
         })
         .map(|(_, text)| text.as_str())
         .collect();

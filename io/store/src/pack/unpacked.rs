@@ -15,7 +15,7 @@ use crate::RunsDir;
 use crate::archive_error::newer;
 use crate::contents::unreadable;
 use crate::line_digest::hex;
-use crate::store_problem::{is_full, plain};
+use crate::store_problem::{is_full, os_error_text};
 
 /// First bytes of a gzip file.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -240,7 +240,7 @@ fn broken(path: &Path, error: &io::Error) -> UserError {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => damaged(path, "it ends too early"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
-            damaged(path, &format!("it cannot be unpacked: {}", sanitize(&plain(error))))
+            damaged(path, &format!("it cannot be unpacked: {}", sanitize(&os_error_text(error))))
         }
         _ => unreadable(path, error),
     }
@@ -267,7 +267,7 @@ impl Purpose {
             Self::Keeping => "name a writable runs directory with `--runs-dir DIR`",
         };
         let message =
-            format!("cannot unpack into `{}`: {}", sanitize(&place.to_string_lossy()), plain(error));
+            format!("cannot unpack into `{}`: {}", sanitize(&place.to_string_lossy()), os_error_text(error));
         UserError::usage("no_room", message, hint)
     }
 

@@ -17,7 +17,7 @@ use crate::contents::{Contents, unreadable};
 use crate::file_access::is_locked;
 use crate::folder_name::{new_id, sanitized};
 use crate::line_digest::hex;
-use crate::store_problem::{is_full, plain};
+use crate::store_problem::{is_full, os_error_text};
 
 /// Attempts to find an unused name for the partial file.
 const NAMES_TRIED: u32 = 8;
@@ -115,7 +115,7 @@ impl Failure {
             Self::Writing(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(out),
             Self::Writing(error) => UserError::usage(
                 "out_unwritable",
-                format!("cannot write `{}`: {}", sanitize(&out.to_string_lossy()), plain(&error)),
+                format!("cannot write `{}`: {}", sanitize(&out.to_string_lossy()), os_error_text(&error)),
                 if is_full(&error) {
                     "free some space there, or name a file elsewhere: --out FILE"
                 } else {

@@ -12,7 +12,7 @@ use wavetank_units::{Nanos, UserError};
 
 use super::agent_error::unreachable_agent;
 use crate::cli::AgentHelloArgs;
-use crate::run::output;
+use crate::output;
 
 /// Time between two attempts.
 const RETRY: Nanos = Nanos::from_millis(50);

@@ -15,13 +15,13 @@ use wavetank_link::{AgentLinkEvent, HelloSocket};
 use wavetank_observe::{host_facts, raise_file_limit};
 use wavetank_pace::Partition;
 use wavetank_plan::Guard;
+use wavetank_runner::{AgentRun, host_error};
 use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::agent_links::AgentLinks;
 use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentServeArgs;
-use crate::run::{AgentRun, host_error};
 
 /// File with the number of the agent's process.
 const PID_FILE: &str = "agent.pid";

@@ -11,7 +11,7 @@ use wavetank_units::UserError;
 use super::serve::SPOOLS;
 use super::spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 use crate::cli::{AgentSpoolCommand, AgentSpoolDeleteArgs, AgentSpoolListArgs, AgentSpoolSendArgs};
-use crate::run::output;
+use crate::output;
 
 /// Runs the subcommand.
 pub(super) fn spool(what: &AgentSpoolCommand) -> Result<(), UserError> {

@@ -12,7 +12,7 @@ use wavetank_units::{Nanos, UserError};
 
 use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentStopArgs;
-use crate::run::output;
+use crate::output;
 
 /// An agent gets this long to end, unless an option says otherwise.
 const END_MAX: Nanos = Nanos::from_secs(30);

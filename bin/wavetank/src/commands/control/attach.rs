@@ -8,12 +8,13 @@ use wavetank_control::client;
 use wavetank_driver::Signals;
 use wavetank_record::{LiveDoc, LiveState};
 use wavetank_report::{knee_text, live_line, text};
+use wavetank_runner::{RunConsole as _, host_error, run_folder};
 use wavetank_store::SearchFolder;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::selection::{ended, select};
 use crate::cli::{AttachArgs, FileFormat};
-use crate::run::{Console, host_error, output, run_folder};
+use crate::output::{self, Console};
 
 /// How long to wait for a state before signals are looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(50);

@@ -11,9 +11,10 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use wavetank_control::client;
 use wavetank_driver::WallClock;
+use wavetank_runner::run_folder;
 use wavetank_units::{ExitCode, UserError, sanitize};
 
-use crate::run::{output, run_folder};
+use crate::output;
 
 /// Set for the process in the background.
 pub(crate) const DETACHED: &str = "WAVETANK_DETACHED";

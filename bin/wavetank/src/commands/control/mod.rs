@@ -6,10 +6,11 @@ mod selection;
 mod status;
 
 use wavetank_control::{ControlReply, ControlRequest, client};
+use wavetank_runner::run_folder;
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::ControlCommand;
-use crate::run::{output, run_folder};
+use crate::output;
 pub(crate) use detach::{DETACHED, detach, leave_terminal};
 use selection::{ended, select};
 

@@ -4,7 +4,7 @@ use wavetank_control::client;
 use wavetank_record::LiveDoc;
 use wavetank_units::{UserError, sanitize};
 
-use crate::run::run_folder;
+use wavetank_runner::run_folder;
 
 /// Returns the running runs of this user, by id.
 pub(super) fn running() -> Result<Vec<LiveDoc>, UserError> {

@@ -6,7 +6,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 
 use super::selection::{running, select};
 use crate::cli::{FileFormat, StatusArgs};
-use crate::run::output;
+use crate::output;
 
 /// Prints two lines for each run, or an object as JSON.
 pub(super) fn status(args: &StatusArgs) -> Result<u8, UserError> {

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use wavetank_settings::{AppliedChange, SettingsError, apply};
+use wavetank_store::os_error_text;
 use wavetank_tuning::ChangePlan;
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
-use crate::run::output;
+use crate::output;
 
 /// Applies the plan after consent. Exit 0 if everything was written, or nothing needed to be; 1 if
 /// the user said no.
@@ -72,7 +73,7 @@ fn consents() -> Result<bool, UserError> {
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).map_err(|error| {
-        let message = format!("cannot read the answer: {}", output::os_error_text(&error));
+        let message = format!("cannot read the answer: {}", os_error_text(&error));
         UserError::usage("doctor_consent", message, "add --yes")
     })?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
@@ -117,7 +118,7 @@ fn document(applied: &[AppliedChange]) -> Value {
 pub(super) fn refused(error: &SettingsError) -> UserError {
     match error {
         SettingsError::Rejected { what, value, reason, unrestored } => {
-            let reason = output::os_error_text(reason);
+            let reason = os_error_text(reason);
             let value = if value.is_empty() { String::new() } else { format!(" to `{}`", sanitize(value)) };
             let state = if unrestored.is_empty() {
                 "everything before it was restored".to_owned()

@@ -6,6 +6,7 @@ use serde_json::json;
 use wavetank_capacity::size::{Balancing, Role};
 use wavetank_lab::{LabStatus, LabsFolder};
 use wavetank_settings::{kernel_keys, read_snapshot, read_snapshot_of_process};
+use wavetank_store::os_error_text;
 use wavetank_tuning::{
     ChangePlan, DropIns, Finding, HostState, Job, LintContext, LintFile, Row, SYSCTL_DROP_IN, Snapshot,
     check_host, lint_files, print_changes,
@@ -15,7 +16,7 @@ use wavetank_units::{ExitCode, UserError};
 use super::table::{HostReport, is_fixable};
 use super::{fix, lint, remote};
 use crate::cli::{CheckHostArgs, FileFormat};
-use crate::run::output;
+use crate::output;
 
 /// Files of this host that are judged with it.
 const OWN_FILES: [&str; 4] =
@@ -91,7 +92,7 @@ fn lab_reports(lab: &str, args: &mut CheckHostArgs) -> Result<Option<Vec<HostRep
         let name = format!("{lab}/{}", host.name);
         let snapshot = host.pid.map_or_else(
             || Err("its process has ended".to_owned()),
-            |pid| read_snapshot_of_process(pid).map_err(|error| output::os_error_text(&error)),
+            |pid| read_snapshot_of_process(pid).map_err(|error| os_error_text(&error)),
         );
         let (rows, failure) = match snapshot {
             Ok(snapshot) => (check_host(&snapshot, &job), String::new()),
@@ -123,7 +124,7 @@ fn plan(rows: &[Row], snapshot: &Snapshot, units: &[String], root: &Path) -> Res
         Ok(text) => Some(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => {
-            let message = format!("cannot read `{}`: {}", path.display(), output::os_error_text(&error));
+            let message = format!("cannot read `{}`: {}", path.display(), os_error_text(&error));
             return Err(UserError::refused("doctor_rejected", message, "run it as root"));
         }
     };

@@ -10,7 +10,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
 use crate::commands::bounded_file::read_bounded;
-use crate::run::output;
+use crate::output;
 
 /// What to judge.
 pub(super) struct LintRequest<'a> {

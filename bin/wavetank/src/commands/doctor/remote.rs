@@ -1,6 +1,7 @@
 //! Checks hosts over ssh: a shell prints the files, and they are judged here.
 
 use wavetank_driver::Signals;
+use wavetank_runner::host_error;
 use wavetank_ssh::{HostEnd, RemoteCommand, run_on_hosts};
 use wavetank_tuning::{Job, Snapshot, check_host, snapshot_script};
 use wavetank_units::{ExitCode, Nanos, UserError};
@@ -8,7 +9,6 @@ use wavetank_units::{ExitCode, Nanos, UserError};
 use super::table::HostReport;
 use crate::cli::SshArgs;
 use crate::commands::fleet::Selection;
-use crate::run::host_error;
 
 /// Time limit of one host.
 const TIME_LIMIT: Nanos = Nanos::from_secs(60);

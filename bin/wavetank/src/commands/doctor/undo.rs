@@ -9,7 +9,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 
 use super::fix::refused;
 use crate::cli::FileFormat;
-use crate::run::output;
+use crate::output;
 
 /// Restores everything that fixes changed. Exit 0 if all is restored, 5 if something is not.
 pub(super) fn undo(root: &Path, format: FileFormat) -> Result<u8, UserError> {

@@ -6,12 +6,12 @@ use wavetank_driver::Signals;
 use wavetank_fleet::wire::decode_agent;
 use wavetank_fleet::{AgentPayload, Hello, RunId};
 use wavetank_inventory::{FleetFile, Host, HostRole};
+use wavetank_runner::host_error;
 use wavetank_ssh::{HostEnd, HostEvent, HostRun, InputFile, RemoteCommand, SshOptions, run_host_commands};
 use wavetank_units::{Nanos, UserError, shell_quoted};
 
 use super::selection::Selection;
 use crate::cli::{HostArgs, SshArgs};
-use crate::run::host_error;
 
 /// Load hosts of a command.
 pub(super) struct AgentHosts {

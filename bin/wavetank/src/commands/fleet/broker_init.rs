@@ -15,7 +15,7 @@ use super::broker_folder::{BrokerPorts, CA, CONFIG, CONTROLLER_SEED, broker_dir,
 use super::broker_serve;
 use super::selection::Selection;
 use crate::cli::{FleetBrokerArgs, FleetBrokerCommand, FleetBrokerInitArgs, HostArgs};
-use crate::run::output;
+use crate::output;
 
 const PORT: u16 = 4222;
 /// A broker with an address of its own listens on all of them.

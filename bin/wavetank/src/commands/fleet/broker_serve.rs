@@ -9,6 +9,7 @@ use rustix::event::{Timespec, poll};
 use serde_json::json;
 use wavetank_driver::{Clock, Signals};
 use wavetank_inventory::HostRole;
+use wavetank_runner::host_error;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::broker_folder::{BrokerFolder, CONFIG};
@@ -16,7 +17,6 @@ use super::kept_process::KeptProcess;
 use super::selection::Selection;
 use crate::cli::{FleetBrokerServeArgs, HostArgs, SshArgs};
 use crate::commands::agent::AgentLock;
-use crate::run::host_error;
 
 /// File that is locked by the process that serves.
 pub(super) const LOCK: &str = "broker.lock";

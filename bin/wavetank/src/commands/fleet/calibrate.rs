@@ -9,7 +9,7 @@ use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::agent_hosts::{AgentHosts, failure};
 use crate::cli::{FileFormat, FleetCalibrateArgs};
-use crate::run::output;
+use crate::output;
 
 /// Time for a calibration, which takes a minute.
 const CALIBRATE_MAX: Nanos = Nanos::from_secs(180);

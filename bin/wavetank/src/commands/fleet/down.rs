@@ -10,7 +10,7 @@ use super::agent_rows::{AgentRow, table};
 use super::broker_folder::{BrokerFolder, broker_dir};
 use super::broker_keeper::BrokerKeeper;
 use crate::cli::{FileFormat, FleetAgentArgs, FleetUpArgs, HostArgs};
-use crate::run::output;
+use crate::output;
 
 /// Time for the end of an agent, which it is given there.
 const STOP_MAX: Nanos = Nanos::from_secs(60);

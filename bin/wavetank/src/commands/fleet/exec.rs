@@ -6,12 +6,13 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::json;
 use wavetank_driver::Signals;
 use wavetank_inventory::{Host, HostOutput, fold_hosts, fold_outputs};
+use wavetank_runner::host_error;
 use wavetank_ssh::{HostEnd, HostEvent, HostRun, RemoteCommand, run_on_hosts};
 use wavetank_units::{ExitCode, UserError, sanitize, sanitize_lines};
 
 use super::selection::Selection;
 use crate::cli::{FileFormat, FleetExecArgs};
-use crate::run::{host_error, output};
+use crate::output;
 
 /// Exit code after an interrupt (128 + SIGINT).
 const INTERRUPTED: u8 = 130;

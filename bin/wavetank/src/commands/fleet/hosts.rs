@@ -6,7 +6,7 @@ use wavetank_units::{ExitCode, UserError};
 
 use super::selection::Selection;
 use crate::cli::{FileFormat, FleetHostsArgs};
-use crate::run::output;
+use crate::output;
 
 /// Prints the selected hosts. Nothing is connected to.
 pub(super) fn hosts(args: &FleetHostsArgs) -> Result<u8, UserError> {

@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use wavetank_fleet::constants::{ORPHAN_GRACE, START_TOLERANCE};
 use wavetank_inventory::HostRole;
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
+use wavetank_runner::{FleetLoad, FleetReach, FleetRun, FleetTolerance, Host};
 use wavetank_units::{UserError, unix_path};
 
 use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
 use crate::cli::{FleetRunArgs, HostArgs, SshArgs};
 use crate::commands::broker_access::open_broker;
-use crate::run::{FleetLoad, FleetReach, FleetRun, FleetTolerance, Host};
 
 /// Connects to the agents of all load hosts of a run's fleet, if it has one.
 ///

@@ -8,7 +8,7 @@ use super::broker_folder::{CA, CONFIG, CONTROLLER_SEED, seed_file};
 use super::broker_init::expiry;
 use super::manifest_files::{CarriedFiles, FOLDER};
 use crate::cli::FleetManifestArgs;
-use crate::run::output;
+use crate::output;
 
 /// Port of the broker.
 const PORT: u16 = 4222;

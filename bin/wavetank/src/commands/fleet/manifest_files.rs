@@ -6,12 +6,12 @@ use std::path::{Component, Path};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use wavetank_runner::Host;
 use wavetank_units::UserError;
 
 use crate::cli::{Command, ExperimentSource, FileArgs, FleetManifestArgs, LoadSource, ParseExit, parse};
 use crate::commands::plan::lowered;
 use crate::experiment::{DataLoading, ExperimentFile, with_absolute_paths};
-use crate::run::Host;
 
 /// Folder of the files in the controller's container.
 pub(super) const FOLDER: &str = "/etc/wavetank/experiment";

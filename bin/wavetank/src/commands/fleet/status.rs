@@ -7,7 +7,7 @@ use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 use super::agent_hosts::{AgentGreeting, AgentHosts, failure, greeting_in};
 use super::settle::listing;
 use crate::cli::{FileFormat, FleetAgentArgs};
-use crate::run::output;
+use crate::output;
 
 /// Time for a look at an agent.
 const LOOK_MAX: Nanos = Nanos::from_secs(30);

@@ -6,6 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::json;
 use wavetank_driver::{Clock, Signals};
 use wavetank_observe::{HostActivity, SAMPLE_END, SHELL_SAMPLER, ShellSample};
+use wavetank_runner::host_error;
 use wavetank_ssh::{HostEvent, RemoteCommand, run_on_hosts};
 use wavetank_units::{ExitCode, Nanos, UserError};
 
@@ -13,7 +14,7 @@ use super::selection::Selection;
 use super::top_table::{HostRow, table};
 use crate::cli::{FileFormat, FleetTopArgs};
 use crate::commands::terminal_width::terminal_width;
-use crate::run::{host_error, output};
+use crate::output;
 
 /// Time between two tables on a terminal.
 const REFRESH: Nanos = Nanos::from_secs(1);

@@ -3,7 +3,7 @@
 use wavetank_units::{ExitCode, UserError};
 
 use crate::cli::FleetUnitArgs;
-use crate::run::output;
+use crate::output;
 
 /// Prints a systemd unit for a permanent agent.
 pub(super) fn unit(args: &FleetUnitArgs) -> Result<u8, UserError> {

@@ -17,7 +17,7 @@ use super::program_file::ProgramFile;
 use super::up_plan::{UpPlan, plan};
 use super::up_scripts::{copy, found_files, probe, put, start};
 use crate::cli::{FileFormat, FleetUpArgs};
-use crate::run::output;
+use crate::output;
 
 /// Time for a look at a host. It computes the digest of a program there.
 const PROBE_MAX: Nanos = Nanos::from_secs(120);

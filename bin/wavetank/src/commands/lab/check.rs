@@ -11,7 +11,7 @@ use super::lab_file::LabFile;
 use super::preflight::Preflight;
 use crate::cli::FileFormat;
 use crate::experiment::{errors_json, remarks_json};
-use crate::run::output;
+use crate::output;
 
 /// Reads the file and everything it names, compares it with this machine where possible, and
 /// reports every error: diagnostics on stderr, a description of the lab on stdout. Exit 0 if the

@@ -4,7 +4,7 @@ use wavetank_driver::Clock;
 use wavetank_lab::LabFolder;
 use wavetank_units::{ExitCode, UserError};
 
-use crate::run::output;
+use crate::output;
 
 /// Removes the lab, or what remains of one that was killed. Exit 0 when all of it is gone.
 pub(super) fn down(folder: &LabFolder) -> Result<u8, UserError> {

@@ -3,11 +3,12 @@
 use rustix::event::{Timespec, poll};
 use wavetank_driver::{Clock, Signals};
 use wavetank_lab::{Client, LabFolder};
+use wavetank_runner::{host_error, revert_action, start_action};
 use wavetank_topology::{HostAction, parse_fault};
 use wavetank_units::{ExitCode, Nanos, UserError};
 
 use crate::cli::FaultCommand;
-use crate::run::{host_error, output, revert_action, start_action};
+use crate::output;
 
 /// Time between two checks for signals. A signal may arrive just before the wait, which then does
 /// not end early.

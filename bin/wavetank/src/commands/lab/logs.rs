@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
+use wavetank_store::os_error_text;
 use wavetank_units::{ExitCode, UserError};
 
 use super::log_follower::LogFollower;
-use crate::run::output::os_error_text;
 
 /// Time between two checks for new lines, because a file does not report them.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };

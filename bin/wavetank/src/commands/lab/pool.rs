@@ -8,7 +8,7 @@ use wavetank_topology::{parse_pool_change, pools_of};
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::{FileFormat, PoolCommand};
-use crate::run::output;
+use crate::output;
 
 /// Changes a server behind the host's balancers if requested, then shows the servers. Exit 0.
 pub(super) fn pool(

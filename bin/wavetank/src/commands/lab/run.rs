@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
+use wavetank_runner::{LabRun, RunConsole as _, first_load_host};
 use wavetank_topology::Lab;
 use wavetank_units::{ExitCode, UserError};
 
@@ -13,7 +14,7 @@ use crate::commands::fleet::tolerance;
 use crate::commands::planned_lab::PlannedLab;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
-use crate::run::{Console, LabRun, first_load_host, output};
+use crate::output::{self, Console};
 
 /// Runs a load test from the load hosts of the file's lab. The lab is created for the run and
 /// removed afterwards, unless it is already up. Errors of the run are reported before the lab is

@@ -7,7 +7,7 @@ use wavetank_lab::{HostStatus, LabStatus, LabsFolder, versioned};
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
-use crate::run::output;
+use crate::output;
 
 /// Shows all labs, or the one with this name. Exit 0, even if there is none.
 pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) -> Result<u8, UserError> {

@@ -10,7 +10,7 @@ use wavetank_units::{ExitCode, UserError};
 use super::lab_file::LabFile;
 use super::preflight::print_warnings;
 use super::status;
-use crate::run::output;
+use crate::output;
 
 /// Brings the file's lab up, under `name` if given, and describes it. Exit 0 when all of it is up.
 pub(super) fn up(labs: &LabsFolder, name: Option<&str>, file: &Path) -> Result<u8, UserError> {

@@ -10,6 +10,7 @@ use wavetank_netbench::{
 };
 use wavetank_netprobe::random_token;
 use wavetank_record::{ManySenderDoc, ManyToOneDoc, NetFailureDoc, NetPairDoc, Number};
+use wavetank_runner::{RunConsole as _, host_error};
 use wavetank_units::{Nanos, UserError};
 
 use super::fleet_hosts::FleetHosts;
@@ -18,7 +19,7 @@ use super::net_hosts::{NetHosts, select};
 use super::remote_end::RemoteEnd;
 use super::result::{Measured, announce, deliver};
 use crate::cli::NetMeasureArgs;
-use crate::run::{Console, host_error};
+use crate::output::Console;
 
 /// Time to start a process on a host, with its login.
 const START_MAX: Nanos = Nanos::from_secs(20);

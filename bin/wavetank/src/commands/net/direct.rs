@@ -8,12 +8,13 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Signals};
 use wavetank_netbench::{Direction, total_seconds};
 use wavetank_netprobe::{MeasuredPair, PairContext, measure_pair};
+use wavetank_runner::{RunConsole as _, host_error};
 use wavetank_units::{Nanos, UserError, sanitize};
 
 use super::result::{Measured, announce, deliver};
 use super::token_source::required_token;
 use crate::cli::NetMeasureArgs;
-use crate::run::{Console, host_error};
+use crate::output::Console;
 
 /// How often signals are looked at.
 const LOOK_AROUND: Duration = Duration::from_millis(100);

@@ -7,8 +7,9 @@ use wavetank_store::{NetFolder, RunsDir, new_id};
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use crate::cli::NetMeasureArgs;
-use crate::run::out_file::open_all;
-use crate::run::{Console, output};
+use crate::output::open_all;
+use crate::output::{self, Console};
+use wavetank_runner::RunConsole as _;
 
 /// What was measured so far.
 pub(super) struct Measured {

@@ -6,11 +6,12 @@ use std::time::Duration;
 use wavetank_driver::Signals;
 use wavetank_netbench::DEFAULT_PORT;
 use wavetank_netprobe::{NetServer, ServerLimits, random_token};
+use wavetank_runner::{RunConsole as _, host_error};
 use wavetank_units::{ExitCode, UserError};
 
 use super::token_source::given_token;
 use crate::cli::NetServeArgs;
-use crate::run::{Console, host_error, output};
+use crate::output::{self, Console};
 
 /// How often events are printed.
 const LOOK_AROUND: Duration = Duration::from_millis(200);

@@ -12,7 +12,7 @@ use wavetank_units::{ExitCode, UserError, sanitize};
 
 use super::terminal_width::terminal_width;
 use crate::cli::{FileFormat, PruneArgs, RunFilter, RunStatus, RunsArgs, RunsCommand};
-use crate::run::output;
+use crate::output;
 
 /// Runs the subcommand. Exit 0 on success, whatever the results of the runs; else 2.
 pub(crate) fn runs(args: RunsArgs) -> Result<u8, UserError> {

@@ -9,14 +9,15 @@ mod verdict;
 
 use wavetank_metrics::OpenOutputs;
 use wavetank_record::SearchDoc;
+use wavetank_runner::{Host, RunConsole as _, SharedOutputs};
 use wavetank_units::{ExitCode, UserError};
 
 use super::fleet::connect_fleet;
 use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
-use crate::run::out_file::open_all;
-use crate::run::{Console, Host, SharedOutputs, output};
+use crate::output::open_all;
+use crate::output::{self, Console};
 use search_loop::run_search;
 use subject::{SearchSubject, from_experiment, from_url};
 

@@ -6,7 +6,11 @@ use std::time::Duration;
 use wavetank_driver::{Clock, Signals, WallClock};
 use wavetank_plan::{Condition, Plan};
 use wavetank_record::{Blame, Number, RunRecord, SearchDoc, SearchRunDoc, Status, WallTime};
-use wavetank_report::level_text;
+use wavetank_report::{engine_line, level_text};
+use wavetank_runner::{
+    Execution, FinishedRun, Host, MetricsOutputs, RunConsole as _, SearchControl, SearchIdentity,
+    SharedOutputs, execute, host_error,
+};
 use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
 use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
@@ -17,10 +21,7 @@ use super::level::length_for;
 use super::subject::{PreparedRun, SearchSubject};
 use super::verdict::judged;
 use crate::cli::{SearchArgs, SearchVariable};
-use crate::run::{
-    Console, Execution, FinishedRun, Host, MetricsOutputs, SearchControl, SearchIdentity, SharedOutputs,
-    engine_line, execute, host_error,
-};
+use crate::output::Console;
 
 /// Approximate time per run for creating threads, opening connections and storing.
 const AROUND: Nanos = Nanos::from_millis(300);

@@ -9,6 +9,7 @@ use wavetank_journey::data::Table;
 use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
 use wavetank_record::LoadDoc;
 use wavetank_report::load_doc;
+use wavetank_runner::{Host, check_allowed, is_safe, lookup, tls_client};
 use wavetank_units::{Nanos, UserError};
 
 use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
@@ -16,7 +17,6 @@ use super::super::source_addresses::{check_sources, local_source_addresses};
 use super::level::level_rate;
 use crate::cli::{FileArgs, SearchArgs, SearchVariable, check_searchable, no_threshold};
 use crate::experiment::{ExperimentFile, TargetAddresses};
-use crate::run::{Host, check_allowed, check_target_counts_available, is_safe, lookup, tls_client};
 
 /// One request, or an experiment.
 pub(super) enum SearchSubject<'a> {
@@ -163,7 +163,7 @@ impl SearchSubject<'_> {
         }
         check_sources(host, &plan)?;
         if levelled.truth == Some(true) {
-            check_target_counts_available(&plan, None)?;
+            host.check_target_counts_available(&plan)?;
         }
         if !left_out.is_empty() {
             remarks.push(format!("left out: {}", left_out.join(", ")));

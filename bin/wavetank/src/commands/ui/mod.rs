@@ -9,12 +9,13 @@ use std::time::Duration;
 
 use rustix::termios::tcgetpgrp;
 use wavetank_driver::Signals;
+use wavetank_runner::{RunConsole as _, host_error, run_folder};
 use wavetank_ui::{UiConfig, UiServer};
 use wavetank_units::{ExitCode, UserError, sanitize};
 
 use super::control::leave_terminal;
 use crate::cli::UiArgs;
-use crate::run::{Console, host_error, output, run_folder};
+use crate::output::{self, Console};
 pub(crate) use page_process::start_page;
 
 /// How often to look for a signal and for Enter.

@@ -23,7 +23,7 @@ use self::spool_hosts::SpoolHosts;
 use self::spools::HostSpools;
 use self::unsettled_run::{UnsettledRun, cannot_settle};
 use crate::cli::{FileFormat, FleetSettleArgs};
-use crate::run::output;
+use crate::output;
 
 /// Settles a run, or all runs that the selected hosts keep intervals of. Exit 0 if the archives
 /// then have all intervals of all agents, else 1.

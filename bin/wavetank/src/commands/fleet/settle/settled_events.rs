@@ -7,10 +7,10 @@ use wavetank_plan::Plan;
 use wavetank_record::{
     AGENT_LOST, AgentEndDoc, EventLine, HookDoc, IntervalExtras, PHASE_ENDED, SETTLED, SampleLine,
 };
+use wavetank_runner::SampleStore;
 use wavetank_units::Nanos;
 
 use super::agent_facts::AgentFacts;
-use crate::run::SampleStore;
 
 /// Lines of journeys that are kept of what spools add.
 const LOGS_MAX: usize = 1_000;

@@ -6,10 +6,10 @@ use wavetank_fleet::{AgentEnd, Done, EndCause, JournalAgent, JournalRecord, Loss
 use wavetank_plan::Plan;
 use wavetank_record::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};
 use wavetank_report::lacking_agents;
+use wavetank_runner::end_doc;
 
 use super::agent_facts::AgentFacts;
 use crate::commands::agent::SpoolDoc;
-use crate::run::end_doc;
 
 /// A spool that was merged.
 pub(super) struct FetchedSpool {

@@ -9,7 +9,8 @@ use wavetank_record::{
     AgentDoc, AgentEndDoc, ConnectionMemory, EnvironmentDoc, EventLine, FleetDoc, FleetStatusDoc, HookDoc,
     PlanDoc, RunRecord, STOPPED_ON_LOSS,
 };
-use wavetank_report::lacking_agents;
+use wavetank_report::{RunFacts, build_record, lacking_agents};
+use wavetank_runner::note_fault;
 use wavetank_store::OpenedRun;
 use wavetank_units::{Nanos, UserError};
 
@@ -17,7 +18,6 @@ use super::agent_facts::AgentFacts;
 use super::settled_events::{hook_result, losses};
 use super::unsettled_run::cannot_settle;
 use crate::commands::report::{examples, setup, unread};
-use crate::run::{RunFacts, build_record, note_fault};
 
 /// Returns the record of a run with the agents `fleet`. `opened` is its completed archive, with the
 /// former record if there is one.

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use wavetank_lab::LabsFolder;
+use wavetank_runner::agent_folders;
 use wavetank_ssh::{HostEnd, HostRun};
 use wavetank_units::{Nanos, UserError, shell_quoted};
 
 use super::super::agent_hosts::{AgentHosts, HostScript, failure};
 use crate::cli::FleetSettleArgs;
-use crate::run::agent_folders;
 
 /// Time for a command on a host. Spools are read once to list them.
 const COMMAND_MAX: Nanos = Nanos::from_secs(300);

@@ -1,0 +1,89 @@
+//! Runs the plan's events: each at its time, recorded in the run log, and reverted however the run
+//! ends.
+
+use wavetank_record::{EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine};
+use wavetank_units::Nanos;
+
+use super::{LOOK_AROUND, RunController};
+use crate::event_runner::{EventRunner, EventUpdate};
+
+/// How long the end of a run waits for its events to be reverted. After that the lab reverts them
+/// once this process is gone.
+const TAKING_BACK_MAX: Nanos = Nanos::from_secs(15);
+
+impl RunController<'_> {
+    /// The same, with what the plan's events do to hosts.
+    pub(crate) fn with_events(mut self, deeds: Option<EventRunner>) -> Self {
+        self.deeds = deeds;
+        self
+    }
+
+    /// What is due is done, and what was done is written down.
+    pub(super) fn run_due_events(&mut self) {
+        // Before the start is agreed on, no clock shows what is due.
+        if self.zero == Nanos::ZERO {
+            return;
+        }
+        let now = self.clock.now();
+        let Some(deeds) = &mut self.deeds else { return };
+        if self.ending_early {
+            deeds.end();
+        }
+        let news = deeds.turn(now);
+        self.report_event_updates(news, now);
+    }
+
+    /// The load is over: every event is reverted.
+    pub(super) fn revert_events(&mut self) {
+        let Some(mut deeds) = self.deeds.take() else { return };
+        deeds.end();
+        let begun = self.clock.now();
+        let mut news = deeds.turn(begun);
+        loop {
+            let now = self.clock.now();
+            self.report_event_updates(std::mem::take(&mut news), now);
+            let hurried = self.signals.received() > 1;
+            if deeds.is_over() || hurried || now > begun.after(TAKING_BACK_MAX) {
+                return;
+            }
+            news = deeds.wait(LOOK_AROUND, now);
+        }
+    }
+
+    fn report_event_updates(&mut self, news: Vec<EventUpdate>, now: Nanos) {
+        for one in news {
+            let (event, at, kind, text) = match one {
+                EventUpdate::Begun { event, at } => {
+                    self.book.ledger.event_began(event, at);
+                    continue;
+                }
+                EventUpdate::Done { event, at } => (event, at, EVENT_DONE, self.deed_text(event, "")),
+                EventUpdate::Failed { event, at, why } => {
+                    self.book.ledger.event_failed(event);
+                    let text = self.deed_text(event, &format!(" could not be done: {}", why.message));
+                    self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
+                    (event, at, EVENT_FAILED, text)
+                }
+                EventUpdate::Undone { event, at } => {
+                    self.book.ledger.event_ended(event, at);
+                    (event, at, EVENT_UNDONE, self.deed_text(event, " reverted"))
+                }
+                EventUpdate::Stuck { event, at, why } => {
+                    let text = self.deed_text(event, &format!(" could not be reverted: {}", why.message));
+                    self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
+                    (event, at, EVENT_STUCK, text)
+                }
+            };
+            if kind == EVENT_DONE || kind == EVENT_UNDONE {
+                self.book.talk.info(&format!("event      {text}"));
+            }
+            self.book.event(EventLine { event: Some(event), ..EventLine::new(at, kind, text) }, now);
+        }
+    }
+
+    /// `app1: kill nginx`, and what became of it.
+    fn deed_text(&self, event: u16, became: &str) -> String {
+        let planned = &self.plan.events[usize::from(event)];
+        format!("{}: {}{became}", planned.host, planned.run)
+    }
+}

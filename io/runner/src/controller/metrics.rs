@@ -1,0 +1,34 @@
+//! Metrics for other systems while the run is in progress.
+
+use wavetank_measure::Interval;
+
+use super::RunController;
+use crate::live_metrics::LiveMetrics;
+
+impl RunController<'_> {
+    /// The same, with outputs of `--metrics`.
+    pub(crate) fn with_metrics(mut self, metrics: Option<LiveMetrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// Passes on the metrics after `interval`.
+    pub(super) fn export(&mut self, interval: &Interval) {
+        let Some(metrics) = &mut self.metrics else { return };
+        for (output, reason) in metrics.seal(self.book.ledger.totals(), interval, self.zero) {
+            self.book.talk.warn(&format!("metrics to {output} are being lost: {reason}; the load goes on"));
+        }
+    }
+
+    /// The run is over: the last metrics are sent, and losses are recorded.
+    pub(super) fn end_metrics(&mut self) {
+        let Some(mut metrics) = self.metrics.take() else { return };
+        // A second signal ends everything immediately.
+        let hurried = self.signals.received() > 1;
+        for loss in metrics.finish(self.book.ledger.totals(), self.zero, hurried) {
+            let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
+            self.book.talk.warn(&format!("{text}: {}", loss.reason));
+            self.event("metrics_lost", text);
+        }
+    }
+}

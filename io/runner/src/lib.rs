@@ -1,0 +1,72 @@
+//! Makes runs: the probe, the load by threads of this process or by agents of a fleet, the
+//! controller that watches it, and the record with its verdict.
+//!
+//! [`execute`] is a run. It prints through a [`RunConsole`], and everything else that it does is in
+//! its result, its archive and its control socket.
+
+mod agent_host;
+mod agent_run;
+mod certificate;
+mod console;
+mod control_replies;
+mod controller;
+mod dns_refresh;
+mod event_runner;
+mod execute;
+mod fleet_link;
+mod fleet_package;
+mod fleet_refusal;
+mod fleet_run;
+mod hooks;
+mod host;
+mod host_error;
+mod lab_agents;
+mod lab_evidence;
+mod lab_notes;
+mod lab_run;
+mod live_metrics;
+mod load_host;
+mod lookup;
+mod memory_growth;
+mod probe;
+mod reachability;
+mod redaction;
+mod remote_agents;
+mod remote_hosts;
+mod run_control;
+mod sample;
+mod sampling;
+mod search_control;
+mod server_counts;
+mod servers_counted;
+mod service_logs;
+mod shared_sources;
+mod source_check;
+mod tls;
+mod usage_at_start;
+
+pub use agent_run::AgentRun;
+pub use certificate::certificate_lines;
+pub use console::RunConsole;
+pub use controller::end_doc;
+use controller::{FleetResult, LoadResult, LoadSide, RunController};
+pub use event_runner::{revert_action, start_action};
+pub use execute::{Execution, FinishedRun, execute};
+pub use fleet_link::FleetReach;
+pub use fleet_run::{FleetLoad, FleetRun, FleetTolerance};
+use hooks::{HookResults, LoadContext, run_load};
+pub use host::Host;
+pub use host_error::host_error;
+pub use lab_agents::agent_folders;
+pub use lab_run::{LabRun, check_host_condition, first_load_host};
+pub use live_metrics::{MetricsOutputs, SharedOutputs};
+pub use lookup::{check_allowed, lookup};
+use probe::{ProbeResult, probe};
+pub use probe::{hint_for_unexpected_answer, is_safe};
+use run_control::RunControl;
+pub use run_control::run_folder;
+pub use sample::{SampleStore, note_fault};
+use sampling::{LabServer, SamplingConfig};
+pub use search_control::{SearchControl, SearchIdentity};
+pub use source_check::check_sources_bindable;
+pub use tls::tls_client;
