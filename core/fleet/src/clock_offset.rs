@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_units::Nanos;
 
-use crate::constants::{DRIFT_MAX_PPM, PROBE_EVERY, PROBES, PROBES_MAX};
+use crate::constants::{DRIFT_MAX_PPM, PROBE_EVERY, PROBE_EVERY_MAX, PROBES, PROBES_AT_ONCE_MAX, PROBES_MAX};
 
 /// Measures the offset of a clock with request and reply, and keeps the probe with the smallest
 /// round trip (Cristian's algorithm). The reply was stamped at some instant of the round trip, so
@@ -18,7 +18,32 @@ pub(crate) struct ClockOffset {
     replies: u32,
     needed: u32,
     send_at: Option<Nanos>,
+    /// Probes since the last reply.
+    unanswered: i64,
+    turn: ProbeTurn,
     best: Option<Sample>,
+}
+
+/// When an agent of a large fleet is probed. The agents take turns, so that probes and replies do
+/// not delay everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProbeTurn {
+    /// How long after the start of a measurement the agent gets its first probe.
+    delay: Nanos,
+    /// Time between two probes.
+    every: Nanos,
+}
+
+impl ProbeTurn {
+    /// The only agent.
+    pub(crate) const ALONE: Self = Self { delay: Nanos::ZERO, every: PROBE_EVERY };
+
+    /// The turn of agent `index` among `count`.
+    pub(crate) fn new(index: usize, count: usize) -> Self {
+        let turns = count.div_ceil(PROBES_AT_ONCE_MAX).max(1);
+        let time = |turns: usize| Nanos(PROBE_EVERY.0 * i64::try_from(turns).unwrap_or(i64::MAX));
+        Self { delay: time(index % turns), every: time(turns) }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +58,16 @@ struct Sample {
 impl ClockOffset {
     /// A clock of which nothing is known.
     pub(crate) const fn unknown() -> Self {
-        Self { pending: BTreeMap::new(), next_id: 0, replies: 0, needed: 0, send_at: None, best: None }
+        Self {
+            pending: BTreeMap::new(),
+            next_id: 0,
+            replies: 0,
+            needed: 0,
+            send_at: None,
+            unanswered: 0,
+            turn: ProbeTurn::ALONE,
+            best: None,
+        }
     }
 
     /// The controller's own clock.
@@ -43,9 +77,10 @@ impl ClockOffset {
     }
 
     /// Starts a measurement. The former result stays until a better one is known.
-    pub(crate) fn begin(&mut self, now: Nanos) {
+    pub(crate) fn begin(&mut self, turn: ProbeTurn, now: Nanos) {
         if self.best.is_none_or(|best| best.at != Nanos::MAX) {
-            (self.replies, self.needed, self.send_at) = (0, PROBES, Some(now));
+            (self.turn, self.unanswered) = (turn, 0);
+            (self.replies, self.needed, self.send_at) = (0, PROBES, Some(now.after(turn.delay)));
             self.pending.clear();
         }
     }
@@ -74,7 +109,10 @@ impl ClockOffset {
     /// The number of the probe to send now.
     pub(crate) fn poll_probe(&mut self, now: Nanos) -> Option<u64> {
         self.send_at.filter(|at| now >= *at)?;
-        self.send_at = Some(now.after(PROBE_EVERY));
+        // An agent or a link that is slow gets fewer probes, not more and more.
+        let every = Nanos(self.turn.every.0 * (1 + self.unanswered));
+        self.send_at = Some(now.after(every.min(PROBE_EVERY_MAX.max(self.turn.every))));
+        self.unanswered += 1;
         let id = self.next_id;
         self.next_id += 1;
         self.pending.insert(id, now);
@@ -96,6 +134,7 @@ impl ClockOffset {
             self.best = Some(sample);
         }
         self.replies += 1;
+        self.unanswered = 0;
         if self.replies >= self.needed {
             self.send_at = None;
         }
@@ -133,7 +172,7 @@ mod tests {
     fn check(offset: i64, delays: &[(i64, i64)]) {
         let mut clock = ClockOffset::unknown();
         let mut now = Nanos::from_secs(5);
-        clock.begin(now);
+        clock.begin(ProbeTurn::ALONE, now);
         assert!(!clock.is_measured());
         for (there, back) in delays {
             let id = clock.poll_probe(now).expect("a probe is due");
@@ -171,13 +210,47 @@ mod tests {
     fn more_probes_are_limited_and_a_shared_clock_needs_none() {
         let mut clock = ClockOffset::unknown();
         assert!(!clock.extend(Nanos::ZERO), "there is no measurement yet");
-        clock.begin(Nanos::ZERO);
+        clock.begin(ProbeTurn::ALONE, Nanos::ZERO);
         let extensions =
             std::iter::repeat_with(|| clock.extend(Nanos::ZERO)).take_while(|more| *more).count();
         assert_eq!(extensions as u32, PROBES_MAX / PROBES - 1);
         let mut shared = ClockOffset::shared();
-        shared.begin(Nanos::ZERO);
+        shared.begin(ProbeTurn::ALONE, Nanos::ZERO);
         assert!(shared.is_measured() && shared.send_at().is_none());
         assert_eq!(shared.error_at(Nanos::from_secs(1_000_000)), Some(Nanos::ZERO));
+    }
+
+    #[test]
+    fn agents_of_a_large_fleet_take_turns() {
+        let check = |count: usize, every_ms: i64| {
+            let turns: Vec<_> = (0..count).map(|index| ProbeTurn::new(index, count)).collect();
+            assert!(turns.iter().all(|turn| turn.every == Nanos::from_millis(every_ms)), "{count}");
+            for turn in &turns {
+                let same = turns.iter().filter(|other| other.delay == turn.delay).count();
+                assert!(same <= PROBES_AT_ONCE_MAX && turn.delay < turn.every, "{count}: {turn:?}");
+            }
+        };
+        check(1, 20);
+        check(80, 20);
+        check(81, 40);
+        check(1_000, 260);
+        check(10_000, 2_500);
+    }
+
+    #[test]
+    fn an_agent_that_does_not_answer_is_probed_less_and_less() {
+        let mut clock = ClockOffset::unknown();
+        clock.begin(ProbeTurn::ALONE, Nanos::ZERO);
+        let mut sent = Vec::new();
+        for millis in 0..1_000 {
+            let now = Nanos::from_millis(millis);
+            sent.extend(clock.poll_probe(now).map(|id| (id, now)));
+        }
+        let millis: Vec<i64> = sent.iter().map(|(_, at)| at.0 / 1_000_000).collect();
+        assert_eq!(millis, [0, 20, 60, 120, 200, 300, 420, 560, 720, 900]);
+        let now = Nanos::from_secs(1);
+        clock.handle_reply(sent[9].0, now, now);
+        let next = clock.poll_probe(Nanos::from_secs(2)).and(clock.send_at());
+        assert_eq!(next, Some(Nanos::from_millis(2_020)), "it answers again");
     }
 }

@@ -24,8 +24,12 @@ pub const CHANGE_ARRIVAL_MIN: Nanos = Nanos::from_millis(50);
 /// Users of several agents continue from a rendezvous this long after the controller has seen that
 /// all are there, and the way to the agents in addition: their load threads check every 20 ms.
 pub const RELEASE_AHEAD: Nanos = Nanos::from_millis(50);
-/// An unanswered command is repeated this often.
+/// An unanswered command is repeated this often at first.
 pub const REPEAT_EVERY: Nanos = Nanos::from_millis(250);
+/// After this many repetitions without an answer, each time until the next one is twice as long.
+pub const REPEATS_QUICK: u32 = 4;
+/// Longest time between two repetitions: preparing may take minutes, and all agents do it.
+pub const REPEAT_EVERY_MAX: Nanos = Nanos::from_secs(2);
 /// Most unanswered commands at a time; an agent remembers as many answers.
 pub const UNANSWERED_MAX: u64 = 32;
 /// Agents of the fleet get this long to report to the controller.
@@ -47,8 +51,13 @@ pub const START_TOLERANCE: Nanos = Nanos::from_millis(5);
 pub const PROBES: u32 = 8;
 /// Most probes in one measurement. More than [`PROBES`] are made while the result is too uncertain.
 pub const PROBES_MAX: u32 = 64;
-/// Time between two probes.
+/// Time between two probes of an agent. In a fleet with more than [`PROBES_AT_ONCE_MAX`] agents it
+/// is a multiple of this.
 pub const PROBE_EVERY: Nanos = Nanos::from_millis(20);
+/// Most agents that are probed in [`PROBE_EVERY`]: 4,000 probes per second, whatever the fleet.
+pub const PROBES_AT_ONCE_MAX: usize = 80;
+/// Longest time between two probes of an agent that does not answer, unless the fleet is larger.
+pub const PROBE_EVERY_MAX: Nanos = Nanos::SECOND;
 /// Offsets of clocks are measured again this often.
 pub const CLOCK_EVERY: Nanos = Nanos::from_secs(10);
 /// Most that two clocks drift apart, in millionths: the kernel slews a clock by at most 500 ppm.

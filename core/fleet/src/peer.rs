@@ -6,7 +6,9 @@ use wavetank_pace::Partition;
 use wavetank_units::Nanos;
 
 use crate::clock_offset::ClockOffset;
-use crate::constants::{BEATS_MISSED_MAX, REPEAT_EVERY, RESEND_MAX, UNANSWERED_MAX};
+use crate::constants::{
+    BEATS_MISSED_MAX, REPEAT_EVERY, REPEAT_EVERY_MAX, REPEATS_QUICK, RESEND_MAX, UNANSWERED_MAX,
+};
 use crate::hello::{Capabilities, Hello};
 use crate::message::{
     AgentId, AgentPayload, AgentState, Command, ControllerPayload, Done, EndCause, RefusalReason,
@@ -31,6 +33,8 @@ pub(crate) struct Peer {
     unanswered: VecDeque<(u64, Command)>,
     next_seq: u64,
     repeat_at: Option<Nanos>,
+    /// How often unanswered commands were repeated since the last command or answer.
+    repeats: u32,
     pub(crate) prepared: bool,
     /// It is known what the agent was doing when the controller was restarted.
     pub(crate) resumed: bool,
@@ -90,6 +94,7 @@ impl Peer {
             unanswered: VecDeque::new(),
             next_seq: 1,
             repeat_at: None,
+            repeats: 0,
             prepared: false,
             resumed: true,
             state: AgentState::Idle,
@@ -162,7 +167,9 @@ impl Peer {
         let seq = self.next_seq;
         self.next_seq += 1;
         self.unanswered.push_back((seq, command.clone()));
-        self.repeat_at.get_or_insert(now.after(REPEAT_EVERY));
+        self.repeats = 0;
+        let first = now.after(REPEAT_EVERY);
+        self.repeat_at = Some(self.repeat_at.map_or(first, |at| at.min(first)));
         ControllerPayload::Command { seq, command }
     }
 
@@ -185,7 +192,10 @@ impl Peer {
 
     /// Sends all unanswered commands again.
     pub(crate) fn resend_unanswered(&mut self, now: Nanos) -> Vec<ControllerPayload> {
-        self.repeat_at = (!self.unanswered.is_empty()).then(|| now.after(REPEAT_EVERY));
+        self.repeats = self.repeats.saturating_add(1);
+        let doublings = self.repeats.saturating_sub(REPEATS_QUICK).min(REPEAT_EVERY_MAX.0.ilog2());
+        let wait = Nanos(REPEAT_EVERY.0.saturating_mul(1 << doublings)).min(REPEAT_EVERY_MAX);
+        self.repeat_at = (!self.unanswered.is_empty()).then(|| now.after(wait));
         self.unanswered
             .iter()
             .map(|(seq, command)| ControllerPayload::Command { seq: *seq, command: command.clone() })
@@ -269,6 +279,7 @@ impl Peer {
     /// Take a command off, if it is still unanswered.
     fn answered(&mut self, seq: u64) -> Option<Command> {
         let place = self.unanswered.iter().position(|(number, _)| *number == seq)?;
+        self.repeats = 0;
         self.unanswered.remove(place).map(|(_, command)| command)
     }
 }

@@ -5,6 +5,7 @@ use wavetank_units::Nanos;
 
 use super::{Controller, ControllerState};
 use crate::action::ControllerNotice;
+use crate::clock_offset::ProbeTurn;
 use crate::constants::{CLOCK_EVERY, STOP_MAX};
 use crate::journal::{JournalAgent, JournalRecord};
 use crate::message::Command;
@@ -41,7 +42,9 @@ impl Controller {
         self.clocks_at = now.after(CLOCK_EVERY);
         // Before the offer no agent is certain to take part.
         if self.state != ControllerState::Gathering {
-            self.peers.iter_mut().filter(|peer| !peer.lost).for_each(|peer| peer.clock.begin(now));
+            let count = self.peers.len();
+            let peers = self.peers.iter_mut().enumerate().filter(|(_, peer)| !peer.lost);
+            peers.for_each(|(index, peer)| peer.clock.begin(ProbeTurn::new(index, count), now));
             self.timers.set(&self.peers);
         }
     }
