@@ -7,7 +7,7 @@ use wavetank_testkit::{Program, RunResult, Running, Script, Signal, is_long, pol
 
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, of_agent, target, with_hosts};
 
-const LINK: &str = "nats://127.0.0.1:4222";
+pub(crate) const LINK: &str = "nats://127.0.0.1:4222";
 const RATE: u64 = 200;
 
 fn script() -> Script {

@@ -25,6 +25,7 @@ mod fleet_manifest;
 mod fleet_many;
 mod fleet_rebalance;
 mod fleet_rendezvous;
+mod fleet_replay;
 mod fleet_run;
 mod fleet_run_faults;
 mod fleet_run_refused;
