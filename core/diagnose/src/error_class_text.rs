@@ -132,11 +132,27 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
         (ErrorClass::ConnectTimeout, Some(detail)) if detail.contains("TLS handshake") => {
             "does this port speak TLS? If it does, it is slow at it: --connect-timeout covers connect and handshake"
         }
-        (ErrorClass::Protocol, Some(detail)) if detail.contains("TLS") => {
-            "this port speaks TLS: https:// instead of http://"
-        }
+        (ErrorClass::Protocol, Some(detail)) => protocol_hint(detail).unwrap_or(hint(class)),
         _ => hint(class),
     }
+}
+
+/// Returns the hint for a response that is not valid, with the message `detail`.
+fn protocol_hint(detail: &str) -> Option<&'static str> {
+    let known = [
+        ("speaks TLS", "this port speaks TLS: https:// instead of http://"),
+        ("speaks HTTP/2", "use HTTP/2: --http 2, or `version: 2` under http: in an experiment file"),
+        ("agree on HTTP/2", "leave --http 2 or `version: 2` out: the server offers another version of HTTP"),
+        (
+            "body is damaged",
+            "compare with `curl --compressed`; a proxy or the server changed or cut the body",
+        ),
+        (
+            "Content-Encoding names",
+            "the server names a coding that its body does not have: check its settings",
+        ),
+    ];
+    known.iter().find(|(text, _)| detail.contains(text)).map(|(_, hint)| *hint)
 }
 
 /// Returns the hint for a challenge that was not answered, with the message `detail`.

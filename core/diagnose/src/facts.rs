@@ -1,8 +1,8 @@
 //! [`Facts`]: everything a verdict is composed of.
 
 use wavetank_measure::{
-    ErrorClass, GeneratorHealth, Ledger, Observations, Selection, Stalls, ThresholdResult, Totals,
-    TotalsView, Violation,
+    ErrorClass, FailureTimes, GeneratorHealth, Ledger, Observations, Selection, Stalls, ThresholdResult,
+    Totals, TotalsView, Violation,
 };
 use wavetank_plan::{Load, Plan};
 
@@ -26,6 +26,8 @@ pub struct Facts<'a> {
     pub validity: GeneratorHealth,
     /// When no request ended though enough of them waited.
     pub standstills: Stalls,
+    /// When requests failed.
+    pub failure_times: &'a FailureTimes,
     /// Counters that do not add up.
     pub violations: &'a [Violation],
     /// How the run ended.
@@ -59,6 +61,7 @@ impl<'a> Facts<'a> {
             stop: ledger.stop_result(),
             validity: ledger.validity(),
             standstills: ledger.standstills(),
+            failure_times: ledger.failure_times(),
             violations: ledger.violations(),
             ending,
             circumstances,

@@ -1,6 +1,6 @@
 //! How requests failed: the classes that matter, and failures that share one age.
 
-use wavetank_measure::{ErrorClass, Histogram};
+use wavetank_measure::{ErrorClass, FailureTime, Histogram};
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
@@ -60,6 +60,7 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     if class == ErrorClass::Status {
         evidence.extend(error_class_text::unexpected_statuses(case));
     }
+    evidence.extend(when(case, class));
     let fault = case.fault(class);
     evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
@@ -67,6 +68,19 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
     let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
     Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
+}
+
+/// Returns when requests failed with `class`, unless they did in most of the time. A closed load
+/// fails much more often in an outage than it succeeds otherwise, so that counts do not show how
+/// long the outage was.
+fn when(case: &RuleInput<'_>, class: ErrorClass) -> Option<String> {
+    let times = case.facts.failure_times;
+    let time = times.of(class)?;
+    let rare = time.length.0.saturating_mul(2) <= times.measured().0;
+    rare.then(|| {
+        let FailureTime { from, until, length } = time;
+        format!("in {length} of {}, between {from} and {until}", times.measured())
+    })
 }
 
 /// Returns the age that most failures share and their number, if they do.

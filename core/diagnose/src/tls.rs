@@ -31,7 +31,10 @@ const CURES: [(&[&str], &str); 18] = [
     ),
     (&["our certificate"], "--cert with a certificate that the target trusts and that is valid now"),
     (&["(SNI)"], "--sni NAME, or the name the target knows in the URL and --connect-to HOST:PORT"),
-    (&["(ALPN)"], "--alpn with a protocol that the target has; --alpn none offers nothing"),
+    (
+        &["(ALPN)"],
+        "does the target speak only HTTP/2? --http 2; else --alpn with a protocol that it has, or --alpn none",
+    ),
     (
         &["handshake_failure"],
         "leave --tls, --tls-groups and --tls-ciphers out; or the target wants a certificate: --cert FILE --key FILE",

@@ -3,7 +3,7 @@
 use wavetank_grpc::MessageError;
 
 use crate::auth::ChallengeFault;
-use crate::content::ContentFault;
+use crate::content::{Coding, ContentFault};
 
 /// Maximum number of bytes of an address in a message.
 const TOLD_BYTES_MAX: usize = 200;
@@ -18,8 +18,8 @@ pub enum FollowUpError {
     NoAddress,
     /// The body has a content coding that is not supported.
     UnknownCoding(String),
-    /// The body does not match its content coding.
-    Content(ContentFault),
+    /// The body cannot be decoded with its content coding.
+    Content(Coding, ContentFault),
     /// The body is not what the called gRPC method returns.
     Message(MessageError),
     /// An embedded resource returned this status.
@@ -45,12 +45,7 @@ impl FollowUpError {
                 "the body's Content-Encoding {} is not supported (hint: use gzip, deflate, br or zstd)",
                 shown(coding)
             ),
-            Self::Content(ContentFault::Broken) => "the body does not match its Content-Encoding".to_owned(),
-            Self::Content(ContentFault::Truncated) => "the encoded body is incomplete".to_owned(),
-            Self::Content(ContentFault::Checksum) => "the checksum of the encoded body is wrong".to_owned(),
-            Self::Content(ContentFault::TooLarge) => {
-                "the decoded body is too long to be evaluated".to_owned()
-            }
+            Self::Content(coding, fault) => damaged(coding.name(), *fault),
             Self::Message(error) => error.to_string(),
             Self::Resource(address, status) => {
                 format!("the embedded resource {} returned status {status}", shown(address))
@@ -64,6 +59,17 @@ impl FollowUpError {
                 format!("the resources embedded in {} exceed the size limit", shown(address))
             }
         }
+    }
+}
+
+/// Returns the message for a body in `coding` with this fault.
+fn damaged(coding: &str, fault: ContentFault) -> String {
+    match fault {
+        ContentFault::NotCoded => format!("the body is not {coding}, which its Content-Encoding names"),
+        ContentFault::Broken => format!("the {coding} body is damaged: its data is not valid"),
+        ContentFault::Truncated => format!("the {coding} body is damaged: it ends too early"),
+        ContentFault::Checksum => format!("the {coding} body is damaged: its checksum is wrong"),
+        ContentFault::TooLarge => "the decoded body is too long to be evaluated".to_owned(),
     }
 }
 

@@ -7,8 +7,9 @@ use crate::impacts::ImpactTracker;
 use crate::observed::is_whole;
 use crate::stall_detector::StallDetector;
 use crate::{
-    ErrorClass, GeneratorHealth, GeneratorHealthTracker, HostSample, Impact, Interval, Observations, Stalls,
-    TargetSample, ThresholdEvaluator, ThresholdResult, TotalFailureDetector, Totals, Violation,
+    ErrorClass, FailureTimes, GeneratorHealth, GeneratorHealthTracker, HostSample, Impact, Interval,
+    Observations, Stalls, TargetSample, ThresholdEvaluator, ThresholdResult, TotalFailureDetector, Totals,
+    Violation,
 };
 
 /// Evaluates one run: every merged interval is added once, in order, and all results follow from
@@ -20,6 +21,7 @@ pub struct Ledger {
     watch: GeneratorHealthTracker,
     standstills: StallDetector,
     hopeless: TotalFailureDetector,
+    failure_times: FailureTimes,
     violations: Vec<Violation>,
     /// Intervals are known to be missing.
     gaps: bool,
@@ -39,6 +41,7 @@ impl Ledger {
             watch: GeneratorHealthTracker::new(plan),
             standstills: StallDetector::new(plan),
             hopeless: TotalFailureDetector::new(plan),
+            failure_times: FailureTimes::default(),
             violations: Vec::new(),
             gaps: false,
             observed: Observations::default(),
@@ -121,6 +124,7 @@ impl Ledger {
         self.watch.add(interval, self.totals.spans());
         self.standstills.add(interval, self.totals.spans());
         self.hopeless.add(interval);
+        self.failure_times.add(interval, self.totals.spans());
         self.impacts.add(interval, self.totals.spans());
         let checked = self.totals.check();
         self.note(checked)
@@ -170,6 +174,11 @@ impl Ledger {
     /// ([`ThresholdEvaluator::stop_result`]).
     pub fn stop_result(&self) -> Option<ThresholdResult> {
         self.judge.stop_result()
+    }
+
+    /// When requests failed, by class.
+    pub const fn failure_times(&self) -> &FailureTimes {
+        &self.failure_times
     }
 
     /// The class in which everything failed, if the run is hopeless at the latest seal.

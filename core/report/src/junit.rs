@@ -124,8 +124,12 @@ fn finding_text(finding: &Finding) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// Whether another case says why the run failed. No other case says why its load was cut short.
+/// Whether another case says why the run failed. No other case says why its load was cut short, or
+/// how every request failed.
 fn is_explained_elsewhere(record: &RunRecord) -> bool {
+    if record.requests.done == 0 && record.requests.failed > 0 {
+        return false;
+    }
     let state = |threshold| ThresholdState::for_threshold(record, threshold);
     let broken = record.thresholds.iter().any(|threshold| state(threshold) == ThresholdState::Broken);
     let after = record

@@ -183,6 +183,11 @@ pub fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> Option<S
     if https {
         return Some("the target requires TLS on this port: use https:// instead of http://".to_owned());
     }
+    if wants_http2(answer) {
+        let hint =
+            "the target speaks HTTP/2 on this port: use --http 2, or `version: 2` in an experiment file";
+        return Some(hint.to_owned());
+    }
     if answer.status == 401
         && !plan.http.expect.contains(401)
         && let Some(hint) = of_challenge(answer)
@@ -216,10 +221,29 @@ fn of_challenge(answer: &ProbeAnswer) -> Option<&'static str> {
     }
 }
 
-/// nginx and Apache answer plain HTTP on a TLS port with a specific response of status 400.
+/// Servers answer plain HTTP on a TLS port with a page of status 400, each with its own text:
+/// nginx, Apache, Go, Tomcat.
 fn wants_tls(answer: &ProbeAnswer) -> bool {
+    let texts = ["HTTPS port", "SSL-enabled server port", "HTTPS server", "port requires TLS"];
     let body = String::from_utf8_lossy(&answer.body);
-    answer.status == 400 && ["HTTPS port", "SSL-enabled server port"].iter().any(|words| body.contains(words))
+    answer.status == 400 && texts.iter().any(|text| body.contains(text))
+}
+
+/// A server of HTTP/2 alone refuses HTTP/1 with a status that says so, with an upgrade (RFC 9110
+/// §15.5.22), or with a page as Node.js has.
+fn wants_http2(answer: &ProbeAnswer) -> bool {
+    if answer.version == HttpVersion::Http2 || answer.version == HttpVersion::Http3 {
+        return false;
+    }
+    let head = String::from_utf8_lossy(&answer.head).to_ascii_lowercase();
+    let upgrade = head.lines().any(|line| line.starts_with("upgrade:") && line.contains("h2"));
+    match answer.status {
+        426 => upgrade,
+        // RFC 9110 §15.6.6, and the status of load balancers of AWS.
+        505 | 464 => true,
+        400 | 403 => String::from_utf8_lossy(&answer.body).contains("expected `h2`"),
+        _ => false,
+    }
 }
 
 /// Returns a hint for a response with an unexpected status.

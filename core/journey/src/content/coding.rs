@@ -27,6 +27,33 @@ impl Coding {
         applied.map(Self::from_name).collect()
     }
 
+    /// The name of the coding.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "identity",
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Br => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// Whether `body` may begin a body in this coding. Only gzip and zstd have a fixed start.
+    pub(super) fn may_begin(self, body: &[u8]) -> bool {
+        let starts: &[&[u8]] = match self {
+            Self::Gzip => &[b"\x1f\x8b"],
+            // A frame, or a skippable one, of which the first byte varies.
+            Self::Zstd => &[b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"],
+            Self::Identity | Self::Deflate | Self::Br => return true,
+        };
+        let skippable = |at: usize, byte: u8| if at == 0 && byte >> 4 == 5 { 0x50 } else { byte };
+        let fits = |start: &&[u8]| {
+            let pairs = body.iter().zip(*start).enumerate();
+            pairs.into_iter().all(|(at, (byte, wanted))| skippable(at, *byte) == *wanted)
+        };
+        starts.iter().any(fits)
+    }
+
     fn from_name(name: &[u8]) -> Option<Self> {
         let known: [(&[u8], Self); 5] = [
             (b"gzip", Self::Gzip),
@@ -42,6 +69,20 @@ impl Coding {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_shows_the_coding() {
+        let check = |coding: Coding, body: &[u8], expected: bool| {
+            assert_eq!(coding.may_begin(body), expected, "{coding:?} {body:?}");
+        };
+        check(Coding::Gzip, b"\x1f\x8b\x08", true);
+        check(Coding::Gzip, b"\x1f", true);
+        check(Coding::Gzip, b"{}", false);
+        check(Coding::Zstd, b"\x28\xb5\x2f\xfd\0", true);
+        check(Coding::Zstd, b"\x5a\x2a\x4d\x18\0", true);
+        check(Coding::Zstd, b"<html>", false);
+        check(Coding::Br, b"<html>", true);
+    }
 
     #[test]
     fn headers_name_their_coding() {

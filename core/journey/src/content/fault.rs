@@ -3,6 +3,8 @@
 /// The reason why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentFault {
+    /// The bytes do not begin like this coding.
+    NotCoded,
     /// The bytes are not valid in this coding.
     Broken,
     /// The body ended too early.

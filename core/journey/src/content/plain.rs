@@ -35,16 +35,20 @@ pub fn decode_body<'a>(
     // The coding that was applied last is removed first.
     let Some(last) = codings.pop() else { return Ok(answer.body) };
     buffer.clear();
-    decode(last, answer.body, buffer).map_err(FollowUpError::Content)?;
+    decode(last, answer.body, buffer)?;
     for coding in codings.into_iter().rev() {
         let coded = std::mem::take(buffer);
-        decode(coding, &coded, buffer).map_err(FollowUpError::Content)?;
+        decode(coding, &coded, buffer)?;
     }
     Ok(buffer)
 }
 
-fn decode(coding: Coding, body: &[u8], out: &mut Vec<u8>) -> Result<(), ContentFault> {
+fn decode(coding: Coding, body: &[u8], out: &mut Vec<u8>) -> Result<(), FollowUpError> {
     let mut decoder = Decoder::new(coding, PLAIN_BYTES_MAX);
-    decoder.feed(body, out)?;
-    decoder.finish(out)
+    decoder.feed(body, out).and_then(|()| decoder.finish(out)).map_err(|fault| match fault {
+        ContentFault::Broken if !coding.may_begin(body) => {
+            FollowUpError::Content(coding, ContentFault::NotCoded)
+        }
+        fault => FollowUpError::Content(coding, fault),
+    })
 }

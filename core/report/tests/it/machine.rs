@@ -49,6 +49,10 @@ fn the_case_of_the_run_has_the_reason_of_every_ending() {
     check(&stopped, &["<failure", "stopped after 10 s of 10 s"]);
     check(&failed(), &[]);
     assert!(!junit(&failed()).split("<testcase ").nth(1).expect("a case").contains("<failure"));
+    // A run without any success has failed, whatever its thresholds say of it.
+    let mut nothing = failed();
+    (nothing.requests.failed, nothing.requests.done) = (nothing.requests.offered, 0);
+    check(&nothing, &["<failure message="]);
 }
 
 /// Slow requests of a run that passed are no news.

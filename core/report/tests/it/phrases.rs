@@ -119,7 +119,7 @@ const IN_PIECES: [&str; 19] = [
     "{check}: found {instead}",
 ];
 /// Texts of makers that are never in a record: hints, rules of filters, texts to search for.
-const NOT_STORED: [&str; 32] = [
+const NOT_STORED: [&str; 35] = [
     "{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things",
     "run {name}",
     "compare runs of the same load; the target may differ",
@@ -137,6 +137,9 @@ const NOT_STORED: [&str; 32] = [
     "--speed {factor}",
     "HTTPS port",
     "SSL-enabled server port",
+    "HTTPS server",
+    "port requires TLS",
+    "expected `h2`",
     "run `wavetank lab down`, then `wavetank lab up`",
     "run `wavetank lab down` to remove the lab",
     "look at `ulimit -u`",

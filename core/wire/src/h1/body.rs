@@ -27,12 +27,12 @@ enum Stage {
     UntilClose,
     Size,
     SizeLf,
-    /// White space after a size; only `;` may follow.
+    /// White space after a size, with which some servers fill its line.
     BeforeExtension,
-    /// After `;`: a name.
+    /// After `;`: a name, which some servers leave out.
     ExtensionStart,
     ExtensionName,
-    /// White space after a name; `=` or `;` follows.
+    /// White space after a name; `=`, `;` or the end follows.
     AfterName,
     /// After `=`: a token or a quoted string.
     ValueStart,
@@ -41,7 +41,7 @@ enum Stage {
     QuotedPair,
     /// After a quoted string.
     AfterValue,
-    /// White space after a value; only `;` may follow.
+    /// White space after a value; `;` or the end follows.
     AfterValueSpace,
     Data,
     DataCr,
@@ -205,9 +205,10 @@ impl Body {
                 Ok(Stage::BeforeExtension)
             }
             (Stage::BeforeExtension, b';') => Ok(Stage::ExtensionStart),
+            (Stage::BeforeExtension, b'\r') => Ok(Stage::SizeLf),
             (Stage::SizeLf, b'\n') => self.start_chunk(limits),
             (Stage::DataCr, b'\r') => Ok(Stage::DataLf),
-            (Stage::DataCr, b'\n') => Err(Reason::BareLf),
+            (Stage::BeforeExtension | Stage::DataCr, b'\n') => Err(Reason::BareLf),
             (Stage::DataLf, b'\n') => {
                 (self.left, self.digits, self.extra) = (0, 0, 0);
                 Ok(Stage::Size)
@@ -254,8 +255,24 @@ impl Body {
                 | Stage::AfterValueSpace,
                 b';',
             ) => Ok(Stage::ExtensionStart),
-            (Stage::ExtensionName | Stage::ValueToken | Stage::AfterValue, b'\r') => Ok(Stage::SizeLf),
-            (Stage::ExtensionName | Stage::ValueToken | Stage::AfterValue, b'\n') => Err(Reason::BareLf),
+            (
+                Stage::ExtensionStart
+                | Stage::ExtensionName
+                | Stage::AfterName
+                | Stage::ValueToken
+                | Stage::AfterValue
+                | Stage::AfterValueSpace,
+                b'\r',
+            ) => Ok(Stage::SizeLf),
+            (
+                Stage::ExtensionStart
+                | Stage::ExtensionName
+                | Stage::AfterName
+                | Stage::ValueToken
+                | Stage::AfterValue
+                | Stage::AfterValueSpace,
+                b'\n',
+            ) => Err(Reason::BareLf),
             _ => Err(Reason::BadChunkExtension),
         }
     }

@@ -26,8 +26,10 @@ pub enum FaultKind {
 pub enum Reason {
     /// The first bytes are not those of an HTTP status line.
     NotHttp,
-    /// A SETTINGS frame, with which a server starts an HTTP/2 connection (RFC 9113 §3.4).
+    /// A frame with which a server starts or ends an HTTP/2 connection: SETTINGS or GOAWAY.
     Http2,
+    /// A record of TLS: an alert, or a handshake message (RFC 8446 §5.1).
+    Tls,
     /// HTTP, but not version 1.0 or 1.1.
     Version,
     /// The status code is not three digits from 100 to 999, or is not set off by single spaces.
@@ -99,7 +101,8 @@ impl Reason {
     pub const fn text(self) -> &'static str {
         match self {
             Self::NotHttp => "the data does not begin like HTTP",
-            Self::Http2 => "the server speaks HTTP/2; --http 2 and version: 2 use it",
+            Self::Http2 => "the server speaks HTTP/2, not HTTP/1.1",
+            Self::Tls => "the server speaks TLS, not plain HTTP",
             Self::Version => "the HTTP version is not 1.0 or 1.1",
             Self::BadStatus => "the status line has no three-digit status code",
             Self::BareCr => "a carriage return is not followed by a line feed",

@@ -60,21 +60,37 @@ pub(crate) fn reason_phrase_in(raw: &[u8]) -> &[u8] {
     rest.strip_prefix(b" ").unwrap_or(rest)
 }
 
-/// Distinguishes a server of HTTP/2 from other protocols. Its first frame is SETTINGS: a length
-/// that is a multiple of 6, type 4, no flags, stream 0 (RFC 9113 §6.5). The frame's header has no
-/// line feed, so the result does not depend on a line.
+/// Distinguishes servers of HTTP/2 and TLS from other protocols. More bytes are awaited while they
+/// may be either: a prefix of such a start has no line feed except in its last byte, so the result
+/// does not depend on a line.
 #[cold]
 fn not_http1(begun: &[u8]) -> Result<(), Reason> {
-    const REST: &[u8; 6] = b"\x04\0\0\0\0\0";
-    let fits = begun.iter().enumerate().take(9).all(|(at, &byte)| match at {
-        0 | 1 => byte == 0,
-        2 => byte % 6 == 0,
-        _ => byte == REST[at - 3],
-    });
-    match fits {
-        true if begun.len() >= 9 => Err(Reason::Http2),
-        true => Ok(()),
-        false => Err(Reason::NotHttp),
+    let starts = [(frame_fits as fn(usize, u8) -> bool, 9, Reason::Http2), (record_fits, 3, Reason::Tls)];
+    for (fits, length, reason) in starts {
+        if begun.iter().enumerate().take(length).all(|(at, &byte)| fits(at, byte)) {
+            return if begun.len() >= length { Err(reason) } else { Ok(()) };
+        }
+    }
+    Err(Reason::NotHttp)
+}
+
+/// The header of a first frame of HTTP/2 (RFC 9113 §4.1): a length, type 4 (SETTINGS) or 7
+/// (GOAWAY), no flags, stream 0.
+const fn frame_fits(at: usize, byte: u8) -> bool {
+    match at {
+        // A line feed in the length would end a line.
+        2 => byte != b'\n',
+        3 => matches!(byte, 4 | 7),
+        _ => byte == 0,
+    }
+}
+
+/// A record of TLS: its type (alert or handshake), version 3.
+const fn record_fits(at: usize, byte: u8) -> bool {
+    match at {
+        0 => matches!(byte, 0x15 | 0x16),
+        1 => byte == 3,
+        _ => byte <= 4,
     }
 }
 

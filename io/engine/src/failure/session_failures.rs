@@ -53,17 +53,15 @@ impl Failure {
 /// Returns the error class of a request with a follow-up that failed.
 const fn of_stray(stray: &FollowUpError) -> ErrorClass {
     match stray {
+        FollowUpError::Content(_, ContentFault::TooLarge) | FollowUpError::ResourcesTooLarge(_) => {
+            ErrorClass::BodyLimit
+        }
         FollowUpError::Elsewhere(_) => ErrorClass::Other,
         FollowUpError::Message(MessageError::TooLarge) => ErrorClass::BodyLimit,
-        FollowUpError::Message(_)
-        | FollowUpError::NoAddress
-        | FollowUpError::Content(ContentFault::Broken | ContentFault::Truncated | ContentFault::Checksum) => {
+        FollowUpError::Message(_) | FollowUpError::NoAddress | FollowUpError::Content(..) => {
             ErrorClass::Protocol
         }
         FollowUpError::UnknownCoding(_) => ErrorClass::Check,
-        FollowUpError::Content(ContentFault::TooLarge) | FollowUpError::ResourcesTooLarge(_) => {
-            ErrorClass::BodyLimit
-        }
         FollowUpError::Resource(..) | FollowUpError::Challenge(_) | FollowUpError::Endless(..) => {
             ErrorClass::Status
         }

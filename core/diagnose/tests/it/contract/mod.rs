@@ -5,6 +5,7 @@ mod case;
 mod cut_short;
 mod doubts;
 mod drift;
+mod failure_times;
 mod fleet;
 mod held;
 mod host_counters;

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use wavetank_journey::content::ContentFault::{Broken, TooLarge, Truncated};
+use wavetank_journey::content::Coding::{Deflate, Gzip};
+use wavetank_journey::content::ContentFault::{Broken, Checksum, NotCoded, TooLarge, Truncated};
 use wavetank_plan::{Check, CheckSubject, Op, Operand, Quantity, Step, Test};
 
 use super::*;
@@ -34,15 +35,23 @@ fn bodies_are_looked_into_without_their_coding() {
     };
     let stray = |stray| Err(Rejection::Stray(stray));
     let body = gzip(b"{\"a\": 1}");
+    let flipped = |at: usize| {
+        let mut body = body.clone();
+        body[at] ^= 0xff;
+        body
+    };
     check("gzip", &body, Ok(()));
     check("identity", b"{\"a\": 1}", Ok(()));
-    check("gzip", b"{\"a\": 1, \"and\": \"more\"}", stray(FollowUpError::Content(Broken)));
-    check("gzip", &body[..body.len() - 9], stray(FollowUpError::Content(Truncated)));
+    check("gzip", b"{\"a\": 1, \"and\": \"more\"}", stray(FollowUpError::Content(Gzip, NotCoded)));
+    check("gzip", &flipped(20), stray(FollowUpError::Content(Gzip, Checksum)));
+    check("gzip", &flipped(10), stray(FollowUpError::Content(Gzip, Broken)));
+    check("gzip, deflate", &body, stray(FollowUpError::Content(Deflate, Broken)));
+    check("gzip", &body[..body.len() - 9], stray(FollowUpError::Content(Gzip, Truncated)));
     check("deflate, gzip", &gzip(&deflate(b"{\"a\": 1}")), Ok(()));
     check("gzip, identity\r\nContent-Encoding: deflate", &deflate(&body), Ok(()));
     check("gzip, compress", &body, stray(FollowUpError::UnknownCoding("gzip, compress".to_owned())));
     check("compress", &body, stray(FollowUpError::UnknownCoding("compress".to_owned())));
-    check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(FollowUpError::Content(TooLarge)));
+    check("gzip", &gzip(&vec![b' '; 100 << 20]), stray(FollowUpError::Content(Gzip, TooLarge)));
     check("gzip", &body, Ok(()));
     // No part of the step looks inside the body, so its coding does not matter.
     let mut blind = Walker::new(get("/"));
