@@ -24,6 +24,7 @@ mod setup;
 mod shuffle;
 mod sustained_share;
 mod tally;
+mod variable;
 
 pub use answer::{Point, SearchEnd, SearchResult, StopReason};
 pub use bounds::CONFIDENCE;
@@ -36,3 +37,4 @@ pub use overload::{GROWTH_MAX, QueueGrowth};
 pub use search::Search;
 pub use setup::Setup;
 pub(crate) use tally::{LevelTallies, LevelTally};
+pub use variable::{SearchTiming, SearchVariable};

@@ -1,8 +1,8 @@
-//! Makes runs: the probe, the load by threads of this process or by agents of a fleet, the
-//! controller that watches it, and the record with its verdict.
+//! Makes runs and searches: the probe, the load by threads of this process or by agents of a fleet,
+//! the controller that watches it, and the record with its verdict.
 //!
-//! [`execute`] is a run. It prints through a [`RunConsole`], and everything else that it does is in
-//! its result, its archive and its control socket.
+//! [`execute`] is a run, and [`run_search`] many of them. They print through a [`RunConsole`]. What
+//! else they do is in their result, in the archive and on the control socket.
 
 mod agent_host;
 mod agent_run;
@@ -36,6 +36,7 @@ mod remote_hosts;
 mod run_control;
 mod sample;
 mod sampling;
+mod search;
 mod search_control;
 mod server_counts;
 mod servers_counted;
@@ -67,6 +68,7 @@ use run_control::RunControl;
 pub use run_control::run_folder;
 pub use sample::{SampleStore, note_fault};
 use sampling::{LabServer, SamplingConfig};
+pub use search::{LevelPlan, SearchSettings, SearchedLoad, level_rate, run_search};
 pub use search_control::{SearchControl, SearchIdentity};
 pub use source_check::check_sources_bindable;
 pub use tls::tls_client;

@@ -126,8 +126,6 @@ pub(crate) use runs_args::{PruneArgs, RunFilter, RunStatus, RunsArgs, RunsComman
 pub(crate) use schema_args::SchemaKind;
 pub(crate) use search_args::SearchArgs;
 #[cfg(target_os = "linux")]
-pub(crate) use search_args::SearchVariable;
-#[cfg(target_os = "linux")]
 pub(crate) use search_checks::{check_searchable, no_threshold};
 pub(crate) use serve_args::ServeArgs;
 #[cfg(target_os = "linux")]

@@ -4,9 +4,8 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use clap::builder::ValueParserFactory;
 use wavetank_plan::RunOptions;
-use wavetank_search::{Granularity, Setup};
+use wavetank_search::{Granularity, SearchTiming, SearchVariable, Setup};
 use wavetank_units::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
 };
@@ -63,7 +62,7 @@ pub(super) struct SearchFlags {
 #[command(next_help_heading = "Search")]
 struct SearchSpaceArgs {
     /// Quantity to vary [default: rate]
-    #[arg(long, visible_alias = "vary", default_value = "rate", hide_default_value = true)]
+    #[arg(long, visible_alias = "vary", default_value = "rate", hide_default_value = true, value_parser = variables())]
     of: SearchVariable,
     /// Lowest level, at which the search starts [default: 100/s, or 1]
     #[arg(long, value_name = "RATE|N", allow_negative_numbers = true)]
@@ -121,37 +120,11 @@ pub(crate) struct SearchArgs {
     pub(crate) command: String,
 }
 
-/// The quantity that a search varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SearchVariable {
-    /// Arrival rate.
-    Rate,
-    /// Virtual users.
-    Users,
-    /// Connections.
-    Connections,
-}
-
-impl ValueParserFactory for SearchVariable {
-    type Parser = Choice<Self>;
-
-    fn value_parser() -> Choice<Self> {
-        Choice::new(&[("rate", Self::Rate), ("users", Self::Users), ("connections", Self::Connections)])
-            .later(&["bandwidth", "bytes"])
-    }
-}
-
-/// Durations of the parts of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct SearchTiming {
-    /// Length of a level without its warm-up.
-    pub(crate) length: Nanos,
-    /// Warm-up before a level, with the same load.
-    pub(crate) warmup: Nanos,
-    /// Pause after a level.
-    pub(crate) settle: Nanos,
-    /// Time limit of the whole search.
-    pub(crate) max_time: Option<Nanos>,
+/// The quantities that a search can vary.
+const fn variables() -> Choice<SearchVariable> {
+    use SearchVariable::{Connections, Rate, Users};
+    Choice::new(&[("rate", Rate), ("users", Users), ("connections", Connections)])
+        .later(&["bandwidth", "bytes"])
 }
 
 impl SearchFlags {

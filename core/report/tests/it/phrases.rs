@@ -24,7 +24,7 @@ const MAKERS: [&str; 48] = [
     "bin/wavetank/src/commands/report.rs: let mut lost = ",
     "bin/wavetank/src/commands/fleet/settle/settled_events.rs",
     "bin/wavetank/src/commands/run_file.rs: fn rehearsal(",
-    "bin/wavetank/src/commands/search/verdict.rs",
+    "io/runner/src/search/verdict.rs",
     "bin/wavetank/src/comparison/load.rs: fn read(",
     "bin/wavetank/src/comparison/sides.rs: fn warnings(",
     "bin/wavetank/src/comparison/sides.rs: fn steps_note(",

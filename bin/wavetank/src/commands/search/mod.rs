@@ -1,24 +1,18 @@
 //! `wavetank search URL|FILE`: makes runs until the highest load that meets the thresholds is
 //! known.
 
-mod doc;
-mod level;
-mod search_loop;
 mod subject;
-mod verdict;
 
 use wavetank_metrics::OpenOutputs;
 use wavetank_record::SearchDoc;
-use wavetank_runner::{Host, RunConsole as _, SharedOutputs};
+use wavetank_runner::{Host, RunConsole as _, SearchSettings, SharedOutputs, run_search};
 use wavetank_units::{ExitCode, UserError};
 
 use super::fleet::connect_fleet;
 use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};
 use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
-use crate::output::open_all;
-use crate::output::{self, Console};
-use search_loop::run_search;
+use crate::output::{self, Console, open_all};
 use subject::{SearchSubject, from_experiment, from_url};
 
 /// Searches and reports the result. Mistakes that can be found before anything is sent are errors.
@@ -63,7 +57,7 @@ fn search_and_report(
     }
     let files = open_all(&args.output.out)?;
     let metrics = SharedOutputs::start(OpenOutputs::open(&args.metrics.outputs, false)?)?;
-    let (doc, folder) = run_search(aim, args, (host, metrics.as_ref()), talk)?;
+    let (doc, folder) = run_search(aim, &settings(args), (host, metrics.as_ref()), talk)?;
     if let Some(metrics) = metrics {
         metrics.finish(talk);
     }
@@ -72,6 +66,17 @@ fn search_and_report(
         talk.info(&kept);
     }
     end(&doc, delivered, talk)
+}
+
+/// Returns what the search needs of `args` apart from its load.
+fn settings(args: &SearchArgs) -> SearchSettings {
+    SearchSettings {
+        sought: args.sought,
+        setup: args.setup,
+        limits: args.limits,
+        command: args.command.clone(),
+        runs_dir: (!args.output.no_archive).then(|| args.output.runs_dir()),
+    }
 }
 
 /// Returns the exit code. If the search found nothing, its exit code takes precedence, and output

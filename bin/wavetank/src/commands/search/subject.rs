@@ -3,19 +3,19 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_driver::TlsClient;
 use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, connect_addresses, lower, plan_url};
-use wavetank_journey::data::Table;
-use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
-use wavetank_record::LoadDoc;
+use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl};
 use wavetank_report::load_doc;
-use wavetank_runner::{Host, check_allowed, is_safe, lookup, tls_client};
+use wavetank_runner::{
+    FleetLoad, Host, LevelPlan, SearchedLoad, check_allowed, is_safe, level_rate, lookup, tls_client,
+};
+use wavetank_search::SearchVariable;
 use wavetank_units::{Nanos, UserError};
 
+use super::super::fleet::{connect_fleet, fleet_load};
 use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
 use super::super::source_addresses::{check_sources, local_source_addresses};
-use super::level::level_rate;
-use crate::cli::{FileArgs, SearchArgs, SearchVariable, check_searchable, no_threshold};
+use crate::cli::{FileArgs, SearchArgs, check_searchable, no_threshold};
 use crate::experiment::{ExperimentFile, TargetAddresses};
 
 /// One request, or an experiment.
@@ -36,21 +36,6 @@ pub(super) enum SearchSubject<'a> {
         names: &'a TargetAddresses<'a>,
         around: (&'a SearchArgs, &'a Host),
     },
-}
-
-/// A level, ready to run.
-pub(super) struct PreparedRun {
-    pub(super) plan: Arc<Plan>,
-    pub(super) load: LoadDoc,
-    pub(super) tls: Option<Arc<TlsClient>>,
-    pub(super) engine_why: Option<Unsupported>,
-    pub(super) guard: Guard,
-    pub(super) tables: Vec<Table>,
-    pub(super) truth: Option<bool>,
-    /// Plan of the probe request.
-    pub(super) probe: Option<Arc<Plan>>,
-    /// Remarks, printed once.
-    pub(super) remarks: Vec<String>,
 }
 
 /// Returns the subject for `url` and the options.
@@ -89,16 +74,23 @@ pub(super) fn from_experiment<'a>(
     Ok(SearchSubject::File { file, loaded, experiment, names, around })
 }
 
-impl SearchSubject<'_> {
-    /// Returns a run at `level` for `length`. Fails with the errors of `run`.
-    pub(super) fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+impl SearchedLoad for SearchSubject<'_> {
+    fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
         match self {
             Self::Url { .. } => self.url_ready(level, length, seed),
             Self::File { .. } => self.file_ready(level, length, seed),
         }
     }
 
-    fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+    fn connect_fleet(&self, plan: &Plan) -> Result<Option<FleetLoad>, UserError> {
+        let (Self::Url { around: (args, host), .. } | Self::File { around: (args, host), .. }) = self;
+        let options = &args.options;
+        fleet_load(connect_fleet(&args.fleet)?, host, plan, options, options.probe)
+    }
+}
+
+impl SearchSubject<'_> {
+    fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
         let Self::Url { url, options, addresses, around: (args, host) } = self else {
             unreachable!("only called for a URL")
         };
@@ -118,7 +110,7 @@ impl SearchSubject<'_> {
         let plan = Arc::new(resolved.plan);
         let asked = options.probe != Some(false) && !host.facts.is_fleet();
         let probes = asked && is_safe(&plan.scenarios[0].steps[0].request.method);
-        Ok(PreparedRun {
+        Ok(LevelPlan {
             load: load_doc(&plan, false),
             tls,
             engine_why: resolved.engine_why,
@@ -131,7 +123,7 @@ impl SearchSubject<'_> {
         })
     }
 
-    fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
+    fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
         let Self::File { file, loaded, experiment, names, around: (args, host) } = self else {
             unreachable!("only called for a file")
         };
@@ -170,7 +162,7 @@ impl SearchSubject<'_> {
         }
         let probes = levelled.probe.unwrap_or_default() && !host.facts.is_fleet();
         let probe = probes.then(|| probe_plan(&plan)).transpose()?;
-        Ok(PreparedRun {
+        Ok(LevelPlan {
             load: load_doc(&plan, false),
             tls: tls_client(&plan)?,
             engine_why,

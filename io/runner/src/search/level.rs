@@ -11,7 +11,7 @@ const DECIMALS_MAX: u32 = 6;
 const SAMPLES_SPARE: f64 = 1.1;
 
 /// Returns `level` arrivals per second as an exact rate. Levels have four significant digits.
-pub(super) fn level_rate(level: f64) -> Rate {
+pub fn level_rate(level: f64) -> Rate {
     let whole = |decimals: &u32| {
         let scaled = level * 10_f64.powi(*decimals as i32);
         (scaled - scaled.round()).abs() < 1e-6

@@ -7,21 +7,18 @@ use wavetank_driver::{Clock, Signals, WallClock};
 use wavetank_plan::{Condition, Plan};
 use wavetank_record::{Blame, Number, RunRecord, SearchDoc, SearchRunDoc, Status, WallTime};
 use wavetank_report::{engine_line, level_text};
-use wavetank_runner::{
-    Execution, FinishedRun, Host, MetricsOutputs, RunConsole as _, SearchControl, SearchIdentity,
-    SharedOutputs, execute, host_error,
-};
-use wavetank_search::{RunOutcome, RunRequest, SearchWithLiveness, StopReason};
+use wavetank_search::{RunOutcome, RunRequest, SearchVariable, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
 use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
 
-use super::super::fleet::{connect_fleet, fleet_load};
-use super::doc::{SearchContext, variable_name};
+use super::doc::SearchContext;
 use super::level::length_for;
-use super::subject::{PreparedRun, SearchSubject};
+use super::settings::{LevelPlan, SearchSettings, SearchedLoad};
 use super::verdict::judged;
-use crate::cli::{SearchArgs, SearchVariable};
-use crate::output::Console;
+use crate::{
+    Execution, FinishedRun, Host, MetricsOutputs, RunConsole, SearchControl, SearchIdentity, SharedOutputs,
+    execute, host_error,
+};
 
 /// Approximate time per run for creating threads, opening connections and storing.
 const AROUND: Nanos = Nanos::from_millis(300);
@@ -30,8 +27,8 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// A search in progress.
 struct SearchLoop<'a> {
-    aim: &'a SearchSubject<'a>,
-    args: &'a SearchArgs,
+    aim: &'a dyn SearchedLoad,
+    args: &'a SearchSettings,
     host: &'a Host,
     search: SearchWithLiveness,
     context: SearchContext<'a>,
@@ -48,13 +45,15 @@ struct SearchLoop<'a> {
     control: &'a SearchControl,
 }
 
-/// Searches. Fails only before anything was sent. The returned line says where the search is
-/// stored.
-pub(super) fn run_search(
-    aim: &SearchSubject<'_>,
-    args: &SearchArgs,
+/// Searches for the highest level that passes. The returned line says where the search is stored.
+///
+/// # Errors
+/// Only before anything was sent, where this host cannot.
+pub fn run_search(
+    aim: &dyn SearchedLoad,
+    args: &SearchSettings,
     (host, metrics): (&Host, Option<&SharedOutputs>),
-    talk: &mut Console,
+    talk: &mut dyn RunConsole,
 ) -> Result<(SearchDoc, Option<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
@@ -68,7 +67,7 @@ pub(super) fn run_search(
     let started = WallTime(WallClock::unix_ns().unsigned_abs());
     let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
     let context = SearchContext {
-        args,
+        settings: args,
         name: first.plan.name.clone(),
         id: new_id(),
         target: targets.join(", "),
@@ -109,7 +108,7 @@ fn listen(
     context: &SearchContext<'_>,
     folder: Option<&SearchFolder>,
     clock: Clock,
-    talk: &mut Console,
+    talk: &mut dyn RunConsole,
 ) -> SearchControl {
     let shown = |folder: &SearchFolder| {
         let path = std::path::absolute(folder.path());
@@ -119,7 +118,7 @@ fn listen(
         id: &context.id,
         name: &context.name,
         target: &context.target,
-        of: variable_name(context.args.sought),
+        of: context.settings.sought.name(),
         folder: folder.map(shown),
     };
     SearchControl::listen(identity, clock, talk)
@@ -138,8 +137,8 @@ fn kept(folder: &SearchFolder, whole: bool) -> String {
 }
 
 /// Prints what the search is going to do and how long it takes.
-fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
-    let level = |level: f64| level_text(variable_name(args.sought), Number(level));
+fn announce(args: &SearchSettings, first: &LevelPlan, talk: &mut dyn RunConsole) {
+    let level = |level: f64| level_text(args.sought.name(), Number(level));
     let (fewest, most) = args.setup.runs_expected();
     let needed = |at: f64| match args.sought {
         SearchVariable::Rate => args.limits.length.max(length_for(&first.plan.thresholds, at)),
@@ -153,7 +152,7 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
     let ended = args.limits.max_time.filter(|most| most.as_secs_f64() < longest);
     talk.info(&format!(
         "search     {} from {} to {}: about {} runs of {}, {}{}",
-        variable_name(args.sought),
+        args.sought.name(),
         level(args.setup.from),
         level(args.setup.to),
         span(fewest.to_string(), most.to_string()),
@@ -175,12 +174,9 @@ fn announce(args: &SearchArgs, first: &PreparedRun, talk: &mut Console) {
 }
 
 /// Creates the search's directory, if it is to be stored and the disk allows it.
-fn folder(args: &SearchArgs, context: &SearchContext<'_>, talk: &mut Console) -> Option<SearchFolder> {
-    if args.output.no_archive {
-        return None;
-    }
+fn folder(args: &SearchSettings, context: &SearchContext<'_>, talk: &mut dyn RunConsole) -> Option<SearchFolder> {
     let made = SearchFolder::create(
-        &RunsDir::new(args.output.runs_dir()),
+        &RunsDir::new(args.runs_dir.as_ref()?),
         context.started,
         &context.name,
         &context.id,
@@ -202,7 +198,7 @@ fn usual_latency(record: &RunRecord) -> Option<Nanos> {
 }
 
 impl SearchLoop<'_> {
-    fn go(&mut self, talk: &mut Console) {
+    fn go(&mut self, talk: &mut dyn RunConsole) {
         while let Some(wanted) = self.search.next() {
             let length = self.length(wanted);
             let end = self.clock.now().after(length).after(self.args.limits.warmup);
@@ -232,7 +228,7 @@ impl SearchLoop<'_> {
         }
     }
 
-    fn run(&mut self, wanted: RunRequest, length: Nanos, talk: &mut Console) {
+    fn run(&mut self, wanted: RunRequest, length: Nanos, talk: &mut dyn RunConsole) {
         let number = self.context.runs.len() as u64;
         let seed = self.args.setup.seed.wrapping_add(number);
         let ready = self.aim.plan_run(wanted.level, length, seed);
@@ -264,13 +260,12 @@ impl SearchLoop<'_> {
         };
         let result = judged.seen.map_or("stopped", RunOutcome::name);
         let why = if judged.why.is_empty() { String::new() } else { format!(" ({})", judged.why) };
-        let level = level_text(variable_name(self.args.sought), Number(wanted.level));
+        let level = level_text(self.args.sought.name(), Number(wanted.level));
         talk.info(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
     }
 
-    fn execute(&self, ready: PreparedRun, talk: &mut Console) -> Result<FinishedRun, UserError> {
-        let (fleet, options) = (connect_fleet(&self.args.fleet)?, &self.args.options);
-        let fleet = fleet_load(fleet, self.host, &ready.plan, options, options.probe)?;
+    fn execute(&self, ready: LevelPlan, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
+        let fleet = self.aim.connect_fleet(&ready.plan)?;
         let execution = Execution {
             load: ready.load,
             plan: ready.plan,
@@ -296,7 +291,7 @@ impl SearchLoop<'_> {
     }
 
     /// This host cannot make the run. Nothing was sent, and earlier runs show what it can do.
-    fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut Console) {
+    fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut dyn RunConsole) {
         self.context.runs.push(SearchRunDoc {
             level: Number(wanted.level),
             stage: wanted.stage.name().to_owned(),
@@ -339,7 +334,7 @@ impl SearchLoop<'_> {
 
     /// Stores the current state. Returns false if that failed; true if it succeeded or nothing is
     /// to be stored.
-    fn store(&mut self, doc: &SearchDoc, talk: &mut Console) -> bool {
+    fn store(&mut self, doc: &SearchDoc, talk: &mut dyn RunConsole) -> bool {
         let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
             return true;
         };

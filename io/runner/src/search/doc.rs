@@ -5,15 +5,15 @@ use wavetank_record::{
     WallTime,
 };
 use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline, knee_queued};
-use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, StopReason};
+use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, SearchVariable, StopReason};
 use wavetank_units::{ExitCode, Nanos};
 
+use super::settings::SearchSettings;
 use super::verdict::LevelOutcome;
-use crate::cli::{SearchArgs, SearchVariable};
 
 /// Facts about a search apart from its result.
 pub(super) struct SearchContext<'a> {
-    pub(super) args: &'a SearchArgs,
+    pub(super) settings: &'a SearchSettings,
     pub(super) name: String,
     pub(super) id: String,
     pub(super) target: String,
@@ -32,7 +32,7 @@ pub(super) struct SearchContext<'a> {
 impl SearchContext<'_> {
     /// Returns the document with `answer`, `took` after the start.
     pub(super) fn doc(&self, answer: &SearchResult, took: Nanos) -> SearchDoc {
-        let args = self.args;
+        let args = self.settings;
         let seconds = |length: Nanos| Number(length.as_secs_f64());
         let chances: Vec<_> = answer.points.iter().map(|point| (point.level, point.chance)).collect();
         let mut doc = SearchDoc {
@@ -45,7 +45,7 @@ impl SearchContext<'_> {
             target: self.target.clone(),
             started_at: self.started.rfc3339(),
             took_s: seconds(took),
-            of: variable_name(args.sought).to_owned(),
+            of: args.sought.name().to_owned(),
             unit: if args.sought == SearchVariable::Rate { "per_s" } else { "count" }.to_owned(),
             answer: self.answer(answer),
             thresholds: self.thresholds.clone(),
@@ -194,21 +194,12 @@ fn exit(end: SearchEnd, broken: Option<u8>) -> u8 {
     }
 }
 
-/// Returns the value of `--of`.
-pub(super) const fn variable_name(sought: SearchVariable) -> &'static str {
-    match sought {
-        SearchVariable::Rate => "rate",
-        SearchVariable::Users => "users",
-        SearchVariable::Connections => "connections",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The page that documents searches.
-    const PAGE: &str = include_str!("../../../../../docs/search.md");
+    const PAGE: &str = include_str!("../../../../docs/search.md");
 
     #[test]
     fn every_end_has_the_documented_exit_code() {
