@@ -8,10 +8,9 @@ use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_driver::{Clock, Signals, TlsClient, WallClock};
 use wavetank_engine::LoadConfig;
 use wavetank_journey::Journeys;
-use wavetank_journey::data::Table;
 use wavetank_measure::Selection;
 use wavetank_observe::{HostSampler, process_usage};
-use wavetank_plan::{Guard, HostFacts, LoadOrigin, Plan, Unsupported};
+use wavetank_plan::{HostFacts, LoadOrigin, Plan, Unsupported};
 use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setup, WallTime, engine_name};
 use wavetank_report::{RunFacts, build_record, load_doc};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
@@ -20,7 +19,7 @@ use wavetank_units::{Nanos, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
 use super::fleet_package::FleetPackage;
-use super::fleet_run::FleetLoad;
+use super::fleet_load::FleetLoad;
 use super::host_error::host_error;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::remote_hosts::RemoteHosts;
@@ -29,38 +28,24 @@ use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
-    FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, ProbeResult, RunConsole,
+    FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, PreparedRun, ProbeResult, RunConsole,
     RunControl, SamplingConfig, SearchControl, probe, run_load,
 };
 
 /// What to execute, and around what.
 pub struct Execution<'a> {
-    /// The load.
-    pub plan: Arc<Plan>,
-    /// Description of the load for the record.
-    pub load: LoadDoc,
+    /// The load, and what is known before anything is sent.
+    pub prepared: PreparedRun,
     /// The host that controls the run.
     pub host: &'a Host,
-    /// Why the best driver is not used, unless the user chose the driver.
-    pub engine_why: Option<Unsupported>,
     /// The command as typed, without secrets.
     pub command: &'a str,
     /// Where to keep the archive, if anywhere.
     pub runs_dir: Option<RunsDir>,
-    /// Our side of TLS, if the plan speaks it.
-    pub tls: Option<Arc<TlsClient>>,
-    /// The plan with the first step to send as the uncounted probe.
-    pub probe: Option<Arc<Plan>>,
     /// The command can be typed again, so that advice may build on it.
     pub repeatable: bool,
-    /// Rows for each source of data in the plan.
-    pub tables: Vec<Table>,
     /// The fleet that sends the load; `None`: this host sends it.
     pub fleet: Option<FleetLoad>,
-    /// Decides over every address of the run.
-    pub guard: Guard,
-    /// Whether the target is asked for its own count of connections; `None`: if it is on this host.
-    pub truth: Option<bool>,
     /// What this is a rehearsal of, if it is not the load that was planned.
     pub rehearsal: Option<String>,
     /// The search that it is a level of, if any: a full generator then voids it.
@@ -88,8 +73,8 @@ pub struct FinishedRun {
 
 /// Run the plan. Fails only before anything was sent, where this host cannot.
 pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
-    let Execution { plan, load, host, engine_why, command, runs_dir, tls, .. } = execution;
-    let Execution { probe: wants_probe, repeatable, tables, rehearsal, guard, truth, .. } = execution;
+    let Execution { prepared, host, command, runs_dir, repeatable, rehearsal, .. } = execution;
+    let PreparedRun { plan, load, engine_why, tls, probe: wants_probe, tables, guard, truth, .. } = prepared;
     let (search, fleet, metrics) = (execution.search, execution.fleet, execution.metrics);
     let knee_sought = search.is_some();
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;

@@ -44,18 +44,6 @@ pub struct FleetTolerance {
     pub lease: Nanos,
 }
 
-/// A load from the hosts of a fleet.
-pub struct FleetLoad {
-    /// The connected agents.
-    pub fleet: FleetRun,
-    /// The user left the number of threads to each agent.
-    pub automatic_threads: bool,
-    /// The user left the engine to each agent.
-    pub automatic_engine: bool,
-    /// Each agent first checks that it can connect to the targets.
-    pub checks_reach: bool,
-}
-
 /// An agent that introduced itself.
 pub(super) struct FleetAgent {
     /// Its host's name in the fleet file.

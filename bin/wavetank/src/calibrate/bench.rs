@@ -1,14 +1,11 @@
 //! [`Bench`]: one measurement after the other, each a run of its own.
 
-use std::sync::Arc;
-
 use wavetank_driver::Signals;
 use wavetank_experiment::LoweredPlan;
 use wavetank_experiment::plan_url;
-use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl, Unsupported};
-use wavetank_record::{LoadDoc, RunRecord};
-use wavetank_report::load_doc;
-use wavetank_runner::{Execution, Host, check_allowed, execute, lookup, tls_client};
+use wavetank_plan::{EngineChoice, Guard, RunOptions, TargetUrl};
+use wavetank_record::RunRecord;
+use wavetank_runner::{PreparedRun, Execution, Host, check_allowed, execute, lookup};
 use wavetank_units::{AllowTarget, ExitCode, UserError};
 
 use crate::output::Console;
@@ -49,44 +46,29 @@ impl Bench {
         let addresses = lookup((&url.host, url.port))?;
         let resolved = plan_url(&options, url, &addresses, &self.host.facts)?;
         check_allowed(&resolved, &options, url, &self.command)?;
-        let load = load_doc(&resolved.plan, false);
-        self.execute(resolved.plan, load, resolved.guard, resolved.engine_why)
+        self.execute(PreparedRun::from_url(resolved, false, false)?)
     }
 
     /// A run of what an experiment was lowered to.
     pub(crate) fn plan(&self, lowered: LoweredPlan) -> Result<RunRecord, BenchError> {
-        if let Some(first) = lowered.lacking.into_iter().next() {
-            return Err(first.into());
+        if let Some(first) = lowered.lacking.first() {
+            return Err(first.clone().into());
         }
-        let load = load_doc(&lowered.plan, false);
-        self.execute(lowered.plan, load, Guard::new(Vec::new()), lowered.engine_why)
+        let LoweredPlan { plan, engine_why, .. } = lowered;
+        self.execute(PreparedRun::new(plan, Guard::new(Vec::new()), engine_why, false)?)
     }
 
-    fn execute(
-        &self,
-        plan: Plan,
-        load: LoadDoc,
-        guard: Guard,
-        engine_why: Option<Unsupported>,
-    ) -> Result<RunRecord, BenchError> {
+    fn execute(&self, prepared: PreparedRun) -> Result<RunRecord, BenchError> {
         if self.signals.received() > 0 {
             return Err(BenchError::Signal);
         }
-        let plan = Arc::new(plan);
         let execution = Execution {
-            load,
-            tls: tls_client(&plan)?,
-            plan,
+            prepared,
             host: &self.host,
-            engine_why,
             command: &self.command,
             runs_dir: None,
             repeatable: false,
-            probe: None,
-            tables: Vec::new(),
             fleet: None,
-            guard,
-            truth: None,
             rehearsal: None,
             search: None,
             known_latency: None,

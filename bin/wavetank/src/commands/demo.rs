@@ -2,14 +2,12 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use wavetank_experiment::plan_url;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_record::{RunRecord, Times};
-use wavetank_report::load_doc;
-use wavetank_runner::{Execution, FinishedRun, Host, execute};
+use wavetank_runner::{PreparedRun, Execution, FinishedRun, Host, execute};
 use wavetank_store::{RunsDir, os_error_text};
 use wavetank_target::ServeOptions;
 use wavetank_units::{ExitCode, Nanos, Rate, UserError};
@@ -88,22 +86,14 @@ fn make(options: &Options, args: &DemoArgs, talk: &mut Console) -> Result<DemoRu
     let url = TargetUrl::parse(&format!("http://{address}{PATH}"))?;
     let host = Host::inspect()?;
     let resolved = plan_url(options, &url, &[address], &host.facts)?;
-    let plan = Arc::new(resolved.plan);
     let execution = Execution {
-        load: load_doc(&plan, false),
-        plan,
-        tls: None,
+        // The freeze is counted from the first request: a probe would start its clock too early.
+        prepared: PreparedRun::from_url(resolved, false, false)?,
         host: &host,
-        engine_why: resolved.engine_why,
         command: "wavetank demo",
         runs_dir: Some(RunsDir::new(&args.runs_dir)),
-        // The freeze is counted from the first request: a probe would start its clock too early.
-        probe: None,
         repeatable: false,
-        tables: Vec::new(),
         fleet: None,
-        guard: resolved.guard,
-        truth: None,
         rehearsal: None,
         search: None,
         known_latency: None,

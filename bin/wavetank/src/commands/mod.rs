@@ -32,8 +32,6 @@ mod once;
 #[cfg(target_os = "linux")]
 mod plan;
 #[cfg(target_os = "linux")]
-mod planned_lab;
-#[cfg(target_os = "linux")]
 mod planned_load;
 mod report;
 #[cfg(target_os = "linux")]
@@ -49,8 +47,6 @@ mod search;
 #[cfg(target_os = "linux")]
 mod serve;
 mod size;
-#[cfg(target_os = "linux")]
-mod source_addresses;
 mod terminal_width;
 #[cfg(target_os = "linux")]
 mod try_file;

@@ -6,10 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower};
 use wavetank_plan::{EngineChoice, IpFamily, RunOptions, SourcesPlan, TargetUrl};
 use wavetank_report::{ForecastInput, forecast_doc, forecast_text};
-use wavetank_runner::Host;
+use wavetank_runner::{Host, local_source_addresses};
 use wavetank_units::{ExitCode, UserError, split_zone, unix_address};
 
-use super::source_addresses::local_source_addresses;
 use super::terminal_width::terminal_width;
 use crate::calibrate::calibrated_load;
 use crate::cli::{CheckArgs, FileArgs, FileFormat};

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use wavetank_plan::{Plan, Unsupported};
 use wavetank_record::CompareDoc;
 use wavetank_report::{Language, engine_line};
-use wavetank_runner::{Execution, FinishedRun, RunConsole as _, execute};
+use wavetank_runner::{Host, PreparedRun, Execution, FinishedRun, RunConsole as _, execute};
 use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::{Baseline, combined_exit_code};
+use crate::calibrate::plan_overload;
 use crate::cli::{OutputFormat, ReportOptions};
 use crate::output::OpenFile;
 use crate::output::ResultWriter;
@@ -27,16 +27,11 @@ pub(super) struct OutputPlan {
     pub(super) baseline: Option<Baseline>,
 }
 
-/// Prints what the run is going to do.
-pub(super) fn announce(
-    talk: &mut Console,
-    load: &str,
-    (plan, why): (&Plan, Option<&Unsupported>),
-    remarks: &[String],
-) {
+/// Prints what the run is going to do; `load` describes its load.
+pub(super) fn announce(talk: &mut Console, load: &str, run: &PreparedRun, host: &Host) {
     talk.info(&format!("load       {load}"));
-    talk.info(&engine_line(plan.engine, why));
-    for remark in remarks {
+    talk.info(&engine_line(run.plan.engine, run.engine_why.as_ref()));
+    for remark in run.remarks.iter().cloned().chain(plan_overload(&run.plan, &host.facts)) {
         talk.info(&format!("note       {remark}"));
     }
 }

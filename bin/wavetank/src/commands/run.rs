@@ -1,30 +1,25 @@
 //! `wavetank run URL|FILE`: the parts common to both. [`run_file`](super::run_file) has those of
 //! files.
 
-use std::sync::Arc;
-
 use wavetank_experiment::{check_conflicts, connect_addresses, plan_url};
 use wavetank_metrics::OpenOutputs;
 use wavetank_plan::{RunOptions, TargetUrl};
-use wavetank_report::load_doc;
 use wavetank_runner::{
-    Execution, Host, MetricsOutputs, RunConsole as _, check_allowed, is_safe, lookup, tls_client,
+    Execution, FleetLoad, Host, MetricsOutputs, PlannedLab, PreparedRun, RunConsole as _, check_allowed,
+    check_sources, lookup, source_addresses,
 };
 use wavetank_store::RunsDir;
 use wavetank_units::UserError;
 
 use super::baseline::Baseline;
 use super::control::{detach, leave_terminal};
-use super::fleet::{connect_fleet, fleet_load};
+use super::fleet::connect_fleet;
 use super::once::once;
-use super::planned_lab::PlannedLab;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
 use super::run_file::run_file;
 use super::run_surroundings::RunSurroundings;
-use super::source_addresses::{check_sources, source_addresses};
 use super::try_file::try_file;
 use super::ui::start_page;
-use crate::calibrate::plan_overload;
 use crate::cli::{ExperimentSource, FileArgs, LoadSource, RunArgs, TryArgs};
 use crate::output::Console;
 use crate::output::open_all;
@@ -94,39 +89,30 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     let resolved = plan_url(&options, url, &addresses, &host.facts)?;
     check_allowed(&resolved, &options, url, &command)?;
     check_sources(&host, &resolved.plan)?;
-    let fleet = fleet_load(fleet, &host, &resolved.plan, &options, options.probe)?;
-    let tls = tls_client(&resolved.plan)?;
+    let fleet = FleetLoad::plan(fleet, &host, &resolved.plan, &options, options.probe)?;
     baseline.as_ref().map_or(Ok(()), |baseline| baseline.check_comparable(&resolved.plan))?;
-    let files = open_all(&output.out)?;
-    if options.once {
-        return once(&resolved.plan, &host, tls);
-    }
-    let mut talk = Console::new(output.quiet).with_views(output.plain);
-    let mut remarks = resolved.remarks;
-    remarks.extend(plan_overload(&resolved.plan, &host.facts));
-    announce(&mut talk, &resolved.load, (&resolved.plan, resolved.engine_why.as_ref()), &remarks);
-    let plan = Arc::new(resolved.plan);
     let defaults = options.connections.is_none()
         && options.rate.is_none()
         && options.duration.is_none()
         && options.requests.is_none();
     let probes = !host.facts.is_fleet() && options.probe != Some(false);
+    let load = resolved.load.clone();
+    let prepared = PreparedRun::from_url(resolved, defaults, probes)?;
+    let files = open_all(&output.out)?;
+    if options.once {
+        return once(&prepared.plan, &host, prepared.tls);
+    }
+    let mut talk = Console::new(output.quiet).with_views(output.plain);
+    announce(&mut talk, &load, &prepared, &host);
     let (format, runs_dir) = (output.format(), output.archive_dir());
     let delivery = OutputPlan { format, files, language: output.language(), runs_dir, command, baseline };
     let execution = Execution {
-        load: load_doc(&plan, defaults),
-        plan: Arc::clone(&plan),
-        tls,
+        prepared,
         host: &host,
-        engine_why: resolved.engine_why,
         command: &delivery.command.clone(),
         runs_dir: delivery.runs_dir.as_ref().map(RunsDir::new),
         repeatable: true,
-        probe: (probes && is_safe(&plan.scenarios[0].steps[0].request.method)).then(|| Arc::clone(&plan)),
-        tables: Vec::new(),
         fleet,
-        guard: resolved.guard,
-        truth: None,
         rehearsal: None,
         search: None,
         known_latency: None,

@@ -1,9 +1,9 @@
 //! [`RunSurroundings`]: what a run has in addition to its load.
 
 use wavetank_metrics::OpenOutputs;
+use wavetank_runner::PlannedLab;
 
 use super::baseline::Baseline;
-use super::planned_lab::PlannedLab;
 
 /// What a run has in addition to its load.
 pub(super) struct RunSurroundings<'a> {

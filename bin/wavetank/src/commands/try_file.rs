@@ -9,13 +9,11 @@ use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Value, lower};
 use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, Guard, Plan, Scenario, Secret};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
-use wavetank_runner::{Host, check_sources_bindable, host_error, tls_client};
+use wavetank_runner::{TargetAddresses, all_tables, chosen_sources, Host, check_sources_bindable, host_error, tls_client};
 use wavetank_units::{ExitCode, UserError, did_you_mean};
 
-use super::run_file::{all_tables, sources};
-use super::source_addresses::local_source_addresses;
 use crate::cli::{FileFormat, TryArgs};
-use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
+use crate::experiment::{DataLoading, ExperimentFile, with_absolute_paths};
 use crate::output;
 use crate::trace::{SecretScrubber, TraceRecorder, event_text, walk_title};
 
@@ -39,7 +37,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
             given.borrow_mut().extend(secret.clone());
             secret
         },
-        sources: sources(&experiment, &options, false, &names, &local_source_addresses)?,
+        sources: chosen_sources(&experiment, &options, false, &names, &host)?,
         threads: Some(1),
         engine: options.engine.unwrap_or(EngineChoice::Auto),
     };

@@ -4,11 +4,7 @@
 mod diagnostics_output;
 mod experiment_file;
 mod request_bytes;
-#[cfg(target_os = "linux")]
-mod target_addresses;
 
 pub(crate) use diagnostics_output::{errors_json, remarks_json};
 pub(crate) use experiment_file::{DataLoading, ExperimentFile, with_absolute_paths};
 pub(crate) use request_bytes::request_bytes;
-#[cfg(target_os = "linux")]
-pub(crate) use target_addresses::TargetAddresses;

@@ -51,7 +51,7 @@ const BY_VARIABLE: [&str; 7] = [
 /// Files that pass on the code of another file.
 const PASSED_ON: [&str; 14] = [
     "core/experiment/src/input.rs",
-    "bin/wavetank/src/commands/run_file.rs",
+    "io/runner/src/planned_lab.rs",
     "bin/wavetank/src/experiment/experiment_file.rs",
     "bin/wavetank/src/experiment/diagnostics_output.rs",
     "core/experiment/src/overrides/http.rs",

@@ -8,4 +8,4 @@ mod verdict;
 
 pub use level::level_rate;
 pub use search_loop::run_search;
-pub use settings::{LevelPlan, SearchSettings, SearchedLoad};
+pub use settings::{SearchSettings, SearchedLoad};

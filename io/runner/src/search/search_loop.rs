@@ -13,10 +13,10 @@ use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
 
 use super::doc::SearchContext;
 use super::level::length_for;
-use super::settings::{LevelPlan, SearchSettings, SearchedLoad};
+use super::settings::{SearchSettings, SearchedLoad};
 use super::verdict::judged;
 use crate::{
-    Execution, FinishedRun, Host, MetricsOutputs, RunConsole, SearchControl, SearchIdentity, SharedOutputs,
+    Execution, FinishedRun, Host, MetricsOutputs, PreparedRun, RunConsole, SearchControl, SearchIdentity, SharedOutputs,
     execute, host_error,
 };
 
@@ -137,7 +137,7 @@ fn kept(folder: &SearchFolder, whole: bool) -> String {
 }
 
 /// Prints what the search is going to do and how long it takes.
-fn announce(args: &SearchSettings, first: &LevelPlan, talk: &mut dyn RunConsole) {
+fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsole) {
     let level = |level: f64| level_text(args.sought.name(), Number(level));
     let (fewest, most) = args.setup.runs_expected();
     let needed = |at: f64| match args.sought {
@@ -264,23 +264,17 @@ impl SearchLoop<'_> {
         talk.info(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
     }
 
-    fn execute(&self, ready: LevelPlan, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
+    fn execute(&self, ready: PreparedRun, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
         let fleet = self.aim.connect_fleet(&ready.plan)?;
+        // Only the first run sends a probe.
+        let probe = ready.probe.filter(|_| self.context.runs.is_empty());
         let execution = Execution {
-            load: ready.load,
-            plan: ready.plan,
-            tls: ready.tls,
+            prepared: PreparedRun { probe, ..ready },
             host: self.host,
-            engine_why: ready.engine_why,
             command: &self.args.command,
             runs_dir: self.folder.as_ref().map(SearchFolder::runs),
             repeatable: false,
-            // Only the first run sends a probe.
-            probe: ready.probe.filter(|_| self.context.runs.is_empty()),
-            tables: ready.tables,
             fleet,
-            guard: ready.guard,
-            truth: ready.truth,
             rehearsal: None,
             search: Some(self.control),
             known_latency: self.latency,

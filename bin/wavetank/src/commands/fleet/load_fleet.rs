@@ -1,12 +1,9 @@
 //! [`connect_fleet`]: the fleet of a run.
 
-use std::net::SocketAddr;
-
 use wavetank_fleet::constants::{ORPHAN_GRACE, START_TOLERANCE};
 use wavetank_inventory::HostRole;
-use wavetank_plan::{EngineChoice, Plan, RunOptions};
-use wavetank_runner::{FleetLoad, FleetReach, FleetRun, FleetTolerance, Host};
-use wavetank_units::{UserError, unix_path};
+use wavetank_runner::{FleetReach, FleetRun, FleetTolerance};
+use wavetank_units::UserError;
 
 use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
@@ -53,38 +50,4 @@ pub(in crate::commands) fn tolerance(args: &FleetRunArgs) -> FleetTolerance {
         start: args.start_tolerance.unwrap_or(START_TOLERANCE),
         lease: args.lease.unwrap_or(ORPHAN_GRACE),
     }
-}
-
-/// Returns what a run needs of its fleet, if the fleet can carry out `plan`. Unless `probe` is
-/// false, each agent first checks that it reaches the targets. In a lab, the load hosts are the
-/// fleet if the user wants that; one probe from the first of them is enough there.
-///
-/// # Errors
-/// If the target is each load host itself, and agents of a lab that cannot be started.
-pub(in crate::commands) fn fleet_load(
-    fleet: Option<FleetRun>,
-    host: &Host,
-    plan: &Plan,
-    options: &RunOptions,
-    probe: Option<bool>,
-) -> Result<Option<FleetLoad>, UserError> {
-    let automatic_engine = matches!(options.engine, None | Some(EngineChoice::Auto));
-    let automatic_threads = options.threads.is_none();
-    if let Some(lab) = &host.lab {
-        let load = |fleet| FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach: false };
-        return Ok(lab.start_agents(plan)?.map(load));
-    }
-    let Some(fleet) = fleet else { return Ok(None) };
-    let own = |address: &SocketAddr| {
-        let ip = address.ip().to_canonical();
-        ip.is_loopback() || ip.is_unspecified() || unix_path(*address).is_some()
-    };
-    let target = plan.targets.iter().find(|target| plan.connect_addresses(target).iter().any(own));
-    if let Some(target) = target {
-        let message = format!("`{}` would be each load host itself", target.url);
-        let hint = "name the address by which the load hosts reach the target";
-        return Err(UserError::usage("fleet_target", message, hint));
-    }
-    let checks_reach = probe != Some(false);
-    Ok(Some(FleetLoad { fleet, automatic_threads, automatic_engine, checks_reach }))
 }

@@ -29,7 +29,7 @@ mod up_scripts;
 
 use wavetank_units::UserError;
 
-pub(super) use load_fleet::{connect_fleet, fleet_load, tolerance};
+pub(super) use load_fleet::{connect_fleet, tolerance};
 pub(super) use selection::Selection;
 
 use crate::cli::{FleetArgs, FleetCommand};

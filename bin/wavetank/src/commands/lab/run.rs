@@ -4,14 +4,13 @@
 use std::cell::Cell;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
-use wavetank_runner::{LabRun, RunConsole as _, first_load_host};
+use wavetank_runner::{PlannedLab, LabRun, RunConsole as _, first_load_host};
 use wavetank_topology::Lab;
 use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
 use crate::cli::{LabRunArgs, OutFile, OutputFormat};
 use crate::commands::fleet::tolerance;
-use crate::commands::planned_lab::PlannedLab;
 use crate::commands::run::run_from;
 use crate::experiment::errors_json;
 use crate::output::{self, Console};

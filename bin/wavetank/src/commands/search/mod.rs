@@ -5,13 +5,13 @@ mod subject;
 
 use wavetank_metrics::OpenOutputs;
 use wavetank_record::SearchDoc;
-use wavetank_runner::{Host, RunConsole as _, SearchSettings, SharedOutputs, run_search};
+use wavetank_runner::{Host, RunConsole as _, SearchSettings, SharedOutputs, TargetAddresses, run_search};
 use wavetank_units::{ExitCode, UserError};
 
 use super::fleet::connect_fleet;
 use super::run_file::report_load_errors;
 use crate::cli::{LoadSource, OutputFormat, SearchArgs, without_values};
-use crate::experiment::{DataLoading, ExperimentFile, TargetAddresses, with_absolute_paths};
+use crate::experiment::{DataLoading, ExperimentFile, with_absolute_paths};
 use crate::output::{self, Console, open_all};
 use subject::{SearchSubject, from_experiment, from_url};
 

@@ -1,22 +1,19 @@
 //! [`SearchSubject`]: what a search loads. Turns a level into a run.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use wavetank_experiment::{Experiment, Level, LowerContext, LoweredPlan, connect_addresses, lower, plan_url};
-use wavetank_plan::{EngineChoice, Guard, Plan, RunOptions, TargetUrl};
-use wavetank_report::load_doc;
+use wavetank_experiment::{Experiment, Level, connect_addresses, plan_url};
+use wavetank_plan::{Plan, RunOptions, TargetUrl};
 use wavetank_runner::{
-    FleetLoad, Host, LevelPlan, SearchedLoad, check_allowed, is_safe, level_rate, lookup, tls_client,
+    ExperimentSource, FleetLoad, Host, PreparedRun, SearchedLoad, TargetAddresses, check_allowed, check_sources,
+    check_supported, level_rate, local_source_addresses, lookup,
 };
 use wavetank_search::SearchVariable;
 use wavetank_units::{Nanos, UserError};
 
-use super::super::fleet::{connect_fleet, fleet_load};
-use super::super::run_file::{all_tables, check_supported, probe_plan, sources};
-use super::super::source_addresses::{check_sources, local_source_addresses};
+use super::super::fleet::connect_fleet;
 use crate::cli::{FileArgs, SearchArgs, check_searchable, no_threshold};
-use crate::experiment::{ExperimentFile, TargetAddresses};
+use crate::experiment::ExperimentFile;
 
 /// One request, or an experiment.
 pub(super) enum SearchSubject<'a> {
@@ -75,7 +72,7 @@ pub(super) fn from_experiment<'a>(
 }
 
 impl SearchedLoad for SearchSubject<'_> {
-    fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
+    fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         match self {
             Self::Url { .. } => self.url_ready(level, length, seed),
             Self::File { .. } => self.file_ready(level, length, seed),
@@ -85,12 +82,12 @@ impl SearchedLoad for SearchSubject<'_> {
     fn connect_fleet(&self, plan: &Plan) -> Result<Option<FleetLoad>, UserError> {
         let (Self::Url { around: (args, host), .. } | Self::File { around: (args, host), .. }) = self;
         let options = &args.options;
-        fleet_load(connect_fleet(&args.fleet)?, host, plan, options, options.probe)
+        FleetLoad::plan(connect_fleet(&args.fleet)?, host, plan, options, options.probe)
     }
 }
 
 impl SearchSubject<'_> {
-    fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
+    fn url_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         let Self::Url { url, options, addresses, around: (args, host) } = self else {
             unreachable!("only called for a URL")
         };
@@ -105,25 +102,11 @@ impl SearchSubject<'_> {
         let resolved = plan_url(&options, url, addresses, &host.facts)?;
         check_allowed(&resolved, &options, url, &args.command)?;
         check_sources(host, &resolved.plan)?;
-        let tls = tls_client(&resolved.plan)?;
-        let remarks = resolved.remarks;
-        let plan = Arc::new(resolved.plan);
-        let asked = options.probe != Some(false) && !host.facts.is_fleet();
-        let probes = asked && is_safe(&plan.scenarios[0].steps[0].request.method);
-        Ok(LevelPlan {
-            load: load_doc(&plan, false),
-            tls,
-            engine_why: resolved.engine_why,
-            guard: resolved.guard,
-            tables: Vec::new(),
-            truth: None,
-            probe: probes.then(|| Arc::clone(&plan)),
-            remarks,
-            plan,
-        })
+        let probes = options.probe != Some(false) && !host.facts.is_fleet();
+        PreparedRun::from_url(resolved, false, probes)
     }
 
-    fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<LevelPlan, UserError> {
+    fn file_ready(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         let Self::File { file, loaded, experiment, names, around: (args, host) } = self else {
             unreachable!("only called for a file")
         };
@@ -135,43 +118,20 @@ impl SearchSubject<'_> {
         };
         let left_out = levelled.with_load_level(at, (args.limits.warmup, length), args.phase.as_deref())?;
         levelled.seed = Some(seed);
-        let options = &args.options;
-        let lowering = LowerContext {
-            host: &host.facts,
-            tables: &loaded.tables,
-            addresses: &|url| names.addresses(url),
+        let source = ExperimentSource {
+            experiment: &levelled,
+            name: &loaded.name,
+            addresses: names,
             file: &|name| loaded.file(name),
             secret: &|name| file.secret(name),
-            sources: sources(&levelled, options, args.source_auto, names, &local_source_addresses)?,
-            threads: options.threads,
-            engine: options.engine.unwrap_or(EngineChoice::Auto),
+            options: &args.options,
+            source_auto: args.source_auto,
+            command: &args.command,
         };
-        let LoweredPlan { plan, lacking, mut remarks, engine_why } =
-            lower(&levelled, &lowering).map_err(|unfit| unfit.into_user_error(&loaded.name))?;
-        let guard = Guard::new(options.allow_target.clone());
-        names.admit(&guard, &plan, &args.command)?;
-        if let Some(error) = UserError::combine(lacking) {
-            return Err(error);
-        }
-        check_sources(host, &plan)?;
-        if levelled.truth == Some(true) {
-            host.check_target_counts_available(&plan)?;
-        }
+        let mut prepared = PreparedRun::from_experiment(&source, loaded.tables.clone(), host)?;
         if !left_out.is_empty() {
-            remarks.push(format!("left out: {}", left_out.join(", ")));
+            prepared.remarks.push(format!("left out: {}", left_out.join(", ")));
         }
-        let probes = levelled.probe.unwrap_or_default() && !host.facts.is_fleet();
-        let probe = probes.then(|| probe_plan(&plan)).transpose()?;
-        Ok(LevelPlan {
-            load: load_doc(&plan, false),
-            tls: tls_client(&plan)?,
-            engine_why,
-            guard,
-            tables: all_tables(&levelled, loaded.tables.clone())?,
-            truth: levelled.truth,
-            probe,
-            remarks,
-            plan: Arc::new(plan),
-        })
+        Ok(prepared)
     }
 }

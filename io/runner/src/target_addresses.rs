@@ -7,13 +7,13 @@ use wavetank_experiment::Experiment;
 use wavetank_plan::{Guard, Plan, SourcesPlan, TargetUrl};
 use wavetank_units::UserError;
 
-use wavetank_runner::lookup;
+use super::lookup::lookup;
 
 /// A host's name or address, and a port.
 type Point = (String, u16);
 
 /// See the module's description.
-pub(crate) struct TargetAddresses<'e> {
+pub struct TargetAddresses<'e> {
     experiment: &'e Experiment,
     /// What was looked up, and found.
     known: RefCell<Vec<(Point, Vec<SocketAddr>)>>,
@@ -21,12 +21,12 @@ pub(crate) struct TargetAddresses<'e> {
 
 impl<'e> TargetAddresses<'e> {
     /// Of the targets of `experiment`; nothing is looked up yet.
-    pub(crate) const fn new(experiment: &'e Experiment) -> Self {
+    pub const fn new(experiment: &'e Experiment) -> Self {
         Self { experiment, known: RefCell::new(Vec::new()) }
     }
 
     /// The addresses to connect to for `url`.
-    pub(crate) fn addresses(&self, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
+    pub fn addresses(&self, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
         let point = self.experiment.connect_point(url);
         let found =
             self.known.borrow().iter().find(|(known, _)| *known == point).map(|(_, found)| found.clone());
@@ -40,7 +40,7 @@ impl<'e> TargetAddresses<'e> {
 
     /// Returns the addresses to connect to, filtered by IP family: the proxy's, or those of all
     /// targets that the file names.
-    pub(crate) fn target_addresses(&self) -> Result<Vec<SocketAddr>, UserError> {
+    pub fn target_addresses(&self) -> Result<Vec<SocketAddr>, UserError> {
         let sources = SourcesPlan::default();
         let filter = self.experiment.address_filter(&sources);
         let usable = |url: &TargetUrl| {
@@ -60,7 +60,7 @@ impl<'e> TargetAddresses<'e> {
 
     /// Checks every address of `plan` against the guard before anything is sent. `command` is the
     /// command line, for the hint.
-    pub(crate) fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
+    pub fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
         let known = self.known.borrow();
         let of_proxy = plan.http.proxy.iter().flat_map(|proxy| &proxy.addresses);
         let all = plan.targets.iter().flat_map(|target| &target.addresses).chain(of_proxy);
