@@ -18,8 +18,8 @@ use wavetank_units::quantity::format_grouped;
 use wavetank_units::{Nanos, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
-use super::fleet_package::FleetPackage;
 use super::fleet_load::FleetLoad;
+use super::fleet_package::FleetPackage;
 use super::host_error::host_error;
 use super::live_metrics::{LiveMetrics, MetricsOutputs};
 use super::remote_hosts::RemoteHosts;
@@ -28,8 +28,8 @@ use super::servers_counted::ServersCounted;
 use super::service_logs::archive_service_logs;
 use super::usage_at_start::UsageAtStart;
 use super::{
-    FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, PreparedRun, ProbeResult, RunConsole,
-    RunControl, SamplingConfig, SearchControl, probe, run_load,
+    FleetResult, HookResults, Host, LabRun, LabServer, LoadContext, LoadResult, PreparedRun, ProbeResult,
+    RunConsole, RunControl, SamplingConfig, SearchControl, probe, run_load,
 };
 
 /// What to execute, and around what.

@@ -10,7 +10,7 @@ use wavetank_units::UserError;
 
 use super::controller::LoadSide;
 use super::fleet_load::FleetLoad;
-use super::fleet_run::{FleetRun};
+use super::fleet_run::FleetRun;
 
 /// A fleet, and the plan that its agents carry out.
 pub(crate) struct FleetPackage {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use wavetank_driver::TlsClient;
-use wavetank_experiment::{DataContent, DataSource, Experiment, LowerContext, LoweredPlan, UrlPlan, lower, rows_table};
+use wavetank_experiment::{
+    DataContent, DataSource, Experiment, LowerContext, LoweredPlan, UrlPlan, lower, rows_table,
+};
 use wavetank_journey::CompiledStep;
 use wavetank_journey::data::Table;
 use wavetank_plan::{
@@ -167,10 +169,7 @@ fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
 ///
 /// # Errors
 /// A source without rows.
-pub fn all_tables(
-    experiment: &Experiment,
-    tables: Vec<Option<Table>>,
-) -> Result<Vec<Table>, UserError> {
+pub fn all_tables(experiment: &Experiment, tables: Vec<Option<Table>>) -> Result<Vec<Table>, UserError> {
     let one = |(source, table): (&DataSource, Option<Table>)| {
         let table = match (&source.content, table) {
             (_, Some(table)) => Some(table),

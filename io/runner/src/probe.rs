@@ -29,7 +29,7 @@ pub(crate) struct ProbeResult {
 }
 
 /// Whether a request of this method may be sent just to look (RFC 9110 §9.2.1: safe methods).
-pub fn is_safe(method: &str) -> bool {
+pub(crate) fn is_safe(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "OPTIONS")
 }
 

@@ -24,11 +24,7 @@ pub fn local_source_addresses(targets: &[SocketAddr], name: &str) -> Result<Sour
 }
 
 /// Returns the addresses for `--source auto` of all hosts that send the load.
-pub fn source_addresses(
-    host: &Host,
-    targets: &[SocketAddr],
-    name: &str,
-) -> Result<SourcesPlan, UserError> {
+pub fn source_addresses(host: &Host, targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
     match &host.lab {
         Some(lab) => lab.source_addresses(targets, name),
         None => local_source_addresses(targets, name),

@@ -5,7 +5,7 @@ use wavetank_experiment::LoweredPlan;
 use wavetank_experiment::plan_url;
 use wavetank_plan::{EngineChoice, Guard, RunOptions, TargetUrl};
 use wavetank_record::RunRecord;
-use wavetank_runner::{PreparedRun, Execution, Host, check_allowed, execute, lookup};
+use wavetank_runner::{Execution, Host, PreparedRun, check_allowed, execute, lookup};
 use wavetank_units::{AllowTarget, ExitCode, UserError};
 
 use crate::output::Console;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use wavetank_experiment::plan_url;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_record::{RunRecord, Times};
-use wavetank_runner::{PreparedRun, Execution, FinishedRun, Host, execute};
+use wavetank_runner::{Execution, FinishedRun, Host, PreparedRun, execute};
 use wavetank_store::{RunsDir, os_error_text};
 use wavetank_target::ServeOptions;
 use wavetank_units::{ExitCode, Nanos, Rate, UserError};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use wavetank_record::CompareDoc;
 use wavetank_report::{Language, engine_line};
-use wavetank_runner::{Host, PreparedRun, Execution, FinishedRun, RunConsole as _, execute};
+use wavetank_runner::{Execution, FinishedRun, Host, PreparedRun, RunConsole as _, execute};
 use wavetank_units::{ExitCode, UserError};
 
 use super::baseline::{Baseline, combined_exit_code};

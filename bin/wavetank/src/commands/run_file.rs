@@ -98,4 +98,3 @@ fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
     (!how.is_empty())
         .then(|| format!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))
 }
-

@@ -9,7 +9,9 @@ use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Value, lower};
 use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, Guard, Plan, Scenario, Secret};
 use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
-use wavetank_runner::{TargetAddresses, all_tables, chosen_sources, Host, check_sources_bindable, host_error, tls_client};
+use wavetank_runner::{
+    Host, TargetAddresses, all_tables, check_sources_bindable, chosen_sources, host_error, tls_client,
+};
 use wavetank_units::{ExitCode, UserError, did_you_mean};
 
 use crate::cli::{FileFormat, TryArgs};

@@ -16,8 +16,8 @@ use super::level::length_for;
 use super::settings::{SearchSettings, SearchedLoad};
 use super::verdict::judged;
 use crate::{
-    Execution, FinishedRun, Host, MetricsOutputs, PreparedRun, RunConsole, SearchControl, SearchIdentity, SharedOutputs,
-    execute, host_error,
+    Execution, FinishedRun, Host, MetricsOutputs, PreparedRun, RunConsole, SearchControl, SearchIdentity,
+    SharedOutputs, execute, host_error,
 };
 
 /// Approximate time per run for creating threads, opening connections and storing.
@@ -174,7 +174,11 @@ fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsol
 }
 
 /// Creates the search's directory, if it is to be stored and the disk allows it.
-fn folder(args: &SearchSettings, context: &SearchContext<'_>, talk: &mut dyn RunConsole) -> Option<SearchFolder> {
+fn folder(
+    args: &SearchSettings,
+    context: &SearchContext<'_>,
+    talk: &mut dyn RunConsole,
+) -> Option<SearchFolder> {
     let made = SearchFolder::create(
         &RunsDir::new(args.runs_dir.as_ref()?),
         context.started,

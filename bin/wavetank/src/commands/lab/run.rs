@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
-use wavetank_runner::{PlannedLab, LabRun, RunConsole as _, first_load_host};
+use wavetank_runner::{LabRun, PlannedLab, RunConsole as _, first_load_host};
 use wavetank_topology::Lab;
 use wavetank_units::{ExitCode, UserError};
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use wavetank_experiment::{Experiment, Level, connect_addresses, plan_url};
 use wavetank_plan::{Plan, RunOptions, TargetUrl};
 use wavetank_runner::{
-    ExperimentSource, FleetLoad, Host, PreparedRun, SearchedLoad, TargetAddresses, check_allowed, check_sources,
-    check_supported, level_rate, local_source_addresses, lookup,
+    ExperimentSource, FleetLoad, Host, PreparedRun, SearchedLoad, TargetAddresses, check_allowed,
+    check_sources, check_supported, level_rate, local_source_addresses, lookup,
 };
 use wavetank_search::SearchVariable;
 use wavetank_units::{Nanos, UserError};

@@ -1,0 +1,5 @@
+//! Runs and searches in this process, against a server in this process.
+
+mod run;
+mod search;
+mod support;
