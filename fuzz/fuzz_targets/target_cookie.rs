@@ -1,4 +1,4 @@
-//! The session that a client shows: see `wavetank_target::fuzzing::cookie`.
+//! The session that a client shows: see `wavetank_shop::fuzzing::cookie`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wavetank_target::fuzzing::cookie(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wavetank_shop::fuzzing::cookie(data));

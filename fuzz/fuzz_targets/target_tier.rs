@@ -1,4 +1,4 @@
-//! The query of a tier: see `wavetank_target::fuzzing::tier`.
+//! The query of a tier: see `wavetank_shop::fuzzing::tier`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| wavetank_target::fuzzing::tier(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| wavetank_shop::fuzzing::tier(data));

@@ -1,10 +1,10 @@
 //! [`Response`] and [`ScheduledResponse`]: the response to a request, and its time.
 
+use wavetank_shop::{ShopReply, ShopResponse};
 use wavetank_units::Nanos;
 use wavetank_wire::ws::Upgrade;
 
 use crate::grpc::GrpcReply;
-use crate::shop::ShopResponse;
 
 /// The response to a request.
 #[derive(Debug)]
@@ -41,6 +41,16 @@ pub(crate) enum Response {
     Awaited(u32),
     /// A response of the shop.
     Page(Box<ShopResponse>),
+}
+
+impl From<ShopReply> for Response {
+    fn from(reply: ShopReply) -> Self {
+        match reply {
+            ShopReply::Page(page) => Self::Page(page),
+            ShopReply::Allow(methods) => Self::Allow(methods),
+            ShopReply::Awaited(ticket) => Self::Awaited(ticket),
+        }
+    }
 }
 
 impl Response {

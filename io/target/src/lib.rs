@@ -65,7 +65,6 @@ mod route;
 mod serve_options;
 mod server;
 mod shared;
-mod shop;
 mod startup_error;
 mod stream_intake;
 mod streams;
@@ -75,11 +74,9 @@ mod web_socket;
 mod worker;
 
 #[doc(hidden)]
-pub mod fuzzing;
-
 pub use serve_options::ServeOptions;
 pub use server::{Server, start};
-pub use shop::{Accounts, ShopOptions};
 pub use truth::{
     Arrivals, ByteCounts, ConnectionCounts, ConnectionSnapshot, Gaps, HandshakeCounts, MessageCounts, Truth,
 };
+pub use wavetank_shop::{Accounts, ShopOptions};

@@ -1,12 +1,12 @@
 //! [`Outbox`]: responses as bytes.
 
 use wavetank_driver::{Clock, WallClock};
+use wavetank_shop::ShopResponse;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseParts, http_date, push_decimal, reason_phrase, render_response_head};
 
 use crate::answer::{Keep, Response, ScheduledResponse};
 use crate::filler::filler;
-use crate::shop::ShopResponse;
 use crate::truth::Counts;
 
 /// The body of the small fixed response.

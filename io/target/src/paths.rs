@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use wavetank_shop::{Pools, TierKind};
+
 use crate::event_stream::EventSchedule;
 use crate::route::{Route, path, query};
-use crate::shop::{Pools, TierKind};
 use crate::truth::{Counts, PathSlot};
 
 /// Most requests have the same target as the one before: comparing is cheaper than parsing and

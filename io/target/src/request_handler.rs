@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use wavetank_driver::ConnId;
+use wavetank_shop::{ShopClient, ShopMethod, ShopRequest};
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{RequestEnd, RequestHead, RequestSink};
 use wavetank_wire::ws::Upgrade;
@@ -19,7 +20,6 @@ use crate::outbox::Outbox;
 use crate::paths::PathCache;
 use crate::request_cache::RequestCache;
 use crate::route::Route;
-use crate::shop::ShopClient;
 use crate::truth::Counts;
 use crate::web_socket::WebSocket;
 
@@ -199,14 +199,23 @@ impl RequestHandler<'_> {
             (Method::Unknown, _) => Response::Plain(501, "this method is unknown here\n"),
             (_, Route::Home | Route::Close) => Response::Home,
             (_, Route::Delay(delay)) => return (Response::Home, self.now.after(delay)),
-            (_, Route::Tier(tier)) => return self.teller.answer_tier(conn, tier, self.now),
+            (_, Route::Tier(tier)) => {
+                let (reply, at) = self.teller.answer_tier(conn, tier, self.now);
+                return (reply.into(), at);
+            }
             (_, Route::Grpc(rpc)) => {
                 let (reply, delay) = rpc.answer(&asked.echo.take().unwrap_or_default().body);
                 return (Response::Grpc(Box::new(reply)), self.now.after(delay));
             }
             (verb, Route::Shop(ask)) => {
                 let sent = asked.echo.take().unwrap_or_default();
-                self.teller.answer(conn, ask, verb, &sent, self.now)
+                let method = match verb {
+                    Method::Get => ShopMethod::Get,
+                    Method::Post => ShopMethod::Post,
+                    Method::Known | Method::Unknown => ShopMethod::Other,
+                };
+                let sent = ShopRequest { method, cookie: &sent.cookie, body: &sent.body };
+                self.teller.answer(conn, ask, sent, self.now).into()
             }
             (_, Route::Bytes(len)) => Response::Bytes(len),
             (_, Route::Status(status)) => Response::Status(status),

@@ -7,7 +7,7 @@ use wavetank_driver::{Features, TlsServer};
 use wavetank_plan::{EngineChoice, FileTables};
 use wavetank_units::Nanos;
 
-use crate::shop::ShopOptions;
+use wavetank_shop::ShopOptions;
 
 /// Default number of connections that a server is prepared for.
 const CONNECTIONS: u64 = 10_000;

@@ -10,11 +10,11 @@ use wavetank_driver::{
 };
 use wavetank_plan::{EngineChoice, FileTables, SPREAD};
 use wavetank_quic::QuicListener;
+use wavetank_shop::Shop;
 use wavetank_units::{Nanos, UserError};
 
 use crate::filler::filler;
 use crate::shared::Shared;
-use crate::shop::Shop;
 use crate::startup_error::cannot_start;
 use crate::udp_echo::UdpEcho;
 use crate::worker::Worker;
@@ -169,7 +169,7 @@ impl Server {
         let Started { handle, waker, value } =
             spawn(format!("serve-{thread}"), files, life, crashed).map_err(no_thread)?;
         self.addresses = value;
-        self.shared.shop.desks().set_waker(thread, waker.clone());
+        self.shared.shop.set_waker(thread, waker.clone());
         self.threads.push((handle, waker));
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Server {
         let Started { handle, waker, value } =
             spawn(format!("serve-{thread}"), FileTables::Shared, life, crashed).map_err(no_thread)?;
         self.http3.push(value);
-        self.shared.shop.desks().set_waker(thread, waker.clone());
+        self.shared.shop.set_waker(thread, waker.clone());
         self.threads.push((handle, waker));
         Ok(())
     }

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use wavetank_driver::{Clock, Crash, Errno, WallClock};
+use wavetank_shop::Shop;
 use wavetank_units::Nanos;
 
 use crate::freeze::Freeze;
-use crate::shop::Shop;
 use crate::truth::{ConnectionCounts, ConnectionSnapshot, Counts, Gauge, Truth};
 
 /// Maximum number of attempts to read the counts without a reset in between. After that, they are
@@ -126,7 +126,7 @@ impl Shared {
     /// been killed while it held the allocator's lock for this thread.
     pub(crate) fn crashed(&self, thread: u32, crash: Crash) {
         self.counts[thread as usize].all_closed();
-        self.shop.desks().remove_thread(thread);
+        self.shop.remove_thread(thread);
         // A thread ends only once.
         let _ = self.crashes[thread as usize].set(crash);
     }

@@ -1,10 +1,10 @@
 //! [`Route`]: what the server does for a path.
 
+use wavetank_shop::{Ask, BODY_BYTES_MAX, Tier};
 use wavetank_units::{Nanos, quantity};
 
 use crate::event_stream::EventSchedule;
 use crate::grpc::Rpc;
-use crate::shop::{Ask, BODY_BYTES_MAX, Tier};
 
 /// Longest delay. A connection is kept for this time even if its client gave up.
 const DELAY_MAX: Nanos = Nanos::from_secs(3_600);

@@ -15,6 +15,7 @@ use wavetank_driver::{
 };
 use wavetank_pace::Timers;
 use wavetank_plan::Close;
+use wavetank_shop::ShopClient;
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records::stream_bytes;
 use wavetank_wire::ws::Deflater;
@@ -22,6 +23,7 @@ use wavetank_wire::ws::Deflater;
 use crate::answer::Response;
 use crate::connection::{AfterLast, CountedAs, ReadMode};
 use crate::connections::Connections;
+use crate::filler::filler;
 use crate::handshake::Handshake;
 use crate::outbox::Outbox;
 use crate::paths::PathCache;
@@ -29,7 +31,6 @@ use crate::request_cache::RequestCache;
 use crate::request_handler::RequestHandler;
 use crate::serve_options::ServeOptions;
 use crate::shared::Shared;
-use crate::shop::ShopClient;
 use crate::truth::{CloseKind, Counts};
 use messages::{Remaining, take_messages};
 use sending::{Done, render_owed, send_body};
@@ -94,9 +95,9 @@ impl<D: Driver> Worker<D> {
             runnable: VecDeque::new(),
             control: Vec::new(),
             outbox: Outbox::new(clock),
-            paths: PathCache::new(options.any, Arc::clone(&shop.pools)),
+            paths: PathCache::new(options.any, shop.pools()),
             known: RequestCache::default(),
-            teller: ShopClient::new(shop, thread),
+            teller: ShopClient::new(shop, thread, filler()),
             deflater: None,
             tls: options.tls.is_some(),
             raw_listeners,

@@ -13,12 +13,12 @@ impl<D: Driver> Worker<D> {
     /// Gives out some of the returned jobs. Those of closed connections are dropped.
     pub(super) fn deliver(&mut self, counts: &Counts) {
         for _ in 0..DELIVERIES_PER_TURN {
-            let Some((id, ticket, answer)) = self.teller.next_done(self.now) else { break };
+            let Some((id, ticket, reply)) = self.teller.next_done(self.now) else { break };
             let Some(connection) = self.connections.get(id) else { continue };
             let is_his = |answer: &Response| matches!(answer, Response::Awaited(his) if *his == ticket);
             // It may be missing: the last of too many pending responses is replaced by a 503.
             if let Some(due) = connection.find_owed(|due| is_his(&due.answer)) {
-                due.answer = answer;
+                due.answer = reply.into();
                 self.advance(id, counts);
             }
         }

@@ -1,4 +1,3 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
-mod fuzzing;
 mod serve;

@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::capacity::{Capacity, DeclaredCapacity};
-use super::tier::{POOLS_FULL, PoolIx, Tier, TierKind, stated};
+use crate::capacity::{Capacity, DeclaredCapacity};
+use crate::tier::{POOLS_FULL, PoolIx, Tier, TierKind, stated};
 
 /// Maximum number of pools. Requests for further capacities get an error response.
 const POOLS_MAX: usize = 64;
@@ -17,7 +17,7 @@ const LOOKS_MAX: u32 = 10_000;
 
 /// See the module's description.
 #[derive(Debug)]
-pub(crate) struct Pools {
+pub struct Pools {
     places: Vec<Place>,
 }
 
@@ -35,7 +35,7 @@ impl Default for Pools {
 
 impl Pools {
     /// Returns the tier with the capacity in a query. The error describes the valid parameters.
-    pub(crate) fn tier(&self, kind: TierKind, query: &[u8]) -> Result<Tier, &'static str> {
+    pub fn tier(&self, kind: TierKind, query: &[u8]) -> Result<Tier, &'static str> {
         let pool = match stated(query)? {
             None => None,
             Some(stated) => Some(self.find(kind, stated).ok_or(POOLS_FULL)?),

@@ -6,9 +6,9 @@
 
 use rusqlite::{Connection, Statement, params};
 
-use super::database::TIER_ACCOUNTS;
-use super::job::{Job, Outcome, Task};
-use super::sale_snapshot::{Sale, SaleSnapshot};
+use crate::database::TIER_ACCOUNTS;
+use crate::job::{Job, Outcome, Task};
+use crate::sale_snapshot::{Sale, SaleSnapshot};
 
 /// Number of transfers that are kept; older ones are replaced.
 const TRANSFERS_KEPT: i64 = 100_000;

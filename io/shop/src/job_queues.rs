@@ -12,7 +12,7 @@ use std::thread::{self, Thread};
 
 use wavetank_driver::Waker;
 
-use super::job::{Done, Job};
+use crate::job::{Done, Job};
 
 /// Maximum number of jobs taken from one queue together. They are committed together.
 const BATCH_MAX: usize = 256;

@@ -3,7 +3,7 @@
 //! Each one parses bytes as a client could send them, and panics if the results contradict each
 //! other.
 
-use crate::shop::{CookieSigner, Login, NewSale, Order, Pools, TierKind};
+use crate::{CookieSigner, Login, NewSale, Order, Pools, TierKind};
 
 /// The bodies of a login, of a new sale and of an order: accepted values are within their limits,
 /// and are accepted again when written out.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use rusqlite::{Connection, OptionalExtension, params};
 use wavetank_units::UserError;
 
-use super::sale_snapshot::Sale;
-use super::session_cookie::KEY_BYTES;
+use crate::sale_snapshot::Sale;
+use crate::session_cookie::KEY_BYTES;
 
 /// Identifies the databases of this program, and the version of their tables.
 const APPLICATION_ID: i64 = 0x5754_4b53;

@@ -2,7 +2,7 @@
 
 /// The kind of a request to the flash sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub enum Ask {
     /// The state of the sale.
     Show,
     /// A new session.

@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, Statement};
 
-use super::Shop;
-use super::database::SHELVES;
-use super::job::{Done, Job, Outcome, Task};
-use super::job_queues::DbThread;
-use super::transactions::ShopTransactions;
+use crate::Shop;
+use crate::database::SHELVES;
+use crate::job::{Done, Job, Outcome, Task};
+use crate::job_queues::DbThread;
+use crate::transactions::ShopTransactions;
 
 /// Runs this database thread until the shop closes. `books` is the connection of
 /// [`DbThread::Books`] if it was opened before.

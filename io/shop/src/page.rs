@@ -1,19 +1,21 @@
 //! [`ShopResponse`]: a response of the shop or of a tier. None of them may be cached.
 
-use super::job::Outcome;
-use super::sale_snapshot::Sale;
+use crate::job::Outcome;
+use crate::sale_snapshot::Sale;
 
 /// See the module's description.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ShopResponse {
-    pub(crate) status: u16,
+pub struct ShopResponse {
+    /// The status.
+    pub status: u16,
     /// Whether the body is JSON. Otherwise, it is a line of text.
-    pub(crate) json: bool,
+    pub json: bool,
     /// The value of a `Set-Cookie`.
-    pub(crate) cookie: Option<String>,
+    pub cookie: Option<String>,
     /// The value of `Retry-After`, in seconds.
-    pub(crate) retry_after_s: Option<u64>,
-    pub(crate) body: Vec<u8>,
+    pub retry_after_s: Option<u64>,
+    /// The body.
+    pub body: Vec<u8>,
 }
 
 impl ShopResponse {

@@ -1,7 +1,7 @@
 //! The fuzz targets on samples of what they read, and on mutations of them.
 
 use proptest::prelude::*;
-use wavetank_target::fuzzing;
+use wavetank_shop::fuzzing;
 
 type Target = fn(&[u8]);
 

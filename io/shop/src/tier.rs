@@ -4,7 +4,7 @@ use url::form_urlencoded;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{parse_count, parse_duration_positive};
 
-use super::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
+use crate::capacity::{DeclaredCapacity, QUEUE_MAX, WORK_MAX, WORKERS_MAX};
 
 /// Default length of the queue.
 const QUEUE: u64 = 1_000;
@@ -14,7 +14,7 @@ pub(crate) const POOLS_FULL: &str = "all 64 capacities are in use: no further on
 
 /// The work for a request of a tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum TierKind {
+pub enum TierKind {
     /// Computes a checksum.
     Simple,
     /// Looks up rows in the database.
@@ -25,19 +25,20 @@ pub(crate) enum TierKind {
 
 /// Identifies a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PoolIx(pub(super) u16);
+pub struct PoolIx(pub(super) u16);
 
 /// A tier, as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tier {
-    pub(crate) kind: TierKind,
+pub struct Tier {
+    /// The kind of work.
+    pub kind: TierKind,
     /// `None`: without a limit.
-    pub(crate) pool: Option<PoolIx>,
+    pub pool: Option<PoolIx>,
 }
 
 impl TierKind {
     /// Returns the tier of a path, if it is the path of one.
-    pub(crate) fn from_path(path: &[u8]) -> Option<Self> {
+    pub fn from_path(path: &[u8]) -> Option<Self> {
         match path {
             b"/tier/simple" => Some(Self::Simple),
             b"/tier/query" => Some(Self::Query),

@@ -2,7 +2,7 @@
 
 use wavetank_driver::ConnId;
 
-use super::sale_snapshot::Sale;
+use crate::sale_snapshot::Sale;
 
 /// A job for the database, and the connection that it is for.
 #[derive(Debug)]

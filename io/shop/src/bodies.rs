@@ -6,10 +6,10 @@ use url::form_urlencoded;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{parse_count, parse_duration};
 
-use super::accounts::WORD_BYTES_MAX;
+use crate::accounts::WORD_BYTES_MAX;
 
 /// Longest body that the shop reads, in bytes.
-pub(crate) const BODY_BYTES_MAX: usize = 4 * 1024;
+pub const BODY_BYTES_MAX: usize = 4 * 1024;
 /// Maximum stock of a sale: each sold article is a row.
 pub(crate) const STOCK_MAX: u64 = 1_000_000;
 /// Longest time until a sale opens.

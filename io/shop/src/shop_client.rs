@@ -7,16 +7,14 @@ use std::sync::Arc;
 use wavetank_driver::ConnId;
 use wavetank_units::Nanos;
 
-use super::Shop;
-use super::ask::Ask;
-use super::bodies::{Login, NewSale, Order};
-use super::job::{Done, Job, Task};
-use super::job_queues::DbThread;
-use super::page::ShopResponse;
-use super::tier::{Tier, TierKind};
-use crate::answer::{Echo, Response};
-use crate::filler::filler;
-use crate::method::Method;
+use crate::Shop;
+use crate::ask::Ask;
+use crate::bodies::{Login, NewSale, Order};
+use crate::job::{Done, Job, Task};
+use crate::job_queues::DbThread;
+use crate::page::ShopResponse;
+use crate::shop_reply::{ShopMethod, ShopReply, ShopRequest};
+use crate::tier::{Tier, TierKind};
 
 /// Maximum number of outstanding jobs of one thread. Further requests get 503 with `Retry-After`.
 const OUTSTANDING_MAX: usize = 100_000;
@@ -30,7 +28,7 @@ const NOT_YOURS: &str = "this session is another user's\n";
 
 /// See the module's description.
 #[derive(Debug)]
-pub(crate) struct ShopClient {
+pub struct ShopClient {
     shop: Arc<Shop>,
     thread: u32,
     /// Ticket of the last job.
@@ -42,11 +40,14 @@ pub(crate) struct ShopClient {
     done: VecDeque<Done>,
     /// Counts requests of tiers, so that each one uses other data.
     numbers: u64,
+    /// What `/tier/simple` computes a checksum of.
+    summed: &'static [u8],
 }
 
 impl ShopClient {
-    /// Creates the client of the thread with this number.
-    pub(crate) fn new(shop: Arc<Shop>, thread: u32) -> Self {
+    /// Creates the client of the thread with this number. `summed` is some text, of which a request
+    /// of `/tier/simple` computes a checksum.
+    pub fn new(shop: Arc<Shop>, thread: u32, summed: &'static [u8]) -> Self {
         Self {
             shop,
             thread,
@@ -55,38 +56,32 @@ impl ShopClient {
             outstanding: 0,
             done: VecDeque::new(),
             numbers: u64::from(thread) << 32,
+            summed,
         }
     }
 
-    /// Answers a complete request to the sale. `sent` contains its body and cookie.
-    pub(crate) fn answer(
-        &mut self,
-        conn: ConnId,
-        ask: Ask,
-        verb: Method,
-        sent: &Echo,
-        now: Nanos,
-    ) -> Response {
-        match (ask, verb) {
-            (Ask::Show, Method::Get) => {
+    /// Answers a complete request to the sale.
+    pub fn answer(&mut self, conn: ConnId, ask: Ask, sent: ShopRequest<'_>, now: Nanos) -> ShopReply {
+        match (ask, sent.method) {
+            (Ask::Show, ShopMethod::Get) => {
                 page(ShopResponse::sale(self.shop.board.read(), self.shop.unix_ms(now)))
             }
-            (Ask::Show, _) => Response::Allow("GET, HEAD"),
-            (Ask::Login, Method::Post) => page(self.log_in(&sent.body)),
-            (Ask::Begin, Method::Post) => match NewSale::read(&sent.body) {
+            (Ask::Show, _) => ShopReply::Allow("GET, HEAD"),
+            (Ask::Login, ShopMethod::Post) => page(self.log_in(sent.body)),
+            (Ask::Begin, ShopMethod::Post) => match NewSale::read(sent.body) {
                 Ok(NewSale { stock, opens_in }) => {
                     let opens_at_ms = self.shop.unix_ms(now.after(opens_in));
                     self.hand_in(conn, DbThread::Books, Task::NewSale { stock, opens_at_ms })
                 }
                 Err(wanted) => page(ShopResponse::text(400, wanted)),
             },
-            (Ask::Order, Method::Post) => self.order(conn, sent, now),
-            (Ask::Login | Ask::Begin | Ask::Order, _) => Response::Allow("POST"),
+            (Ask::Order, ShopMethod::Post) => self.order(conn, sent, now),
+            (Ask::Login | Ask::Begin | Ask::Order, _) => ShopReply::Allow("POST"),
         }
     }
 
     /// Answers a complete request to a tier. Returns the response and its earliest time.
-    pub(crate) fn answer_tier(&mut self, conn: ConnId, tier: Tier, now: Nanos) -> (Response, Nanos) {
+    pub fn answer_tier(&mut self, conn: ConnId, tier: Tier, now: Nanos) -> (ShopReply, Nanos) {
         let at = match tier.pool.and_then(|pool| self.shop.pools.get(pool)).map(|pool| pool.admit(now)) {
             None => now,
             Some(Ok(at)) => at,
@@ -99,7 +94,7 @@ impl ShopClient {
         // Spreads successive numbers over the whole range.
         let number = self.numbers.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let answer = match tier.kind {
-            TierKind::Simple => page(simple(number)),
+            TierKind::Simple => page(simple(self.summed, number)),
             TierKind::Query => self.hand_in(conn, DbThread::Catalogue, Task::Query { shelf: number }),
             TierKind::Transaction => self.hand_in(conn, DbThread::Books, Task::Transfer { pair: number }),
         };
@@ -108,7 +103,7 @@ impl ShopClient {
 
     /// Submits the jobs of this turn to the database.
     #[inline]
-    pub(crate) fn end_turn(&mut self) {
+    pub fn end_turn(&mut self) {
         for keeper in DbThread::ALL {
             if !self.jobs[keeper as usize].is_empty() {
                 self.shop.desks.submit(self.thread, keeper, &mut self.jobs[keeper as usize]);
@@ -117,7 +112,7 @@ impl ShopClient {
     }
 
     /// Takes the returned jobs, after the waker was called.
-    pub(crate) fn collect(&mut self) {
+    pub fn collect(&mut self) {
         let before = self.done.len();
         self.shop.desks.take_done(self.thread, &mut self.done);
         self.outstanding -= self.done.len() - before;
@@ -125,12 +120,12 @@ impl ShopClient {
 
     /// Returns whether no returned job is left to be answered.
     #[inline]
-    pub(crate) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.done.is_empty()
     }
 
     /// Returns the next returned job: its connection, its ticket and its response.
-    pub(crate) fn next_done(&mut self, now: Nanos) -> Option<(ConnId, u32, Response)> {
+    pub fn next_done(&mut self, now: Nanos) -> Option<(ConnId, u32, ShopReply)> {
         let Done { conn, ticket, outcome } = self.done.pop_front()?;
         Some((conn, ticket, page(ShopResponse::from_outcome(outcome, self.shop.unix_ms(now)))))
     }
@@ -146,12 +141,12 @@ impl ShopClient {
         }
     }
 
-    fn order(&mut self, conn: ConnId, sent: &Echo, now: Nanos) -> Response {
-        let Order { sku, user } = match Order::read(&sent.body) {
+    fn order(&mut self, conn: ConnId, sent: ShopRequest<'_>, now: Nanos) -> ShopReply {
+        let Order { sku, user } = match Order::read(sent.body) {
             Ok(order) => order,
             Err(wanted) => return page(ShopResponse::text(400, wanted)),
         };
-        match self.shop.seal.user(&sent.cookie) {
+        match self.shop.seal.user(sent.cookie) {
             None => page(ShopResponse::text(401, LOG_IN)),
             Some(other) if other != user => page(ShopResponse::text(403, NOT_YOURS)),
             Some(_) => {
@@ -161,25 +156,25 @@ impl ShopClient {
         }
     }
 
-    fn hand_in(&mut self, conn: ConnId, keeper: DbThread, task: Task) -> Response {
+    fn hand_in(&mut self, conn: ConnId, keeper: DbThread, task: Task) -> ShopReply {
         if self.outstanding == OUTSTANDING_MAX {
             return page(ShopResponse::busy(DATABASE_FULL, 1));
         }
         self.outstanding += 1;
         self.ticket = self.ticket.wrapping_add(1);
         self.jobs[keeper as usize].push(Job { conn, ticket: self.ticket, task });
-        Response::Awaited(self.ticket)
+        ShopReply::Awaited(self.ticket)
     }
 }
 
-fn page(page: ShopResponse) -> Response {
-    Response::Page(Box::new(page))
+fn page(page: ShopResponse) -> ShopReply {
+    ShopReply::Page(Box::new(page))
 }
 
-/// The response of the simple tier: a checksum (FNV-1a) of some text and `number`.
-fn simple(number: u64) -> ShopResponse {
+/// The response of the simple tier: a checksum (FNV-1a) of `summed` and `number`.
+fn simple(summed: &[u8], number: u64) -> ShopResponse {
     let step = |sum: u64, byte: &u8| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let sum = filler()[..SUMMED_BYTES].iter().fold(0xcbf2_9ce4_8422_2325 ^ number, step);
+    let sum = summed.iter().take(SUMMED_BYTES).fold(0xcbf2_9ce4_8422_2325 ^ number, step);
     ShopResponse::json(
         200,
         format!("{{\"tier\":\"simple\",\"number\":{number},\"checksum\":\"{sum:016x}\"}}\n"),

@@ -1,4 +1,4 @@
-//! [`Shop`]: the applications in the server, for tests that need a target with a limit and a count
+//! The applications of the built-in server, for tests that need a target with a limit and a count
 //! of its own.
 //!
 //! There is a flash sale with its stock in an SQLite database with real transactions. There are
@@ -12,6 +12,7 @@ mod bodies;
 mod capacity;
 mod database;
 mod db_threads;
+pub mod fuzzing;
 mod job;
 mod job_queues;
 mod page;
@@ -19,6 +20,7 @@ mod pools;
 mod sale_snapshot;
 mod session_cookie;
 mod shop_client;
+mod shop_reply;
 mod tier;
 mod transactions;
 
@@ -27,23 +29,23 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 
 use rusqlite::Connection;
-use wavetank_driver::{Clock, Errno, WallClock};
+use wavetank_driver::{Clock, Errno, Waker, WallClock};
 use wavetank_units::{Nanos, UserError};
 
-use crate::startup_error::cannot_start;
-
 pub use accounts::Accounts;
-pub(crate) use ask::Ask;
-pub(crate) use bodies::{BODY_BYTES_MAX, Login, NewSale, Order};
+pub use ask::Ask;
+pub use bodies::BODY_BYTES_MAX;
+pub(crate) use bodies::{Login, NewSale, Order};
 use database::Database;
 use job_queues::{DbThread, JobQueues};
-pub(crate) use page::ShopResponse;
-pub(crate) use pools::Pools;
+pub use page::ShopResponse;
+pub use pools::Pools;
 use sale_snapshot::{Sale, SaleSnapshot};
 pub(crate) use session_cookie::CookieSigner;
 use session_cookie::KEY_BYTES;
-pub(crate) use shop_client::ShopClient;
-pub(crate) use tier::{Tier, TierKind};
+pub use shop_client::ShopClient;
+pub use shop_reply::{ShopMethod, ShopReply, ShopRequest};
+pub use tier::{Tier, TierKind};
 
 /// Stock of the initial sale.
 const FIRST_STOCK: u64 = 1_000;
@@ -59,12 +61,12 @@ pub struct ShopOptions {
 
 /// The state of the shop shared by all threads. See the module's description.
 #[derive(Debug)]
-pub(crate) struct Shop {
+pub struct Shop {
     accounts: Arc<Accounts>,
     database: Database,
     board: SaleSnapshot,
     desks: JobQueues,
-    pub(crate) pools: Arc<Pools>,
+    pools: Arc<Pools>,
     seal: CookieSigner,
     key: [u8; KEY_BYTES],
     /// Unix time at the clock's zero, in nanoseconds.
@@ -77,8 +79,9 @@ impl Shop {
     /// Opens the shop for this many threads, with instants of `clock`. Also returns the threads of
     /// the database, which end when the shop [closes](Shop::close).
     ///
-    /// Fails (exit 5) if the database file cannot be used, or if a thread cannot be started.
-    pub(crate) fn open(
+    /// # Errors
+    /// Exit 5 if the database file cannot be used, or if a thread cannot be started.
+    pub fn open(
         options: &ShopOptions,
         threads: u32,
         clock: Clock,
@@ -123,17 +126,27 @@ impl Shop {
     }
 
     /// Ends the threads of the database.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.desks.stop();
     }
 
-    /// Returns the queues for jobs of the database.
-    pub(crate) fn desks(&self) -> &JobQueues {
-        &self.desks
+    /// Sets what wakes the server's thread with this number when its jobs return.
+    pub fn set_waker(&self, thread: u32, waker: Waker) {
+        self.desks.set_waker(thread, waker);
+    }
+
+    /// Drops the jobs of a server thread that is gone.
+    pub fn remove_thread(&self, thread: u32) {
+        self.desks.remove_thread(thread);
+    }
+
+    /// The capacities that requests have stated so far.
+    pub fn pools(&self) -> Arc<Pools> {
+        Arc::clone(&self.pools)
     }
 
     /// Returns the first error of the database, if there was one.
-    pub(crate) fn fault(&self) -> Option<&str> {
+    pub fn fault(&self) -> Option<&str> {
         self.fault.get().map(String::as_str)
     }
 
@@ -163,4 +176,13 @@ fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
             "allow getrandom(2), which a sandbox may forbid",
         )
     })
+}
+
+/// The error for a thread of the database that could not be started.
+fn cannot_start(why: &str) -> UserError {
+    UserError::refused(
+        "no_threads",
+        format!("cannot start a thread: {why}"),
+        "use fewer --threads, or raise `ulimit -u`",
+    )
 }
