@@ -181,6 +181,33 @@ impl StreamServer {
         either!(self, server => server.respond_with_trailers(stream, text, trailers));
     }
 
+    /// Whether responses may stay open: those of event streams and WebSockets.
+    pub const fn keeps_responses_open(&self) -> bool {
+        matches!(self, Self::Http2(_))
+    }
+
+    /// Sends the head of a response that stays open; see [`h2::Server::respond_open`]. HTTP/3 has
+    /// none.
+    pub fn respond_open(&mut self, stream: u32, head: &[u8]) {
+        if let Self::Http2(server) = self {
+            server.respond_open(stream, head);
+        }
+    }
+
+    /// Sends bytes of such a response. Returns how many wait for a window.
+    pub fn push(&mut self, stream: u32, bytes: &[u8]) -> usize {
+        let Self::Http2(server) = self else { return 0 };
+        server.push(stream, bytes);
+        server.unsent(stream)
+    }
+
+    /// Ends such a response after its last byte.
+    pub fn finish(&mut self, stream: u32) {
+        if let Self::Http2(server) = self {
+            server.finish(stream);
+        }
+    }
+
     /// Sends an interim response `100 Continue`.
     pub fn respond_continue(&mut self, stream: u32) {
         either!(self, server => server.respond_continue(stream));

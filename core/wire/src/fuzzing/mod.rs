@@ -10,6 +10,7 @@ mod http2;
 mod request;
 mod response;
 mod transcript;
+mod tunnels;
 mod websocket;
 
 pub use datagrams::datagrams;
@@ -17,4 +18,5 @@ pub use events::{event_stream, raw_bytes};
 pub use http2::{http2_client, http2_server};
 pub use request::request;
 pub use response::response;
+pub use tunnels::http2_tunnels;
 pub use websocket::{websocket_client, websocket_server};

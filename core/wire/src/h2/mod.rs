@@ -26,7 +26,9 @@ pub(crate) mod request_text;
 pub(crate) mod response_fields;
 pub(crate) mod server;
 mod settings;
+mod tunnels;
 
 pub use client::{Client, ClientSink, StreamFailure};
 pub use error::{ErrorCode, Fault};
 pub use server::{Server, ServerSink, begins_http2};
+pub use tunnels::{NotOpened, TunnelClient, TunnelSink};

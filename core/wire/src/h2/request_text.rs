@@ -67,6 +67,14 @@ impl<'a> RequestText<'a> {
         Headers::new(self.fields).any(|(name, _)| name.eq_ignore_ascii_case(b"transfer-encoding"))
     }
 
+    /// Returns the key of an upgrade to WebSocket, if it is one.
+    pub(crate) fn websocket_key(&self) -> Option<&'a [u8]> {
+        let upgrade = Headers::new(self.fields).find("upgrade")?;
+        Headers::new(self.fields)
+            .find("sec-websocket-key")
+            .filter(|_| upgrade.eq_ignore_ascii_case(b"websocket"))
+    }
+
     /// Whether it is a gRPC call.
     pub(crate) fn is_grpc(&self) -> bool {
         Headers::new(self.fields)
@@ -82,8 +90,35 @@ impl<'a> RequestText<'a> {
         block: &mut Vec<u8>,
         lower: &mut Vec<u8>,
     ) {
+        self.encode_as(self.method, None, encoder, secure, block, lower);
+    }
+
+    /// Appends the header block of a request for another protocol in a stream (RFC 8441 §4).
+    pub(crate) fn encode_connect(
+        &self,
+        protocol: &[u8],
+        encoder: &mut impl FieldEncoder,
+        secure: bool,
+        block: &mut Vec<u8>,
+        lower: &mut Vec<u8>,
+    ) {
+        self.encode_as(b"CONNECT", Some(protocol), encoder, secure, block, lower);
+    }
+
+    fn encode_as(
+        &self,
+        method: &[u8],
+        protocol: Option<&[u8]>,
+        encoder: &mut impl FieldEncoder,
+        secure: bool,
+        block: &mut Vec<u8>,
+        lower: &mut Vec<u8>,
+    ) {
         encoder.begin(block);
-        encoder.field(block, b":method", self.method);
+        encoder.field(block, b":method", method);
+        if let Some(protocol) = protocol {
+            encoder.field(block, b":protocol", protocol);
+        }
         let scheme: &[u8] = if secure { b"https" } else { b"http" };
         encoder.field(block, b":scheme", scheme);
         if let Some(host) = Headers::new(self.fields).find("host") {
@@ -94,7 +129,9 @@ impl<'a> RequestText<'a> {
             lower.clear();
             lower.extend(name.iter().map(u8::to_ascii_lowercase));
             let is_te = *lower == b"te" && !value.eq_ignore_ascii_case(b"trailers");
-            if !is_te && !DROPPED.contains(&&lower[..]) {
+            // The stream itself shows that the answer is not a cached one (RFC 8441 §5).
+            let is_key = protocol.is_some() && *lower == b"sec-websocket-key";
+            if !is_te && !is_key && !DROPPED.contains(&&lower[..]) {
                 encoder.field(block, lower, value);
             }
         }

@@ -15,13 +15,21 @@ pub(crate) struct PeerSettings {
     pub(crate) window: i64,
     /// The size of its header table, if it was given.
     pub(crate) table: Option<usize>,
+    /// Whether it accepts streams for other protocols (RFC 8441 §3).
+    pub(crate) connect_protocol: bool,
     /// Whether it has sent any settings.
     pub(crate) arrived: bool,
 }
 
 impl PeerSettings {
     pub(crate) const fn new() -> Self {
-        Self { streams_max: u32::MAX, window: WINDOW_DEFAULT, table: None, arrived: false }
+        Self {
+            streams_max: u32::MAX,
+            window: WINDOW_DEFAULT,
+            table: None,
+            connect_protocol: false,
+            arrived: false,
+        }
     }
 
     /// Takes in a SETTINGS frame. Returns whether it must be acknowledged. `is_server`: the peer is
@@ -57,6 +65,8 @@ impl PeerSettings {
                 {
                     return Err(Fault::BadSetting);
                 }
+                setting::ENABLE_CONNECT_PROTOCOL if value > 1 => return Err(Fault::BadSetting),
+                setting::ENABLE_CONNECT_PROTOCOL => self.connect_protocol |= value == 1,
                 _ => {}
             }
         }

@@ -232,6 +232,7 @@ impl Server {
             filler,
             filler_left,
             trailers: Vec::new(),
+            stays_open: false,
         });
     }
 
@@ -241,7 +242,8 @@ impl Server {
     /// # Panics
     /// If `text` is not a response.
     pub fn respond_with_trailers(&mut self, stream: u32, text: &[u8], trailers: Vec<u8>) {
-        let body = |bytes| ResponseBody { bytes, sent: 0, filler: &[], filler_left: 0, trailers };
+        let body =
+            |bytes| ResponseBody { bytes, sent: 0, filler: &[], filler_left: 0, trailers, stays_open: false };
         self.begin_response(stream, text, body);
     }
 

@@ -24,8 +24,9 @@ pub fn accept_key(key: &[u8]) -> String {
 /// The request of a client to upgrade its connection to WebSocket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upgrade {
-    /// The value of the response's `Sec-WebSocket-Accept`.
-    pub accept: String,
+    /// The value of the response's `Sec-WebSocket-Accept`. `None`: the request came in a stream of
+    /// HTTP/2, which has no keys (RFC 8441 §5).
+    pub accept: Option<String>,
     /// The client offers permessage-deflate in a form that can be accepted.
     pub deflate: bool,
 }
@@ -35,24 +36,38 @@ impl Upgrade {
     /// correctly.
     pub fn from_request(head: &RequestHead<'_>) -> Option<Self> {
         let has = |name: &str, token: &[u8]| tokens(head.headers(), name).any(|own| same(own, token));
-        let key = head.header("sec-websocket-key")?;
-        let is_whole = STANDARD.decode(key).is_ok_and(|bytes| bytes.len() == 16);
+        let accept = if head.version == Version::Http2 {
+            None
+        } else {
+            let key = head.header("sec-websocket-key")?;
+            STANDARD.decode(key).ok().filter(|bytes| bytes.len() == 16)?;
+            Some(accept_key(key))
+        };
         let is_right = head.method == b"GET"
             && has("upgrade", b"websocket")
             && has("connection", b"upgrade")
-            && head.header("sec-websocket-version") == Some(b"13")
-            && is_whole;
+            && head.header("sec-websocket-version") == Some(b"13");
         let deflate = tokens(head.headers(), "sec-websocket-extensions").any(is_acceptable_offer);
-        is_right.then(|| Self { accept: accept_key(key), deflate })
+        is_right.then_some(Self { accept, deflate })
+    }
+
+    /// The status of the response.
+    pub const fn status(&self) -> u16 {
+        if self.accept.is_some() { 101 } else { 200 }
     }
 
     /// Writes the response. With `deflate`, and if the client offers it, messages are compressed
     /// without a context in both directions.
     pub fn write_response(&self, deflate: bool, out: &mut Vec<u8>) {
-        out.extend_from_slice(
-            b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
-        );
-        out.extend_from_slice(self.accept.as_bytes());
+        match &self.accept {
+            Some(accept) => {
+                out.extend_from_slice(
+                    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ",
+                );
+                out.extend_from_slice(accept.as_bytes());
+            }
+            None => out.extend_from_slice(b"HTTP/1.1 200 OK"),
+        }
         if deflate && self.deflate {
             out.extend_from_slice(
                 b"\r\nSec-WebSocket-Extensions: permessage-deflate; server_no_context_takeover; client_no_context_takeover",

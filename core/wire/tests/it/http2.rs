@@ -32,6 +32,11 @@ proptest! {
     }
 
     #[test]
+    fn frames_on_tunnels(data in frames()) {
+        fuzzing::http2_tunnels(&data);
+    }
+
+    #[test]
     fn frames_of_a_client(data in frames()) {
         fuzzing::http2_server(&data);
     }
@@ -40,5 +45,6 @@ proptest! {
     fn any_bytes(data in prop::collection::vec(any::<u8>(), 0..200)) {
         fuzzing::http2_client(&data);
         fuzzing::http2_server(&data);
+        fuzzing::http2_tunnels(&data);
     }
 }

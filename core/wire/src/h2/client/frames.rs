@@ -220,6 +220,8 @@ impl<T> Core<T> {
     #[inline]
     fn take_data(&mut self, id: u32, bytes: &[u8], sink: &mut impl ClientSink<T>) {
         let Some(at) = self.find(id) else { return };
+        // A stream that stays open has no end that would show progress.
+        self.idle_frames = 0;
         let stream = &mut self.streams[at];
         stream.body_bytes += bytes.len() as u64;
         let fault = if !stream.has_head || stream.is_bodiless() {

@@ -10,6 +10,7 @@ mod sending;
 mod stream;
 #[cfg(test)]
 mod tests;
+mod tunnels;
 
 use super::error::{ErrorCode, Fault};
 use super::frame::{self, PREFACE, WINDOW_DEFAULT, setting};

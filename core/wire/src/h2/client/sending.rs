@@ -86,20 +86,20 @@ impl<T> Core<T> {
         self.streams[at].grpc = is_grpc.then(GrpcResponse::default);
         let sent = self.send_data(at, body);
         if sent < body.len() {
-            self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].into(), sent: 0 });
+            self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].to_vec(), sent: 0 });
         }
     }
 
     /// Adds the stream of a request, the headers of which were sent.
     #[inline]
-    fn open(&mut self, tag: T, is_head: bool) {
+    pub(super) fn open(&mut self, tag: T, is_head: bool) {
         self.streams.push(Stream::new(self.next_id, tag, [self.peer.window, RECEIVE_WINDOW], is_head));
         self.next_id += 2;
     }
 
-    /// Sends as much of `body` as the windows allow. The last frame ends the stream. Returns how
-    /// many bytes were sent.
-    fn send_data(&mut self, at: usize, body: &[u8]) -> usize {
+    /// Sends as much of `body` as the windows allow. The last frame ends the stream, unless it
+    /// stays open. Returns how many bytes were sent.
+    pub(super) fn send_data(&mut self, at: usize, body: &[u8]) -> usize {
         let Self { streams, out, send_window, .. } = self;
         let stream = &mut streams[at];
         let mut sent = 0;
@@ -109,7 +109,8 @@ impl<T> Core<T> {
             if length == 0 {
                 break;
             }
-            let flags = if sent + length == body.len() { flag::END_STREAM } else { 0 };
+            let is_last = sent + length == body.len() && !stream.stays_open;
+            let flags = if is_last { flag::END_STREAM } else { 0 };
             frame::push_header(out, length, kind::DATA, flags, stream.id);
             out.extend_from_slice(&body[sent..sent + length]);
             sent += length;
@@ -128,6 +129,9 @@ impl<T> Core<T> {
             let Some(mut body) = self.streams[at].unsent.take() else { continue };
             body.sent += self.send_data(at, &body.bytes[body.sent..]);
             if body.sent < body.bytes.len() {
+                if self.streams[at].stays_open {
+                    body.trim();
+                }
                 self.streams[at].unsent = Some(body);
             }
         }
@@ -136,7 +140,9 @@ impl<T> Core<T> {
     /// Stops sending the body of a stream that has its response. The peer must know that no more
     /// will come.
     pub(super) fn abandon_body(&mut self, stream: &Stream<T>) {
-        if stream.unsent.is_some() {
+        if stream.unsent.is_none() && stream.stays_open {
+            frame::push_header(&mut self.out, 0, kind::DATA, flag::END_STREAM, stream.id);
+        } else if stream.unsent.is_some() {
             frame::push_reset(&mut self.out, stream.id, ErrorCode::CANCEL);
             self.reset.insert(stream.id);
         }

@@ -14,6 +14,8 @@ pub(super) struct Stream<T> {
     pub(super) receive_window: i64,
     /// The part of the body that flow control holds back.
     pub(super) unsent: Option<UnsentBody>,
+    /// Our side stays open after the bytes that were given so far: it carries another protocol.
+    pub(super) stays_open: bool,
     /// The response has no body, because the request is HEAD.
     pub(super) is_head: bool,
     /// Set if the request is a gRPC call.
@@ -34,8 +36,18 @@ pub(super) struct Stream<T> {
 /// A body that was not sent in whole.
 #[derive(Debug)]
 pub(super) struct UnsentBody {
-    pub(super) bytes: Box<[u8]>,
+    pub(super) bytes: Vec<u8>,
     pub(super) sent: usize,
+}
+
+impl UnsentBody {
+    /// Takes back the memory of bytes that have been sent.
+    pub(super) fn trim(&mut self) {
+        if self.sent > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
 }
 
 impl<T> Stream<T> {
@@ -46,6 +58,7 @@ impl<T> Stream<T> {
             send_window,
             receive_window,
             unsent: None,
+            stays_open: false,
             is_head,
             grpc: None,
             wants_fields: false,

@@ -52,6 +52,8 @@ pub(crate) struct ResponseBody {
     pub(crate) filler_left: u64,
     /// Field lines to be sent after it; empty for none.
     pub(crate) trailers: Vec<u8>,
+    /// More bytes may follow these.
+    pub(crate) stays_open: bool,
 }
 
 /// A piece of a body: its place in the bytes, or a part of the filler.
@@ -77,7 +79,7 @@ impl ResponseBody {
         BodyPiece { is_filler, from, length }
     }
 
-    /// Whether all of it was taken.
+    /// Whether everything that is known of it was taken.
     pub(crate) const fn is_sent(&self) -> bool {
         self.sent == self.bytes.len() && self.filler_left == 0
     }

@@ -2,6 +2,7 @@
 
 mod frames;
 mod memory;
+mod open_streams;
 mod requests;
 mod responses;
 
@@ -27,7 +28,8 @@ const RESETS_REMEMBERED_MAX: usize = 64;
 
 /// Receives the requests of a client. Streams are identified by their numbers.
 pub trait ServerSink {
-    /// The head of a request, before its body.
+    /// The head of a request, before its body. A WebSocket (RFC 8441) has the head of an upgrade in
+    /// HTTP/1.1 without a key, and what follows is its body.
     fn head(&mut self, stream: u32, head: &RequestHead<'_>);
 
     /// A piece of the body, never empty. How the body is cut has no meaning.
@@ -108,6 +110,7 @@ impl Server {
         frame::push_settings(
             &mut out,
             &[
+                (setting::ENABLE_CONNECT_PROTOCOL, 1),
                 (setting::MAX_CONCURRENT_STREAMS, STREAMS_MAX as u32),
                 (setting::INITIAL_WINDOW_SIZE, RECEIVE_WINDOW as u32),
                 (setting::MAX_HEADER_LIST_SIZE, u32::try_from(limits.head_bytes_max).unwrap_or(u32::MAX)),

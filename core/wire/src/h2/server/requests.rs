@@ -140,7 +140,19 @@ impl Core {
 }
 
 /// The pseudo-fields of a request.
-const PSEUDO: [&[u8]; 4] = [b"method", b"scheme", b"path", b"authority"];
+const PSEUDO: [&[u8]; 5] = [b"method", b"scheme", b"path", b"authority", b"protocol"];
+
+/// Writes a request for another protocol as the upgrade that it is in HTTP/1.1. Returns whether it
+/// may be there.
+fn write_upgrade(protocol: &[u8], version: Version, method: &mut Vec<u8>, lines: &mut Vec<u8>) -> bool {
+    // We have not said that HTTP/3 may have it (RFC 9220 §3).
+    let is_allowed = method == b"CONNECT" && version != Version::Http3;
+    if protocol.eq_ignore_ascii_case(b"websocket") {
+        *method = b"GET".to_vec();
+        lines.extend_from_slice(b"upgrade: websocket\r\nconnection: upgrade\r\n");
+    }
+    is_allowed
+}
 
 /// Decodes `block` of a request of this version into HTTP/1 text.
 pub(crate) fn decode_request(
@@ -152,7 +164,7 @@ pub(crate) fn decode_request(
 ) -> Result<(), Fault> {
     let LastRequest { text, fields, .. } = last;
     *fields = RequestFields::default();
-    let mut pseudo: [Option<Vec<u8>>; 4] = Default::default();
+    let mut pseudo: [Option<Vec<u8>>; 5] = Default::default();
     let mut lines = Vec::with_capacity(256);
     let (mut count, mut bytes, mut regular, mut has_host) = (0, 0, false, false);
     decoder.decode(block, |name, value| {
@@ -190,13 +202,15 @@ pub(crate) fn decode_request(
             lines.extend_from_slice(piece);
         }
     })?;
-    let [method, scheme, path, authority] = pseudo;
+    let [method, scheme, path, authority, protocol] = pseudo;
     text.clear();
-    let (Some(method), Some(_), Some(path)) = (method, scheme, path) else {
+    let (Some(mut method), Some(_), Some(path)) = (method, scheme, path) else {
         fields.malformed = true;
         return Ok(());
     };
     fields.malformed |= path.is_empty() || method.is_empty();
+    let is_allowed = |protocol: Vec<u8>| write_upgrade(&protocol, version, &mut method, &mut lines);
+    fields.malformed |= !protocol.is_none_or(is_allowed);
     (fields.method_len, fields.target_len) = (method.len(), path.len());
     let line_end: &[u8] = if version == Version::Http3 { b" HTTP/3\r\n" } else { b" HTTP/2\r\n" };
     for piece in [&method[..], b" ", &path, line_end] {

@@ -32,7 +32,14 @@ impl Server {
         if end_stream {
             return core.end(at);
         }
-        let body = ResponseBody { bytes: body.to_vec(), sent: 0, filler, filler_left, trailers: Vec::new() };
+        let body = ResponseBody {
+            bytes: body.to_vec(),
+            sent: 0,
+            filler,
+            filler_left,
+            trailers: Vec::new(),
+            stays_open: false,
+        };
         core.streams[at].response = Some(body);
         core.continue_body(at);
     }
@@ -50,7 +57,14 @@ impl Server {
         let (head, body) = text.split_at(head_len);
         assert!(!body.is_empty(), "trailers follow a body");
         core.push_head(stream, head, false);
-        let body = ResponseBody { bytes: body.to_vec(), sent: 0, filler: &[], filler_left: 0, trailers };
+        let body = ResponseBody {
+            bytes: body.to_vec(),
+            sent: 0,
+            filler: &[],
+            filler_left: 0,
+            trailers,
+            stays_open: false,
+        };
         core.streams[at].response = Some(body);
         core.continue_body(at);
     }
@@ -84,7 +98,7 @@ impl Server {
 }
 
 impl Core {
-    fn push_head(&mut self, stream: u32, head: &[u8], end_stream: bool) {
+    pub(super) fn push_head(&mut self, stream: u32, head: &[u8], end_stream: bool) {
         let changes = self.encoder.changes();
         if let Some(known) = &self.remembered
             && known.changes == changes
@@ -101,18 +115,18 @@ impl Core {
     }
 
     /// Sends as much of a body as the windows and the limit of the buffer allow.
-    fn continue_body(&mut self, at: usize) {
+    pub(super) fn continue_body(&mut self, at: usize) {
         let Self { streams, out, send_window, encoder, scratch, .. } = self;
         let stream = &mut streams[at];
         let Some(body) = &mut stream.response else { return };
         loop {
             let window = (*send_window).min(stream.send_window).max(0) as usize;
-            if window == 0 || out.len() >= OUT_BYTES_MAX {
+            if window == 0 || out.len() >= OUT_BYTES_MAX || (body.stays_open && body.is_sent()) {
                 return;
             }
             let piece = body.next_piece(window.min(PAYLOAD_BYTES_MAX));
             let length = piece.length;
-            let is_last = body.is_sent();
+            let is_last = body.is_sent() && !body.stays_open;
             let has_trailers = !body.trailers.is_empty();
             let flags = if is_last && !has_trailers { flag::END_STREAM } else { 0 };
             frame::push_header(out, length, kind::DATA, flags, stream.id);

@@ -1,0 +1,190 @@
+//! [`TunnelClient`]: a connection with streams that take the place of connections of HTTP/1.1.
+//!
+//! Each stream carries a WebSocket (RFC 8441) or an event stream. Its owner writes and reads what
+//! it would on a connection of its own: an HTTP/1.1 request, then the bytes of its protocol. An
+//! upgrade becomes an extended CONNECT, and status 2xx of its response becomes 101.
+
+use super::client::{Client, ClientSink, StreamFailure};
+use super::error::Fault;
+use super::request_text::RequestText;
+use crate::h1::{Limits, ResponseEnd, ResponseHead};
+use crate::ws::accept_key;
+
+/// Receives what arrives on the streams. `K` identifies a stream; see [`TunnelClient::open`].
+pub trait TunnelSink<K> {
+    /// Bytes arrived: first the head of a response in HTTP/1.1, then those of the protocol.
+    fn received(&mut self, key: K, bytes: &[u8]);
+
+    /// The server ended the stream.
+    fn ended(&mut self, key: K);
+
+    /// The stream broke, and others on the connection did not.
+    fn failed(&mut self, key: K, failure: StreamFailure);
+}
+
+/// Why a stream was not opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotOpened {
+    /// The text is not that of a request without a body.
+    NotARequest,
+    /// The server has not said that it accepts WebSockets in streams.
+    NoWebSockets,
+}
+
+/// What identifies a stream, and what its response needs.
+#[derive(Debug)]
+struct Tag<K> {
+    key: K,
+    /// The value of `Sec-WebSocket-Accept`, if a WebSocket is requested.
+    accept: Option<Box<str>>,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct TunnelClient<K> {
+    client: Client<Tag<K>>,
+    text: Vec<u8>,
+}
+
+impl<K: Copy> TunnelClient<K> {
+    /// Starts a connection. `secure`: it uses TLS, so the scheme is `https`.
+    pub fn new(secure: bool) -> Self {
+        let limits = Limits { body_bytes_max: u64::MAX, ..Limits::default() };
+        Self { client: Client::new(limits, secure), text: Vec::new() }
+    }
+
+    /// Bytes to be sent. The caller removes what it has sent.
+    pub const fn out(&mut self) -> &mut Vec<u8> {
+        self.client.out()
+    }
+
+    /// Whether the server's settings have arrived.
+    pub const fn is_ready(&self) -> bool {
+        self.client.is_ready()
+    }
+
+    /// Whether the server has said that it accepts WebSockets in streams.
+    pub const fn accepts_websockets(&self) -> bool {
+        self.client.accepts_connect()
+    }
+
+    /// The number of further streams that may be opened now.
+    pub fn room(&self) -> usize {
+        self.client.room()
+    }
+
+    /// The number of streams that the server accepts at a time.
+    pub const fn streams_max(&self) -> u32 {
+        self.client.streams_max()
+    }
+
+    /// The number of streams in use, with those that only the server still has to end.
+    pub const fn in_use(&self) -> usize {
+        self.client.in_flight()
+    }
+
+    /// Whether the server has announced that it closes the connection.
+    pub const fn is_parting(&self) -> bool {
+        self.client.parting().is_some()
+    }
+
+    /// Opens a stream with `request`, a whole HTTP/1.1 request without a body. There must be
+    /// [`room`](Self::room) for it. Returns the number of the stream.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(&mut self, key: K, request: &[u8]) -> Result<u32, NotOpened> {
+        let parsed = RequestText::parse(request).filter(|parsed| parsed.body.is_empty());
+        let parsed = parsed.ok_or(NotOpened::NotARequest)?;
+        let id = self.client.next_id();
+        if let Some(websocket) = parsed.websocket_key() {
+            if !self.accepts_websockets() {
+                return Err(NotOpened::NoWebSockets);
+            }
+            let accept = Some(accept_key(websocket).into_boxed_str());
+            self.client.connect(Tag { key, accept }, &parsed, b"websocket");
+            return Ok(id);
+        }
+        let tag = Tag { key, accept: None };
+        self.client.request(tag, request, false).map_err(|_| NotOpened::NotARequest)?;
+        Ok(id)
+    }
+
+    /// Sends bytes on the stream of a WebSocket. They are kept as long as flow control requires.
+    pub fn send(&mut self, stream: u32, bytes: &[u8]) {
+        self.client.send_on(stream, bytes);
+    }
+
+    /// The number of bytes on a stream that flow control holds back.
+    pub fn unsent(&mut self, stream: u32) -> usize {
+        self.client.unsent(stream)
+    }
+
+    /// Closes a stream: in order, or immediately.
+    pub fn close(&mut self, stream: u32, in_order: bool) {
+        if in_order {
+            self.client.finish(stream);
+        } else {
+            self.client.reset(stream);
+        }
+    }
+
+    /// Announces that the connection will be closed.
+    pub fn part(&mut self) {
+        self.client.part();
+    }
+
+    /// Reads bytes of the server. All of them are consumed.
+    ///
+    /// # Errors
+    /// If the server broke the protocol. The connection is of no further use, and neither are its
+    /// streams.
+    pub fn read(&mut self, input: &[u8], sink: &mut impl TunnelSink<K>) -> Result<(), Fault> {
+        let Self { client, text } = self;
+        client.read(input, &mut Intake { text, sink })
+    }
+}
+
+/// Receives the responses of one connection.
+struct Intake<'a, S> {
+    text: &'a mut Vec<u8>,
+    sink: &'a mut S,
+}
+
+impl<K: Copy, S: TunnelSink<K>> ClientSink<Tag<K>> for Intake<'_, S> {
+    fn began(&mut self, _: &mut Tag<K>) -> bool {
+        true
+    }
+
+    fn head(&mut self, tag: &mut Tag<K>, head: &ResponseHead<'_>) {
+        let text = &mut *self.text;
+        text.clear();
+        match &tag.accept {
+            Some(accept) if (200..300).contains(&head.status) => {
+                let start =
+                    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+                for piece in [start, "Sec-WebSocket-Accept: ", accept, "\r\n"] {
+                    text.extend_from_slice(piece.as_bytes());
+                }
+            }
+            _ => text.extend_from_slice(format!("HTTP/1.1 {}\r\n", head.status).as_bytes()),
+        }
+        text.extend_from_slice(head.fields());
+        self.sink.received(tag.key, text);
+    }
+
+    fn body(&mut self, tag: &mut Tag<K>, bytes: &[u8]) {
+        self.sink.received(tag.key, bytes);
+    }
+
+    fn answered(&mut self, tag: Tag<K>, _: ResponseEnd) {
+        self.sink.ended(tag.key);
+    }
+
+    fn failed(&mut self, tag: Tag<K>, failure: StreamFailure) {
+        self.sink.failed(tag.key, failure);
+    }
+}
+
+#[cfg(test)]
+mod tests;
