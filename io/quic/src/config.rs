@@ -1,6 +1,7 @@
 //! Configurations of connections.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{ClientConfig, ServerConfig, TransportConfig, VarInt};
@@ -16,7 +17,11 @@ const REQUESTS_MAX: u32 = 1_000;
 /// Streams of the peer in one direction: control, QPACK, and unknown ones.
 const UNI_STREAMS_MAX: u32 = 16;
 
-fn transport(requests_max: u32) -> Arc<TransportConfig> {
+/// A client sends a PING on a connection that was silent for this long, so that neither side closes
+/// a held connection, which happens after 30 s by default.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+fn transport(requests_max: u32, keep_alive: Option<Duration>) -> Arc<TransportConfig> {
     let mut transport = TransportConfig::default();
     transport
         .max_concurrent_bidi_streams(requests_max.into())
@@ -24,6 +29,7 @@ fn transport(requests_max: u32) -> Arc<TransportConfig> {
         .stream_receive_window(RECEIVE_WINDOW.into())
         .receive_window(VarInt::from_u32(RECEIVE_WINDOW))
         .send_window(SEND_WINDOW)
+        .keep_alive_interval(keep_alive)
         // Its probes need sockets that forbid fragments.
         .mtu_discovery_config(None)
         .datagram_receive_buffer_size(None);
@@ -32,7 +38,7 @@ fn transport(requests_max: u32) -> Arc<TransportConfig> {
 
 /// Returns the configurations of a client's profiles. `None`: one has no cipher that QUIC needs.
 pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<ClientConfig>> {
-    let transport = transport(0);
+    let transport = transport(0, Some(KEEP_ALIVE));
     let configs = tls.quic_configs().into_iter().map(|config| {
         let crypto = QuicClientConfig::try_from(config).ok()?;
         let mut config = ClientConfig::new(Arc::new(crypto));
@@ -46,6 +52,6 @@ pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<ClientConfig>> {
 pub(crate) fn server(tls: &TlsServer) -> Option<Arc<ServerConfig>> {
     let crypto = QuicServerConfig::try_from(tls.quic_config()).ok()?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(transport(REQUESTS_MAX)).migration(false);
+    config.transport_config(transport(REQUESTS_MAX, None)).migration(false);
     Some(Arc::new(config))
 }
