@@ -154,6 +154,13 @@ impl Plan {
             && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
+    /// Whether WebSockets and event streams are streams of HTTP/2 (RFC 8441), several of them on
+    /// one connection.
+    pub fn uses_tunnels(&self) -> bool {
+        self.http.version == HttpVersion::Http2
+            && self.targets.iter().any(|target| target.protocol().has_messages())
+    }
+
     /// When the last phase ends by time; `None` if only a number of requests ends it.
     pub fn load_end(&self) -> Option<Nanos> {
         self.phases.iter().map(Phase::end).reduce(|last, end| Some(last?.max(end?))).flatten()

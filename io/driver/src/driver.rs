@@ -128,6 +128,29 @@ pub enum CloseReason {
     Broken(Errno),
     /// TLS failed, in the handshake or later. [`Driver::tls_fault`] returns the reason.
     Tls,
+    /// The stream of HTTP/2 that takes the place of a connection has ended.
+    /// [`Driver::stream_end`] returns the reason.
+    Stream,
+}
+
+/// Why a stream of HTTP/2 has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamEnd {
+    /// The kind of end.
+    pub kind: StreamEndKind,
+    /// The exact reason.
+    pub reason: String,
+}
+
+/// The kind of end of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamEndKind {
+    /// The peer reset or refused the stream.
+    Reset,
+    /// The peer closed the connection in order.
+    Closed,
+    /// The peer broke the protocol, or does not support what the stream needs.
+    Protocol,
 }
 
 /// Progress of a send.
@@ -283,6 +306,17 @@ pub trait Driver: Sized {
     /// Returns the reason of the last [`CloseReason::Tls`].
     fn tls_fault(&self) -> Option<String> {
         None
+    }
+
+    /// Returns the reason of the last [`CloseReason::Stream`].
+    fn stream_end(&self) -> Option<StreamEnd> {
+        None
+    }
+
+    /// Whether `conn` is a stream on a connection that another stream has opened, so that its own
+    /// connect and handshake took no time.
+    fn is_on_earlier(&self, _conn: ConnId) -> bool {
+        false
     }
 
     /// Returns the result of this connection's handshake; `None` before [`Event::Secured`] and

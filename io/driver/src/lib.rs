@@ -32,6 +32,7 @@ pub use clone_vm::Crash;
 pub use datagram_listener::{DatagramListener, Readiness};
 pub use driver::{
     CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
+    StreamEnd, StreamEndKind,
 };
 pub use epoll::Epoll;
 pub use errno::Errno;

@@ -13,6 +13,7 @@ use wavetank_journey::Journeys;
 use wavetank_pace::Partition;
 use wavetank_plan::{EngineChoice, HttpVersion, Plan};
 use wavetank_quic::Quic;
+use wavetank_tunnel::Tunnels;
 use wavetank_units::Nanos;
 
 use crate::connection_demand::{ConnectionDemand, SlotCounts};
@@ -285,6 +286,11 @@ impl ThreadConfig {
         let setup = DriverConfig { clock: self.clock, features: self.features, sockets: self.seats().all() };
         // Some drivers belong to the thread that created them.
         let driver = D::new(&setup);
+        if self.plan.uses_tunnels() {
+            let (tls, streams) = (self.tls.take(), Some(self.plan.http.pipeline));
+            let driver = driver.map(|inner| Tunnels::wrap(Tls::wrap(inner, tls, None), streams));
+            return self.grow_on(driver, start);
+        }
         match self.tls.take() {
             None => self.grow_on(driver, start),
             Some(client) if self.plan.http.version == HttpVersion::Http3 => {

@@ -92,7 +92,7 @@ impl Users {
                 wanted: 0,
                 hold: track.hold,
                 stays: track.phases.iter().map(stay).collect(),
-                share: by_seat(share, per_seat),
+                share: Self::share(plan, &track, share),
                 scenario: WeightedScenarios::for_users(&track.mix, plan.seed, number),
             });
             users = end;
@@ -124,7 +124,7 @@ impl Users {
     /// Returns which users of a track belong to a thread that owns `share` of everything: those on
     /// its connections.
     pub(crate) fn share(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> Partition {
-        by_seat(share, per_seat(plan, track))
+        by_connection(share, per_connection(plan, track))
     }
 
     /// Returns the users that join a track at a phase's start or at a higher target number: all
@@ -347,8 +347,13 @@ impl Track {
     }
 }
 
-/// Users of a track on one connection.
+/// Users of a track with one slot.
 fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
+    if plan.uses_tunnels() { 1 } else { per_connection(plan, track) }
+}
+
+/// Users of a track on one connection, which belong to one load thread.
+fn per_connection(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
     if track.hold || is_shared(plan, track) { 1 } else { plan.http.pipeline }
 }
 
@@ -360,12 +365,14 @@ fn is_shared(plan: &Plan, track: &wavetank_plan::Track) -> bool {
 
 /// Returns the number of slots for users of a track in `share`, each with `per_seat` users.
 fn places(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> u32 {
-    let places = share.count_below(track.most.div_ceil(u64::from(per_seat(plan, track))));
-    u32::try_from(places).unwrap_or(u32::MAX)
+    let users = u64::from(per_connection(plan, track));
+    let connections = share.count_below(track.most.div_ceil(users));
+    let slots = users / u64::from(per_seat(plan, track));
+    u32::try_from(connections.saturating_mul(slots)).unwrap_or(u32::MAX)
 }
 
-/// Returns the users on the slots that `share` owns.
-fn by_seat(share: Partition, per_seat: u32) -> Partition {
-    let per_seat = u64::from(per_seat);
-    Partition { first: share.first * per_seat, width: share.width * per_seat, of: share.of * per_seat }
+/// Returns the users on the connections that `share` owns.
+fn by_connection(share: Partition, users: u32) -> Partition {
+    let users = u64::from(users);
+    Partition { first: share.first * users, width: share.width * users, of: share.of * users }
 }

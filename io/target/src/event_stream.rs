@@ -52,6 +52,15 @@ impl EventSchedule {
     }
 }
 
+/// What surrounds the events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Chunks of HTTP/1.1.
+    Chunks,
+    /// Nothing: HTTP/2 has frames of its own.
+    None,
+}
+
 /// See the module's description.
 #[derive(Debug)]
 pub(crate) struct EventStream {
@@ -66,15 +75,23 @@ impl EventStream {
         Self { schedule, next: now }
     }
 
-    /// Writes the events that are due, in chunks. Returns when the next one is due; `None`: the
-    /// stream has ended.
-    pub(crate) fn write(&mut self, now: Nanos, out: &mut Vec<u8>, counts: &Counts) -> Option<Nanos> {
+    /// Writes the events that are due. Returns when the next one is due; `None`: the stream has
+    /// ended.
+    pub(crate) fn write(
+        &mut self,
+        now: Nanos,
+        out: &mut Vec<u8>,
+        counts: &Counts,
+        framing: Framing,
+    ) -> Option<Nanos> {
         let before = out.len();
         let EventSchedule { interval_us, last, seen } = &mut self.schedule;
         let interval = Nanos::from_micros(i64::from(*interval_us));
         loop {
             if *last > 0 && seen >= last {
-                out.extend_from_slice(b"0\r\n\r\n");
+                if framing == Framing::Chunks {
+                    out.extend_from_slice(b"0\r\n\r\n");
+                }
                 return None;
             }
             if self.next > now || out.len() - before >= OUT_BYTES_MAX {
@@ -83,7 +100,12 @@ impl EventStream {
             *seen = seen.wrapping_add(1);
             self.next = self.next.after(interval);
             let event = format!("id: {seen}\nevent: tick\ndata: {{\"n\":{seen}}}\n\n");
-            out.extend_from_slice(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes());
+            match framing {
+                Framing::Chunks => {
+                    out.extend_from_slice(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes());
+                }
+                Framing::None => out.extend_from_slice(event.as_bytes()),
+            }
             counts.messages_sent.add(1);
         }
     }

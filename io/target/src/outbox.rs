@@ -97,7 +97,7 @@ impl Outbox {
                 return 0;
             }
             Response::Upgrade(upgrade) => {
-                counts.answered(101);
+                counts.answered(upgrade.status());
                 upgrade.write_response(true, &mut self.out);
                 return 0;
             }

@@ -3,13 +3,17 @@
 use wavetank_driver::ConnId;
 use wavetank_wire::h1::{RequestEnd, RequestHead};
 use wavetank_wire::h2::ServerSink;
+use wavetank_wire::ws::Deflater;
 
 use crate::answer::{Keep, Response, ScheduledResponse};
 use crate::connection::{CountedAs, CurrentRequest};
+use crate::event_stream::EventStream;
 use crate::handshake::Handshake;
+use crate::method::Method;
 use crate::request_handler::RequestHandler;
 use crate::route::Route;
-use crate::streams::Streams;
+use crate::streams::{OpenStream, Streams};
+use crate::web_socket::{AfterMessages, WebSocket};
 
 impl Streams {
     /// Reads received bytes. Returns whether the client kept to the protocol.
@@ -17,10 +21,13 @@ impl Streams {
         &mut self,
         clerk: &mut RequestHandler<'_>,
         (conn, kind, handshake): (ConnId, &mut CountedAs, Handshake),
+        deflater: &mut Option<Box<Deflater>>,
         bytes: &[u8],
     ) -> bool {
-        let Self { server, asked, owed, closes } = self;
-        let mut intake = StreamIntake { clerk, conn, kind, handshake, asked, owed, closes };
+        let Self { server, asked, owed, open, closes } = self;
+        let keeps_open = server.keeps_responses_open();
+        let mut intake =
+            StreamIntake { clerk, conn, kind, handshake, asked, owed, open, closes, deflater, keeps_open };
         if server.read(bytes, &mut intake).is_err() {
             intake.clerk.counts.bad_requests.add(1);
             return false;
@@ -42,12 +49,35 @@ struct StreamIntake<'a, 'b> {
     handshake: Handshake,
     asked: &'a mut Vec<(u32, CurrentRequest)>,
     owed: &'a mut Vec<(u32, ScheduledResponse)>,
+    open: &'a mut Vec<(u32, OpenStream)>,
     closes: &'a mut bool,
+    deflater: &'a mut Option<Box<Deflater>>,
+    /// Responses may stay open.
+    keeps_open: bool,
 }
 
 impl StreamIntake<'_, '_> {
     fn owe(&mut self, stream: u32, due: ScheduledResponse) {
         self.owed.push((stream, due));
+    }
+
+    /// Answers a request for a WebSocket, which has no end.
+    fn upgrade(&mut self, stream: u32, mut request: CurrentRequest) {
+        let counted = !request.route.is_control();
+        let (answer, at) = self.clerk.answer_to(self.conn, &mut request);
+        if let Response::Upgrade(upgrade) = &answer {
+            let socket = Box::new(WebSocket::new(upgrade.deflate));
+            self.open.push((stream, OpenStream::WebSocket { socket, after: AfterMessages::Open }));
+        }
+        self.owe(stream, ScheduledResponse { at, answer, head_only: false, keep: Keep::Silently, counted });
+    }
+
+    /// Returns the socket on a stream, and what happens to it.
+    fn find_socket(&mut self, stream: u32) -> Option<(&mut WebSocket, &mut AfterMessages)> {
+        self.open.iter_mut().find_map(|(own, carried)| match carried {
+            OpenStream::WebSocket { socket, after } if *own == stream => Some((&mut **socket, after)),
+            _ => None,
+        })
     }
 
     fn take_asked(&mut self, stream: u32) -> Option<CurrentRequest> {
@@ -60,21 +90,44 @@ impl ServerSink for StreamIntake<'_, '_> {
     fn head(&mut self, stream: u32, head: &RequestHead<'_>) {
         let mut request = CurrentRequest::new();
         self.clerk.take_head(&mut request, (self.kind, self.handshake), head);
+        // It has no end, so it is answered immediately, whether a WebSocket is there or not.
+        if self.keeps_open && head.header("upgrade").is_some() {
+            return self.upgrade(stream, request);
+        }
         self.asked.push((stream, request));
     }
 
     fn body(&mut self, stream: u32, bytes: &[u8]) {
         if let Some((_, request)) = self.asked.iter_mut().find(|(own, _)| *own == stream) {
-            self.clerk.take_body(request, (self.kind, self.handshake), bytes);
+            return self.clerk.take_body(request, (self.kind, self.handshake), bytes);
         }
+        let counts = self.clerk.counts;
+        let mut deflater = self.deflater.take();
+        if let Some((socket, after)) = self.find_socket(stream)
+            && *after == AfterMessages::Open
+        {
+            *after = socket.read(bytes, &mut deflater, counts);
+        }
+        *self.deflater = deflater;
     }
 
     fn request(&mut self, stream: u32, end: RequestEnd) {
-        let Some(mut request) = self.take_asked(stream) else { return };
+        let Some(mut request) = self.take_asked(stream) else {
+            // The client has closed its side of a WebSocket.
+            if let Some((_, after)) = self.find_socket(stream) {
+                *after = AfterMessages::Over;
+            }
+            return;
+        };
         let route = request.route;
         let (answer, at) = if request.too_large {
             let (_, text) = route.body_max().unwrap_or_default();
             (Response::Plain(413, text), self.clerk.now)
+        } else if let (Route::Events(schedule), Method::Get, true) = (route, request.verb, self.keeps_open)
+            && !end.head_request
+        {
+            self.open.push((stream, OpenStream::Events(EventStream::new(schedule, self.clerk.now))));
+            (Response::Events, self.clerk.now)
         } else {
             self.clerk.answer_to(self.conn, &mut request)
         };
@@ -87,6 +140,7 @@ impl ServerSink for StreamIntake<'_, '_> {
         self.take_asked(stream);
         // A job of the database returns without a response to give.
         self.owed.retain(|(own, _)| *own != stream);
+        self.open.retain(|(own, _)| *own != stream);
     }
 
     fn rejected(&mut self, _: u32) {

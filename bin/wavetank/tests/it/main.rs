@@ -39,6 +39,7 @@ mod holds;
 mod hostile_numbers;
 mod html;
 mod http2;
+mod http2_messages;
 mod http3;
 mod install;
 mod kept_formats;

@@ -274,7 +274,8 @@ fn conflicts_are_explained() {
         outcome.expect_exit(2);
         assert!(outcome.stderr.contains(message), "{outcome}");
     };
-    check("ws://127.0.0.1:1/ --http 2", "HTTP/1.1");
+    check("ws://127.0.0.1:1/ --http 3", "HTTP/2");
+    check("ws://127.0.0.1:1/ --http 2 --proxy http://127.0.0.1:2", "through a proxy");
     check("ws://127.0.0.1:1/ --no-keepalive", "any number of messages");
     check("ws://127.0.0.1:1/ -X POST", "always opened by GET");
     check("ws://127.0.0.1:1/ --form a=b", "--form");

@@ -138,7 +138,8 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
                 || matches!(own.reply, Reply::Matching(_))
         })
     };
-    if plan.http.pipeline > 1 && plan.scenarios.iter().any(|own| own.steps.iter().any(reads_some)) {
+    let is_shared = plan.http.pipeline > 1 && !plan.uses_tunnels();
+    if is_shared && plan.scenarios.iter().any(|own| own.steps.iter().any(reads_some)) {
         let message =
             "users that share a connection by pipelining can only send WebSocket messages, with reply: any";
         let error = wavetank_units::UserError::usage("conflict", message, "leave the pipeline out");

@@ -37,7 +37,7 @@ pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
 /// Checks that a plan with targets that carry messages contains nothing that these cannot do.
 ///
 /// # Errors
-/// Another version of HTTP than 1.1, and connections that serve one request.
+/// A version of HTTP that does not carry them, and connections that serve one request.
 pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     let mut protocols = plan.targets.iter().map(Target::protocol).filter(|own| own.has_messages());
     let Some(protocol) = protocols.next() else { return Ok(()) };
@@ -49,9 +49,12 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
         UrlProtocol::Udp => ("a UDP socket", ""),
         _ => ("a WebSocket", "ws.close: 1000"),
     };
-    if plan.http.version != HttpVersion::Http11 {
+    if plan.http.version == HttpVersion::Http2 {
+        check_tunnels(plan)?;
+    } else if plan.http.version != HttpVersion::Http11 {
         let message = match protocol {
-            UrlProtocol::WebSocket => "a WebSocket is upgraded from HTTP/1.1".to_owned(),
+            UrlProtocol::WebSocket => "a WebSocket needs HTTP/1.1 or HTTP/2".to_owned(),
+            UrlProtocol::Events => "an event stream needs HTTP/1.1 or HTTP/2".to_owned(),
             _ => format!("{what} in a plan needs HTTP/1.1 for all targets"),
         };
         return conflict(&message, "leave the version of HTTP out");
@@ -90,6 +93,25 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     Ok(())
 }
 
+/// Checks that all connections of a plan can be streams of HTTP/2 that carry messages.
+fn check_tunnels(plan: &Plan) -> Result<(), UserError> {
+    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    for target in &plan.targets {
+        let message = match target.protocol() {
+            UrlProtocol::WebSocket | UrlProtocol::Events => continue,
+            UrlProtocol::Tcp => "a TCP connection in a plan needs HTTP/1.1 for all targets",
+            UrlProtocol::Udp => "a UDP socket in a plan needs HTTP/1.1 for all targets",
+            _ => "with HTTP/2, WebSockets and event streams cannot be in one file with HTTP targets",
+        };
+        return conflict(message, "leave the version of HTTP out");
+    }
+    if plan.http.proxy.is_some() || plan.http.proxy_protocol.is_some() {
+        let message = "WebSockets and event streams over HTTP/2 do not work through a proxy";
+        return conflict(message, "leave the proxy out, or use HTTP/1.1");
+    }
+    Ok(())
+}
+
 /// Checks that a plan contains nothing that HTTP/2 or HTTP/3 cannot express.
 ///
 /// # Errors
@@ -102,7 +124,7 @@ pub(super) fn check_streams(plan: &Plan) -> Result<(), UserError> {
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
     let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(|hook| &**hook);
     let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
-    if steps.any(|step| step.request.method.is_empty()) {
+    if steps.any(|step| step.message.is_none() && step.request.method.is_empty()) {
         let hint = "write it as get:, post: or request:, or use HTTP/1.1";
         return conflict("a raw request is HTTP/1 and cannot be sent as HTTP/2 or HTTP/3", hint);
     }

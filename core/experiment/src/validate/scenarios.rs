@@ -109,7 +109,10 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
 /// Checks the owner of connections. Held connections stay open, and a pipeline needs a connection
 /// that serves several requests.
 fn connections(experiment: &Experiment, out: &mut Diagnostics) {
-    let pipelined = experiment.http.requests_in_flight() > 1;
+    // A WebSocket or an event stream has its stream for itself.
+    let urls = experiment.targets.iter().flat_map(|target| &target.urls);
+    let has_messages = urls.into_iter().any(|one| one.url.value.protocol.has_messages());
+    let pipelined = experiment.http.requests_in_flight() > 1 && !has_messages;
     for scenario in &experiment.scenarios {
         let word = match scenario.connection {
             None | Some(Connection::User) => continue,

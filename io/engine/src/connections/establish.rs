@@ -23,7 +23,9 @@ impl<D: Driver> Connections<D> {
             return self.begin_preface(seat, link, at, rec);
         }
         // A UDP socket asks no peer: its time to connect would say nothing about the target.
-        if self.upgrades.is_none() || self.protocol_of(seat) != UrlProtocol::Udp {
+        // The same holds for a stream on a connection that was open.
+        let is_new = !self.driver.is_on_earlier(link);
+        if is_new && (self.upgrades.is_none() || self.protocol_of(seat) != UrlProtocol::Udp) {
             let entry = &self.seats[seat as usize];
             rec.connected(entry.phase, entry.target, at.since(entry.began));
         }
@@ -45,7 +47,9 @@ impl<D: Driver> Connections<D> {
         }
         let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
         let secured = self.driver.secured(link);
-        rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
+        if !self.driver.is_on_earlier(link) {
+            rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
+        }
         if self.has_streams && !speaks_http2(secured.as_ref()) {
             return self.http2_refused(seat, at, rec);
         }

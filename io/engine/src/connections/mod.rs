@@ -101,7 +101,13 @@ pub(crate) struct Connections<D> {
 
 /// Returns the number of requests that a connection carries simultaneously.
 fn streams_per_connection(plan: &Plan) -> u32 {
-    if plan.http.version.has_streams() { plan.http.pipeline } else { 1 }
+    if has_streams(plan) { plan.http.pipeline } else { 1 }
+}
+
+/// Whether requests are in streams of connections of HTTP/2 or HTTP/3. To this module, streams that
+/// carry messages are connections of their own.
+fn has_streams(plan: &Plan) -> bool {
+    plan.http.version.has_streams() && !plan.uses_tunnels()
 }
 
 impl<D: Driver> Connections<D> {
@@ -142,8 +148,8 @@ impl<D: Driver> Connections<D> {
             pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len(), streams)),
             single: uses(&|connection| connection == ConnectionOwner::Request),
             own: uses(&|connection| connection != ConnectionOwner::Shared),
-            pipeline: plan.http.pipeline as usize,
-            has_streams: plan.http.version.has_streams(),
+            pipeline: if plan.uses_tunnels() { 1 } else { plan.http.pipeline as usize },
+            has_streams: has_streams(&plan),
             is_quic: plan.http.version == HttpVersion::Http3,
             upgrades,
             unflushed: Vec::new(),

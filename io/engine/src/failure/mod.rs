@@ -5,7 +5,7 @@ mod session_failures;
 use std::borrow::Cow;
 use std::net::SocketAddr;
 
-use wavetank_driver::{CloseReason, Driver, Errno};
+use wavetank_driver::{CloseReason, Driver, Errno, StreamEndKind};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
 use wavetank_units::address_text;
@@ -208,6 +208,14 @@ pub(crate) fn end_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
         CloseReason::Tls => {
             Failure { detail: driver.tls_fault().map(Cow::Owned), ..Failure::new(ErrorClass::Tls) }
         }
+        CloseReason::Stream => driver.stream_end().map_or(Failure::new(ErrorClass::Protocol), |end| {
+            let class = match end.kind {
+                StreamEndKind::Reset => ErrorClass::Reset,
+                StreamEndKind::Closed => ErrorClass::ClosedEarly,
+                StreamEndKind::Protocol => ErrorClass::Protocol,
+            };
+            Failure { detail: Some(Cow::Owned(end.reason)), ..Failure::new(class) }
+        }),
     }
 }
 
@@ -239,7 +247,7 @@ pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Fail
             detail: Some(Cow::Owned(format!("the connection broke in the TLS handshake: {errno}"))),
             ..Failure::new(ErrorClass::Tls)
         },
-        CloseReason::Tls => end_failure(how, driver),
+        CloseReason::Tls | CloseReason::Stream => end_failure(how, driver),
     }
 }
 

@@ -12,6 +12,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_pace::Partition;
 use wavetank_plan::{Close, Plan};
 use wavetank_quic::Quic;
+use wavetank_tunnel::Tunnels;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
 use wavetank_wire::streams::StreamClient;
@@ -93,8 +94,8 @@ pub(crate) struct ResponseTimes {
 }
 
 /// One connection of one user; see the module documentation.
-pub(crate) struct SingleConnection<D> {
-    pub(super) driver: Quic<Tls<D>>,
+pub(crate) struct SingleConnection<D: Driver> {
+    pub(super) driver: Tunnels<Quic<Tls<D>>>,
     pub(super) conn: ConnId,
     pub(super) clock: Clock,
     pub(crate) opened: Opened,

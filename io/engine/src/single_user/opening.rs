@@ -4,6 +4,7 @@ use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, 
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{HttpVersion, UrlProtocol};
 use wavetank_quic::Quic;
+use wavetank_tunnel::Tunnels;
 use wavetank_units::Nanos;
 
 use super::connection::{Connector, Handshake, Opened, RequestError, ResponseCapture, SingleConnection};
@@ -31,8 +32,9 @@ impl Connector<'_> {
         let is_quic = self.plan.http.version == HttpVersion::Http3;
         let tls = self.way.tls.clone();
         let (tls, quic) = if is_quic { (None, tls) } else { (tls, None) };
-        let mut driver = Quic::wrap(Tls::wrap(driver, tls, None), quic)
+        let driver = Quic::wrap(Tls::wrap(driver, tls, None), quic)
             .map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;
+        let mut driver = Tunnels::wrap(driver, self.plan.uses_tunnels().then_some(1));
         let (mut left, mut last) = (self.sources.address_count(target).min(ADDRESSES_TRIED_MAX), None);
         for _ in 0..TUPLES_TRIED_MAX {
             let Some(route) = self.sources.allocate(target, begun) else { break };
@@ -64,7 +66,7 @@ impl Connector<'_> {
     /// Connects on `route`, until `until`.
     fn connect<D: Driver>(
         &self,
-        driver: &mut Quic<Tls<D>>,
+        driver: &mut Tunnels<Quic<Tls<D>>>,
         target: u16,
         Route { to, from, .. }: Route,
         until: Nanos,
@@ -104,7 +106,7 @@ impl Connector<'_> {
         if tls.is_some() && self.plan.http.version != HttpVersion::Http3 {
             line.opened.tls = Some(self.secure(&mut line, until).map_err(no)?);
         }
-        if self.plan.http.version.has_streams() {
+        if self.plan.http.version.has_streams() && !self.plan.uses_tunnels() {
             self.greet(&mut line, until).map_err(no)?;
         }
         if self.plan.targets[usize::from(target)].protocol().has_messages() {

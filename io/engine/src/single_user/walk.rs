@@ -39,7 +39,7 @@ pub(super) struct WalkContext<'w, 'a> {
 }
 
 /// One pass through a journey; see the module documentation.
-pub(super) struct SingleUserRun<'w, 'a, D> {
+pub(super) struct SingleUserRun<'w, 'a, D: Driver> {
     pub(super) way: WalkContext<'w, 'a>,
     pub(super) memory: SingleUserBuffers<'w>,
     pub(super) session: Session,

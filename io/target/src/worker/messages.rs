@@ -5,6 +5,7 @@ use wavetank_units::Nanos;
 
 use super::Worker;
 use crate::connection::{AfterLast, Connection, CountedAs, OtherProtocol, ReadMode};
+use crate::event_stream::Framing;
 use crate::freeze::Freeze;
 use crate::outbox::Outbox;
 use crate::raw_echo::RawEcho;
@@ -112,7 +113,7 @@ fn take_some(
         // The head of the response comes first.
         OtherProtocol::Events(_) if waits || !connection.owed.is_empty() => return Remaining::Some,
         OtherProtocol::Events(stream) => {
-            let next = stream.write(now, &mut outbox.out, counts);
+            let next = stream.write(now, &mut outbox.out, counts, Framing::Chunks);
             if next.is_none() {
                 connection.other = None;
             }

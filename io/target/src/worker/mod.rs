@@ -180,7 +180,7 @@ impl<D: Driver> Worker<D> {
                     self.advance(id, counts);
                 }
             }
-            Event::Ended(id, CloseReason::Broken(_) | CloseReason::Tls) => {
+            Event::Ended(id, CloseReason::Broken(_) | CloseReason::Tls | CloseReason::Stream) => {
                 if let Some(connection) = self.connections.get(id)
                     && self.tls
                     && connection.handshake == Handshake::None

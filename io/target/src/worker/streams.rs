@@ -4,9 +4,7 @@
 use wavetank_driver::{ConnId, Driver, SendStatus};
 
 use super::{Done, Worker};
-use crate::answer::Response;
 use crate::connection::{AfterLast, OtherProtocol, ReadMode};
-use crate::filler::filler;
 use crate::request_handler::RequestHandler;
 use crate::truth::Counts;
 
@@ -25,7 +23,7 @@ impl<D: Driver> Worker<D> {
             now: self.now,
         };
         let asker = (id, &mut connection.kind, connection.handshake);
-        if !streams.read(&mut clerk, asker, self.driver.received(len)) {
+        if !streams.read(&mut clerk, asker, &mut self.deflater, self.driver.received(len)) {
             connection.reading = ReadMode::Nothing;
             connection.then = AfterLast::Linger;
             streams.owed.clear();
@@ -52,28 +50,11 @@ impl<D: Driver> Worker<D> {
             return Done::Later(end);
         }
         let (now, outbox) = (self.now, &mut self.outbox);
-        let mut is_control = false;
-        let server = &mut streams.server;
-        streams.owed.retain(|(stream, due)| {
-            is_control |= due.at <= now && due.answer.is_control();
-            let waits = due.at > now || due.answer.is_placeholder();
-            if !waits {
-                let body_left = outbox.render(due, counts);
-                match &due.answer {
-                    Response::Grpc(reply) if !reply.body.is_empty() => {
-                        let mut trailers = Vec::new();
-                        reply.push_trailers(&mut trailers);
-                        server.respond_with_trailers(*stream, &outbox.out, trailers);
-                    }
-                    _ => server.respond(*stream, &outbox.out, filler(), body_left),
-                }
-                outbox.out.clear();
-            }
-            waits
-        });
-        if is_control {
+        if streams.give_owed(now, outbox, counts) {
             self.control.push(id);
         }
+        let next_open = streams.advance_open(now, &mut outbox.out, counts);
+        let server = &mut streams.server;
         let more = server.continue_bodies();
         if streams.closes && streams.owed.is_empty() && connection.then == AfterLast::Go {
             server.part();
@@ -95,7 +76,8 @@ impl<D: Driver> Worker<D> {
                 Err(_) => return Done::Broken,
             }
         }
-        let next = streams.owed.iter().filter(|(_, due)| due.at > now).map(|(_, due)| due.at).min();
+        let next_owed = streams.owed.iter().map(|(_, due)| due.at).filter(|at| *at > now);
+        let next = next_owed.chain(next_open).min();
         match next {
             _ if more => Done::Runnable,
             Some(at) => Done::Later(at),

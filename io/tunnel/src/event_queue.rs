@@ -1,0 +1,86 @@
+//! [`EventQueue`]: events that are ready to be returned, with their bytes.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use wavetank_driver::{ConnId, Event};
+
+/// Events in order, and the bytes that belong to them.
+#[derive(Debug, Default)]
+pub(crate) struct EventQueue {
+    events: VecDeque<(Event, Range<usize>)>,
+    /// Bytes of the events in the queue and of the last one that was returned.
+    bytes: Vec<u8>,
+    current: Range<usize>,
+}
+
+/// The memory for bytes that is kept.
+const KEPT_BYTES: usize = 1 << 20;
+
+impl EventQueue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, event: Event) {
+        self.events.push_back((event, 0..0));
+    }
+
+    /// Adds received bytes. Those of one connection that arrive together are one event.
+    pub(crate) fn push_received(&mut self, conn: ConnId, bytes: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        let end = self.bytes.len();
+        if let Some((Event::Received(last, len), range)) = self.events.back_mut()
+            && (*last, range.end) == (conn, start)
+        {
+            range.end = end;
+            *len = range.len();
+        } else {
+            self.events.push_back((Event::Received(conn, bytes.len()), start..end));
+        }
+    }
+
+    /// Takes the first event. Its bytes are [`current`](Self::current) until the next call.
+    pub(crate) fn pop(&mut self) -> Option<Event> {
+        let Some((event, range)) = self.events.pop_front() else {
+            self.bytes.clear();
+            self.bytes.shrink_to(KEPT_BYTES);
+            self.current = 0..0;
+            return None;
+        };
+        self.current = range;
+        Some(event)
+    }
+
+    /// The bytes of the last event.
+    pub(crate) fn current(&self) -> &[u8] {
+        &self.bytes[self.current.clone()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_of_one_connection_are_joined() {
+        let [a, b] = [0, 1].map(|slot| ConnId { slot, generation: 0 });
+        let mut queue = EventQueue::default();
+        for (conn, bytes) in [(a, "he"), (a, "ad"), (b, "x"), (a, "y")] {
+            queue.push_received(conn, bytes.as_bytes());
+        }
+        queue.push(Event::Flushed(a));
+        let mut heard = Vec::new();
+        while let Some(event) = queue.pop() {
+            heard.push((event, String::from_utf8(queue.current().to_vec()).expect("text")));
+        }
+        let expected = [
+            (Event::Received(a, 4), "head"),
+            (Event::Received(b, 1), "x"),
+            (Event::Received(a, 1), "y"),
+            (Event::Flushed(a), ""),
+        ];
+        assert_eq!(heard, expected.map(|(event, text)| (event, text.to_owned())));
+    }
+}
