@@ -5,13 +5,11 @@ use wavetank_plan::{Plan, constants::INVALID_GENERATOR_SHARE};
 use wavetank_units::ExitCode;
 
 use crate::facts::{Facts, RuleInput};
+use crate::hooks::around;
 use crate::{
     Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, bottleneck, cut_short,
     doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
 };
-
-/// Broken steps of `before` or `after` that are findings.
-const AROUND_TOLD_MAX: usize = 3;
 
 /// One reason for a verdict other than pass.
 struct Cause {
@@ -141,26 +139,12 @@ fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     Some(Cause { status: Status::Fail, reason: "after".to_owned(), blame: Blame::Target, headline })
 }
 
-/// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
-/// the others.
-fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
-    let hint = "`wavetank try FILE` shows every request, answer and check of it";
-    let finding = |(number, message): (usize, &String)| Finding {
-        code,
-        blame,
-        decisive: true,
-        message: message.clone(),
-        evidence: String::new(),
-        hint: if number == 0 { hint.to_owned() } else { String::new() },
-    };
-    broken.iter().take(AROUND_TOLD_MAX).enumerate().map(finding).collect()
-}
-
 /// Each opening ends with its timeout and was given that time. An opening that did not end was
 /// therefore not processed by this host.
 fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
     let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
     Finding {
+        fix: Vec::new(),
         code: "never_began",
         blame: Blame::Generator,
         decisive: true,
@@ -201,6 +185,7 @@ fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut 
         None => error_class_text::blame(class, case.same_host),
     };
     decisive.push(Finding {
+        fix: Vec::new(),
         code: class.name(),
         blame,
         decisive: true,
@@ -225,6 +210,7 @@ fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause
     }
     let headline = format!("the counters do not add up: {identity}");
     decisive.push(Finding {
+        fix: Vec::new(),
         code: "accounting",
         blame: Blame::Generator,
         decisive: true,

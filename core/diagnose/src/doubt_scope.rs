@@ -21,6 +21,7 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
         return None;
     };
     Some(Finding {
+        fix: Vec::new(),
         code: "generator",
         blame: Blame::Generator,
         decisive: true,
@@ -52,6 +53,7 @@ pub(crate) fn generator_excuse(
     doubted: bool,
 ) -> Option<Finding> {
     let finding = |code, message, evidence| Finding {
+        fix: Vec::new(),
         code,
         blame: Blame::Generator,
         decisive: true,
@@ -87,6 +89,7 @@ pub(crate) fn generator_excuse(
 /// A knee that was sought with a full generator is the generator's.
 pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
     (case.facts.circumstances.knee_sought && is_limited(case.facts)).then(|| Finding {
+        fix: Vec::new(),
         code: "generator_full",
         blame: Blame::Generator,
         decisive: true,

@@ -88,6 +88,7 @@ fn drifted(
         (false, _) => "the target had not settled yet: wait before the plateau, or hold for longer",
     };
     Finding {
+        fix: Vec::new(),
         code,
         blame,
         decisive: false,
@@ -113,6 +114,7 @@ fn memory(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<F
     let both = if case.same_host { " of both ends" } else { "" };
     let [from, to] = [trend.from, trend.to].map(|value| show_size(value.max(0.0) as u64));
     Some(Finding {
+        fix: Vec::new(),
         code: "drift_memory",
         blame: if ours { Blame::Generator } else { Blame::Unknown },
         decisive: false,

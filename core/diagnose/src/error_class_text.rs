@@ -253,6 +253,7 @@ pub(crate) fn all_failed(
     let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
     let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
     Finding {
+        fix: Vec::new(),
         code: class.name(),
         blame: blame_for_run(case, class),
         decisive: true,

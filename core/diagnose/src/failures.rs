@@ -67,7 +67,15 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let blame = error_class_text::blame_for_run(case, class);
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
     let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
-    Finding { code: class.name(), blame, decisive: false, message, evidence, hint: hint.to_owned() }
+    Finding {
+        fix: Vec::new(),
+        code: class.name(),
+        blame,
+        decisive: false,
+        message,
+        evidence,
+        hint: hint.to_owned(),
+    }
 }
 
 /// Returns when requests failed with `class`, unless they did in most of the time. A closed load
@@ -96,6 +104,7 @@ pub(crate) fn shared_age(case: &RuleInput<'_>) -> Option<(Nanos, u64)> {
 fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
     let (age, n) = shared_age(case)?;
     (!is_usual(case, age.0.unsigned_abs())).then(|| Finding {
+        fix: Vec::new(),
         code: "same_age",
         blame: Blame::Unknown,
         decisive: false,

@@ -1,5 +1,7 @@
 //! [`Finding`]: one diagnosis, with its evidence and a hint.
 
+use crate::Fix;
+
 /// The side that set the limit or caused the failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Blame {
@@ -47,6 +49,8 @@ pub struct Finding {
     pub evidence: String,
     /// How to fix it; may be empty.
     pub hint: String,
+    /// The changes of settings that remove the cause, if there are some.
+    pub fix: Vec<Fix>,
 }
 
 /// Codes of findings for which several values agree, while no counter or log names the cause.

@@ -32,6 +32,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         told.push(format!("and {} more", lacking.len() - AGENTS_TOLD_MAX));
     }
     Some(Finding {
+        fix: Vec::new(),
         code: "agents_lost",
         blame: Blame::Generator,
         decisive: !tolerated,

@@ -30,6 +30,7 @@ fn below_plan(case: &RuleInput<'_>, phase: &HeldPhase, plateau: &Plateau) -> Fin
     let (lowest, conns) = (plateau.lowest, phase.conns);
     let lost = conns.lost > 0;
     Finding {
+        fix: Vec::new(),
         code: "held_below_plan",
         blame: if lost { Blame::Target } else { Blame::Unknown },
         decisive: false,

@@ -1,5 +1,7 @@
 //! [`HookResult`]: the result of the run's `before` or `after`.
 
+use crate::{Blame, Finding};
+
 /// The result of the run's `before` or `after`, as plain values. The code that executes the steps
 /// fills them in, and no counter of the load includes them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,4 +51,23 @@ impl HookResult {
             checks.map(|check| format!("{}: `{}` broke: found {}", check.step, check.check, check.found));
         faults.chain(checks).collect()
     }
+}
+
+/// Broken steps of `before` or `after` that are findings.
+const AROUND_TOLD_MAX: usize = 3;
+
+/// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
+/// the others.
+pub(crate) fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
+    let hint = "`wavetank try FILE` shows every request, answer and check of it";
+    let finding = |(number, message): (usize, &String)| Finding {
+        fix: Vec::new(),
+        code,
+        blame,
+        decisive: true,
+        message: message.clone(),
+        evidence: String::new(),
+        hint: if number == 0 { hint.to_owned() } else { String::new() },
+    };
+    broken.iter().take(AROUND_TOLD_MAX).enumerate().map(finding).collect()
 }

@@ -65,6 +65,7 @@ fn steal(case: &RuleInput<'_>) -> Option<String> {
 pub(crate) fn steal_finding(case: &RuleInput<'_>) -> Option<Finding> {
     let steal = case.facts.circumstances.steal.filter(|&steal| steal >= STEAL_MAX)?;
     Some(Finding {
+        fix: Vec::new(),
         code: "steal",
         blame: crate::Blame::Generator,
         decisive: false,

@@ -18,6 +18,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let response = case.judged.response.percentile(99.0)?;
     let is_exhausted = case.facts.totals.conns.peak >= limit;
     (is_exhausted && lag_is_doubtful(wait, response as f64)).then(|| Finding {
+        fix: Vec::new(),
         code: "pool_limit",
         blame: Blame::Generator,
         decisive: false,

@@ -74,6 +74,8 @@ pub struct BalancerCounts {
     pub service: String,
     /// The most requests that waited for a server together, since the program started.
     pub queue_max: u64,
+    /// Its limit on connections of clients, if that was reached.
+    pub full: Option<u64>,
     /// Responses that were broken or did not come in time.
     pub response_errors: u64,
 }
@@ -86,6 +88,8 @@ pub struct RunContext {
     pub same_host: bool,
     /// The hosts of the lab, by name, with their roles: `load`, `balancer`, `server` or `other`.
     pub roles: Vec<(String, String)>,
+    /// The services of the lab's hosts: the host, and the service's name with its version.
+    pub services: Vec<(String, String)>,
     /// Addresses of the lab's hosts, with their names.
     pub addresses: Vec<(IpAddr, String)>,
     /// What the logs of the lab's services report.

@@ -37,6 +37,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let from = longest.from.0.saturating_add(TENTH - 1).div_euclid(TENTH);
     let until = longest.from.after(longest.len).0.div_euclid(TENTH);
     (found.count > 0).then(|| Finding {
+        fix: Vec::new(),
         code: "standstill",
         blame,
         decisive: false,

@@ -39,6 +39,7 @@ pub(crate) fn throttled(case: &RuleInput<'_>) -> Option<Finding> {
     let Throttling { quota_cpus, periods, throttled_periods, stopped } =
         case.facts.circumstances.throttling?;
     (throttled_periods as f64 > DOUBT_STALLED_SHARE * periods as f64).then(|| Finding {
+        fix: Vec::new(),
         code: "throttled",
         blame: Blame::Generator,
         decisive: false,
@@ -85,6 +86,7 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
         )
     };
     (worst.share.fraction() > DOUBT_LATE_SHARE).then(|| Finding {
+        fix: Vec::new(),
         code: "late",
         blame: Blame::Generator,
         decisive: false,
@@ -108,6 +110,7 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
         None => "nothing was answered".to_owned(),
     };
     lag_is_doubtful(lag, response.unwrap_or(0) as f64).then(|| Finding {
+        fix: Vec::new(),
         code: "lag",
         blame: Blame::Generator,
         decisive: false,
@@ -157,6 +160,7 @@ fn dropped(case: &RuleInput<'_>) -> Option<Finding> {
     let share = case.facts.validity.generator_dropped;
     let dominant = generator_drops(case).first().map(|&(reason, _)| reason);
     (share.fraction() > DOUBT_DROPPED_SHARE).then(|| Finding {
+        fix: Vec::new(),
         code: "dropped",
         blame: Blame::Generator,
         decisive: false,
@@ -205,6 +209,7 @@ fn scattering(case: &RuleInput<'_>) -> Option<String> {
 fn starved(case: &RuleInput<'_>) -> Option<Finding> {
     let share = case.facts.validity.starved_turns;
     (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        fix: Vec::new(),
         code: "starved",
         blame: Blame::Generator,
         decisive: false,
@@ -221,6 +226,7 @@ fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
     let share = case.facts.validity.stalled_turns;
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
     (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
+        fix: Vec::new(),
         code: "stalled",
         blame: Blame::Generator,
         decisive: false,
@@ -244,6 +250,7 @@ fn full_threads(case: &RuleInput<'_>) -> Option<Finding> {
         let worst = validity.threads.iter().max_by_key(|load| load.full).copied().unwrap_or_default();
         let full = validity.threads.iter().filter(|load| load.full > 0).count();
         Finding {
+            fix: Vec::new(),
             code: "full",
             blame: Blame::Generator,
             decisive: false,

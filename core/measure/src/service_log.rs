@@ -27,6 +27,8 @@ pub enum LogEvent {
     NoWorkerConnections,
     /// A request waited in the balancer's queue for too long (`HAProxy`, `sQ` or `cQ`).
     QueueTimeout,
+    /// Checks of a server failed, and the balancer took it out.
+    ServerDown,
 }
 
 /// What the log of one service reports of one kind, over a run.
@@ -52,7 +54,7 @@ pub struct LogFact {
 const PEERS_MAX: usize = 64;
 
 /// Texts by which lines of nginx and `HAProxy` are known.
-const TEXTS: [(&str, LogEvent); 16] = [
+const TEXTS: [(&str, LogEvent); 17] = [
     ("Cannot assign requested address", LogEvent::NoPorts),
     ("no free ports", LogEvent::NoPorts),
     ("Address already in use) while connecting to upstream", LogEvent::NoPortsToBind),
@@ -63,6 +65,7 @@ const TEXTS: [(&str, LogEvent); 16] = [
     ("no live upstreams", LogEvent::NoLiveUpstreams),
     ("limiting requests, excess", LogEvent::RateLimited),
     ("limiting connections by zone", LogEvent::RateLimited),
+    (" is DOWN, reason: ", LogEvent::ServerDown),
     ("Connection refused) while connecting to upstream", LogEvent::UpstreamRefused),
     ("upstream prematurely closed connection", LogEvent::UpstreamClosed),
     ("Connection reset by peer) while reading response header from upstream", LogEvent::UpstreamClosed),
@@ -148,9 +151,13 @@ fn termination(line: &str) -> Option<&str> {
     words.windows(2).find(|pair| is_code(pair[0]) && is_counts(pair[1])).map(|pair| pair[0])
 }
 
-/// Returns the server that a line of nginx names: `upstream: "http://10.40.1.3:8080/"`.
+/// Returns the server that a line names: `upstream: "http://10.40.1.3:8080/"` of nginx, `Server
+/// be/app1 is DOWN` of `HAProxy`.
 fn peer(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once("upstream: \"")?;
+    let Some((_, rest)) = line.split_once("upstream: \"") else {
+        let (before, _) = line.split_once(" is DOWN, ")?;
+        return before.rsplit('/').next();
+    };
     let rest = rest.split_once("://").map_or(rest, |(_, rest)| rest);
     rest.split(['/', '"']).next().filter(|peer| !peer.is_empty())
 }

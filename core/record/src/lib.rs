@@ -110,5 +110,5 @@ pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc
 pub use spool_line::{SpoolEnd, SpoolHead, SpoolLine, SpoolState};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};
-pub use verdict::{Blame, Finding, Status, Threshold, VerdictDoc};
+pub use verdict::{Blame, Finding, FixDoc, Status, Threshold, VerdictDoc};
 pub use wall_time::WallTime;

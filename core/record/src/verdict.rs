@@ -126,4 +126,28 @@ pub struct Finding {
     /// this, `medium` if several values agree, `low` for a hint. Empty in earlier records.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub confidence: String,
+    /// Addition: changes of settings that remove the cause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fix: Vec<FixDoc>,
+}
+
+/// One change of one setting that removes the cause of a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixDoc {
+    /// The fix in one line.
+    pub text: String,
+    /// The host on which it is made.
+    pub host: String,
+    /// What is configured: `sysctl`, `nginx`, `haproxy`, `systemd` or `link`.
+    pub configured: String,
+    /// Its block or section, the unit, or the interface; empty for the top level of a file.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub section: String,
+    /// `set`, `parameter`, `remove` or `remove_parameter`.
+    pub action: String,
+    /// The directive.
+    pub directive: String,
+    /// Its value or parameter.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub value: String,
 }

@@ -9,9 +9,9 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
-    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventLine, Finding, Generator, LOAD_CHANGED,
-    Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status, StepDoc,
-    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventLine, Finding, FixDoc, Generator,
+    LOAD_CHANGED, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread,
+    Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 use wavetank_units::Nanos;
 
@@ -355,6 +355,19 @@ fn finding(finding: &wavetank_diagnose::Finding) -> Finding {
         evidence: finding.evidence.clone(),
         hint: finding.hint.clone(),
         confidence: finding.confidence().to_owned(),
+        fix: finding.fix.iter().map(fix).collect(),
+    }
+}
+
+fn fix(fix: &wavetank_diagnose::Fix) -> FixDoc {
+    FixDoc {
+        text: fix.text(),
+        host: fix.host.clone(),
+        configured: fix.configured.name().to_owned(),
+        section: fix.section.clone(),
+        action: fix.action.name().to_owned(),
+        directive: fix.directive.clone(),
+        value: fix.value.clone(),
     }
 }
 

@@ -18,6 +18,9 @@ pub(crate) fn add_findings(page: &mut TextLayout, record: &RunRecord) {
         if !finding.hint.is_empty() {
             page.sentence("", &format!("hint: {}", finding.hint));
         }
+        for fix in &finding.fix {
+            page.sentence("", &format!("fix: {}", fix.text));
+        }
     }
     if !doubts.is_empty() {
         page.parts("finding", &doubts_line(&doubts));

@@ -4,8 +4,8 @@ use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
 use wavetank_record::{
-    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, LOAD_CHANGED, NAMES_FAILED, NAMES_MOVED, Number,
-    RunRecord, SampleLine, Setup,
+    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, LOAD_CHANGED, LabHostDoc, NAMES_FAILED,
+    NAMES_MOVED, Number, RunRecord, SampleLine, Setup,
 };
 use wavetank_units::Nanos;
 
@@ -44,8 +44,13 @@ pub struct RunFacts<'a> {
 pub fn build_record(facts: RunFacts<'_>) -> RunRecord {
     let RunFacts { plan, ledger, ending, circumstances, .. } = facts;
     let hosts = facts.environment.lab.iter().flat_map(|lab| &lab.hosts);
-    let roles = hosts.map(|host| (host.name.clone(), host.role.clone())).collect();
-    let circumstances = &RunContext { roles, ..circumstances.clone() };
+    let roles = hosts.clone().map(|host| (host.name.clone(), host.role.clone())).collect();
+    let own = |host: &LabHostDoc| {
+        let named = |service: &String| (host.name.clone(), service.clone());
+        host.services.iter().map(named).collect::<Vec<_>>()
+    };
+    let services = hosts.flat_map(own).collect();
+    let circumstances = &RunContext { roles, services, ..circumstances.clone() };
     let diagnosis = diagnose(plan, ledger, ending, circumstances);
     let mut record = compose(&Composition {
         plan,

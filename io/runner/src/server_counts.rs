@@ -38,6 +38,12 @@ struct Count {
     response_errors: u64,
 }
 
+impl Count {
+    fn is_full(&self) -> bool {
+        self.fullest.is_some_and(|(peak, limit)| peak >= limit)
+    }
+}
+
 impl ServerCounts {
     /// Reads the current counters of all services in `lab` that report them.
     ///
@@ -131,10 +137,14 @@ impl ServerCounts {
                 // It is the most of the program's whole life, so an earlier queue does not count.
                 queue_max: if now.queue_max > then.queue_max { now.queue_max } else { 0 },
                 response_errors: now.response_errors.saturating_sub(then.response_errors),
+                full: (now.is_full() && !then.is_full())
+                    .then_some(now.fullest)
+                    .flatten()
+                    .map(|(_, limit)| limit),
             }
         };
         let all = self.0.iter().map(counts);
-        all.filter(|counts| counts.queue_max + counts.response_errors > 0).collect()
+        all.filter(|counts| counts.queue_max + counts.response_errors > 0 || counts.full.is_some()).collect()
     }
 
     /// Lists services with counters that do not cover the time since `before`, as `HOST/SERVICE`,
@@ -156,13 +166,11 @@ impl ServerCounts {
     /// Lists services that had as many connections open as they allow, and had fewer before: a note
     /// for each. Further clients waited for a place, however fast the servers were.
     pub(crate) fn full_since(&self, before: &Self) -> Vec<String> {
-        let is_full = |count: Option<&Count>| {
-            count.and_then(|count| count.fullest).is_some_and(|(peak, limit)| peak >= limit)
-        };
         let full = |(key, count): (&(String, String), &Count)| {
             let (_, limit) = count.fullest?;
             let (host, service) = key;
-            (is_full(Some(count)) && !is_full(before.0.get(key))).then(|| full_text(host, service, limit))
+            let was_full = before.0.get(key).is_some_and(Count::is_full);
+            (count.is_full() && !was_full).then(|| full_text(host, service, limit))
         };
         self.0.iter().filter_map(full).collect()
     }

@@ -1,6 +1,7 @@
 //! Findings about a load that is uneven, and about a limit that is near.
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, Role, fill, ports_text};
 use super::listeners::nearly_full;
 use crate::{Finding, format};
@@ -52,6 +53,7 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
     let decisive = false;
     let finding = if bypassed {
         Finding {
+            fix: fixes::of("balancer_bypassed", hosts, busy),
             code: "balancer_bypassed",
             blame: busy.blame(),
             decisive,
@@ -64,6 +66,7 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
         }
     } else {
         Finding {
+            fix: fixes::of("one_server_only", hosts, &balancer),
             code: "one_server_only",
             blame: balancer.blame(),
             decisive,
@@ -88,6 +91,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {
+            fix: fixes::of("ports_half_used", hosts, &host),
             code: "ports_half_used",
             blame: host.blame(),
             decisive: false,

@@ -5,6 +5,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::PlannedEvent;
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, Role};
 use crate::{Finding, format};
 
@@ -45,6 +46,7 @@ pub(super) fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
     (cut >= LOST_MIN && cut >= others).then(|| Cause {
         rank: Rank::Change,
         finding: Finding {
+            fix: fixes::of("cut_by_reload", hosts, &host),
             code: "cut_by_reload",
             blame: host.blame(),
             decisive: false,
@@ -80,6 +82,7 @@ fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
     many.then(|| Cause {
         rank: Rank::Change,
         finding: Finding {
+            fix: Vec::new(),
             code: "flows_forgotten",
             blame: host.blame(),
             decisive: false,

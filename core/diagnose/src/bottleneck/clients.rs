@@ -3,6 +3,7 @@
 use wavetank_measure::ErrorClass;
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, Role};
 use crate::{Blame, Finding, failures, format};
 
@@ -29,6 +30,34 @@ fn balancer<'a>(hosts: &Hosts<'a>) -> Option<Host<'a>> {
     all.next().filter(|_| all.next().is_none())
 }
 
+/// A balancer had as many connections of clients as it may have. It does not accept further ones.
+pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
+    let mut all = hosts.case.facts.circumstances.balancers.iter();
+    let (service, limit) = all.find_map(|count| Some((count.service.as_str(), count.full?)))?;
+    let name = service.split('/').next().unwrap_or_default();
+    let host = hosts.with_role(Role::Balancer).find(|host| host.name() == name)?;
+    let waited = host.stats.peaks().accept_queue;
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("balancer_maxconn", hosts, &host),
+            code: "balancer_maxconn",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{name} had as many connections of clients as its `maxconn` allows: others waited"),
+            evidence: evidence([
+                Some(format!("{} connections of {service}, its own limit", format::count(limit))),
+                Some(format!("up to {} in its accept queue", format::count(waited))),
+                hosts.clients(),
+                host.unmoved(),
+            ]),
+            hint: "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
+                .to_owned(),
+        },
+        covers: &["accept_queue_full", "accept_queue_near", "packet_loss", "slow_server", "abandoned_requests"],
+    })
+}
+
 /// Requests waited in the queue of a balancer until its timeout: status 503.
 fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
     let rejected = hosts.status(503);
@@ -37,6 +66,7 @@ fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
     (rejected >= FAILED_MIN && counts.queue_max > 0).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::of("balancer_queue", hosts, &host),
             code: "balancer_queue",
             blame: Blame::Balancer,
             decisive: false,
@@ -67,6 +97,7 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
     (given_up >= FAILED_MIN).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::of("balancer_timeout", hosts, &host),
             code: "balancer_timeout",
             blame: Blame::Balancer,
             decisive: false,
@@ -102,6 +133,7 @@ fn left(hosts: &Hosts<'_>) -> Option<Cause> {
     (given_up >= FAILED_MIN && left >= LEFT_MIN).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
+            fix: Vec::new(),
             code: "abandoned_requests",
             blame: server.blame(),
             decisive: false,
@@ -140,6 +172,7 @@ pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
     (lost >= FAILED_MIN && most as f64 >= CLOSED_SHARE_MIN * lost as f64).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
+            fix: fixes::of("closed_by_host", hosts, &host),
             code: "closed_by_host",
             blame: host.blame(),
             decisive: false,
@@ -175,6 +208,7 @@ fn slow_server(hosts: &Hosts<'_>) -> Option<Cause> {
     (waiting(slow) >= WAITING_MIN.max(WAITING_TIMES * next.max(1))).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
+            fix: balancer(hosts).map(|host| fixes::of("slow_server", hosts, &host)).unwrap_or_default(),
             code: "slow_server",
             blame: Blame::Target,
             decisive: false,

@@ -1,6 +1,7 @@
 //! Causes that a single counter shows, where nothing more specific was found.
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts};
 use crate::{Blame, Finding};
 
@@ -172,6 +173,7 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     (most >= rule.min && each_request && has_sent).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::of(rule.code, hosts, &host),
             code: rule.code,
             blame: rule.blame.unwrap_or_else(|| host.blame()),
             decisive: false,

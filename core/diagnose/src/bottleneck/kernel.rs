@@ -1,6 +1,7 @@
 //! Causes that a counter of a host's kernel shows.
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
 use super::listeners::{QueueLimit, stuck_worker, waited};
 use crate::{Blame, Finding, format};
@@ -36,6 +37,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::of("host_no_ports", hosts, &host),
             code: "host_no_ports",
             blame: host.blame(),
             decisive: false,
@@ -81,6 +83,7 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     let evidence = evidence([handshakes, Some(stops), cpu, hosts.clients(), host.unmoved()]);
     let finding = if is_tls {
         Finding {
+            fix: fixes::of("tls_handshakes", hosts, &host),
             code: "tls_handshakes",
             blame,
             decisive,
@@ -92,6 +95,7 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
         }
     } else {
         Finding {
+            fix: fixes::of("cpu_quota", hosts, &host),
             code: "cpu_quota",
             blame,
             decisive,
@@ -143,6 +147,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     (dropped >= OVERFLOWS_MIN).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::queue(hosts, &host, limit),
             code: "accept_queue_full",
             blame: host.blame(),
             decisive: false,
@@ -186,6 +191,7 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::link(name, interface, link.last.bits_per_s),
             code: "link_full",
             blame: Blame::Network,
             decisive: false,
@@ -231,6 +237,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: Vec::new(),
             code: "packet_loss",
             blame: Blame::Network,
             decisive: false,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use wavetank_measure::{ListenerActivity, Movement, UNEVEN_QUEUE};
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, seconds};
 use crate::{Finding, format};
 
@@ -30,6 +31,7 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
+            fix: fixes::of("stuck_worker", hosts, &host),
             code: "stuck_worker",
             blame: host.blame(),
             decisive: false,
@@ -70,6 +72,7 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {
+            fix: fixes::queue(hosts, &host, limit),
             code: "accept_queue_near",
             blame: host.blame(),
             decisive: false,

@@ -3,6 +3,7 @@
 use wavetank_measure::{LogEvent, LogFact};
 
 use super::cause::{Cause, Rank, evidence};
+use super::fixes;
 use super::host::{Host, Hosts, ports_text};
 use crate::{Blame, Finding, format};
 
@@ -22,11 +23,17 @@ struct Rule {
 }
 
 /// The rules, the most specific first.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     Rule {
         event: LogEvent::NoPorts,
         code: "host_no_ports",
-        covers: &["upstream_closed", "no_live_upstreams", "ports_half_used", "slow_server"],
+        covers: &[
+            "upstream_closed",
+            "upstream_refused",
+            "no_live_upstreams",
+            "ports_half_used",
+            "slow_server",
+        ],
         message: |host, peer| format!("{host} has no local port left for connections to {peer}"),
         hint: "reuse connections to the servers (nginx: `keepalive 64` in the upstream, `proxy_http_version 1.1` and \
                `proxy_set_header Connection \"\"`; HAProxy: `http-reuse safe`), or give it more ports \
@@ -90,6 +97,22 @@ const RULES: [Rule; 11] = [
         blame: None,
     },
     Rule {
+        event: LogEvent::ServerDown,
+        code: "health_flapping",
+        covers: &[
+            "no_live_upstreams",
+            "balancer_queue",
+            "upstream_closed",
+            "upstream_refused",
+            "slow_server",
+        ],
+        message: |host, peer| format!("{host} took {peer} out of its pool and back again several times"),
+        hint: "its checks fail under load although it responds: a longer time for checks (HAProxy: `timeout check`, \
+               `inter`), several failures before a server is taken out (`fall 3`), and several successes before it \
+               returns (`rise 2`)",
+        blame: None,
+    },
+    Rule {
         event: LogEvent::UpstreamRefused,
         code: "upstream_refused",
         covers: &["upstream_closed", "upstream_retried"],
@@ -144,11 +167,13 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
         }
         _ => fact.lines >= LINES_MIN,
     };
+    let host = hosts.all.iter().find(|host| host.name() == fact.host);
     let blame = rule.blame.unwrap_or_else(|| hosts.blame(&fact.host));
     // Those of the load's own hosts are the generator's, which has its own rules.
     (matters && blame != Blame::Generator && blame != Blame::Unknown).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
+            fix: host.map(|host| fixes::of(rule.code, hosts, host)).unwrap_or_default(),
             code: rule.code,
             blame,
             decisive: false,
@@ -189,9 +214,11 @@ fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
 fn retried(hosts: &Hosts<'_>) -> Option<Cause> {
     let fact = *hosts.logs(LogEvent::UpstreamTimeout).first()?;
     let failed = hosts.status(504);
+    let host = hosts.all.iter().find(|host| host.name() == fact.host);
     (fact.lines >= LINES_MIN && failed * 2 < fact.lines).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
+            fix: host.map(|host| fixes::of("upstream_retried", hosts, host)).unwrap_or_default(),
             code: "upstream_retried",
             blame: hosts.blame(&fact.host),
             decisive: false,

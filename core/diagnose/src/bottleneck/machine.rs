@@ -42,7 +42,7 @@ fn finding(code: &'static str, blame: Blame, message: String, evidence: String, 
     let (decisive, hint) = (false, hint.to_owned());
     Cause {
         rank: Rank::Pattern,
-        finding: Finding { code, blame, decisive, message, evidence, hint },
+        finding: Finding { fix: Vec::new(), code, blame, decisive, message, evidence, hint },
         covers: &[],
     }
 }

@@ -10,6 +10,7 @@ mod cause;
 mod changes;
 mod clients;
 mod counter_rules;
+mod fixes;
 mod host;
 mod kernel;
 mod listeners;
@@ -66,6 +67,8 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
     let mut causes = Vec::new();
     if failed {
         causes.extend(logs::causes(&hosts));
+        // A program that may not accept fills its queue.
+        causes.extend(clients::maxconn(&hosts));
         causes.extend(kernel::causes(&hosts));
         causes.extend(changes::causes(&hosts));
         causes.extend(clients::causes(&hosts));

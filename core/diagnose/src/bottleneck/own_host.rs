@@ -4,7 +4,8 @@
 use wavetank_measure::LimitUse;
 
 use super::cause::evidence;
-use super::host::{Host, Hosts, THIS, ports_text, seconds};
+use super::fixes;
+use super::host::{Host, Hosts, Role, THIS, ports_text, seconds};
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, format};
 
@@ -37,6 +38,10 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
                 is_about("no_files").then(|| used_up(host, "files", "open files of wavetank")).flatten(),
             ]
         };
+        if is_about("no_source_address") {
+            let load = hosts.with_role(Role::Load).take(HOSTS_MAX);
+            finding.fix = load.map(|host| fixes::port_range(host.name())).collect();
+        }
         let more = evidence(senders.iter().take(HOSTS_MAX).flat_map(of_host));
         if !more.is_empty() {
             let known = std::mem::take(&mut finding.evidence);
@@ -102,6 +107,7 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
         "more or faster CPUs, more load hosts (--fleet), or less load"
     };
     Some(Finding {
+        fix: Vec::new(),
         code: "generator_cpu",
         blame: Blame::Generator,
         decisive,

@@ -2,14 +2,13 @@
 
 use crate::support;
 
-use support::{golden, hosts};
+use support::{finding, golden, hosts};
 use wavetank_record::{
     Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
-    Finding, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
-    ImpactOutcome, KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number, PHASE_ENDED,
-    PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc,
-    Requests, RunRecord, SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc,
-    VerdictDoc, Warmup,
+    Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc, ImpactOutcome,
+    KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number, PHASE_ENDED, PhaseConnections,
+    PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord,
+    SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
 use wavetank_units::UserError;
 
@@ -107,13 +106,7 @@ fn record() -> RunRecord {
             phase: Some(0),
             ..EventLine::default()
         }],
-        findings: vec![Finding {
-            code: "slow".to_owned(),
-            blame: Blame::Target,
-            decisive: true,
-            confidence: "high".to_owned(),
-            ..Finding::default()
-        }],
+        findings: vec![finding()],
         notes: vec!["same machine".to_owned()],
         load: LoadDoc { model: "closed".to_owned(), text: "50 connections".to_owned(), defaults: true },
         probe: Some(probe()),

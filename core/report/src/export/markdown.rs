@@ -268,6 +268,9 @@ fn findings(record: &RunRecord) -> String {
         if !finding.hint.is_empty() {
             add(&mut line, &format!("\n  Hint: {}", sentence(&finding.hint)));
         }
+        for fix in &finding.fix {
+            add(&mut line, &format!("\n  Fix: {}", code(&fix.text)));
+        }
         line + "\n"
     };
     let told: String = record.findings.iter().map(one).collect();

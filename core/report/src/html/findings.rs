@@ -59,6 +59,12 @@ fn one(sheet: &PageContext, finding: &Finding) -> Markup {
                 @for (term, said, is_own) in [(words.evidence, &finding.evidence, false), (words.fix, &finding.hint, true)] {
                     @if !said.is_empty() { div { dt { (term) } dd.sentence[is_own && is_sentence(said)] { (sheet.stored(said)) } } }
                 }
+                @if !finding.fix.is_empty() {
+                    div {
+                        dt { (words.fix_settings) }
+                        dd { @for fix in &finding.fix { code { (isolate_untrusted(&fix.text)) } br; } }
+                    }
+                }
             }
         }
     }

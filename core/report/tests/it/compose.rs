@@ -120,19 +120,15 @@ fn second(from: i64, open: u64) -> Interval {
 }
 
 fn diagnosis() -> Diagnosis {
-    let reasons = vec!["p99 < 5ms".to_owned()];
+    let (status, blame, reasons) = (Status::Fail, Blame::Target, vec!["p99 < 5ms".to_owned()]);
+    let [message, evidence, hint] =
+        ["8 requests ended at exactly 60.0 s", "2 a second", "raise the timeout"].map(str::to_owned);
+    let (code, decisive, fix) = ("timeouts", true, Vec::new());
     Diagnosis {
-        verdict: Verdict { status: Status::Fail, reasons, blame: Blame::Target },
+        verdict: Verdict { status, reasons, blame },
         exit: ExitCode::Fail,
         headline: "p99 60.0 s, not < 5ms".to_owned(),
-        findings: vec![Finding {
-            code: "timeouts",
-            blame: Blame::Target,
-            decisive: true,
-            message: "8 requests ended at exactly 60.0 s".to_owned(),
-            evidence: "2 a second".to_owned(),
-            hint: "raise the timeout".to_owned(),
-        }],
+        findings: vec![Finding { code, blame, decisive, message, evidence, hint, fix }],
         notes: vec!["same machine".to_owned()],
         cut_short: None,
     }

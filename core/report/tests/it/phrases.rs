@@ -93,9 +93,14 @@ const ONLY_PASS_ON: [&str; 18] = [
     "bin/wavetank/src/commands/try_file.rs",
     "bin/wavetank/src/commands/calibrate.rs",
 ];
-/// In this file, texts below this length are searched for in a fault and never shown.
-const NEEDLES: [(&str, usize); 2] =
-    [("core/diagnose/src/tls.rs", 40), ("core/diagnose/src/error_class_text.rs", 25)];
+/// In this file, texts below this length are searched for in a fault, or are directives: never
+/// sentences.
+const NEEDLES: [(&str, usize); 4] = [
+    ("core/diagnose/src/tls.rs", 40),
+    ("core/diagnose/src/error_class_text.rs", 25),
+    ("core/diagnose/src/fix.rs", 60),
+    ("core/diagnose/src/bottleneck/fixes.rs", 60),
+];
 /// Texts that are only parts of sentences in the sources. The whole sentences are listed below.
 const IN_PIECES: [&str; 19] = [
     "sessions at ",

@@ -25,6 +25,7 @@ struct Lab {
     ends: Vec<(&'static str, HostSample)>,
     log: Option<(&'static str, LogEvent, u64, &'static str)>,
     queue_max: u64,
+    full: Option<u64>,
 }
 
 const HOSTS: [(&str, &str); 5] =
@@ -57,6 +58,7 @@ impl Lab {
             service: "lb1/haproxy".to_owned(),
             queue_max: self.queue_max,
             response_errors: 0,
+            full: self.full,
         };
         RunContext {
             roles: HOSTS.map(|(name, role)| (name.to_owned(), role.to_owned())).into(),
@@ -163,6 +165,7 @@ fn a_log_names_the_cause() {
     check(502, ("lb1", UpstreamRefused, "10.0.1.2:80"), "upstream_refused", "balancer", "app1");
     check(502, ("lb1", UpstreamClosed, "10.0.1.2:80"), "upstream_closed", "balancer", "app1");
     check(503, ("lb1", QueueTimeout, ""), "balancer_queue", "balancer", "lb1");
+    check(503, ("lb1", LogEvent::ServerDown, "app1"), "health_flapping", "balancer", "app1");
     check(504, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "balancer_timeout", "balancer", "lb1");
     // Without a status 504 the balancer asked another server.
     check(500, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "upstream_retried", "balancer", "lb1");
@@ -272,6 +275,7 @@ fn a_full_link_is_the_network_s() {
 #[test]
 fn what_clients_saw_and_where_connections_are_name_the_cause() {
     Lab { queue_max: 60, ..failing(503) }.check("balancer_queue", "balancer", "lb1");
+    Lab { full: Some(100), ..failing(503) }.check("balancer_maxconn", "balancer", "lb1");
     failing(504).check("balancer_timeout", "balancer", "lb1");
     let left = HostCounters { levels: vec![("state.close_wait".to_owned(), 32)], ..HostCounters::default() };
     let balancer = HostSample { tcp_established: 225, counters: left, ..HostSample::default() };

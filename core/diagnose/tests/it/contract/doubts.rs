@@ -123,6 +123,7 @@ fn a_thread_full_in_more_than_a_tenth_of_the_intervals() {
 #[test]
 fn what_the_doctor_found_on_the_way_is_a_doubt() {
     let finding = wavetank_diagnose::Finding {
+        fix: Vec::new(),
         code: "loss",
         blame: wavetank_diagnose::Blame::Network,
         decisive: false,

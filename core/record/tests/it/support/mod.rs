@@ -17,6 +17,7 @@ use wavetank_plan::{
     SharedPlan, SourceOrder, SourcesPlan, StatusSet, Step, Target, TlsIdentity, TlsPlan, TlsResume,
     TlsVersions, WebSocketPlan,
 };
+use wavetank_record::{Blame, Finding, FixDoc};
 use wavetank_units::{Nanos, Rate, SourceRange};
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
@@ -386,4 +387,13 @@ fn phases() -> Vec<Phase> {
         ..warmup.clone()
     };
     vec![warmup, main]
+}
+
+/// Returns a finding with every field.
+pub(crate) fn finding() -> Finding {
+    let [text, host, configured] = ["lb1: keepalive 64;", "lb1", "nginx"].map(str::to_owned);
+    let [section, action, directive, value] = ["upstream", "set", "keepalive", "64"].map(str::to_owned);
+    let fix = vec![FixDoc { text, host, configured, section, action, directive, value }];
+    let [code, confidence] = ["slow", "high"].map(str::to_owned);
+    Finding { code, blame: Blame::Target, decisive: true, confidence, fix, ..Finding::default() }
 }

@@ -241,6 +241,7 @@ pub(crate) static WORDS: Strings = Strings {
         more: "More about these",
         evidence: "Evidence",
         fix: "What to do",
+        fix_settings: "Settings",
     },
     connections: ConnectionStrings {
         planned: "Planned simultaneous maximum",

@@ -240,6 +240,7 @@ pub(crate) struct MarkStrings {
     pub(crate) more: &'static str,
     pub(crate) evidence: &'static str,
     pub(crate) fix: &'static str,
+    pub(crate) fix_settings: &'static str,
 }
 
 /// Connections.

@@ -221,6 +221,7 @@ pub(crate) static WORDS: Strings = Strings {
         more: "更多说明",
         evidence: "依据",
         fix: "处理建议",
+        fix_settings: "配置修改",
     },
     connections: ConnectionStrings {
         planned: "计划同时连接数",
