@@ -46,6 +46,7 @@ mod kept_formats;
 mod lab;
 mod lab_check;
 mod lab_hosts;
+mod limits;
 mod live;
 mod many;
 mod metrics;

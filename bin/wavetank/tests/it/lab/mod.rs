@@ -17,7 +17,7 @@ mod metrics;
 mod net;
 mod own;
 mod own_checked;
-mod place;
+pub(crate) mod place;
 mod pool;
 mod routing;
 mod run;
