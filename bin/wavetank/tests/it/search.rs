@@ -263,19 +263,6 @@ fn a_target_that_hangs_ends_the_search_soon() {
     assert_eq!(runs.iter().map(is_silent).collect::<Vec<_>>(), [false, true, true, true], "{doc}");
 }
 
-#[test]
-fn a_target_that_is_not_there_is_reported_once() {
-    let place = TestDir::new();
-    let port = wavetank_testkit::free_port();
-    let outcome = search(&place, &format!("127.0.0.1:{port}/"), "--threshold p99<9ms --format json").run();
-    let doc = check(&outcome, 1, "broken");
-    assert_eq!(doc["runs"].as_array().map(Vec::len), Some(1), "{outcome}");
-    assert!(
-        doc["answer"]["limit"].as_str().is_some_and(|limit| limit.contains("no answer to the probe")),
-        "{outcome}"
-    );
-}
-
 /// Reasons other than the target that end a search without an answer.
 #[test]
 fn a_search_that_ends_early_is_incomplete() {

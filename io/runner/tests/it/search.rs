@@ -1,4 +1,5 @@
-//! Steps of a search: a level that fails, a level that this host refuses.
+//! Steps of a search: a level that fails, a level that this host refuses, a probe without an
+//! answer.
 
 use std::cell::Cell;
 
@@ -83,4 +84,15 @@ fn a_level_that_this_host_refuses_is_its_limit() {
     assert!(doc.runs.iter().all(|run| run.why == "no files are left"), "{:?}", doc.runs);
     assert_eq!(server.truth().requests, 0, "a refused level sends nothing");
     server.stop();
+}
+
+#[test]
+fn a_target_that_is_not_there_is_reported_once() {
+    let host = Host::inspect().expect("this host can be inspected");
+    // No server has this port, and no test is given it.
+    let url = TargetUrl::parse("http://127.0.0.1:1/").expect("a URL");
+    let (doc, _) = search(&host, url, 4.0);
+    assert_eq!((doc.answer.end.as_str(), doc.answer.exit), ("broken", ExitCode::Fail as u8), "{doc:?}");
+    assert_eq!(doc.runs.len(), 1, "{:?}", doc.runs);
+    assert!(doc.answer.limit.contains("no answer to the probe"), "{}", doc.answer.limit);
 }
