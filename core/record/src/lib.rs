@@ -12,6 +12,7 @@ mod compare_doc;
 mod decode_error;
 mod environment_doc;
 mod error_doc;
+mod event_kind;
 mod event_line;
 mod explain_doc;
 mod fleet_doc;
@@ -59,11 +60,8 @@ pub use compare_doc::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, ComparedRunDoc,
 pub use decode_error::DecodeError;
 pub use environment_doc::{EnvironmentDoc, HostDoc};
 pub use error_doc::{ERROR_SCHEMA, ErrorDoc};
-pub use event_line::{
-    AGENT_LOST, AROUND_DONE, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, LOAD_CHANGED,
-    MARKED, NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED, PHASE_ENDED, SETTLED, STOPPED_ON_LOSS,
-    TARGET_TELLS_NOTHING,
-};
+pub use event_kind::EventKind;
+pub use event_line::EventLine;
 pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use fleet_doc::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};
 pub use forecast_doc::{

@@ -9,9 +9,9 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
-    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventLine, Finding, FixDoc, Generator,
-    LOAD_CHANGED, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread,
-    Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, Finding, FixDoc,
+    Generator, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status,
+    StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 use wavetank_units::Nanos;
 
@@ -120,7 +120,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
 /// The changes of the load while it ran.
 fn changes(plan: &Plan, events: &[EventLine]) -> Vec<ChangeDoc> {
     let changed = events.iter().filter_map(|event| {
-        let load = event.load.filter(|_| event.kind == LOAD_CHANGED)?;
+        let load = event.load.filter(|_| event.kind == EventKind::LoadChanged)?;
         let phase = plan.phases.get(usize::from(event.phase?))?;
         let at_s = Number(Nanos(event.at_ns).as_secs_f64());
         Some(ChangeDoc { at_s, phase: phase.name.clone(), load })

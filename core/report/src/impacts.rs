@@ -2,10 +2,7 @@
 
 use wavetank_measure::{ClientWindow, Impact, Recovery};
 use wavetank_plan::{Plan, PlannedEvent};
-use wavetank_record::{
-    ClientWindowDoc, EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine, ImpactDoc,
-    ImpactOutcome, Number, RecoveryDoc,
-};
+use wavetank_record::{ClientWindowDoc, EventKind, EventLine, ImpactDoc, ImpactOutcome, Number, RecoveryDoc};
 use wavetank_units::Nanos;
 
 /// One for each of the plan's events, in the plan's order.
@@ -21,9 +18,9 @@ pub(crate) fn docs(plan: &Plan, lines: &[EventLine], impacts: &[Impact]) -> Vec<
 }
 
 fn doc(number: u16, event: &PlannedEvent, lines: &[&EventLine], impact: Option<&Impact>) -> ImpactDoc {
-    let line = |kind: &str| lines.iter().find(|line| line.kind == kind);
-    let (done, failed) = (line(EVENT_DONE), line(EVENT_FAILED));
-    let (undone, stuck) = (line(EVENT_UNDONE), line(EVENT_STUCK));
+    let line = |kind: EventKind| lines.iter().find(|line| line.kind == kind);
+    let (done, failed) = (line(EventKind::EventDone), line(EventKind::EventFailed));
+    let (undone, stuck) = (line(EventKind::EventUndone), line(EventKind::EventStuck));
     let outcome = match (failed, stuck, undone, done) {
         (Some(_), ..) => ImpactOutcome::Failed,
         (_, Some(_), ..) => ImpactOutcome::Stuck,

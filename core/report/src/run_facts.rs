@@ -4,8 +4,8 @@ use wavetank_diagnose::{RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::Plan;
 use wavetank_record::{
-    ConnectionMemory, EnvironmentDoc, EventLine, ImpactDoc, LOAD_CHANGED, LabHostDoc, NAMES_FAILED,
-    NAMES_MOVED, Number, RunRecord, SampleLine, Setup,
+    ConnectionMemory, EnvironmentDoc, EventKind, EventLine, ImpactDoc, LabHostDoc, Number, RunRecord,
+    SampleLine, Setup,
 };
 use wavetank_units::Nanos;
 
@@ -71,7 +71,7 @@ pub fn build_record(facts: RunFacts<'_>) -> RunRecord {
         samples: facts.samples,
     });
     // Ahead of all else: its numbers must never be taken for those of the real run.
-    let changes = first_events(facts.events, &[LOAD_CHANGED]);
+    let changes = first_events(facts.events, &[EventKind::LoadChanged]);
     record.notes.splice(0..0, facts.environment.rehearsal.clone().into_iter().chain(changes));
     record.notes.extend(moves(facts.events));
     record.notes.extend(hurts(&record.impacts));
@@ -80,9 +80,9 @@ pub fn build_record(facts: RunFacts<'_>) -> RunRecord {
 
 /// The first changes of addresses: what the numbers are of is another machine from then on.
 fn moves(events: &[EventLine]) -> Vec<String> {
-    let kinds = [NAMES_MOVED, NAMES_FAILED];
+    let kinds = [EventKind::NamesMoved, EventKind::NamesFailed];
     let mut notes = first_events(events, &kinds);
-    let all = events.iter().filter(|event| kinds.contains(&event.kind.as_str()));
+    let all = events.iter().filter(|event| kinds.iter().any(|kind| event.kind == *kind));
     let more = all.count() - notes.len();
     if more > 0 {
         notes.push(format!("{more} more address changes are in the archive's events.jsonl"));
@@ -91,8 +91,8 @@ fn moves(events: &[EventLine]) -> Vec<String> {
 }
 
 /// Returns the first events of these kinds with their times.
-fn first_events(events: &[EventLine], kinds: &[&str]) -> Vec<String> {
-    let of_kind = events.iter().filter(|event| kinds.contains(&event.kind.as_str()));
+fn first_events(events: &[EventLine], kinds: &[EventKind]) -> Vec<String> {
+    let of_kind = events.iter().filter(|event| kinds.iter().any(|kind| event.kind == *kind));
     let note = |event: &EventLine| format!("{} (at {})", event.text, Nanos(event.at_ns));
     of_kind.take(EVENTS_MAX).map(note).collect()
 }

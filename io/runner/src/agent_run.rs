@@ -16,8 +16,8 @@ use wavetank_observe::{Observation, SampledHosts, Sampler, ThisHost, ThisHostSam
 use wavetank_pace::Partition;
 use wavetank_plan::{AutomaticChoices, Guard, Plan, PlanShare, TargetUrl, adapt_to_host, lacking_for_share};
 use wavetank_record::{
-    AgentHealth, EndRunRequest, EventLine, HostLine, IntervalExtras, IntervalLine, LoggedLine, Number,
-    PlanDoc, PlanPackage,
+    AgentHealth, EndRunRequest, EventKind, EventLine, HostLine, IntervalExtras, IntervalLine, LoggedLine,
+    Number, PlanDoc, PlanPackage,
 };
 use wavetank_store::{Spool, SpoolMeta};
 use wavetank_units::{Nanos, UserError};
@@ -209,10 +209,10 @@ impl AgentRun {
             }
             AgentEvent::DrainOver => {
                 let text = "the drain limit was reached; unanswered requests stay open";
-                self.event("drain_over", text.to_owned());
+                self.event(EventKind::DrainOver, text.to_owned());
             }
             AgentEvent::ThreadFailed(thread, why) => {
-                self.event("thread_failed", format!("load thread {thread} failed: {why}"));
+                self.event(EventKind::ThreadFailed, format!("load thread {thread} failed: {why}"));
             }
         }
     }
@@ -252,7 +252,7 @@ impl AgentRun {
         self.sampler.iter().flat_map(Sampler::poll).collect()
     }
 
-    fn event(&mut self, kind: &str, text: String) {
+    fn event(&mut self, kind: EventKind, text: String) {
         let now = self.clock.now() - self.zero.unwrap_or(Nanos::ZERO);
         self.extras.events.push(EventLine::new(now, kind, text));
     }

@@ -7,7 +7,7 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_engine::{EarlyEnd, LoadConfig, SingleUser, TraceEvent, WalkResult};
 use wavetank_measure::{Selection, Totals};
 use wavetank_plan::{Guard, Plan};
-use wavetank_record::{AROUND_DONE, EventLine, Setup};
+use wavetank_record::{EventKind, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
 use wavetank_units::{Nanos, UserError};
 
@@ -80,7 +80,7 @@ pub(crate) fn run_load(
         return Ok((LoadResult::nothing(plan, ending, archive), bounds));
     }
     said(talk, "before", &bounds.before);
-    let done = plan.around.before.as_ref().map(|_| done(AROUND_DONE[0], plan, &bounds.before));
+    let done = plan.around.before.as_ref().map(|_| done(EventKind::BeforeDone, plan, &bounds.before));
     let mut archive = archive;
     store(&mut archive, done.as_ref(), talk);
     means.journeys.set_initial_variables(&before.variables);
@@ -97,7 +97,7 @@ pub(crate) fn run_load(
         let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
         bounds.after = hook_result(plan, &after);
         said(talk, "after", &bounds.after);
-        let done = self::done(AROUND_DONE[1], plan, &bounds.after);
+        let done = self::done(EventKind::AfterDone, plan, &bounds.after);
         store(&mut conducted.archive, Some(&done), talk);
         conducted.events.push(done);
         if after.early == Some(EarlyEnd::Cancelled) {
@@ -110,9 +110,9 @@ pub(crate) fn run_load(
 /// Returns the event that lets an archive give the same counts when it is read back. Hooks are not
 /// on the run's clock: `before` ended before the load started, and `after` started when it was
 /// over.
-fn done(kind: &str, plan: &Plan, around: &HookResult) -> EventLine {
+fn done(kind: EventKind, plan: &Plan, around: &HookResult) -> EventLine {
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
-    let at = if kind == AROUND_DONE[0] { begins } else { plan.load_end().unwrap_or(begins) };
+    let at = if kind == EventKind::BeforeDone { begins } else { plan.load_end().unwrap_or(begins) };
     let &HookResult { sent, done, failed, .. } = around;
     let text = format!("{done} done, {failed} failed");
     EventLine { setup: Some(Setup { sent, done, failed }), ..EventLine::new(at, kind, text) }

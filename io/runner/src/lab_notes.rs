@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wavetank_lab::Client;
-use wavetank_record::EventLine;
+use wavetank_record::{EventKind, EventLine};
 use wavetank_topology::{Host, ServiceKind};
 use wavetank_units::Nanos;
 
@@ -15,7 +15,7 @@ impl LabRun {
         let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
         let ends = zero.map(|zero| self.service_ends(zero)).unwrap_or_default();
         for (at, text) in &ends {
-            conducted.record_event(EventLine::new(*at, "service_ended", text));
+            conducted.record_event(EventLine::new(*at, EventKind::ServiceEnded, text));
         }
         self.kernel_work().into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect()
     }

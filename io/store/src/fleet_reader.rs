@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use wavetank_measure::FleetMerger;
-use wavetank_record::{AGENT_LOST, IntervalLine, OverflowGuard};
+use wavetank_record::{EventKind, IntervalLine, OverflowGuard};
 use wavetank_units::{Nanos, UserError};
 
 use crate::OpenedRun;
@@ -62,7 +62,8 @@ impl OpenedRun {
 
     /// The instant at which an agent was lost, if it was.
     fn lost_at(&self, agent: &str) -> Option<Nanos> {
-        let mut events = self.events.iter().filter(|event| event.kind == AGENT_LOST && event.agent == agent);
+        let mut events =
+            self.events.iter().filter(|event| event.kind == EventKind::AgentLost && event.agent == agent);
         events.next_back().map(|event| Nanos(event.at_ns))
     }
 }

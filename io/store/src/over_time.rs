@@ -2,7 +2,7 @@
 
 use wavetank_measure::{Downsampled, HostSample, TargetSample, TimeSeries, TimeSeriesBuilder};
 use wavetank_plan::Plan;
-use wavetank_record::{PHASE_ENDED, TargetLine};
+use wavetank_record::{EventKind, TargetLine};
 use wavetank_units::{Nanos, UserError};
 
 use crate::contents::line_files;
@@ -42,7 +42,7 @@ impl OpenedRun {
             if let Some((from, until)) = span {
                 maker = maker.spanning(from, until);
             }
-            for event in self.events.iter().filter(|event| event.kind == PHASE_ENDED) {
+            for event in self.events.iter().filter(|event| event.kind == EventKind::PhaseEnded) {
                 if let Some(phase) = event.phase {
                     maker.phase_ended(phase, Nanos(event.at_ns));
                 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use wavetank_record::EventLine;
+use wavetank_record::{EventKind, EventLine};
 use wavetank_units::{Nanos, UserError};
 
 /// Something in the archive could not be written.
@@ -34,12 +34,7 @@ impl StoreProblem {
 
     /// Returns the problem as an event of the run at `now`.
     pub fn event(&self, now: Nanos) -> EventLine {
-        EventLine {
-            at_ns: now.0,
-            kind: "archive_failed".to_owned(),
-            text: self.to_string(),
-            ..EventLine::default()
-        }
+        EventLine::new(now, EventKind::ArchiveFailed, self.to_string())
     }
 
     /// Returns the problem as a usage error, for use before a run starts.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wavetank_compare::{Machine, RunSeriesBuilder, SideRun};
 use wavetank_measure::HostSample;
 use wavetank_plan::Plan;
-use wavetank_record::{ComparedRunDoc, PHASE_ENDED, RunRecord};
+use wavetank_record::{ComparedRunDoc, EventKind, RunRecord};
 use wavetank_store::{ArchiveItem, OpenedRun, RunsDir, answered};
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{Nanos, UserError};
@@ -77,7 +77,7 @@ impl LoadedRun {
 /// The intervals, cut, and what reading them was like.
 fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun, String), UserError> {
     let mut cutter = RunSeriesBuilder::new(plan);
-    for event in opened.events.iter().filter(|event| event.kind == PHASE_ENDED) {
+    for event in opened.events.iter().filter(|event| event.kind == EventKind::PhaseEnded) {
         if let Some(phase) = event.phase {
             cutter.phase_ended(phase, Nanos(event.at_ns));
         }

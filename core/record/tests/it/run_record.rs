@@ -4,9 +4,9 @@ use crate::support;
 
 use support::{finding, golden, hosts};
 use wavetank_record::{
-    Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventLine,
-    Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc, ImpactOutcome,
-    KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number, PHASE_ENDED, PhaseConnections,
+    Blame, CheckDoc, ClientWindowDoc, ConnectionMemory, Connections, EnvironmentDoc, ErrorDoc, EventKind,
+    EventLine, Generator, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HookFailureDoc, HostDoc, ImpactDoc,
+    ImpactOutcome, KernelCount, LabDoc, LabHostDoc, LoadDoc, NearestLimitDoc, Number, PhaseConnections,
     PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord,
     SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
@@ -341,7 +341,7 @@ fn the_small_documents_are_as_described() {
     golden("error.json", &(ErrorDoc::from(&refused).to_json() + "\n"));
     let event = EventLine {
         at_ns: 10_000_000_000,
-        kind: PHASE_ENDED.to_owned(),
+        kind: EventKind::PhaseEnded.name().to_owned(),
         text: "main".to_owned(),
         phase: Some(1),
         ..EventLine::default()

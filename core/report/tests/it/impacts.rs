@@ -9,8 +9,7 @@ use support::{failed, golden, open};
 use wavetank_measure::{ErrorClass, Ledger, TimeSeries, TimeSeriesBuilder};
 use wavetank_plan::{Plan, PlannedEvent};
 use wavetank_record::{
-    EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EnvironmentDoc, EventLine, ImpactOutcome, Number,
-    RecoveryDoc, RunRecord, Status,
+    EnvironmentDoc, EventKind, EventLine, ImpactOutcome, Number, RecoveryDoc, RunRecord, Status,
 };
 use wavetank_report::{HtmlSource, Language, html, markdown, text};
 use wavetank_units::Nanos;
@@ -38,7 +37,7 @@ fn eventful() -> Plan {
     plan
 }
 
-fn line(event: u16, kind: &str, at: i64, text: &str) -> EventLine {
+fn line(event: u16, kind: EventKind, at: i64, text: &str) -> EventLine {
     EventLine { event: Some(event), ..EventLine::new(Nanos::from_secs(at), kind, text) }
 }
 
@@ -46,13 +45,13 @@ fn line(event: u16, kind: &str, at: i64, text: &str) -> EventLine {
 /// reverted, and the fifth is never reached.
 fn lines() -> Vec<EventLine> {
     vec![
-        line(0, EVENT_DONE, 10, ""),
-        line(0, EVENT_UNDONE, 15, ""),
-        line(1, EVENT_DONE, 20, ""),
-        line(1, EVENT_UNDONE, 25, ""),
-        line(2, EVENT_FAILED, 30, "app2: systemctl stop app could not be done: no such program"),
-        line(3, EVENT_DONE, 35, ""),
-        line(3, EVENT_STUCK, 38, "app2: pause serve could not be reverted: it is gone"),
+        line(0, EventKind::EventDone, 10, ""),
+        line(0, EventKind::EventUndone, 15, ""),
+        line(1, EventKind::EventDone, 20, ""),
+        line(1, EventKind::EventUndone, 25, ""),
+        line(2, EventKind::EventFailed, 30, "app2: systemctl stop app could not be done: no such program"),
+        line(3, EventKind::EventDone, 35, ""),
+        line(3, EventKind::EventStuck, 38, "app2: pause serve could not be reverted: it is gone"),
     ]
 }
 

@@ -6,7 +6,7 @@ use wavetank_control::{ControlReply, ControlRequest};
 use wavetank_diagnose::RunEnd;
 use wavetank_plan::LoadChange;
 use wavetank_plan::constants::{INTERVAL, SIGNAL_DRAIN_MAX};
-use wavetank_record::{EventLine, LOAD_CHANGED, LiveAgent, LiveDoc, LiveState, MARKED};
+use wavetank_record::{EventKind, EventLine, LiveAgent, LiveDoc, LiveState};
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_request_rate};
 
@@ -104,7 +104,7 @@ impl<'a> RunController<'a> {
     }
 
     fn stop_on_request(&mut self, now: bool) -> ControlReply {
-        self.event("stop_requested", "the run was stopped by `wavetank stop`");
+        self.event(EventKind::StopRequested, "the run was stopped by `wavetank stop`");
         let at_once = now || self.ending_early;
         let drain = (!at_once).then(|| self.plan.drain.min(SIGNAL_DRAIN_MAX));
         self.end(RunEnd::Stopped, drain);
@@ -117,7 +117,7 @@ impl<'a> RunController<'a> {
         {
             return control_replies::bad_mark();
         }
-        self.event(MARKED, text);
+        self.event(EventKind::Marked, text);
         control_replies::marked(self.clock.now())
     }
 
@@ -146,7 +146,11 @@ impl<'a> RunController<'a> {
         let name = &self.plan.phases[usize::from(phase)].name;
         let text = format!("load of phase {name} changed to {}", load_text(change));
         let load = Some(sessions.into());
-        let event = EventLine { phase: Some(phase), load, ..EventLine::new(at, LOAD_CHANGED, text.clone()) };
+        let event = EventLine {
+            phase: Some(phase),
+            load,
+            ..EventLine::new(at, EventKind::LoadChanged, text.clone())
+        };
         self.book.event(event, at);
         self.book.talk.info(&format!("changed    {text}, from {at} on"));
         control_replies::changed(&text, at)

@@ -1,7 +1,7 @@
-//! Runs the plan's events: each at its time, recorded in the run log, and reverted however the run
-//! ends.
+//! Adds events to the run log, and runs those of the plan: each at its time, and reverted however
+//! the run ends.
 
-use wavetank_record::{EVENT_DONE, EVENT_FAILED, EVENT_STUCK, EVENT_UNDONE, EventLine};
+use wavetank_record::{EventKind, EventLine};
 use wavetank_units::Nanos;
 
 use super::{LOOK_AROUND, RunController};
@@ -12,6 +12,21 @@ use crate::event_runner::{EventRunner, EventUpdate};
 const TAKING_BACK_MAX: Nanos = Nanos::from_secs(15);
 
 impl RunController<'_> {
+    /// Records that phase number `phase` ended at `at`. The archive stores it too, so that reading
+    /// it back gives the same counts.
+    pub(super) fn phase_ended(&mut self, phase: u16, at: Nanos) {
+        let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
+        self.book.ledger.phase_ended(phase, at);
+        let event = EventLine { phase: Some(phase), ..EventLine::new(at, EventKind::PhaseEnded, text) };
+        self.book.event(event, at);
+    }
+
+    /// Records that something happened now.
+    pub(super) fn event(&mut self, kind: EventKind, text: impl Into<String>) {
+        let now = self.clock.now();
+        self.book.event(EventLine::new(now, kind, text), now);
+    }
+
     /// The same, with what the plan's events do to hosts.
     pub(crate) fn with_events(mut self, deeds: Option<EventRunner>) -> Self {
         self.deeds = deeds;
@@ -57,24 +72,26 @@ impl RunController<'_> {
                     self.book.ledger.event_began(event, at);
                     continue;
                 }
-                EventUpdate::Done { event, at } => (event, at, EVENT_DONE, self.deed_text(event, "")),
+                EventUpdate::Done { event, at } => {
+                    (event, at, EventKind::EventDone, self.deed_text(event, ""))
+                }
                 EventUpdate::Failed { event, at, why } => {
                     self.book.ledger.event_failed(event);
                     let text = self.deed_text(event, &format!(" could not be done: {}", why.message));
                     self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
-                    (event, at, EVENT_FAILED, text)
+                    (event, at, EventKind::EventFailed, text)
                 }
                 EventUpdate::Undone { event, at } => {
                     self.book.ledger.event_ended(event, at);
-                    (event, at, EVENT_UNDONE, self.deed_text(event, " reverted"))
+                    (event, at, EventKind::EventUndone, self.deed_text(event, " reverted"))
                 }
                 EventUpdate::Stuck { event, at, why } => {
                     let text = self.deed_text(event, &format!(" could not be reverted: {}", why.message));
                     self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
-                    (event, at, EVENT_STUCK, text)
+                    (event, at, EventKind::EventStuck, text)
                 }
             };
-            if kind == EVENT_DONE || kind == EVENT_UNDONE {
+            if kind == EventKind::EventDone || kind == EventKind::EventUndone {
                 self.book.talk.info(&format!("event      {text}"));
             }
             self.book.event(EventLine { event: Some(event), ..EventLine::new(at, kind, text) }, now);

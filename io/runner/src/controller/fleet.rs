@@ -8,7 +8,7 @@ use wavetank_fleet::{
 };
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Key;
-use wavetank_record::{AGENT_LOST, EventLine, IntervalExtras, STOPPED_ON_LOSS};
+use wavetank_record::{EventKind, EventLine, IntervalExtras};
 use wavetank_units::Nanos;
 
 use super::RunController;
@@ -37,7 +37,7 @@ impl RunController<'_> {
                 }
                 RemoteEvent::Link { agent, text } => {
                     let text = format!("{}: {text}", self.agent_name(agent));
-                    self.event("agent_link", text);
+                    self.event(EventKind::AgentLink, text);
                 }
             }
         }
@@ -87,7 +87,7 @@ impl RunController<'_> {
             self.book.store_problem(problem, now);
         }
         for event in events {
-            if event.kind == "thread_failed" {
+            if event.kind == EventKind::ThreadFailed {
                 self.book.lost.push(format!("{name}: {}", event.text));
             }
             self.book.event(EventLine { agent: name.clone(), ..event }, now);
@@ -124,22 +124,22 @@ impl RunController<'_> {
             ControllerNotice::Refused { agent, reason } => {
                 let reason = StartProblem::Refused(reason);
                 let text = format!("agent {} refused a command: {reason}", self.name_of(agent));
-                self.event("command_refused", text);
+                self.event(EventKind::CommandRefused, text);
             }
             ControllerNotice::CannotStart(refusal) => {
-                self.event("start_refused", format!("{}: {}", refusal.name, refusal.reason));
+                self.event(EventKind::StartRefused, format!("{}: {}", refusal.name, refusal.reason));
             }
             ControllerNotice::DigestDiffers(agent) => {
                 let text =
                     format!("agent {} keeps its spool, which differs from the archive", self.name_of(agent));
                 self.book.lost.push(text.clone());
-                self.event("spool_kept", text);
+                self.event(EventKind::SpoolKept, text);
             }
             ControllerNotice::Unstored { agent, seq } => {
                 // What was sent before and was resolved within it is in no interval.
                 self.book.ledger.mark_incomplete();
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
-                self.event("interval_unstored", text);
+                self.event(EventKind::IntervalUnstored, text);
             }
             ControllerNotice::Rebalanced { phase, .. } => self.rebalanced(phase),
             ControllerNotice::Joined { .. }
@@ -158,12 +158,12 @@ impl RunController<'_> {
             remote.lose(&loss.name);
             self.book.talk.warn(&format!("{text}; its share of the load is missing from now on"));
         }
-        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, AGENT_LOST, text) };
+        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
         self.book.event(event, now);
         if self.aborts_after(loss) {
             let text = format!("the loss of agent {} ends the run", loss.name);
             self.book.talk.warn(&text);
-            self.event(STOPPED_ON_LOSS, text);
+            self.event(EventKind::StoppedOnLoss, text);
             self.end(RunEnd::AgentLost, None);
         }
     }
@@ -173,7 +173,7 @@ impl RunController<'_> {
         let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
         let text = format!("the other agents send the load of lost ones from phase {} on", phase.name);
         self.book.talk.info(&format!("rebalanced {text}"));
-        self.event("rebalanced", text);
+        self.event(EventKind::Rebalanced, text);
     }
 
     /// Whether the user wants the run to end because of this loss.
@@ -193,7 +193,7 @@ impl RunController<'_> {
                 self.book.ledger.mark_incomplete();
             }
         }
-        self.event("agent_back", format!("agent {name} is back"));
+        self.event(EventKind::AgentBack, format!("agent {name} is back"));
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs

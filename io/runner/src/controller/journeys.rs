@@ -3,7 +3,7 @@
 use wavetank_diagnose::RunEnd;
 use wavetank_engine::{EndOfRun, LogLine};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_record::EventLine;
+use wavetank_record::{EventKind, EventLine};
 
 use super::RunController;
 
@@ -23,12 +23,12 @@ impl RunController<'_> {
         let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
         match wish.failed.map(|step| scenario.steps[usize::from(step)].name.clone()) {
             None => {
-                self.event("run_ended", format!("a session{of} reached `end: run`"));
+                self.event(EventKind::RunEnded, format!("a session{of} reached `end: run`"));
                 self.end(RunEnd::Finished, Some(self.plan.drain));
             }
             Some(step) => {
                 let text = format!("{step}{of} failed, which ends the run (`on_failure: end_run`)");
-                self.event("run_ended", text);
+                self.event(EventKind::RunEnded, text);
                 let ending = RunEnd::StepFailed { step, scenario: name };
                 self.end(ending, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
             }
@@ -52,7 +52,7 @@ impl RunController<'_> {
                     self.book.talk.info("log        (later lines are in the archive's events)");
                 }
             }
-            let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, "log", text) };
+            let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, EventKind::Log, text) };
             self.book.event(event, now);
         }
     }
@@ -61,7 +61,7 @@ impl RunController<'_> {
     pub(super) fn end_log(&mut self) {
         let untold = self.book.logged.untold;
         if untold > 0 {
-            self.event("log_untold", format!("{untold} more lines were logged and not stored"));
+            self.event(EventKind::LogUntold, format!("{untold} more lines were logged and not stored"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The lab that a run goes to: the run ends with it, and its events are learned of afterwards.
 
 use wavetank_diagnose::RunEnd;
-use wavetank_record::EventLine;
+use wavetank_record::{EventKind, EventLine};
 use wavetank_units::Nanos;
 
 use super::RunController;
@@ -24,7 +24,7 @@ impl<'a> RunController<'a> {
         self.loss_due = now.after(LOSS_EVERY);
         if let Some(text) = loss() {
             self.book.talk.warn(&format!("{text}, which ends the run"));
-            self.event("lab_lost", text);
+            self.event(EventKind::LabLost, text);
             self.end(RunEnd::Finished, None);
         }
     }

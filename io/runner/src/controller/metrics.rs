@@ -2,6 +2,8 @@
 
 use wavetank_measure::Interval;
 
+use wavetank_record::EventKind;
+
 use super::RunController;
 use crate::live_metrics::LiveMetrics;
 
@@ -28,7 +30,7 @@ impl RunController<'_> {
         for loss in metrics.finish(self.book.ledger.totals(), self.zero, hurried) {
             let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
             self.book.talk.warn(&format!("{text}: {}", loss.reason));
-            self.event("metrics_lost", text);
+            self.event(EventKind::MetricsLost, text);
         }
     }
 }

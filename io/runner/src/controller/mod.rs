@@ -29,7 +29,7 @@ use wavetank_measure::{Interval, Ledger, UnresponsiveDetector};
 use wavetank_observe::Sampler;
 use wavetank_plan::Plan;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
-use wavetank_record::{EventLine, PHASE_ENDED, Setup};
+use wavetank_record::{EventKind, Setup};
 use wavetank_store::ArchiveWriter;
 use wavetank_units::{Nanos, UserError};
 
@@ -257,14 +257,17 @@ impl<'a> RunController<'a> {
             AgentEvent::Opened(memory) => self.book.memory = memory,
             AgentEvent::Drained(resolved_last) => self.drained(resolved_last),
             AgentEvent::DrainOver => {
-                self.event("drain_over", "the drain limit was reached; unanswered requests stay open");
+                self.event(
+                    EventKind::DrainOver,
+                    "the drain limit was reached; unanswered requests stay open",
+                );
             }
             AgentEvent::Names(news) => self.names(news),
             AgentEvent::EndRun(wish) => self.on_end_run_requested(wish),
             AgentEvent::ThreadFailed(thread, why) => {
                 let text = format!("load thread {thread} failed: {why}");
                 self.book.lost.push(text.clone());
-                self.event("thread_failed", text);
+                self.event(EventKind::ThreadFailed, text);
             }
         }
     }
@@ -303,7 +306,7 @@ impl<'a> RunController<'a> {
     }
 
     fn accounting_broken(&mut self, text: String) {
-        self.event("accounting_broken", text.clone());
+        self.event(EventKind::AccountingBroken, text.clone());
         self.book.accounting.push(text);
     }
 
@@ -311,7 +314,7 @@ impl<'a> RunController<'a> {
     fn sealed(&mut self, interval: &Interval) {
         if let Err(violation) = self.book.ledger.add(interval) {
             debug_assert!(false, "{violation}");
-            self.event("accounting_broken", violation.to_string());
+            self.event(EventKind::AccountingBroken, violation.to_string());
         }
         if let Some(silence) = &mut self.silence {
             silence.add(interval);
@@ -332,14 +335,17 @@ impl<'a> RunController<'a> {
             self.book.talk.progress(interval, held);
         }
         if let Some(class) = self.book.ledger.hopeless() {
-            self.event("hopeless", format!("nothing was done, every request failed: {}", class.name()));
+            self.event(
+                EventKind::Hopeless,
+                format!("nothing was done, every request failed: {}", class.name()),
+            );
             self.end(RunEnd::Hopeless { class }, None);
         } else if let Some((condition, at)) = self.book.ledger.stop_fired() {
             let condition = condition.to_owned();
-            self.event("stop_fired", format!("stop condition fired: {condition}"));
+            self.event(EventKind::StopFired, format!("stop condition fired: {condition}"));
             self.end(RunEnd::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         } else if let Some(lasted) = self.silence.as_ref().and_then(UnresponsiveDetector::exceeded_for) {
-            self.event("silent", format!("nothing was answered for {lasted}, which ends the level"));
+            self.event(EventKind::Silent, format!("nothing was answered for {lasted}, which ends the level"));
             self.end(RunEnd::Finished, None);
         }
     }
@@ -351,7 +357,7 @@ impl<'a> RunController<'a> {
         }
         let first = !self.ending_early && received == 1;
         self.signals_seen = received;
-        self.event("signal_received", format!("signal {received}"));
+        self.event(EventKind::SignalReceived, format!("signal {received}"));
         if first {
             self.book
                 .talk
@@ -380,19 +386,5 @@ impl<'a> RunController<'a> {
     /// Now on the process's clock, which is the fleet's.
     fn now(&self) -> Nanos {
         self.clock.now() + self.zero
-    }
-
-    /// Records that phase number `phase` ended at `at`. The archive stores it too, so that reading
-    /// it back gives the same counts.
-    fn phase_ended(&mut self, phase: u16, at: Nanos) {
-        let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
-        self.book.ledger.phase_ended(phase, at);
-        let event = EventLine { phase: Some(phase), ..EventLine::new(at, PHASE_ENDED, text) };
-        self.book.event(event, at);
-    }
-
-    fn event(&mut self, kind: &str, text: impl Into<String>) {
-        let now = self.clock.now();
-        self.book.event(EventLine::new(now, kind, text), now);
     }
 }

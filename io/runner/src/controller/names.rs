@@ -1,5 +1,7 @@
 //! Reports about names that are resolved again.
 
+use wavetank_record::EventKind;
+
 use super::RunController;
 use super::agents::Agents;
 use crate::dns_refresh::DnsUpdate;
@@ -40,7 +42,7 @@ impl RunController<'_> {
         }
         let untold = self.book.moves.untold;
         if untold > 0 {
-            self.event("names_untold", format!("addresses changed {untold} more times"));
+            self.event(EventKind::NamesUntold, format!("addresses changed {untold} more times"));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use wavetank_measure::UnresponsiveDetector;
 use wavetank_observe::{Observation, Sampler};
-use wavetank_record::{EventLine, HostLine, Setup, TARGET_TELLS_NOTHING};
+use wavetank_record::{EventKind, EventLine, HostLine, Setup};
 
 use super::RunController;
 use crate::SamplingConfig;
@@ -97,7 +97,8 @@ impl<'a> RunController<'a> {
         self.book.setup = setup;
         let now = self.clock.now();
         let text = "the target does not report its connections: only `wavetank serve` does";
-        let event = EventLine { setup: Some(setup), ..EventLine::new(now, TARGET_TELLS_NOTHING, text) };
+        let event =
+            EventLine { setup: Some(setup), ..EventLine::new(now, EventKind::TargetTellsNothing, text) };
         self.book.event(event, now);
     }
 }

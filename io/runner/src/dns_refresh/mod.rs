@@ -8,7 +8,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use wavetank_plan::{DnsRefreshPlan, Guard, Plan};
-use wavetank_record::{NAMES_FAILED, NAMES_MOVED, NAMES_REFUSED};
+use wavetank_record::EventKind;
 use wavetank_units::UserError;
 
 use super::lookup::lookup;
@@ -32,13 +32,13 @@ type Round = Vec<Result<Vec<SocketAddr>, UserError>>;
 /// Something that is new of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DnsUpdate {
-    kind: &'static str,
+    kind: EventKind,
     text: String,
 }
 
 impl DnsUpdate {
     /// Its kind as an event.
-    pub(crate) const fn kind(&self) -> &'static str {
+    pub(crate) const fn kind(&self) -> EventKind {
         self.kind
     }
 
@@ -49,7 +49,7 @@ impl DnsUpdate {
 
     /// Connections go elsewhere from now on; else something is not as it should be.
     pub(crate) fn is_move(&self) -> bool {
-        self.kind == NAMES_MOVED
+        self.kind == EventKind::NamesMoved
     }
 }
 
@@ -90,7 +90,8 @@ impl DnsRefresher {
         let text = |error| {
             format!("names keep their addresses, because no thread could be started to look them up: {error}")
         };
-        let lacking = started.err().map(|error| DnsUpdate { kind: NAMES_FAILED, text: text(error) });
+        let lacking =
+            started.err().map(|error| DnsUpdate { kind: EventKind::NamesFailed, text: text(error) });
         Self { names, rounds, lacking, _goes_on: goes_on }
     }
 
@@ -166,7 +167,7 @@ impl RunNames {
                             "{}; connections continue to the previous addresses of `{host}`",
                             error.message
                         );
-                        news.push(DnsUpdate { kind: NAMES_FAILED, text });
+                        news.push(DnsUpdate { kind: EventKind::NamesFailed, text });
                     }
                 }
             }
@@ -193,7 +194,7 @@ impl RunNames {
                 if !self.refused.contains(&address) && self.refused.len() < REFUSED_TOLD_MAX {
                     self.refused.push(address);
                     let text = format!("not used: {}; {}", error.message, error.hint);
-                    news.push(DnsUpdate { kind: NAMES_REFUSED, text });
+                    news.push(DnsUpdate { kind: EventKind::NamesRefused, text });
                 }
                 last = Some(error);
                 false
@@ -232,7 +233,7 @@ impl RunNames {
         let text = format!("{} moved from {} to {}", names.join(", "), shown(before), shown(&now));
         // Several targets may have one name.
         if news.iter().all(|one| one.text != text) {
-            news.push(DnsUpdate { kind: NAMES_MOVED, text });
+            news.push(DnsUpdate { kind: EventKind::NamesMoved, text });
         }
         self.ways[target].clone_from(&now);
         now
@@ -245,10 +246,10 @@ impl RunNames {
             format!("{failed} of {asked} look-ups of `{host}` failed while the load ran")
         };
         let mut news: Vec<_> =
-            failed.map(|point| DnsUpdate { kind: NAMES_FAILED, text: told(point) }).collect();
+            failed.map(|point| DnsUpdate { kind: EventKind::NamesFailed, text: told(point) }).collect();
         if self.overflown {
             let text = format!("names had more than {KNOWN_MAX} new addresses; later ones were not used");
-            news.push(DnsUpdate { kind: NAMES_REFUSED, text });
+            news.push(DnsUpdate { kind: EventKind::NamesRefused, text });
         }
         news
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use wavetank_experiment::plan_url;
 use wavetank_plan::{DnsPolicy, HostFacts, LoadOrigin, RunOptions, SocketSupport, TargetUrl};
+use wavetank_record::EventKind;
 use wavetank_units::{Nanos, Ports};
 
 use super::*;
@@ -114,7 +115,7 @@ fn what_the_guard_rejects_is_unused_and_reported_once() {
     let (ways, news) = both.take(vec![answer("192.0.2.1 127.0.0.3")]);
     assert!(ways.is_some());
     let kinds: Vec<_> = news.iter().map(DnsUpdate::kind).collect();
-    assert_eq!(kinds, [NAMES_REFUSED, NAMES_MOVED]);
+    assert_eq!(kinds, [EventKind::NamesRefused, EventKind::NamesMoved]);
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn a_run_uses_a_limited_number_of_new_addresses() {
         moves += usize::from(names.take(vec![answer(&found)]).0.is_some());
     }
     assert_eq!(moves, KNOWN_MAX);
-    assert!(names.end().iter().any(|one| one.kind() == NAMES_REFUSED));
+    assert!(names.end().iter().any(|one| one.kind() == EventKind::NamesRefused));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use support::{in_progress, interval, meta, plan, record};
 use wavetank_measure::{FleetMerger, Interval, ThreadStats};
 use wavetank_plan::{Condition, Plan};
 use wavetank_record::{
-    AGENT_LOST, AgentDoc, AgentHealth, EventLine, FleetDoc, IntervalExtras, IntervalLine, Number,
+    AgentDoc, AgentHealth, EventKind, EventLine, FleetDoc, IntervalExtras, IntervalLine, Number,
 };
 use wavetank_store::{
     AgentGap, ArchiveItem, ArchiveWriter, FLEET, OpenedRun, ReadReport, RunsDir, Spool, SpoolMeta, open,
@@ -182,7 +182,7 @@ fn what_a_lost_agent_held_is_lost_when_it_was_missed() {
         let temp = tempfile::tempdir().expect("a folder for the test");
         let mut several = apart(&temp.path().join("several"), &parts);
         let at_ns = Nanos::from_secs(33).0;
-        let (kind, agent) = (AGENT_LOST.to_owned(), AGENTS[1].to_owned());
+        let (kind, agent) = (EventKind::AgentLost.name().to_owned(), AGENTS[1].to_owned());
         let event = EventLine { at_ns, kind, agent, ..EventLine::default() };
         assert!(several.event(&event).is_none());
         let one = together(&temp.path().join("one"), &merged(&parts, Some((1, 33))));

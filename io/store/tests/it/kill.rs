@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use support::{in_progress, plan, sum};
-use wavetank_record::{EventLine, HostLine, PHASE_ENDED, TargetLine};
+use wavetank_record::{EventKind, EventLine, HostLine, TargetLine};
 use wavetank_store::{ReadReport, open};
 use wavetank_units::Nanos;
 
@@ -93,7 +93,7 @@ fn the_end_of_a_counted_phase_is_known_from_its_event() {
     counted.phases[0].length = None;
     let event = EventLine {
         at_ns: 2_000_000_000,
-        kind: PHASE_ENDED.to_owned(),
+        kind: EventKind::PhaseEnded.name().to_owned(),
         phase: Some(0),
         ..EventLine::default()
     };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use support::{interval, meta, record};
 use wavetank_fleet::{Adjustments, EndCause, RunId};
 use wavetank_pace::Partition;
-use wavetank_record::{EventLine, IntervalExtras, IntervalLine};
+use wavetank_record::{EventKind, EventLine, IntervalExtras, IntervalLine};
 use wavetank_store::{
     ArchiveSettling, ArchiveWriter, MergedSpool, RunsDir, SettleProblem, Spool, SpoolFile, SpoolMeta, open,
 };
@@ -19,7 +19,7 @@ const EPOCH: u64 = 4;
 
 fn line(seq: u64) -> String {
     let extras = IntervalExtras {
-        events: vec![EventLine::new(Nanos::from_secs(seq as i64), "names_moved", "elsewhere")],
+        events: vec![EventLine::new(Nanos::from_secs(seq as i64), EventKind::NamesMoved, "elsewhere")],
         ..IntervalExtras::default()
     };
     let extras = if seq.is_multiple_of(2) { extras } else { IntervalExtras::default() };
@@ -139,7 +139,7 @@ fn a_spool_that_does_not_fit_changes_nothing() {
 fn the_record_replaces_the_former_one_and_files_continue() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let (dir, _) = archive(&temp.path().join("runs"), &[0]);
-    let event = |text: &str| EventLine::new(Nanos::ZERO, "settled", text);
+    let event = |text: &str| EventLine::new(Nanos::ZERO, EventKind::Settled, text);
     fs::write(dir.join("events.jsonl"), event("first").encode() + "\n{\"at_ns\":1,")
         .expect("it can be written");
     for text in ["second", "third"] {

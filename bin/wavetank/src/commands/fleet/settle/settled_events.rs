@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::{HookCheck, HookFailure, HookResult};
 use wavetank_plan::Plan;
-use wavetank_record::{
-    AGENT_LOST, AgentEndDoc, EventLine, HookDoc, IntervalExtras, PHASE_ENDED, SETTLED, SampleLine,
-};
+use wavetank_record::{AgentEndDoc, EventKind, EventLine, HookDoc, IntervalExtras, SampleLine};
 use wavetank_runner::SampleStore;
 use wavetank_units::Nanos;
 
@@ -39,7 +37,7 @@ impl AddedLines {
             self.events.extend(events.map(|event| EventLine { agent: agent.to_owned(), ..event }));
             for line in extras.logs.into_iter().take(LOGS_MAX - self.logs) {
                 self.logs += 1;
-                let event = EventLine::new(Nanos(line.at_ns), "log", line.text);
+                let event = EventLine::new(Nanos(line.at_ns), EventKind::Log, line.text);
                 self.events.push(EventLine { phase: Some(line.phase), ..event });
             }
         }
@@ -74,7 +72,7 @@ pub(super) fn hook_result(doc: &HookDoc) -> HookResult {
 /// The event that intervals came from a spool. `at` is the end of the last one.
 pub(super) fn settled(agent: &str, added: u64, at: Nanos) -> EventLine {
     let text = format!("agent {agent}: {added} intervals came from its spool");
-    EventLine { agent: agent.to_owned(), ..EventLine::new(at, SETTLED, text) }
+    EventLine { agent: agent.to_owned(), ..EventLine::new(at, EventKind::Settled, text) }
 }
 
 /// The losses of agents that the controller did not see: their processes ended early, or nothing is
@@ -84,12 +82,13 @@ pub(super) fn unseen_losses(
     ends: &[(String, AgentEndDoc)],
     facts: &BTreeMap<String, AgentFacts>,
 ) -> Vec<EventLine> {
-    let is_known = |name: &str| events.iter().any(|event| event.kind == AGENT_LOST && event.agent == name);
+    let is_known =
+        |name: &str| events.iter().any(|event| event.kind == EventKind::AgentLost && event.agent == name);
     let is_lost = |end| matches!(end, AgentEndDoc::Crashed | AgentEndDoc::Lost);
     let lost = ends.iter().filter(|(name, end)| is_lost(*end) && !is_known(name));
     lost.map(|(name, _)| {
         let at = facts.get(name).map_or(Nanos::ZERO, |facts| facts.end);
-        let event = EventLine::new(at, AGENT_LOST, format!("agent {name} is silent"));
+        let event = EventLine::new(at, EventKind::AgentLost, format!("agent {name} is silent"));
         EventLine { agent: name.clone(), ..event }
     })
     .collect()
@@ -103,8 +102,9 @@ pub(super) fn phase_ends(
 ) -> Vec<EventLine> {
     let drained: Option<Vec<Nanos>> = facts.values().map(|facts| facts.drained).collect();
     let Some(at) = drained.and_then(|all| all.into_iter().max()) else { return Vec::new() };
-    let is_known =
-        |index: u16| events.iter().any(|event| event.kind == PHASE_ENDED && event.phase == Some(index));
+    let is_known = |index: u16| {
+        events.iter().any(|event| event.kind == EventKind::PhaseEnded && event.phase == Some(index))
+    };
     let phases = (0_u16..).zip(&plan.phases).filter(|(index, phase)| {
         let by_count = phase.end().is_none_or(|end| at < end);
         by_count && phase.is_counted() && !phase.warmup && !is_known(*index)
@@ -112,7 +112,7 @@ pub(super) fn phase_ends(
     phases
         .map(|(index, phase)| {
             let text = format!("phase {} ended", phase.name);
-            EventLine { phase: Some(index), ..EventLine::new(at, PHASE_ENDED, text) }
+            EventLine { phase: Some(index), ..EventLine::new(at, EventKind::PhaseEnded, text) }
         })
         .collect()
 }

@@ -6,8 +6,8 @@ use wavetank_diagnose::{FleetGaps, RunContext, RunEnd, Throttling};
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::{Phase, Plan};
 use wavetank_record::{
-    AgentDoc, AgentEndDoc, ConnectionMemory, EnvironmentDoc, EventLine, FleetDoc, FleetStatusDoc, HookDoc,
-    PlanDoc, RunRecord, STOPPED_ON_LOSS,
+    AgentDoc, AgentEndDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, FleetDoc, FleetStatusDoc,
+    HookDoc, PlanDoc, RunRecord,
 };
 use wavetank_report::{RunFacts, build_record, lacking_agents};
 use wavetank_runner::note_fault;
@@ -109,15 +109,15 @@ fn ending(
     facts: &BTreeMap<String, AgentFacts>,
     ledger: &Ledger,
 ) -> RunEnd {
-    let end = events.iter().find_map(|event| match event.kind.as_str() {
-        "signal_received" => Some(RunEnd::Signal),
-        STOPPED_ON_LOSS => Some(RunEnd::AgentLost),
-        "stop_fired" => {
+    let end = events.iter().find_map(|event| match EventKind::from_name(&event.kind)? {
+        EventKind::SignalReceived => Some(RunEnd::Signal),
+        EventKind::StoppedOnLoss => Some(RunEnd::AgentLost),
+        EventKind::StopFired => {
             let (condition, at) = ledger.stop_fired()?;
             Some(RunEnd::StopFired { condition: condition.to_owned(), at })
         }
-        "hopeless" => ledger.only_class().map(|class| RunEnd::Hopeless { class }),
-        "run_ended" => step_failed(plan, facts),
+        EventKind::Hopeless => ledger.only_class().map(|class| RunEnd::Hopeless { class }),
+        EventKind::RunEnded => step_failed(plan, facts),
         _ => None,
     });
     let is_counted = plan.phases.iter().any(Phase::is_counted);
