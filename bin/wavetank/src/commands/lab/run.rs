@@ -1,11 +1,8 @@
 //! `wavetank lab run FILE EXPERIMENT`: runs a load test in a lab that is up, or in one created for
 //! the run.
 
-use std::cell::Cell;
-
-use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, LabsFolder, TaggedProcess};
-use wavetank_runner::{LabRun, PlannedLab, RunConsole as _, first_load_host};
-use wavetank_topology::Lab;
+use wavetank_lab::LabsFolder;
+use wavetank_runner::{LabEntry, PlannedLab, RunConsole as _, first_load_host};
 use wavetank_units::{ExitCode, UserError};
 
 use super::lab_file::LabFile;
@@ -30,47 +27,19 @@ pub(super) fn run(labs: &LabsFolder, args: LabRunArgs) -> Result<u8, UserError> 
     }
     first_load_host(&lab)?;
     let folder = labs.lab(&lab.name)?;
-    let was_up = is_up(&folder, &lab)?;
     let quiet = args.output.quiet;
     let tolerance = agents.then(|| tolerance(&args.fleet));
-    let brought_up = Cell::new(false);
-    let enter = || {
-        let mut talk = Console::new(quiet);
-        if was_up {
-            talk.info(&format!("lab        {} is up, and stays", lab.name));
-        } else {
-            let mark = LabTag::generate(&lab.name)?;
-            // The lab is removed even if this process is killed.
-            let owner = TaggedProcess::for_pid(std::process::id());
-            let order = LabSpec { mark, file: file.display().to_string(), lab: lab.clone(), owner };
-            let (_, warnings) = wavetank_lab::up(&order, &folder)?;
-            for text in &warnings {
-                talk.warn(text);
-            }
-            brought_up.set(true);
-            talk.info(&format!("lab        {} is up: {}", folder.name(), hosts(lab.hosts.len())));
-        }
-        let wait = || talk.info("lab        waiting: another run uses it, or its faults are being reverted");
-        Ok(LabRun::begin(&folder, !was_up, wait)?.by_agents(tolerance))
-    };
+    let entry = LabEntry::new(&lab, folder, file.display().to_string(), tolerance)?;
+    let enter = || entry.enter(&mut Console::new(quiet));
     let result = run_from(args, Some(PlannedLab { lab: &lab, enter: Box::new(enter) }));
-    if !brought_up.get() {
-        return result;
-    }
-    let down = wavetank_lab::down(&folder);
-    match (result, down) {
+    match (result, entry.leave()) {
         // A lab that was not removed is reported, but the result of the run is more important.
         (result @ (Err(_) | Ok(1..)), Err(error)) => {
             Console::new(quiet).warn_of(&error);
             result
         }
-        (result, down) => down.and(result),
+        (result, left) => left.and(result),
     }
-}
-
-/// Returns a text such as `1 host` or `3 hosts`.
-fn hosts(count: usize) -> String {
-    format!("{count} host{}", if count == 1 { "" } else { "s" })
 }
 
 /// Reports the errors in the topology file in the output formats and files of the run. Exit 2.
@@ -83,28 +52,4 @@ fn report_mistakes(loaded: &LabFile, format: OutputFormat, out: &[OutFile]) -> R
         _ => loaded.print_diagnostics(),
     }
     Ok(ExitCode::Usage as u8)
-}
-
-/// Whether the lab is already up. Fails if it differs from the file.
-fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
-    if !folder.exists() {
-        // `up` reports anything else at that path.
-        return Ok(false);
-    }
-    let name = folder.name();
-    match LabStatus::read(folder)?.stands {
-        "up" if folder.order()?.lab == *lab => Ok(true),
-        "up" => {
-            let message = format!("lab {name} is up, but differs from the file");
-            let hint = format!("wavetank lab down --lab {name}; or use another name: --lab NAME");
-            Err(UserError::usage("lab_differs", message, hint))
-        }
-        // `up` first removes the remains of a killed lab.
-        "dead" => Ok(false),
-        state => {
-            let message = format!("lab {name} is {state}");
-            let hint = format!("wavetank lab status --lab {name}; wavetank lab down --lab {name} removes it");
-            Err(UserError::usage("lab_not_up", message, hint))
-        }
-    }
 }
