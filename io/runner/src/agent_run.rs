@@ -32,7 +32,7 @@ use super::usage_at_start::UsageAtStart;
 use super::{Host, tls_client};
 
 /// See the module's description.
-pub struct AgentRun {
+pub(crate) struct AgentRun {
     plan: Arc<Plan>,
     plan_hash: String,
     load: LoadHost,
@@ -61,7 +61,7 @@ impl AgentRun {
     /// # Errors
     /// If the package is damaged, a target is not allowed, or this host lacks what its share needs:
     /// one line for each reason.
-    pub fn prepare(
+    pub(crate) fn prepare(
         package: &str,
         meta: SpoolMeta,
         dir: &Path,
@@ -112,18 +112,18 @@ impl AgentRun {
     }
 
     /// Number of the run.
-    pub const fn id(&self) -> u64 {
+    pub(crate) const fn id(&self) -> u64 {
         self.meta.run.0
     }
 
     /// Starts the load threads of `share`. They are ready some turns later.
-    pub fn start_threads(&mut self, share: Partition, agent: &mut Agent) {
+    pub(crate) fn start_threads(&mut self, share: Partition, agent: &mut Agent) {
         let action = AgentAction::Prepare { plan_hash: self.plan_hash.clone(), share };
         let _ = self.load.execute(action, agent);
     }
 
     /// Carries out what `agent` decided. What is not the load's or the spool's is returned.
-    pub fn execute(&mut self, action: AgentAction, agent: &mut Agent) -> Option<AgentAction> {
+    pub(crate) fn execute(&mut self, action: AgentAction, agent: &mut Agent) -> Option<AgentAction> {
         if let AgentAction::StartAt(zero) = action {
             self.zero = Some(zero);
             self.start_sampling(zero);
@@ -144,12 +144,12 @@ impl AgentRun {
     }
 
     /// Whether load threads exist, so that [`Self::turn`] waits for them.
-    pub const fn has_threads(&self) -> bool {
+    pub(crate) const fn has_threads(&self) -> bool {
         self.load.has_threads()
     }
 
     /// Hears the load threads, waiting at most `wait`, and passes their reports on to `agent`.
-    pub fn turn(&mut self, wait: Duration, agent: &mut Agent) {
+    pub(crate) fn turn(&mut self, wait: Duration, agent: &mut Agent) {
         for report in self.load.turn(wait) {
             let now = self.clock.now();
             match report {
@@ -165,17 +165,17 @@ impl AgentRun {
     }
 
     /// The agent's own copy of its intervals.
-    pub const fn spool(&self) -> &Spool {
+    pub(crate) const fn spool(&self) -> &Spool {
         &self.spool
     }
 
     /// The line of a sealed interval; `None` if it is not stored.
-    pub fn line(&self, seq: u64) -> Option<String> {
+    pub(crate) fn line(&self, seq: u64) -> Option<String> {
         self.spool.line(seq)
     }
 
     /// The archive has all intervals: the spool is not needed any more.
-    pub fn delete_spool(self) -> Option<String> {
+    pub(crate) fn delete_spool(self) -> Option<String> {
         self.spool.delete().err().map(|problem| problem.to_string())
     }
 

@@ -5,7 +5,9 @@
 //! else they do is in their result, in the archive and on the control socket.
 
 mod agent_host;
+mod agent_links;
 mod agent_run;
+mod agent_service;
 mod certificate;
 mod console;
 mod control_replies;
@@ -52,7 +54,7 @@ mod target_addresses;
 mod tls;
 mod usage_at_start;
 
-pub use agent_run::AgentRun;
+pub use agent_service::{AGENT_SPOOLS, AgentOptions, AgentService, agent_not_started};
 pub use certificate::certificate_lines;
 pub use console::RunConsole;
 pub use controller::end_doc;

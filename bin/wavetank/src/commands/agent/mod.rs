@@ -1,7 +1,6 @@
 //! `wavetank agent`: the agent of a load host, one file per subcommand.
 
 mod agent_error;
-mod agent_links;
 mod agent_lock;
 mod attach;
 mod hello;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use wavetank_fleet::{AgentPayload, AgentState, RunId};
 use wavetank_link::read_hello;
+use wavetank_runner::AGENT_SPOOLS;
 use wavetank_store::SpoolFile;
 use wavetank_units::UserError;
 
-use super::serve::SPOOLS;
 use super::spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 use crate::cli::{AgentSpoolCommand, AgentSpoolDeleteArgs, AgentSpoolListArgs, AgentSpoolSendArgs};
 use crate::output;
@@ -24,7 +24,7 @@ pub(super) fn spool(what: &AgentSpoolCommand) -> Result<(), UserError> {
 
 fn list(args: &AgentSpoolListArgs) -> Result<(), UserError> {
     let failed = |error| unusable(&args.dir, &error);
-    let spools = SpoolFile::list(&args.dir.join(SPOOLS)).map_err(failed)?;
+    let spools = SpoolFile::list(&args.dir.join(AGENT_SPOOLS)).map_err(failed)?;
     let spools = spools.iter().map(|spool| spool_doc(&args.dir, spool)).collect();
     let cores = std::thread::available_parallelism().map_or(0, |cores| cores.get() as u32);
     output::print(&format!("{SPOOL_MARK}{}\n", SpoolsDoc { cores, spools }.json()))
@@ -85,7 +85,8 @@ fn delete(args: &AgentSpoolDeleteArgs) -> Result<(), UserError> {
 }
 
 fn find(dir: &Path, run: u64) -> Result<SpoolFile, UserError> {
-    let found = SpoolFile::find(&dir.join(SPOOLS), RunId(run)).map_err(|error| unusable(dir, &error))?;
+    let found =
+        SpoolFile::find(&dir.join(AGENT_SPOOLS), RunId(run)).map_err(|error| unusable(dir, &error))?;
     found.ok_or_else(|| {
         let message = format!("cannot read the spool: {} has none of run {run}", dir.display());
         UserError::refused("agent_spool", message, "list them: wavetank agent spool list --dir DIR")

@@ -2,15 +2,13 @@
 
 use std::cell::Cell;
 use std::fmt::Display;
+use std::path::Path;
 use std::time::Duration;
 
 use wavetank_fleet::wire::AgentFrame;
 use wavetank_link::{AgentLinkEvent, AgentListener, Closed};
-use wavetank_nats::NatsAgentLink;
+use wavetank_nats::{Broker, NatsAgentLink};
 use wavetank_units::UserError;
-
-use crate::cli::AgentServeArgs;
-use crate::commands::broker_access::open_broker;
 
 /// The agent's socket, and its connection to a broker if it has one.
 pub(super) struct AgentLinks {
@@ -21,20 +19,16 @@ pub(super) struct AgentLinks {
 }
 
 impl AgentLinks {
-    /// Listens in the agent's folder, and connects to the broker that `args` name.
+    /// Listens in `folder`, and connects to `broker` under the agent's `name`.
     pub(super) fn open(
-        args: &AgentServeArgs,
+        folder: &Path,
+        broker: Option<Broker>,
+        name: &str,
         failed: impl Fn(&dyn Display) -> UserError,
     ) -> Result<Self, UserError> {
-        let listener = AgentListener::bind(&args.dir).map_err(|error| failed(&error))?;
-        let broker = match (&args.link, &args.nats_ca, &args.nats_fleet) {
-            (Some(url), Some(ca), Some(fleet)) => {
-                let broker = open_broker(url, fleet, (args.nats_seed.as_deref(), ca))?;
-                let link = NatsAgentLink::start(broker, &args.name, Some(listener.waker()));
-                Some(link.map_err(|error| failed(&error))?)
-            }
-            _ => None,
-        };
+        let listener = AgentListener::bind(folder).map_err(|error| failed(&error))?;
+        let connect = |broker| NatsAgentLink::start(broker, name, Some(listener.waker()));
+        let broker = broker.map(connect).transpose().map_err(|error| failed(&error))?;
         Ok(Self { listener, broker, over_broker: Cell::new(false) })
     }
 
