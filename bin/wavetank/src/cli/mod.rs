@@ -105,6 +105,7 @@ pub(crate) use fleet_args::{
 };
 #[cfg(target_os = "linux")]
 pub(crate) use fleet_manifest_args::FleetManifestArgs;
+#[cfg(target_os = "linux")]
 pub(crate) use fleet_run_args::FleetRunArgs;
 pub(crate) use install::{completions, man_pages};
 pub(crate) use lab_args::LabCommand;

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use wavetank_experiment::{Experiment, Value};
 use wavetank_plan::RunOptions;
 use wavetank_record::LackDoc;
+#[cfg(target_os = "linux")]
 use wavetank_runner::Host;
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{ExitCode, UserError};
@@ -15,7 +16,6 @@ use wavetank_units::{ExitCode, UserError};
 use super::plan::lowered;
 use crate::cli::{CheckArgs, FileArgs, FileFormat};
 use crate::experiment::{DataLoading, ExperimentFile, remarks_json, with_absolute_paths};
-#[cfg(target_os = "linux")]
 use crate::output;
 
 /// Reads the file and everything it names, and reports every error: diagnostics on stderr, a

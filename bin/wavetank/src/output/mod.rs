@@ -13,18 +13,16 @@ use std::io::{self, BufWriter, Write};
 
 use wavetank_record::{NetDoc, SearchDoc};
 use wavetank_report::Language;
+use wavetank_store::os_error_text;
 #[cfg(target_os = "linux")]
 use wavetank_units::ExitCode;
 use wavetank_units::UserError;
 
-use wavetank_store::os_error_text;
-
 use crate::cli::{OutFile, OutputFormat};
 #[cfg(target_os = "linux")]
 pub(crate) use console::Console;
-pub(crate) use out_file::OpenFile;
-pub(crate) use out_file::open_all;
 use out_file::overwrite;
+pub(crate) use out_file::{OpenFile, open_all};
 pub(crate) use result_writer::ResultWriter;
 use write_error::WriteError;
 
