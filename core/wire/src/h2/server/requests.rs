@@ -164,8 +164,7 @@ pub(crate) fn decode_request(
 ) -> Result<(), Fault> {
     let LastRequest { text, fields, .. } = last;
     *fields = RequestFields::default();
-    let mut pseudo: [Option<Vec<u8>>; 5] = Default::default();
-    let mut lines = Vec::with_capacity(256);
+    let (mut pseudo, mut lines) = (<[Option<Vec<u8>>; 5]>::default(), Vec::with_capacity(256));
     let (mut count, mut bytes, mut regular, mut has_host) = (0, 0, false, false);
     decoder.decode(block, |name, value| {
         count += 1;
