@@ -68,7 +68,7 @@ fn askers(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<Targ
     let ask = |one: &LabServer| {
         TargetPoller::new(one.address, &one.address.to_string(), zero).within(Arc::clone(&one.network))
     };
-    let wanted = looking.truth.unwrap_or(true) && !servers.is_empty();
+    let wanted = looking.truth.unwrap_or(true) && !servers.is_empty() && !plan.uses_tunnels();
     wanted.then(|| TargetPollers::new(servers.iter().map(ask).collect()))
 }
 
@@ -103,6 +103,9 @@ pub(crate) fn check_counts_available(plan: &Plan, servers: Option<&[LabServer]>)
 /// The one address that all connections go to, or why there is none that can be asked.
 fn only_address(plan: &Plan) -> Result<(&Target, SocketAddr), &'static str> {
     let [target] = plan.targets.as_slice() else { return Err("there are several targets") };
+    if plan.uses_tunnels() {
+        return Err("WebSockets and event streams share its connections");
+    }
     if plan.http.proxy.is_some() || plan.http.proxy_protocol.is_some() {
         return Err("a proxy is in between");
     }
