@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Outcome, Program, RunHarness, Serve, TestDir, poll_until, skip};
+use wavetank_testkit::{
+    Outcome, Program, RunHarness, Serve, TestDir, is_left_to_long_form, poll_until, skip,
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const ENGINES: [&str; 2] = ["epoll", "auto"];
@@ -228,4 +230,24 @@ fn conflicts_are_explained() {
     let serve = Program::new(PROGRAM).args(["serve", "--http3", "0"]).run();
     serve.expect_exit(2);
     assert!(serve.stderr.contains("HTTP/3 always uses TLS"), "{serve}");
+}
+
+/// PING frames keep held connections open for longer than the 30 s after which silent ones end.
+#[test]
+fn held_connections_outlive_the_idle_timeout() {
+    if is_left_to_long_form("held_connections_outlive_the_idle_timeout") {
+        return;
+    }
+    let serve = serve(&[]);
+    let harness = RunHarness::new(PROGRAM);
+    let text = format!(
+        "wavetank: 1\ntarget: https://{}\nhttp: {{version: 3, tls: {{verify: false}}}}\n\
+         phases: [{{hold: 3, for: 40s}}]\n",
+        serve.http3_address()
+    );
+    let file = harness.place().write("x.yaml", text);
+    let outcome = harness.load(&file, ["--no-probe"]).run();
+    outcome.expect_exit(0);
+    let result = outcome.result();
+    assert_eq!((result.count("connections.opened"), result.count("connections.lost")), (3, 0), "{result}");
 }
