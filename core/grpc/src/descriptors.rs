@@ -1,5 +1,7 @@
 //! [`Descriptors`]: the services and messages of `.proto` files.
 
+use prost::Message as _;
+use prost_reflect::prost_types::FileDescriptorSet;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
@@ -42,10 +44,19 @@ impl Descriptors {
     /// # Errors
     /// If the bytes are not such a set, or an imported file is not in it.
     pub fn decode(bytes: &[u8]) -> Result<Self, UserError> {
-        DescriptorPool::decode(bytes).map(|pool| Self { pool }).map_err(|error| {
+        let invalid = |error: &dyn std::fmt::Display| {
             let message = format!("the set of descriptors is not valid: {error}");
             UserError::usage("bad_proto", message, "protoc --include_imports --descriptor_set_out=FILE …")
-        })
+        };
+        let set = FileDescriptorSet::decode(bytes).map_err(|error| invalid(&error))?;
+        // The library panics at others, such as `editions`.
+        let is_known = |syntax: &str| matches!(syntax, "proto2" | "proto3");
+        if let Some(file) = set.file.iter().find(|file| !file.syntax.as_deref().is_none_or(is_known)) {
+            let message = format!("{} has the syntax {}, which is not supported", file.name(), file.syntax());
+            return Err(UserError::usage("bad_proto", message, "describe the services in proto2 or proto3"));
+        }
+        let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| invalid(&error))?;
+        Ok(Self { pool })
     }
 
     /// Returns them as an encoded `FileDescriptorSet`.

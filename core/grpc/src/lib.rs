@@ -12,10 +12,15 @@ mod descriptors;
 mod frame;
 mod message_error;
 mod method;
+mod reflection;
 mod timeout;
 
 pub use descriptors::Descriptors;
 pub use frame::{push as push_frame, read as read_frames};
 pub use message_error::MessageError;
 pub use method::{Method, RequestEncoding};
+pub use reflection::{Reflection, ReflectionAnswers};
 pub use timeout::timeout_text;
+
+#[doc(hidden)]
+pub mod fuzzing;

@@ -1,7 +1,9 @@
 //! The gRPC service: health checks, and the echo service of `examples/grpc/echo.proto`.
 
+use std::sync::LazyLock;
+
 use prost::Message as _;
-use wavetank_grpc::{MessageError, push_frame, read_frames};
+use wavetank_grpc::{Descriptors, MessageError, ReflectionAnswers, push_frame, read_frames};
 use wavetank_units::Nanos;
 
 /// Statuses that the service answers with.
@@ -23,6 +25,8 @@ const DELAY_MAX: Nanos = Nanos::from_secs(3_600);
 pub(crate) enum Rpc {
     /// `grpc.health.v1.Health/Check`: the server is always serving.
     Health,
+    /// `grpc.reflection.v1.ServerReflection/ServerReflectionInfo`, or that of `v1alpha`.
+    Reflection,
     Say,
     Repeat,
     Collect,
@@ -37,6 +41,12 @@ impl Rpc {
         if let Some(method) = path.strip_prefix("/grpc.health.v1.Health/") {
             return Some(if method == "Check" { Self::Health } else { Self::Unknown });
         }
+        for service in ["/grpc.reflection.v1.ServerReflection/", "/grpc.reflection.v1alpha.ServerReflection/"]
+        {
+            if let Some(method) = path.strip_prefix(service) {
+                return Some(if method == "ServerReflectionInfo" { Self::Reflection } else { Self::Unknown });
+            }
+        }
         let method = path.strip_prefix("/wavetank.echo.v1.Echo/")?;
         Some(match method {
             "Say" => Self::Say,
@@ -49,10 +59,13 @@ impl Rpc {
 
     /// Returns the response to a request with this body, and how long it waits.
     pub(crate) fn answer(self, body: &[u8]) -> (GrpcReply, Nanos) {
+        if self == Self::Reflection {
+            return (describe(body), Nanos::ZERO);
+        }
         let mut messages = Vec::new();
         let read = read_frames(body, |bytes| {
             let message = match self {
-                Self::Health | Self::Unknown => Message::default(),
+                Self::Health | Self::Reflection | Self::Unknown => Message::default(),
                 _ => Message::decode(bytes).map_err(|error| MessageError::Bytes(error.to_string()))?,
             };
             messages.push(message);
@@ -95,6 +108,35 @@ impl Rpc {
             (_, all) => GrpcReply::of(all),
         };
         (reply, delay)
+    }
+}
+
+/// The services that reflection describes.
+const HEALTH: &str = "syntax = \"proto3\"; package grpc.health.v1; \
+    message HealthCheckRequest { string service = 1; } \
+    message HealthCheckResponse { \
+        enum ServingStatus { UNKNOWN = 0; SERVING = 1; NOT_SERVING = 2; SERVICE_UNKNOWN = 3; } \
+        ServingStatus status = 1; \
+    } \
+    service Health { rpc Check(HealthCheckRequest) returns (HealthCheckResponse); }";
+const ECHO: &str = include_str!("../../../examples/grpc/echo.proto");
+
+static DESCRIBED: LazyLock<ReflectionAnswers> = LazyLock::new(|| {
+    let source = |name: &str| match name {
+        "health.proto" => Some(HEALTH.to_owned()),
+        "echo.proto" => Some(ECHO.to_owned()),
+        _ => None,
+    };
+    let compiled = Descriptors::compile(&["health.proto", "echo.proto"], &source).expect("valid files");
+    ReflectionAnswers::new(&compiled.encode()).expect("a valid set")
+});
+
+/// Answers questions for descriptions.
+fn describe(body: &[u8]) -> GrpcReply {
+    let mut answers = Vec::new();
+    match DESCRIBED.answer(body, &mut answers) {
+        Ok(()) => GrpcReply { body: answers, status: 0, message: String::new() },
+        Err(error) => GrpcReply::failed(INVALID_ARGUMENT, error.to_string()),
     }
 }
 

@@ -56,6 +56,7 @@ pub(super) struct RequestArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) rows: Option<String>,
     /// File with the services of a grpc:// URL: .proto, or a set of descriptors (repeatable)
+    /// [default: ask the server by reflection]
     #[arg(long, value_name = "FILE")]
     pub(super) proto: Vec<String>,
     /// Folder that imports of --proto start from (repeatable) [default: the folder of the file]

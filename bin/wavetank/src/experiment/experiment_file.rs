@@ -14,6 +14,8 @@ use wavetank_grammar::{Diagnostic, Diagnostics, Severity};
 use wavetank_journey::data::{RowsConfig, Table};
 use wavetank_plan::PemFile;
 use wavetank_plan::{RunOptions, Secret};
+#[cfg(target_os = "linux")]
+use wavetank_runner::reflected;
 use wavetank_store::os_error_text;
 use wavetank_units::quantity::show_size;
 use wavetank_units::{UserError, did_you_mean};
@@ -109,6 +111,7 @@ impl ExperimentFile {
             ExperimentSource::File(file) => (file.parent().map(Path::to_owned).unwrap_or_default(), &[][..]),
             ExperimentSource::Url { files, .. } => (PathBuf::new(), files.as_slice()),
         };
+        let described = describe(&mut reading.experiment, options)?;
         let mut loaded = Self {
             name,
             experiment: reading.experiment,
@@ -122,6 +125,7 @@ impl ExperimentFile {
                 .into_iter()
                 .flatten()
                 .chain(files)
+                .chain(&described)
                 .cloned()
                 .collect(),
             named: RefCell::default(),
@@ -245,6 +249,24 @@ pub(crate) fn with_absolute_paths(mut options: RunOptions) -> RunOptions {
         }
     }
     options
+}
+
+/// Asks a gRPC server for the descriptions of its services if the experiment says so. They take the
+/// place of a file.
+fn describe(experiment: &mut Option<Experiment>, options: &RunOptions) -> Result<Option<PemFile>, UserError> {
+    let Some(experiment) = experiment.as_mut().filter(|experiment| experiment.grpc.reflection) else {
+        return Ok(None);
+    };
+    let described = reflected(experiment, options)?;
+    experiment.grpc.take_descriptors(&described.name);
+    Ok(Some(described))
+}
+
+/// There is no load here, and nothing that could ask.
+#[cfg(not(target_os = "linux"))]
+fn reflected(_: &Experiment, _: &RunOptions) -> Result<PemFile, UserError> {
+    let hint = "describe the services: --proto FILE, or grpc: {proto: FILE}";
+    Err(UserError::usage("bad_proto", "servers can be asked for their services on Linux only", hint))
 }
 
 /// `--target`, `--scale`, `--speed`.

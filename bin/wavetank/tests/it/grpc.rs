@@ -247,3 +247,44 @@ fn grpcio_understands_calls() {
         }
     }
 }
+
+/// The server describes its services to a run of a URL and of a file.
+#[test]
+fn reflection_replaces_files() {
+    for tls in [false, true] {
+        let serve = Serve::start(&Program::new(PROGRAM), if tls { &["--tls"] } else { &[] });
+        let scheme = if tls { "grpcs" } else { "grpc" };
+        let (target, harness) = (format!("{scheme}://{}", serve.address()), RunHarness::new(PROGRAM));
+        let url = format!("{target}/{SAY}");
+        let words =
+            ["--insecure", "--no-probe", "-c", "2", "-n", "20", "--json", r#"{"text": "a", "number": 7}"#];
+        let outcome = harness.load(&url, words.into_iter().skip(usize::from(!tls))).run();
+        outcome.expect_exit(0);
+        let result = outcome.result();
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (20, 0), "{result}");
+        let text = experiment(&target, STEPS).replace("proto: echo.proto", "reflection: true");
+        let text = text.replace("streams: 3", "streams: 3, tls: {verify: false}");
+        let file = harness
+            .place()
+            .write("x.yaml", if tls { text } else { text.replace(", tls: {verify: false}", "") });
+        harness.load(&file, ["--no-probe"]).run().expect_exit(0);
+    }
+}
+
+#[test]
+fn what_reflection_lacks_is_reported() {
+    let serve = Serve::start(&Program::new(PROGRAM), &[]);
+    let harness = RunHarness::new(PROGRAM);
+    let check = |url: &str, expected: &str| {
+        let outcome = harness.load(url, ["-n", "1"]).run();
+        outcome.expect_exit(2);
+        assert!(outcome.to_string().contains(expected), "{expected}: {outcome}");
+    };
+    check(&format!("grpc://{}/Echo/Sai", serve.address()), "there is wavetank.echo.v1.Echo/Say");
+    // A server without gRPC, and none at all.
+    let server = FrameServer::start(b"", |request: FrameRequest| {
+        FrameReply::Send(frame(1, 5, request.stream, &[0x8d]))
+    });
+    check(&format!("{}a.B/C", server.url().replace("http://", "grpc://")), "reflection");
+    check("grpc://127.0.0.1:1/a.B/C", "cannot ask 127.0.0.1:1");
+}

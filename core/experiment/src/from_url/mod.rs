@@ -173,7 +173,10 @@ impl UrlReader<'_> {
             return None;
         }
         let descriptors = sets.into_iter().next();
-        Some(Grpc { proto, paths: request.proto_paths.clone(), descriptors, gzip: false })
+        // Nothing describes the call, so the server is asked.
+        let is_grpc = request.url.trim_start().to_ascii_lowercase().starts_with("grpc");
+        let reflection = is_grpc && proto.is_empty() && descriptors.is_none();
+        Some(Grpc { proto, paths: request.proto_paths.clone(), descriptors, reflection, gzip: false })
     }
 
     /// Checks that the files of a call belong to a URL of gRPC.

@@ -8,7 +8,7 @@ use super::{Kind, Section};
 pub(crate) static GRPC: Section = Section {
     name: "grpc",
     title: "gRPC",
-    about: "Files that describe the services of grpc:// targets. Either proto or descriptors is needed.",
+    about: "What describes the services of grpc:// targets: one of proto, descriptors and reflection.",
     keys: &[
         key("proto", Kind::OneOrList(&Kind::File), "The .proto files with the services."),
         key(
@@ -18,6 +18,11 @@ pub(crate) static GRPC: Section = Section {
              experiment.",
         ),
         key("descriptors", Kind::File, "A file that protoc --include_imports --descriptor_set_out wrote."),
+        key(
+            "reflection",
+            Kind::Bool,
+            "Ask the server for its services before anything else is sent; default false.",
+        ),
         key("gzip", Kind::Bool, "Compress messages, and accept compressed ones; default false."),
     ],
     verbs: &[],

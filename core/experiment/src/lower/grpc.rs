@@ -149,7 +149,7 @@ fn verify_call(descriptors: Option<&Descriptors>, request: &Request) -> Result<(
 fn find_method(descriptors: Option<&Descriptors>, method: &Spanned<String>) -> Result<Method, Diagnostic> {
     let Some(descriptors) = descriptors else {
         let message = format!("`{}` is described nowhere", method.value);
-        let hint = "name the .proto file: grpc: {proto: FILE}, or --proto FILE for a URL";
+        let hint = "name the .proto file: grpc: {proto: FILE}, or ask the server: grpc: {reflection: true}";
         return Err(Diagnostic::error("grpc_method", method.place, message, hint));
     };
     descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))

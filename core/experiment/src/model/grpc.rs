@@ -2,6 +2,8 @@
 
 use wavetank_grammar::Spanned;
 
+use crate::placeless::without_span;
+
 /// `grpc:`. Files are named, not read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grpc {
@@ -11,6 +13,16 @@ pub struct Grpc {
     pub paths: Vec<String>,
     /// A file with a set of descriptors.
     pub descriptors: Option<Spanned<String>>,
+    /// Whether the server is asked for the descriptions. The caller then puts the answer into
+    /// `descriptors`.
+    pub reflection: bool,
     /// Whether messages are compressed.
     pub gzip: bool,
+}
+
+impl Grpc {
+    /// Takes the descriptions that the server gave, which are read like a file of this name.
+    pub fn take_descriptors(&mut self, name: &str) {
+        self.descriptors = Some(without_span(name.to_owned()));
+    }
 }

@@ -13,14 +13,22 @@ impl Parser<'_> {
         let proto = keys.take("proto").map(|node| self.each(node, Self::file_name)).unwrap_or_default();
         let paths = keys.take("paths").map(|node| self.texts(node, "a folder")).unwrap_or_default();
         let descriptors = keys.take("descriptors").and_then(|node| self.file_name(node));
+        let reflection = keys.take("reflection").and_then(|node| Some((self.bool(node)?, node.place)));
         let gzip = keys.take("gzip").and_then(|node| self.bool(node)).unwrap_or_default();
         keys.finish();
         if let (Some(descriptors), false) = (&descriptors, proto.is_empty()) {
             let message = "`proto` and `descriptors` exclude each other";
             return self.fail("option_conflict", descriptors.place, message, "keep one of the two");
         }
+        if let Some((true, place)) = reflection
+            && (descriptors.is_some() || !proto.is_empty())
+        {
+            let message = "`reflection` asks the server for what `proto` or `descriptors` describe";
+            return self.fail("option_conflict", place, message, "keep one of them");
+        }
+        let reflection = reflection.is_some_and(|(reflection, _)| reflection);
         let paths = paths.into_iter().map(|path| path.value).collect();
-        Some(Grpc { proto, paths, descriptors, gzip })
+        Some(Grpc { proto, paths, descriptors, reflection, gzip })
     }
 
     /// Reads a step with `grpc.call` as its verb.

@@ -1,5 +1,7 @@
 //! Messages from JSON and back, against descriptions written here.
 
+mod reflection;
+
 use wavetank_grpc::{Descriptors, Method, RequestEncoding};
 
 const SHOP: &str = r#"
