@@ -91,9 +91,8 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     let next = typed.iter().position(|word| *word == *argument).and_then(|at| typed.get(at + 1));
     let value = joined_value(argument, typed).or_else(|| next.map(|word| word.to_string_lossy()));
     let habit = hint_for_foreign_flag(argument, value.as_deref()).filter(|_| !is_lab_verb);
-    if let Some(what) = unsupported(argument).filter(|_| !is_lab_verb) {
-        let hint = "docs/limitations.md lists what is not supported, and workarounds";
-        return UserError::usage("option_unknown", format!("{argument}: {what} not supported"), hint);
+    if let Some(error) = unsupported_option(argument).filter(|_| !is_lab_verb) {
+        return error;
     }
     if is_number && (longer || habit.is_none()) {
         return negative(argument, typed);
@@ -133,6 +132,13 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         None => "wavetank run --help shows all options".to_owned(),
     };
     UserError::usage("option_unknown", message(), hint)
+}
+
+/// Returns the error for an option of another tool that asks for what is not supported.
+pub(super) fn unsupported_option(argument: &str) -> Option<UserError> {
+    let what = unsupported(argument)?;
+    let hint = "docs/limitations.md lists what is not supported, and workarounds";
+    Some(UserError::usage("option_unknown", format!("{argument}: {what} not supported"), hint))
 }
 
 /// Returns the value of an unknown option in the same argument: `--vus=10` or `-t4`.

@@ -1,10 +1,12 @@
-//! Flags of curl, wrk, ab, hey, oha, k6 and vegeta, with the flags that replace them here.
+//! Flags of curl, wrk, ab, hey, oha, k6, vegeta and others, with the flags that replace them here.
+
+use super::foreign_flag_table::{MORE, UNSUPPORTED};
 
 /// Options of other tools that `run` does not have, and their replacement.
 const HABITS: &[(&[&str], &str)] = &[
     (
         &["-t"],
-        "wrk's -t{n:4} is --threads {n:4} (rarely needed); ab's -t {n:30} is -d {t:30s}; hey's -t {n:20} is --timeout {t:20s}",
+        "wrk's -t{n:4} is --threads {n:4} (rarely needed); ab's -t {n:30} is -d {t:30s}; hey's -t {n:20} is --timeout {t:20s}; fortio, bombardier and siege's -t {d:30s} is -d {d:30s}",
     ),
     (
         &["-k"],
@@ -25,21 +27,28 @@ const HABITS: &[(&[&str], &str)] = &[
         "-r {r:500/s}, for the whole run (hey's -q is for each worker); --quiet has no short form",
     ),
     (&["-R"], "-r {r:5k/s} (wrk2's -R)"),
-    (&["-m", "--request"], "-X {w:POST}"),
+    (&["-m", "--request"], "-X {w:POST}; h2load's -m {n:10} is --streams {n:10} with --http 2"),
     (
         &["-u", "--user", "-a", "-A"],
         "--basic user:password; another user agent is -H 'User-Agent: …'; Locust's -u {n:10} is -c {n:10}",
     ),
     (&["-T", "--content-type"], "-H 'Content-Type: …' (ab and hey's -T); wrk's -T 2s is --timeout 2s"),
-    (&["-D", "-p"], "--body-file FILE (ab's -p, hey's -D)"),
-    (&["-b", "-C", "--cookie"], "-H 'Cookie: name=value'"),
+    (&["-D"], "--body-file FILE (hey's -D); h2load's -D {n:10} is -d {t:10s}"),
+    (&["-p"], "--body-file FILE (ab's -p); oha's -p {n:8} is --streams {n:8} with --http 2"),
+    (
+        &["-b", "-C", "--cookie"],
+        "-H 'Cookie: {v:name=value}'; bombardier's -b {w:TEXT} is --body TEXT; ab's -b {n:4096} has no replacement",
+    ),
     (
         &["--data", "--data-raw", "--data-binary", "--data-ascii", "--post-data"],
         "--body TEXT or --body-file FILE; --json TEXT sends JSON",
     ),
     (&["-F", "--multipart"], "--form name=value, or --form name=@FILE (curl's -F)"),
-    (&["-o", "--output", "-e", "-g", "-w"], "--out FILE.json, --out FILE.txt or --format json"),
-    (&["-i", "-I", "--head"], "-X HEAD"),
+    (&["-e"], "--out FILE.json; k6's -e {v:NAME=VALUE} is --set {v:NAME=VALUE}"),
+    (&["-w"], "--out FILE.html (ab's -w); h2load's -w {n:30} has no replacement"),
+    (&["-o", "--output", "-g"], "--out FILE.json, --out FILE.txt or --format json"),
+    (&["-i"], "-X HEAD (curl and ab's -i); k6's -i {n:10} is -n {n:10}"),
+    (&["-I", "--head"], "-X HEAD"),
     (&["-x", "--http-proxy", "--https-proxy"], "--proxy http://HOST:PORT (curl's -x, ab's -X, hey's -x)"),
     (
         &["--proxy-user", "--proxy-auth"],
@@ -149,9 +158,6 @@ const HABITS: &[(&[&str], &str)] = &[
     (&["--config"], "give an experiment file without an option: wavetank run FILE"),
 ];
 
-/// What is not supported, by the options that other tools have for it. No other option helps.
-const UNSUPPORTED: &[(&[&str], &str)] = &[(&["--sse", "--eventsource"], "server-sent events are")];
-
 /// Commands that people look for and this version lacks, with the nearest thing there is.
 const UNSUPPORTED_COMMANDS: &[(&[&str], &str)] = &[
     (&["watch", "live", "dashboard"], "wavetank attach shows a running run, and wavetank ui a page of it"),
@@ -184,7 +190,20 @@ pub(super) fn hint_for_foreign_command(word: &str) -> Option<&'static str> {
 /// taken for an option of one letter with a value.
 pub(super) fn is_long_with_one_dash(word: &str) -> bool {
     let bare = word.split('=').next().unwrap_or(word);
-    bare.len() > 2 && !bare.starts_with("--") && HABITS.iter().any(|(names, _)| names.contains(&bare))
+    bare.len() > 2
+        && !bare.starts_with("--")
+        && known().chain(UNSUPPORTED).any(|(names, _)| names.contains(&bare))
+}
+
+/// Whether the value of an option of another tool may be any text.
+pub(super) fn takes_text(word: &str) -> bool {
+    let of = known().find(|(names, _)| names.contains(&word));
+    of.is_some_and(|(_, hint)| placeholders(hint).any(|kind| matches!(kind, "x" | "v")))
+}
+
+/// All options with a replacement.
+fn known() -> impl Iterator<Item = &'static (&'static [&'static str], &'static str)> {
+    HABITS.iter().chain(MORE)
 }
 
 /// Returns the hint for a command that this version lacks.
@@ -201,8 +220,20 @@ pub(super) fn unsupported(option: &str) -> Option<&'static str> {
 /// Returns the hint for an unknown option that another tool has, with `value` in it where it fits.
 pub(super) fn hint_for_foreign_flag(option: &str, value: Option<&str>) -> Option<String> {
     let bare = option.split('=').next().unwrap_or(option);
-    let hint = HABITS.iter().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;
-    Some(with_value(hint, value.unwrap_or_default()))
+    let hint = known().find(|(names, _)| names.contains(&bare)).map(|(_, hint)| *hint)?;
+    let value = value.unwrap_or_default();
+    // The meanings in other tools that the value cannot have are left out.
+    let fits = |meaning: &&str| placeholders(meaning).all(|kind| own_value(kind, value).is_some());
+    let fitting: Vec<&str> = hint.split("; ").filter(fits).collect();
+    let has_value = !value.is_empty() && !value.starts_with('-') && !fitting.is_empty();
+    let hint = if has_value { fitting.join("; ") } else { hint.to_owned() };
+    Some(with_value(&hint, value))
+}
+
+/// The kinds of the examples in a hint.
+fn placeholders(hint: &str) -> impl Iterator<Item = &str> {
+    let inside = hint.split('{').skip(1).filter_map(|part| part.split_once('}'));
+    inside.filter_map(|(inside, _)| inside.split_once(':')).map(|(kind, _)| kind)
 }
 
 /// Replaces the examples of a hint, such as `{n:50}`, by the user's value. The letter says what the
@@ -229,6 +260,19 @@ fn own_value(kind: &str, value: &str) -> Option<String> {
     match kind {
         // A word, such as a method.
         "w" => is_word.then(|| value.to_owned()),
+        // Any value that needs no quotes.
+        "x" => {
+            let is_plain =
+                |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b',' | b':' | b'/' | b'_');
+            (!value.is_empty() && value.bytes().all(is_plain)).then(|| value.to_owned())
+        }
+        // A name and a value.
+        "v" => value.contains('=').then(|| value.to_owned()),
+        // A duration with its unit; siege has them in upper case.
+        "d" => {
+            let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+            (is_number && digits.len() < value.len()).then(|| value.to_ascii_lowercase())
+        }
         // A duration and a number, as k6 has them.
         "s" => {
             let (length, load) = value.split_once(':')?;
@@ -242,7 +286,14 @@ fn own_value(kind: &str, value: &str) -> Option<String> {
         }
         _ if !is_number => None,
         "t" if value.bytes().all(|byte| byte.is_ascii_digit()) => Some(format!("{value}s")),
-        "n" | "t" => Some(value.to_owned()),
+        // A count such as 10k; a duration is none.
+        "n" => {
+            let digits = value.trim_end_matches(['k', 'M']);
+            let is_count =
+                digits.len() + 1 >= value.len() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            is_count.then(|| value.to_owned())
+        }
+        "t" => Some(value.to_owned()),
         _ => Some(match value.split_once('/') {
             // vegeta's `50/1m`, and ours.
             Some((_, per)) => match per.trim_start_matches('1') {
@@ -258,5 +309,5 @@ fn own_value(kind: &str, value: &str) -> Option<String> {
 /// Every name in the table. A test checks that none of them is an option of this program.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    HABITS.iter().chain(UNSUPPORTED).flat_map(|(names, _)| names.iter().copied())
+    known().chain(UNSUPPORTED).flat_map(|(names, _)| names.iter().copied())
 }

@@ -30,6 +30,7 @@ mod fleet_agent_args;
 mod fleet_args;
 mod fleet_manifest_args;
 mod fleet_run_args;
+mod foreign_flag_table;
 mod foreign_flags;
 mod install;
 mod lab_args;

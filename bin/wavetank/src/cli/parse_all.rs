@@ -7,10 +7,10 @@ use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ErrorKind};
 use wavetank_units::UserError;
 
-use super::clap_errors::user_error;
+use super::clap_errors::{unsupported_option, user_error};
 use super::clap_text::{is_called, text};
 use super::errors::Errors;
-use super::foreign_flags::{hint_for_foreign_flag, is_long_with_one_dash};
+use super::foreign_flags::{hint_for_foreign_flag, is_long_with_one_dash, takes_text};
 use super::output_formats::OutFile;
 use super::parser::Cli;
 use super::short_help;
@@ -81,13 +81,19 @@ fn without_long_with_one_dash(typed: &mut Vec<OsString>, errors: &mut Vec<UserEr
             continue;
         }
         let next = typed.get(at + 1).map(|next| next.to_string_lossy().into_owned());
-        let next =
-            next.filter(|next| !word.contains('=') && next.starts_with(|one: char| one.is_ascii_digit()));
+        let takes_text = takes_text(&word);
+        let is_value = |next: &String| {
+            next.starts_with(|one: char| one.is_ascii_digit())
+                || (takes_text && !next.starts_with('-') && !next.contains("://"))
+        };
+        let next = next.filter(|next| !word.contains('=') && is_value(next));
         let (name, value) = word
             .split_once('=')
             .map_or((word.as_str(), next.as_deref()), |(name, value)| (name, Some(value)));
-        let hint = hint_for_foreign_flag(name, value).unwrap_or_default();
-        errors.push(UserError::usage("option_unknown", format!("there is no option `{name}`"), hint));
+        errors.push(unsupported_option(name).unwrap_or_else(|| {
+            let hint = hint_for_foreign_flag(name, value).unwrap_or_default();
+            UserError::usage("option_unknown", format!("there is no option `{name}`"), hint)
+        }));
         typed.drain(at..=at + usize::from(next.is_some()));
     }
 }

@@ -154,3 +154,40 @@ fn habits_of_other_tools() {
         assert!(error.hint.contains(hint), "{line}: {error}\nshould hint: {hint}");
     }
 }
+
+#[test]
+fn hints_have_the_values_of_options_of_other_tools() {
+    for (line, hint) in [
+        ("localhost -t 2s", "siege's -t 2s is -d 2s"),
+        ("localhost -t 30S", "-t 30s is -d 30s"),
+        ("localhost -m 10", "--streams 10"),
+        ("localhost -i 5", "-n 5"),
+        ("localhost -e HOST=a", "--set HOST=a"),
+        ("localhost -b 4096", "no replacement"),
+        ("localhost -p 8", "--streams 8"),
+        ("localhost -qps 100", "-r 100/s"),
+        ("localhost -h2", "--http 2"),
+        ("localhost -host a.test", "-H 'Host: a.test'"),
+        ("localhost -disable-redirects", "not followed by default"),
+        ("localhost -keepalive=false", "--no-keepalive closes"),
+        ("localhost -connection-reuse 100", "--requests-per-connection 100"),
+        ("localhost -laddr 10.1.2.3", "--source 10.1.2.3"),
+        ("localhost -nocatchup", "limitations.md"),
+        ("localhost --max-redirects 3", "follow: 3"),
+        ("localhost --user-agent me", "-H 'User-Agent: me'"),
+        ("localhost --no-tui", "--plain"),
+        ("localhost --http-version 2", "--http 2"),
+        ("localhost --output-format json", "--format json"),
+        ("localhost --urls-from-file f", "steps"),
+        ("localhost --concurrent 25", "-c 25"),
+        ("localhost --delay 2", "think: 2s"),
+        ("localhost --max-concurrent-streams 7", "--streams 7"),
+        ("localhost --warm-up-time 5", "--warmup 5s"),
+        ("localhost --arrival-rate 70", "-r 70/s"),
+        ("localhost --ktls", "limitations.md"),
+        ("localhost --summary-trend-stats p95", "always shown"),
+    ] {
+        let error = super::error(line);
+        assert!(error.hint.contains(hint), "{line}: {error}\nshould hint: {hint}");
+    }
+}
