@@ -95,7 +95,7 @@ fn of_request<'e>(request: &'e Request, all: &mut Vec<&'e Template>) {
         Some(Body::Multipart(parts)) => {
             for (_, part) in parts {
                 match part {
-                    PartContent::Text(text) => all.push(text),
+                    PartContent::Text { text, .. } => all.push(text),
                     PartContent::File { name, .. } => all.extend(name),
                 }
             }

@@ -47,6 +47,8 @@ pub struct RunOptions {
     pub method: Option<String>,
     /// `-H`: headers in order, names as given.
     pub headers: Vec<(String, Secret)>,
+    /// A request without a User-Agent has none: `-H User-Agent:` of a curl command.
+    pub no_user_agent: bool,
     /// `--body` or the contents of `--body-file`.
     pub body: Option<Vec<u8>>,
     /// `--basic`: `user:password`.

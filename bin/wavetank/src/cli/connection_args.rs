@@ -46,7 +46,7 @@ pub(super) struct ConnectionArgs {
     #[arg(long, value_name = "1.0|1.1|2", value_parser = VERSIONS)]
     pub(super) http: Option<HttpVersion>,
     #[command(flatten)]
-    closing: ClosingArgs,
+    pub(super) closing: ClosingArgs,
     /// Pipelined requests per connection: N connections carry N × P users [default: 1]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(super) pipeline: Option<u32>,
@@ -91,7 +91,7 @@ pub(super) struct ConnectionArgs {
 pub(super) struct ClosingArgs {
     /// Close each connection after one response
     #[arg(long)]
-    no_keepalive: bool,
+    pub(super) no_keepalive: bool,
     /// Close each connection after N responses
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count_positive)]
     requests_per_connection: Option<u64>,

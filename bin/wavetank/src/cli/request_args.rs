@@ -46,9 +46,12 @@ pub(super) struct RequestArgs {
     /// The body of a curl command.
     #[arg(skip)]
     pub(super) raw_body: Option<Vec<u8>>,
-    /// Whether the form is multipart even without a file.
+    /// The multipart body of a curl command, and the files that it names.
     #[arg(skip)]
-    pub(super) multipart: bool,
+    pub(super) parts: Option<Parts>,
+    /// A request without a User-Agent has none.
+    #[arg(skip)]
+    pub(super) no_user_agent: bool,
     /// Redirects to follow.
     #[arg(skip)]
     pub(super) follow: Option<u32>,
@@ -68,6 +71,15 @@ pub(super) struct RequestArgs {
     /// Status codes that count as success, such as 200,301 or 200 to 399 [default: 200 to 399]
     #[arg(long, value_name = "STATUS,…", value_parser = StatusSet::parse)]
     pub(super) expect_status: Option<StatusSet>,
+}
+
+/// A multipart body.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Parts {
+    /// Names and contents.
+    pub(super) parts: Vec<(String, UrlPart)>,
+    /// The files that they name, read already.
+    pub(super) files: Vec<PemFile>,
 }
 
 /// One `-H`.
@@ -133,15 +145,19 @@ impl RequestArgs {
         if let Some(json) = self.json {
             extras.body = errors.keep(json.read("--json", &mut files).and_then(checked_json).map(Some));
         } else if !self.form.is_empty() {
-            let form = form(self.form, self.multipart, &mut files, &mut extras.files);
+            let form = form(self.form, &mut files, &mut extras.files);
             extras.body = errors.keep(form.map(Some));
+        } else if let Some(Parts { parts, files }) = self.parts {
+            extras.body = Some(UrlBody::Multipart(parts));
+            extras.files = files;
         }
         let basic = self.basic.map(|basic| match basic {
             TextOrFile::Text(text) => Ok(Secret::new(text)),
             TextOrFile::File(path) => files.secret("--basic", &path),
         });
         let basic = errors.keep(basic.transpose());
-        (RunOptions { method, headers, body, basic, expect_status: self.expect_status, ..options }, extras)
+        let (expect_status, no_user_agent) = (self.expect_status, self.no_user_agent);
+        (RunOptions { method, headers, body, basic, expect_status, no_user_agent, ..options }, extras)
     }
 
     /// Refuses more than one body.
@@ -205,15 +221,14 @@ fn field(text: &str) -> Result<(String, String), UserError> {
 /// Returns the body of `--form`. Files are read now, because the current folder is theirs.
 fn form(
     fields: Vec<(String, String)>,
-    multipart: bool,
     files: &mut InputFiles,
     read: &mut Vec<PemFile>,
 ) -> Result<UrlBody, UserError> {
-    if !multipart && !fields.iter().any(|(_, value)| value.starts_with('@')) {
+    if !fields.iter().any(|(_, value)| value.starts_with('@')) {
         return Ok(UrlBody::Form(fields));
     }
     let part = |(name, value): (String, String)| {
-        let Some(path) = value.strip_prefix('@') else { return Ok((name, UrlPart::Text(value))) };
+        let Some(path) = value.strip_prefix('@') else { return Ok((name, UrlPart::text(value))) };
         // `;type=` and `;filename=` are curl's.
         let mut words = path.split(';');
         let file = words.next().unwrap_or_default().to_owned();

@@ -4,6 +4,7 @@ mod bad_input;
 mod baseline;
 mod calibrate;
 mod compare;
+mod curl_commands;
 mod demo;
 mod doctor;
 mod documents;

@@ -62,7 +62,14 @@ pub enum UrlBody {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlPart {
     /// A field.
-    Text(String),
+    Text {
+        /// Its content.
+        text: String,
+        /// The file name it is sent under; a plain field has none.
+        name: Option<String>,
+        /// Its content type; a plain field has none.
+        content_type: Option<String>,
+    },
     /// A file.
     File {
         /// Its name.
@@ -72,6 +79,13 @@ pub enum UrlPart {
         /// Its content type.
         content_type: Option<String>,
     },
+}
+
+impl UrlPart {
+    /// A plain field.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into(), name: None, content_type: None }
+    }
 }
 
 /// Whether `text` contains a template or an escaped `$${`.
@@ -282,7 +296,11 @@ impl UrlReader<'_> {
 
     fn part(&mut self, part: &UrlPart) -> Option<PartContent> {
         Some(match part {
-            UrlPart::Text(text) => PartContent::Text(self.template("--form", text)?),
+            UrlPart::Text { text, name, content_type } => PartContent::Text {
+                text: self.template("--form", text)?,
+                name: name.clone(),
+                content_type: content_type.clone(),
+            },
             UrlPart::File { file, name, content_type } => PartContent::File {
                 file: without_span(file.clone()),
                 name: match name {

@@ -240,8 +240,9 @@ fn multipart(
     for (name, part) in parts {
         text.clear();
         match part {
-            PartContent::Text(template) => {
-                writer.part(&mut text, name.as_bytes(), None, None);
+            PartContent::Text { text: template, name: sent, content_type } => {
+                let (sent, kind) = (sent.as_deref(), content_type.as_deref());
+                writer.part(&mut text, name.as_bytes(), sent.map(str::as_bytes), kind.map(str::as_bytes));
                 out.push_fixed(&text);
                 names.append(template, Escape::Plain, out)?;
             }

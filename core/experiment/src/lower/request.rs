@@ -221,7 +221,7 @@ fn headers(
     let all: Vec<&Header> = experiment.http.headers.iter().filter(overrides).chain(own).collect();
     let given = |name: &str| all.iter().any(|header| header.name.value.eq_ignore_ascii_case(name));
     let mut headers: Vec<(String, plan::Template)> = Vec::new();
-    if !given("user-agent") {
+    if !given("user-agent") && !experiment.http.no_user_agent {
         headers.push(("User-Agent".to_owned(), USER_AGENT.into()));
     }
     let of_body = of_body.into_iter().filter(|(name, _)| !given(name));

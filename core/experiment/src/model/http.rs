@@ -22,6 +22,8 @@ pub struct Http {
     pub keepalive: Option<bool>,
     /// Headers of every request.
     pub headers: Vec<Header>,
+    /// Whether a request without a User-Agent has none. Only `--curl` sets it.
+    pub no_user_agent: bool,
     /// Credentials of every request.
     pub auth: Option<Auth>,
     /// Whether users store cookies.

@@ -137,7 +137,14 @@ pub enum SoapVersion {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartContent {
     /// A field.
-    Text(Template),
+    Text {
+        /// Its content.
+        text: Template,
+        /// The file name that is sent; a plain field has none.
+        name: Option<String>,
+        /// Its content type; a plain field has none.
+        content_type: Option<String>,
+    },
     /// A file.
     File {
         /// The file's name, relative to the experiment's folder.

@@ -121,6 +121,7 @@ fn headers(
     options: &RunOptions,
     template: &mut TemplateParser<'_>,
 ) -> Result<(), UserError> {
+    http.no_user_agent |= options.no_user_agent;
     for (name, value) in &options.headers {
         request_rules::check_header(name, value.reveal())?;
         http.headers.retain(|own| !own.name.value.eq_ignore_ascii_case(name));

@@ -84,7 +84,8 @@ impl Parser<'_> {
 
     fn multipart_part(&mut self, node: &Node) -> Option<PartContent> {
         let NodeKind::Map(_) = &node.kind else {
-            return self.template(node, "a part").map(PartContent::Text);
+            let text = self.template(node, "a part")?;
+            return Some(PartContent::Text { text, name: None, content_type: None });
         };
         let mut keys = Keys::open(self, node, MapName::MultipartFile)?;
         let file = keys.require(self, "file").and_then(|node| self.file_name(node));

@@ -27,6 +27,7 @@ impl Parser<'_> {
             connect_timeout: keys.take("connect_timeout").and_then(|node| self.duration_positive(node)),
             keepalive: keys.take("keepalive").and_then(|node| self.bool(node)),
             headers: keys.take("headers").map(|node| self.headers(node)).unwrap_or_default(),
+            no_user_agent: false,
             auth: keys.take("auth").and_then(|node| self.auth(node)),
             cookies: keys.take("cookies").and_then(|node| self.bool(node)),
             follow: keys.take("follow").and_then(|node| self.redirects(node)),

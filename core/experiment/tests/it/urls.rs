@@ -98,7 +98,7 @@ fn bodies_are_those_of_a_file() {
         (UrlBody::Form(fields), "form: {a: b c, d: \"${seq()}\"}"),
         (
             UrlBody::Multipart(vec![
-                ("a".to_owned(), UrlPart::Text("${seq()}".to_owned())),
+                ("a".to_owned(), UrlPart::text("${seq()}".to_owned())),
                 (
                     "t".to_owned(),
                     UrlPart::File {

@@ -1,8 +1,16 @@
 //! `--curl FILE`: reads a command for curl, as browsers copy it, into the options of a run.
 
+mod body;
+mod connect;
+mod cookies;
+mod error;
+mod form;
 mod options;
+mod proxy;
 mod request;
 mod shell;
+mod url;
+mod windows;
 
 use std::ffi::OsString;
 
@@ -34,12 +42,12 @@ pub(super) fn url_or(word: Option<OsString>, flags: &mut OverrideArgs) -> Result
 fn read(path: &str, flags: &mut OverrideArgs) -> Result<String, UserError> {
     let mut files = InputFiles::default();
     let text = files.curl(path)?;
-    let words = shell::split(&text)?;
+    let words = if windows::is_windows(&text) { windows::split(&text)? } else { shell::split(&text)? };
     options::check_program(&words)?;
     let (found, mut errors) = options::parse(&words);
     let request = CurlRequest::new(found, &mut files, &mut errors);
     if let Some(error) = UserError::combine(errors) {
         return Err(error);
     }
-    request.apply(flags)
+    request.apply(flags, &mut files)
 }

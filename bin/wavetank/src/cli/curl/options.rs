@@ -8,6 +8,8 @@ use wavetank_units::UserError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
     Url,
+    UrlQuery,
+    LiteralUrl,
     Method,
     Header,
     Cookie,
@@ -29,8 +31,11 @@ pub(super) enum Meaning {
     UnixSocket,
     AbstractUnixSocket,
     Proxy,
+    ProxyUser,
+    NoProxy,
     UserAgent,
     Referer,
+    Range,
     Head,
     Get,
     MaxTime,
@@ -41,6 +46,10 @@ pub(super) enum Meaning {
     Ipv4,
     Ipv6,
     Http10,
+    Http11,
+    Http2,
+    Http2Prior,
+    Http3,
     /// Changes only what curl prints, or is the default here.
     Ignored,
     /// The same, with a value.
@@ -49,14 +58,16 @@ pub(super) enum Meaning {
 
 use Meaning::{
     AbstractUnixSocket, Bearer, CaCert, Cert, Compressed, ConnectTimeout, ConnectTo, Cookie, Data,
-    DataBinary, DataRaw, DataUrlencode, Form, FormString, Get, Head, Header, Http10, Ignored, IgnoredValue,
-    Insecure, Ipv4, Ipv6, Json, Key, Location, MaxRedirs, MaxTime, Method, Proxy, Referer, Resolve,
-    UnixSocket, Url, User, UserAgent,
+    DataBinary, DataRaw, DataUrlencode, Form, FormString, Get, Head, Header, Http2, Http2Prior, Http3,
+    Http10, Http11, Ignored, IgnoredValue, Insecure, Ipv4, Ipv6, Json, Key, LiteralUrl, Location, MaxRedirs,
+    MaxTime, Method, NoProxy, Proxy, ProxyUser, Range, Referer, Resolve, UnixSocket, Url, UrlQuery, User,
+    UserAgent,
 };
 
 /// Long name, short name (or a blank), meaning.
 const OPTIONS: &[(&str, char, Meaning)] = &[
     ("url", ' ', Url),
+    ("url-query", ' ', UrlQuery),
     ("request", 'X', Method),
     ("header", 'H', Header),
     ("cookie", 'b', Cookie),
@@ -80,8 +91,12 @@ const OPTIONS: &[(&str, char, Meaning)] = &[
     ("unix-socket", ' ', UnixSocket),
     ("abstract-unix-socket", ' ', AbstractUnixSocket),
     ("proxy", 'x', Proxy),
+    ("proxy-user", 'U', ProxyUser),
+    ("proxy-basic", ' ', Ignored),
+    ("noproxy", ' ', NoProxy),
     ("user-agent", 'A', UserAgent),
     ("referer", 'e', Referer),
+    ("range", 'r', Range),
     ("head", 'I', Head),
     ("get", 'G', Get),
     ("max-time", 'm', MaxTime),
@@ -92,7 +107,11 @@ const OPTIONS: &[(&str, char, Meaning)] = &[
     ("ipv4", '4', Ipv4),
     ("ipv6", '6', Ipv6),
     ("http1.0", '0', Http10),
-    ("http1.1", ' ', Ignored),
+    ("http1.1", ' ', Http11),
+    ("http2", ' ', Http2),
+    ("http2-prior-knowledge", ' ', Http2Prior),
+    ("http3", ' ', Http3),
+    ("http3-only", ' ', Http3),
     ("basic", ' ', Ignored),
     ("silent", 's', Ignored),
     ("show-error", 'S', Ignored),
@@ -104,19 +123,46 @@ const OPTIONS: &[(&str, char, Meaning)] = &[
     ("no-buffer", 'N', Ignored),
     ("no-progress-meter", ' ', Ignored),
     ("progress-bar", '#', Ignored),
-    ("globoff", 'g', Ignored),
+    ("globoff", 'g', LiteralUrl),
+    ("fail-early", ' ', Ignored),
+    ("tcp-nodelay", ' ', Ignored),
+    ("keepalive", ' ', Ignored),
+    ("buffer", ' ', Ignored),
+    ("progress-meter", ' ', Ignored),
     ("remote-name", 'O', Ignored),
+    ("remote-header-name", 'J', Ignored),
+    ("create-dirs", ' ', Ignored),
+    ("styled-output", ' ', Ignored),
     ("tlsv1.2", ' ', Ignored),
     ("disable", 'q', Ignored),
     ("output", 'o', IgnoredValue),
     ("write-out", 'w', IgnoredValue),
     ("dump-header", 'D', IgnoredValue),
     ("stderr", ' ', IgnoredValue),
+    ("trace", ' ', IgnoredValue),
+    ("trace-ascii", ' ', IgnoredValue),
+    ("keepalive-time", ' ', IgnoredValue),
 ];
 
 impl Meaning {
     const fn has_value(self) -> bool {
-        !matches!(self, Insecure | Location | Compressed | Head | Get | Ipv4 | Ipv6 | Http10 | Ignored)
+        !matches!(
+            self,
+            Insecure
+                | Location
+                | Compressed
+                | Head
+                | Get
+                | LiteralUrl
+                | Ipv4
+                | Ipv6
+                | Http10
+                | Http11
+                | Http2
+                | Http2Prior
+                | Http3
+                | Ignored
+        )
     }
 }
 
@@ -137,6 +183,9 @@ pub(super) fn parse(words: &[Vec<u8>]) -> (Vec<(Meaning, Vec<u8>)>, Vec<UserErro
                     None => errors.push(no_value(&text)),
                 },
                 Some((.., meaning)) => found.push((*meaning, Vec::new())),
+                None if turned_off(name).is_some() => {
+                    found.retain(|(other, _)| Some(*other) != turned_off(name));
+                }
                 None => {
                     // The value of an option that is not known, too.
                     words.next_if(|next| !next.starts_with(b"-") && !is_url(next));
@@ -152,16 +201,25 @@ pub(super) fn parse(words: &[Vec<u8>]) -> (Vec<(Meaning, Vec<u8>)>, Vec<UserErro
     (found, errors)
 }
 
+/// `--no-NAME` turns an option without a value off.
+fn turned_off(name: &str) -> Option<Meaning> {
+    let name = name.strip_prefix("no-")?;
+    let (.., meaning) = OPTIONS.iter().find(|(long, ..)| *long == name)?;
+    (!meaning.has_value()).then_some(*meaning)
+}
+
 fn is_curl(word: &[u8]) -> bool {
-    word == b"curl" || word.ends_with(b"/curl")
+    let name = word.rsplit(|byte| matches!(byte, b'/' | b'\\')).next().unwrap_or_default();
+    name.eq_ignore_ascii_case(b"curl") || name.eq_ignore_ascii_case(b"curl.exe")
 }
 
 /// Refuses the command of another program. A command may begin with its first option or its URL.
 pub(super) fn check_program(words: &[Vec<u8>]) -> Result<(), UserError> {
     let first = words.iter().find(|word| word.as_slice() != b"$");
     let first = first.filter(|word| !is_curl(word)).map(|word| String::from_utf8_lossy(word));
+    let is_url = |word: &str| word.contains([':', '/', '.']) && !word.contains('(');
     match first {
-        Some(other) if !other.starts_with('-') && !other.contains([':', '/', '.']) => {
+        Some(other) if !other.starts_with('-') && !is_url(&other) => {
             let message = format!("--curl: the command is `{other}`, not curl");
             let hint = "in the developer tools: Copy as cURL; a saved command begins with curl";
             Err(UserError::usage("bad_curl", message, hint))
@@ -215,11 +273,28 @@ fn unknown(name: &str) -> UserError {
             "an experiment file has auth: digest USER:PASSWORD; leave it out for none"
         }
         "--cookie-jar" | "-c" => "leave it out: only a Cookie header is sent; a file has cookies: true",
-        "--http2" | "--http2-prior-knowledge" => "--http 2 of wavetank, in addition to --curl",
-        "--http3" | "--http3-only" => "--http 3 of wavetank, in addition to --curl",
         "--upload-file" | "-T" => "--body-file FILE -X PUT of wavetank, in addition to --curl",
-        "--socks5" | "--socks5-hostname" | "--socks4" | "--socks4a" => "only HTTP proxies are supported: -x",
-        "--next" => "give one request; several are steps of an experiment file",
+        "--socks4" | "--socks4a" | "--socks5" | "--socks5-hostname" | "--preproxy" => {
+            "only HTTP proxies are supported: -x http://HOST:PORT"
+        }
+        "--proxytunnel" | "-p" => "leave it out: https:// URLs are tunnelled, http:// ones are not",
+        "--proxy-header" => "-U USER:PASSWORD is the only header for a proxy",
+        "--next" | "-:" => "give one request; several are steps of an experiment file",
+        "--config" | "-K" => "write the options of that file into the command",
+        "--netrc" | "-n" | "--netrc-file" => "-u USER:PASSWORD in the command",
+        "--retry" | "--retry-delay" | "--retry-max-time" | "--retry-all-errors" | "--retry-connrefused" => {
+            "leave it out: a failed request is counted, and not sent again"
+        }
+        "--tlsv1.3" | "--tls-max" | "-1" | "--tlsv1" => {
+            "--tls 1.2 or --tls 1.3 of wavetank, in addition to --curl"
+        }
+        "--ciphers" | "--tls13-ciphers" => "--tls-ciphers NAME,… of wavetank, in addition to --curl",
+        "--curves" => "--tls-groups NAME,… of wavetank, in addition to --curl",
+        "--no-alpn" => "--alpn none of wavetank, in addition to --curl",
+        "--interface" | "--local-port" => "--source ADDRESS of wavetank, in addition to --curl",
+        "--haproxy-protocol" => "--proxy-protocol v1 of wavetank, in addition to --curl",
+        "--limit-rate" | "--rate" => "leave it out: -r sets the rate of requests",
+        "--parallel" | "-Z" | "--parallel-max" => "leave it out: -c sets the number of connections",
         _ => "leave it out of the command",
     };
     UserError::usage("bad_curl", format!("--curl: curl's option {name} is not supported"), hint)

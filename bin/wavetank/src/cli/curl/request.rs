@@ -1,13 +1,17 @@
 //! [`CurlRequest`]: what a command for curl sends, in the terms of this program.
 
-use std::path::Path;
-
-use wavetank_plan::{ConnectTo, HttpVersion, IpFamily, Secret, TargetUrl};
+use wavetank_plan::{HttpVersion, IpFamily, Secret, TargetUrl};
 use wavetank_units::quantity::parse_duration_positive;
 use wavetank_units::{Nanos, UserError};
 
+use super::body::{Body, url_encoded};
+use super::connect::Detours;
+use super::cookies;
+use super::error::bad;
+use super::form::Form;
 use super::options::Meaning;
-use crate::cli::connection_args::ProxyArg;
+use super::proxy::Proxy;
+use super::url;
 use crate::cli::errors::with_flag;
 use crate::cli::files::{InputFiles, TextOrFile};
 use crate::cli::override_args::OverrideArgs;
@@ -17,6 +21,9 @@ use crate::cli::request_args::{HeaderArg, credentials, header};
 const FOLLOW: u32 = 50;
 /// What `--compressed` accepts.
 const CODINGS: &str = "deflate, gzip, br, zstd";
+/// Headers that are computed from the request, or that belong to one connection.
+const COMPUTED: [&str; 6] =
+    ["content-length", "connection", "keep-alive", "proxy-connection", "transfer-encoding", "expect"];
 
 /// The parts of the request.
 #[expect(clippy::struct_excessive_bools, reason = "one for each option of curl without a value")]
@@ -24,27 +31,32 @@ const CODINGS: &str = "deflate, gzip, br, zstd";
 pub(super) struct CurlRequest {
     urls: Vec<String>,
     method: Option<String>,
+    /// `-H`, with their values.
     headers: Vec<(String, Secret)>,
-    data: Option<Vec<u8>>,
-    form: Vec<(String, String)>,
-    is_json: bool,
-    user: Option<TextOrFile>,
+    /// Headers of options such as `-A`; one of `-H` replaces them.
+    implied: Vec<(&'static str, String)>,
+    /// Names that `-H 'Name:'` takes away.
+    removed: Vec<String>,
+    cookies: Vec<String>,
+    cookie_files: Vec<String>,
+    body: Body,
+    query: Vec<u8>,
+    form: Form,
+    user: Option<String>,
     head: bool,
     get: bool,
+    literal_url: bool,
     insecure: bool,
-    follow: Option<u32>,
+    location: bool,
+    max_redirects: Option<u32>,
     compressed: bool,
-    /// `HOST:PORT:ADDRESS:PORT`, the address in brackets if it is IPv6.
-    connect_to: Vec<String>,
-    proxy: Option<ProxyArg>,
+    close: bool,
+    detours: Detours,
+    proxy: Proxy,
     timeouts: [Option<Nanos>; 2],
     pem: [Option<String>; 3],
     ip: Option<IpFamily>,
-    http10: bool,
-}
-
-fn bad(message: impl std::fmt::Display, hint: &str) -> UserError {
-    UserError::usage("bad_curl", format!("--curl: {message}"), hint)
+    http: Option<(HttpVersion, bool)>,
 }
 
 impl CurlRequest {
@@ -60,257 +72,293 @@ impl CurlRequest {
                 errors.push(error);
             }
         }
-        match request.urls.len() {
-            0 => {
+        match request.urls.as_slice() {
+            [] => {
                 let hint = "the whole command: curl 'https://shop.example/'";
                 errors.push(bad("the command has no URL", hint));
             }
-            1 => {}
+            [one] => errors.extend(url::check(one, request.literal_url).err()),
             many => {
                 let hint = "one request; several are steps of an experiment file";
-                errors.push(bad(format!("the command has {many} URLs, and a run loads one"), hint));
+                errors.push(bad(format!("the command has {} URLs, and a run loads one", many.len()), hint));
             }
         }
-        if request.data.is_some() && !request.form.is_empty() {
-            errors.push(bad("-d and -F are both given".to_owned(), "one of the two is the body"));
-        }
+        let has_form = !request.form.0.parts.is_empty();
+        let conflicts = [
+            (
+                has_form && request.body.bytes.is_some(),
+                "-d and -F are both given",
+                "one of the two is the body",
+            ),
+            (has_form && request.get, "-F and -G are both given", "-G is for -d"),
+            (
+                request.body.bytes.is_some() && request.head && !request.get,
+                "-d and -I are both given",
+                "-G puts the data into the query; leave one of the two out",
+            ),
+            (has_form && request.head, "-F and -I are both given", "leave -I out"),
+        ];
+        errors.extend(
+            conflicts.iter().filter(|(given, ..)| *given).map(|(_, message, hint)| bad(message, hint)),
+        );
         request
     }
 
     fn take(&mut self, meaning: Meaning, value: Vec<u8>, files: &mut InputFiles) -> Result<(), UserError> {
-        if matches!(meaning, Meaning::Data | Meaning::DataRaw | Meaning::DataBinary | Meaning::Json) {
-            let bytes = data(meaning, value, files)?;
-            self.is_json |= meaning == Meaning::Json;
-            let joint: &[u8] = if meaning == Meaning::Json { b"" } else { b"&" };
-            self.append(&bytes, joint);
-            return Ok(());
+        match meaning {
+            Meaning::Data
+            | Meaning::DataRaw
+            | Meaning::DataBinary
+            | Meaning::DataUrlencode
+            | Meaning::Json => return self.body.add(meaning, &value, files),
+            Meaning::UrlQuery => return self.add_query(&value, files),
+            _ => {}
         }
         let text = String::from_utf8(value)
-            .map_err(|_| bad("an argument is not UTF-8".to_owned(), "only a body may have other bytes"))?;
-        let seconds =
-            |option: &str| with_flag(option, parse_duration_positive(&format!("{text}s"))).map(Some);
+            .map_err(|_| bad("an argument is not UTF-8", "only a body may have other bytes"))?;
         match meaning {
             Meaning::Url => self.urls.push(text),
             Meaning::Method => self.method = Some(text),
-            Meaning::Header => self.header(&text)?,
-            Meaning::Cookie if text.contains('=') => self.set("Cookie", &text),
-            Meaning::Cookie => {
-                let hint = "-b 'name=value', or leave it out";
-                return Err(bad(format!("-b `{text}` is a file of cookies"), hint));
+            Meaning::Header => self.headers_of(&text, files)?,
+            Meaning::Cookie if text.contains('=') => self.cookies.push(text),
+            Meaning::Cookie if text.is_empty() => {}
+            Meaning::Cookie => self.cookie_files.push(text),
+            Meaning::Form => self.form.add(&text, files)?,
+            Meaning::FormString => self.form.add_string(&text)?,
+            Meaning::User => self.user = Some(text),
+            Meaning::Bearer => self.imply("Authorization", format!("Bearer {text}")),
+            Meaning::UserAgent if text.is_empty() => self.removed.push("user-agent".to_owned()),
+            Meaning::UserAgent => self.imply("User-Agent", text),
+            Meaning::Referer => {
+                let referer = text.strip_suffix(";auto").unwrap_or(&text).to_owned();
+                self.imply("Referer", referer);
             }
-            Meaning::DataUrlencode => {
-                let bytes = urlencoded(&text, files)?;
-                self.append(&bytes, b"&");
+            // curl completes a single number.
+            Meaning::Range if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.imply("Range", format!("bytes={text}-"));
             }
-            Meaning::Form | Meaning::FormString => self.field(meaning, &text, files)?,
-            Meaning::User => {
-                let user = if text.contains(':') { text } else { format!("{text}:") };
-                self.user = Some(credentials(&user)?);
-            }
-            Meaning::Bearer => self.set("Authorization", &format!("Bearer {text}")),
+            Meaning::Range => self.imply("Range", format!("bytes={text}")),
+            _ => return self.connection_option(meaning, text),
+        }
+        Ok(())
+    }
+
+    /// Options without text, and those of connections.
+    fn connection_option(&mut self, meaning: Meaning, text: String) -> Result<(), UserError> {
+        match meaning {
             Meaning::Insecure => self.insecure = true,
-            Meaning::Location => self.follow = self.follow.or(Some(FOLLOW)),
-            Meaning::MaxRedirs => self.follow = Some(text.parse().unwrap_or(FOLLOW)),
+            Meaning::Location => self.location = true,
+            Meaning::MaxRedirs => self.max_redirects = Some(text.parse().unwrap_or(FOLLOW)),
             Meaning::Compressed => self.compressed = true,
-            Meaning::Resolve => self.resolve(&text)?,
-            Meaning::ConnectTo => self.connect_to.push(text),
-            Meaning::UnixSocket => self.connect_to.push(format!("unix:{text}")),
-            Meaning::AbstractUnixSocket => self.connect_to.push(format!("unix:@{text}")),
-            Meaning::Proxy => self.proxy = Some(with_flag("--proxy", ProxyArg::parse(&text))?),
-            Meaning::UserAgent => self.set("User-Agent", &text),
-            Meaning::Referer => self.set("Referer", &text),
             Meaning::Head => self.head = true,
             Meaning::Get => self.get = true,
-            Meaning::MaxTime => self.timeouts[0] = seconds("--timeout")?,
-            Meaning::ConnectTimeout => self.timeouts[1] = seconds("--connect-timeout")?,
+            Meaning::LiteralUrl => self.literal_url = true,
+            Meaning::Resolve => self.detours.add_resolve(&text)?,
+            Meaning::ConnectTo => self.detours.add_connect_to(&text)?,
+            Meaning::UnixSocket => self.detours.set_socket(text),
+            Meaning::AbstractUnixSocket => self.detours.set_socket(format!("@{text}")),
+            Meaning::Proxy => self.proxy.url = Some(text),
+            Meaning::ProxyUser => self.proxy.user = Some(Secret::new(text)),
+            Meaning::NoProxy => self.proxy.direct = text.split(',').map(str::to_owned).collect(),
+            Meaning::MaxTime => self.timeouts[0] = seconds("-m", &text)?,
+            Meaning::ConnectTimeout => self.timeouts[1] = seconds("--connect-timeout", &text)?,
             Meaning::CaCert => self.pem[0] = Some(text),
+            Meaning::Cert if text.contains(':') => {
+                let hint = "a key without a password: openssl pkey -in KEY -out PLAIN";
+                return Err(bad("-E has a password, and keys with a password are not supported", hint));
+            }
             Meaning::Cert => self.pem[1] = Some(text),
             Meaning::Key => self.pem[2] = Some(text),
             Meaning::Ipv4 => self.ip = Some(IpFamily::V4),
             Meaning::Ipv6 => self.ip = Some(IpFamily::V6),
-            Meaning::Http10 => self.http10 = true,
+            Meaning::Http10 => self.http = Some((HttpVersion::Http10, false)),
+            Meaning::Http11 => self.http = Some((HttpVersion::Http11, false)),
+            Meaning::Http2 => self.http = Some((HttpVersion::Http2, true)),
+            Meaning::Http2Prior => self.http = Some((HttpVersion::Http2, false)),
+            Meaning::Http3 => self.http = Some((HttpVersion::Http3, false)),
             _ => {}
         }
         Ok(())
     }
 
+    /// `-H 'Name: value'`, or `-H @FILE` with one on each line.
+    fn headers_of(&mut self, text: &str, files: &mut InputFiles) -> Result<(), UserError> {
+        let Some(path) = text.strip_prefix('@') else { return self.header(text) };
+        let text = files.text("--curl: -H", path)?;
+        // curl leaves out lines that are no header.
+        let lines = text.lines().filter(|line| line.contains(':') || line.trim_end().ends_with(';'));
+        lines.filter(|line| !line.trim_start().starts_with('#')).try_for_each(|line| self.header(line))
+    }
+
     /// Adds a header. `X;` is an empty header, and `X:` removes one that curl would add. Headers
     /// that are computed here are left out.
     fn header(&mut self, text: &str) -> Result<(), UserError> {
-        let (name, value) = match (text.split_once(':'), text.strip_suffix(';')) {
+        let (name, value) = match (text.split_once(':'), text.trim_end().strip_suffix(';')) {
             (Some((name, value)), _) => (name.trim(), Some(value.trim()).filter(|value| !value.is_empty())),
             (None, Some(name)) => (name.trim(), Some("")),
             (None, None) => return header(text, "-H").map(drop),
         };
-        let computed =
-            ["content-length", "connection", "keep-alive", "proxy-connection", "transfer-encoding"];
-        if let Some(value) = value.filter(|_| !computed.contains(&name.to_ascii_lowercase().as_str())) {
-            self.set(name, value);
+        let lower = name.to_ascii_lowercase();
+        let Some(value) = value else {
+            if lower == "host" {
+                return Err(bad("-H `Host:` removes Host, which HTTP/1.1 requires", "leave it out"));
+            }
+            self.removed.push(lower);
+            return Ok(());
+        };
+        self.close |= lower == "connection" && value.eq_ignore_ascii_case("close");
+        if !COMPUTED.contains(&lower.as_str()) {
+            self.headers.push((name.to_owned(), Secret::new(value)));
         }
         Ok(())
     }
 
-    fn set(&mut self, name: &str, value: &str) {
-        self.headers.push((name.to_owned(), Secret::new(value)));
+    /// Sets the header of an option; a later option of the same kind replaces it. An empty one is
+    /// none.
+    fn imply(&mut self, name: &'static str, value: String) {
+        self.implied.retain(|(own, _)| *own != name);
+        if !value.is_empty() {
+            self.implied.push((name, value));
+        }
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// `--url-query`: as `--data-urlencode`, or after a `+` as it is.
+    fn add_query(&mut self, value: &[u8], files: &mut InputFiles) -> Result<(), UserError> {
+        let query = match value.strip_prefix(b"+") {
+            Some(plain) => plain.to_vec(),
+            None => url_encoded("--curl: --url-query", value, files)?,
+        };
+        if !self.query.is_empty() {
+            self.query.push(b'&');
+        }
+        self.query.extend(query);
+        Ok(())
+    }
+
+    /// Whether `-H` sets or removes this header.
+    fn decides(&self, name: &str) -> bool {
         self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name))
+            || self.removed.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    fn append(&mut self, bytes: &[u8], joint: &[u8]) {
-        match &mut self.data {
-            Some(data) => {
-                data.extend(joint);
-                data.extend(bytes);
-            }
-            None => self.data = Some(bytes.to_vec()),
-        }
-    }
-
-    /// `-F NAME=VALUE`, `NAME=@FILE`, `NAME=<FILE`.
-    fn field(&mut self, meaning: Meaning, text: &str, files: &mut InputFiles) -> Result<(), UserError> {
-        let Some((name, value)) = text.split_once('=') else {
-            return Err(bad(format!("-F `{text}` has no name and value"), "-F name=value"));
+    /// Returns the URL with the queries of options, and the user that was in it.
+    fn url(&mut self) -> Result<String, UserError> {
+        let (mut url, user) = url::without_user(&self.urls.pop().unwrap_or_default());
+        self.user = self.user.take().or(user);
+        let mut add = |query: &[u8]| {
+            let query = std::str::from_utf8(query);
+            let query = query.map_err(|_| bad("the query is not UTF-8", "encode its bytes: %FF"))?;
+            url = url::with_query(&url, query);
+            Ok::<(), UserError>(())
         };
-        let value = match value.strip_prefix('<') {
-            Some(path) if meaning == Meaning::Form => files.text("--curl", path)?,
-            _ => value.to_owned(),
-        };
-        self.form.push((name.to_owned(), value));
-        Ok(())
-    }
-
-    /// `[+]HOST:PORT:ADDRESS[,ADDRESS]…`, of which the first address is used.
-    fn resolve(&mut self, text: &str) -> Result<(), UserError> {
-        let mut parts = text.trim_start_matches('+').splitn(3, ':');
-        let (Some(host), Some(port), Some(addresses)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(bad(format!("--resolve `{text}` is incomplete"), "--resolve HOST:PORT:ADDRESS"));
-        };
-        let address = addresses.split(',').next().unwrap_or_default();
-        let bare = address.trim_start_matches('[').trim_end_matches(']');
-        let address = if bare.contains(':') { format!("[{bare}]") } else { bare.to_owned() };
-        self.connect_to.push(format!("{host}:{port}:{address}:{port}"));
-        Ok(())
-    }
-
-    /// Puts everything into `flags`, unless they have it already. Returns the URL.
-    pub(super) fn apply(mut self, flags: &mut OverrideArgs) -> Result<String, UserError> {
-        let mut url = self.urls.pop().unwrap_or_default();
-        let request = &mut flags.request;
-        if self.compressed && !self.has("accept-encoding") {
-            self.set("Accept-Encoding", CODINGS);
+        if self.get
+            && let Some(data) = self.body.bytes.take()
+        {
+            add(&data)?;
         }
-        let mut method = None;
-        if let Some(data) = self.data.take() {
-            if self.get || self.head {
-                let joint = if url.contains('?') { '&' } else { '?' };
-                url = format!("{url}{joint}{}", String::from_utf8_lossy(&data));
-            } else {
-                if !self.has("content-type") {
-                    let kind = if self.is_json { "json" } else { "x-www-form-urlencoded" };
-                    self.set("Content-Type", &format!("application/{kind}"));
-                }
-                if self.is_json && !self.has("accept") {
-                    self.set("Accept", "application/json");
-                }
-                if !request.has_body() {
-                    request.raw_body = Some(data);
-                }
-                method = Some("POST");
-            }
+        if !self.query.is_empty() {
+            add(&self.query)?;
         }
-        if !self.form.is_empty() && !request.has_body() {
-            request.form = std::mem::take(&mut self.form);
-            request.multipart = true;
-            method = Some("POST");
-        }
-        method = if self.head { Some("HEAD") } else { method };
-        let method = self.method.take().or(method.map(str::to_owned));
-        let message = &mut request.message;
-        message.method = message.method.take().or(method);
-        let typed = &message.header;
-        let own = std::mem::take(&mut self.headers).into_iter();
-        let own = own.filter(|(name, _)| !typed.iter().any(|header| header.is(name)));
-        let own: Vec<_> = own.map(|(name, value)| HeaderArg::Line(name, value)).collect();
-        message.header.splice(0..0, own);
-        request.basic = request.basic.take().or(self.user.take());
-        request.follow = self.follow;
-        self.connect(&url, flags)?;
         Ok(url)
     }
 
-    /// The options of connections and TLS.
-    fn connect(self, url: &str, flags: &mut OverrideArgs) -> Result<(), UserError> {
-        let target = url.split("${").next().unwrap_or_default();
-        let target = TargetUrl::parse(target).ok();
-        let connection = &mut flags.connection;
-        let applies = |rule: &&String| target.as_ref().is_some_and(|url| is_about(rule, url));
-        let rule = self.connect_to.iter().find(applies).map(|rule| completed(rule, target.as_ref()));
-        if connection.connect_to.is_none() {
-            let rule = rule.map(|rule| ConnectTo::parse(&rule)).transpose();
-            connection.connect_to = with_flag("--connect-to", rule)?;
+    /// Puts everything into `flags`, unless they have it already. Returns the URL.
+    pub(super) fn apply(
+        mut self,
+        flags: &mut OverrideArgs,
+        files: &mut InputFiles,
+    ) -> Result<String, UserError> {
+        let url = self.url()?;
+        let fixed = url.split("${").next().unwrap_or_default();
+        let target = TargetUrl::parse(fixed).ok();
+        self.imply_cookies(target.as_ref(), files)?;
+        if self.compressed {
+            self.imply("Accept-Encoding", CODINGS.to_owned());
         }
-        connection.proxy = connection.proxy.take().or(self.proxy);
+        let is_json = self.body.is_json;
+        self.imply("Accept", if is_json { "application/json" } else { "*/*" }.to_owned());
+        let request = &mut flags.request;
+        let mut method = if self.head { Some("HEAD") } else { None };
+        if let Some(data) = self.body.bytes.take() {
+            let kind = if is_json { "json" } else { "x-www-form-urlencoded" };
+            self.imply("Content-Type", format!("application/{kind}"));
+            if !request.has_body() {
+                request.raw_body = Some(data);
+            }
+            method = Some("POST");
+        }
+        if !self.form.0.parts.is_empty() && !request.has_body() {
+            request.parts = Some(std::mem::take(&mut self.form.0));
+            method = Some("POST");
+        }
+        if let Some(user) = self.user.take().filter(|_| !self.decides("authorization")) {
+            let user = if user.contains(':') { user } else { format!("{user}:") };
+            let user = if user.starts_with('@') { TextOrFile::Text(user) } else { credentials(&user)? };
+            request.basic = request.basic.take().or(Some(user));
+        }
+        let method = self.method.take().or(method.map(str::to_owned));
+        let message = &mut request.message;
+        message.method = message.method.take().or(method);
+        let implied = std::mem::take(&mut self.implied).into_iter();
+        let implied = implied.filter(|(name, _)| !self.decides(name));
+        let implied: Vec<_> = implied.map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
+        let typed = &message.header;
+        let own = implied.into_iter().chain(std::mem::take(&mut self.headers));
+        let own = own.filter(|(name, _)| !typed.iter().any(|header| header.is(name)));
+        let own: Vec<_> = own.map(|(name, value)| HeaderArg::Line(name, value)).collect();
+        message.header.splice(0..0, own);
+        request.no_user_agent = self.removed.iter().any(|name| name == "user-agent");
+        request.follow = self.location.then(|| self.max_redirects.unwrap_or(FOLLOW));
+        self.connect(target.as_ref(), flags)?;
+        Ok(url)
+    }
+
+    /// Joins the cookies of `-b`, from files first.
+    fn imply_cookies(&mut self, target: Option<&TargetUrl>, files: &mut InputFiles) -> Result<(), UserError> {
+        let mut all = Vec::new();
+        for path in &self.cookie_files {
+            let text = files.text("--curl: -b", path)?;
+            all.extend(target.map(|url| cookies::for_url(&text, url)).unwrap_or_default());
+        }
+        all.append(&mut self.cookies);
+        self.imply("Cookie", all.join("; "));
+        Ok(())
+    }
+
+    /// The options of connections and TLS.
+    fn connect(self, target: Option<&TargetUrl>, flags: &mut OverrideArgs) -> Result<(), UserError> {
+        let connection = &mut flags.connection;
+        connection.closing.no_keepalive |= self.close;
         connection.ip = connection.ip.or(self.ip);
-        connection.http = connection.http.or(self.http10.then_some(HttpVersion::Http10));
         let [timeout, connect_timeout] = self.timeouts;
         flags.load.timeout = flags.load.timeout.or(timeout);
         flags.load.connect_timeout = flags.load.connect_timeout.or(connect_timeout);
+        let Some(target) = target else { return Ok(()) };
+        if connection.connect_to.is_none() {
+            connection.connect_to = self.detours.for_url(target)?;
+        }
+        if connection.proxy.is_none() {
+            connection.proxy = self.proxy.for_url(target)?;
+        }
+        if let Some((version, upgrades)) = self.http.filter(|_| connection.http.is_none()) {
+            if upgrades && !target.tls {
+                let hint = "--http2-prior-knowledge in the command, or --http1.1";
+                return Err(bad("--http2 asks for an upgrade of http://, which is not supported", hint));
+            }
+            connection.http = Some(version);
+        }
         // curl ignores the options of TLS where there is none.
-        if target.is_some_and(|url| url.tls) {
+        if target.tls {
             flags.tls.add(self.insecure, self.pem);
         }
         Ok(())
     }
 }
 
-/// Whether a rule `HOST:PORT:TO:PORT` of curl is about `url`; an empty part or `*` is about all.
-fn is_about(rule: &str, url: &TargetUrl) -> bool {
-    let mut parts = rule.split(':');
-    let (host, port) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    (matches!(host, "" | "*") || host.eq_ignore_ascii_case(&url.host))
-        && (port.is_empty() || port == url.port.to_string())
-}
-
-/// Fills in the empty parts of a rule.
-fn completed(rule: &str, url: Option<&TargetUrl>) -> String {
-    let Some(url) = url else { return rule.to_owned() };
-    let (host, port) = (url.authority(), url.port.to_string());
-    let host = host.trim_end_matches(&format!(":{port}"));
-    let to = rule.splitn(3, ':').nth(2).unwrap_or_default();
-    let (to_host, to_port) = to.rsplit_once(':').unwrap_or((to, ""));
-    let or = |part: &str, other: &str| if part.is_empty() { other.to_owned() } else { part.to_owned() };
-    format!("{host}:{port}:{}:{}", or(to_host, host), or(to_port, &port))
-}
-
-/// The bytes of `-d` and its like.
-fn data(meaning: Meaning, value: Vec<u8>, files: &mut InputFiles) -> Result<Vec<u8>, UserError> {
-    let path = value.strip_prefix(b"@").filter(|_| meaning != Meaning::DataRaw);
-    let Some(path) = path else { return Ok(value) };
-    let mut bytes = files.part("--curl: -d", Path::new(String::from_utf8_lossy(path).as_ref()))?;
-    if meaning == Meaning::Data {
-        bytes.retain(|byte| !b"\r\n\0".contains(byte));
+/// Parses seconds with decimals; 0 is no limit.
+fn seconds(option: &str, text: &str) -> Result<Option<Nanos>, UserError> {
+    if text.parse::<f64>() == Ok(0.0) {
+        return Ok(None);
     }
-    Ok(bytes)
-}
-
-/// `CONTENT`, `=CONTENT`, `NAME=CONTENT`, `@FILE` or `NAME@FILE`; the content is encoded.
-fn urlencoded(text: &str, files: &mut InputFiles) -> Result<Vec<u8>, UserError> {
-    let (name, content) = match text.find(['=', '@']) {
-        Some(at) if text[at..].starts_with('=') => (&text[..at], text.as_bytes()[at + 1..].to_vec()),
-        Some(at) => (&text[..at], files.part("--curl: --data-urlencode", Path::new(&text[at + 1..]))?),
-        None => ("", text.as_bytes().to_vec()),
-    };
-    let mut out = name.as_bytes().to_vec();
-    if !name.is_empty() {
-        out.push(b'=');
-    }
-    for byte in content {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(byte),
-            _ => out.extend(format!("%{byte:02X}").as_bytes()),
-        }
-    }
-    Ok(out)
+    with_flag(option, parse_duration_positive(&format!("{text}s"))).map(Some)
 }

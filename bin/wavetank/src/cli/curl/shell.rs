@@ -2,6 +2,8 @@
 
 use wavetank_units::UserError;
 
+use super::error::bad;
+
 /// Splits a command as a shell does. Arguments are bytes, because `$'\xff'` may be any byte.
 ///
 /// # Errors
@@ -10,10 +12,6 @@ pub(super) fn split(text: &str) -> Result<Vec<Vec<u8>>, UserError> {
     let mut reader = Reader { rest: text.chars().collect(), at: 0, words: Vec::new(), word: None };
     reader.all()?;
     Ok(reader.words)
-}
-
-fn bad(message: &str, hint: &str) -> UserError {
-    UserError::usage("bad_curl", format!("--curl: {message}"), hint)
 }
 
 struct Reader {
@@ -43,22 +41,17 @@ impl Reader {
     fn all(&mut self) -> Result<(), UserError> {
         while let Some(letter) = self.next() {
             match letter {
-                ' ' | '\t' | '\n' | '\r' => self.words.extend(self.word.take()),
+                ' ' | '\t' | '\r' => self.words.extend(self.word.take()),
+                '\n' => self.line_end()?,
+                '#' if self.word.is_none() => self.skip_line(),
                 '\'' => self.single()?,
                 '"' => self.double()?,
                 '$' if self.peek() == Some('\'') => {
                     self.next();
                     self.ansi()?;
                 }
-                '\\' => match self.next() {
-                    Some('\n') | None => {}
-                    Some('\r') if self.peek() == Some('\n') => drop(self.next()),
-                    Some(other) => self.push(other),
-                },
-                '^' if matches!(self.peek(), Some('"' | '\n' | '\r')) => {
-                    let hint = "in the developer tools: Copy as cURL (bash), or (POSIX)";
-                    return Err(bad("the command is quoted for Windows", hint));
-                }
+                '\\' if self.ends_line() => self.skip_line(),
+                '\\' => self.next().into_iter().for_each(|other| self.push(other)),
                 '|' | ';' | '<' | '>' => return Err(second_command()),
                 '&' if self.word.is_none() => return Err(second_command()),
                 '`' => return Err(expanded("`")),
@@ -68,6 +61,30 @@ impl Reader {
         }
         self.words.extend(self.word.take());
         Ok(())
+    }
+
+    /// Whether only blanks are left in the line. A backslash before them was meant for its end.
+    fn ends_line(&self) -> bool {
+        let line = self.rest[self.at..].iter().take_while(|letter| **letter != '\n');
+        line.into_iter().all(|letter| letter.is_whitespace())
+    }
+
+    fn skip_line(&mut self) {
+        while self.next().is_some_and(|letter| letter != '\n') {}
+    }
+
+    /// The command ends with its line, unless the next line begins with an option: then the
+    /// backslash between them was lost.
+    fn line_end(&mut self) -> Result<(), UserError> {
+        self.words.extend(self.word.take());
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.next();
+        }
+        match self.peek() {
+            None | Some('-' | '#') => Ok(()),
+            Some(_) if self.words.is_empty() => Ok(()),
+            Some(_) => Err(second_command()),
+        }
     }
 
     fn single(&mut self) -> Result<(), UserError> {
@@ -186,17 +203,17 @@ impl Reader {
     }
 }
 
-fn open(quote: &str) -> UserError {
-    bad(&format!("a quote ({quote}) is not closed"), "give the whole command, as it was copied")
+pub(super) fn open(quote: &str) -> UserError {
+    bad(format!("a quote ({quote}) is not closed"), "give the whole command, as it was copied")
 }
 
-fn second_command() -> UserError {
+pub(super) fn second_command() -> UserError {
     bad("there is more than one command", "give one curl command alone, without pipes and redirections")
 }
 
 fn expanded(what: &str) -> UserError {
     bad(
-        &format!("`{what}` is for a shell to expand, and no shell reads this"),
+        format!("`{what}` is for a shell to expand, and no shell reads this"),
         "write the value, or a template: ${uuid()}, ${secret:NAME}; a dollar as it is in single quotes",
     )
 }
@@ -222,6 +239,9 @@ mod tests {
         check(r"$'a\'b\n\u0021\x41\101\ud83d\ude00\q'", &["a'b\n!AA😀\\q"]);
         check("\"${uuid()}\" '${a}' $ '$HOME'", &["${uuid()}", "${a}", "$", "$HOME"]);
         check("curl a \\\r\n b", &["curl", "a", "b"]);
+        check("curl a \\  \n  -X PUT", &["curl", "a", "-X", "PUT"]);
+        check("# saved\n\ncurl a\n  -k\n# end\n", &["curl", "a", "-k"]);
+        check("curl http://a/#b -#", &["curl", "http://a/#b", "-#"]);
     }
 
     #[test]
@@ -237,7 +257,7 @@ mod tests {
             ("curl $HOME", "`$H`"),
             ("curl \"$(date)\"", "`$(`"),
             ("curl `date`", "no shell"),
-            ("curl ^\"http://x^\"", "Windows"),
+            ("curl a\ncurl b", "more than one command"),
             (r"curl $'\u'", "number"),
             (r"curl $'\xz'", "hexadecimal"),
         ] {
