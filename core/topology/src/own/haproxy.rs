@@ -1,6 +1,6 @@
 //! [`read_haproxy`]: what a configuration of `HAProxy` names.
 
-use super::{SyslogTarget, split_port};
+use super::{Account, SyslogTarget, split_port};
 
 /// The path of a page of statistics that names none.
 const STATS_PATH: &str = "/haproxy?stats";
@@ -29,6 +29,8 @@ pub struct HaproxyConfig {
     pub syslog: Vec<SyslogTarget>,
     /// The folder that the program moves its root to.
     pub chroot: Option<String>,
+    /// Who it becomes, and who its sockets belong to.
+    pub accounts: Vec<Account>,
     /// Paths of its statistics sockets.
     pub stats_sockets: Vec<String>,
     /// `maxconn` of `global`, with its line from 1.
@@ -83,7 +85,18 @@ pub fn read_haproxy(text: &str) -> HaproxyConfig {
             }
             (_, "log", to) => config.syslog.extend(SyslogTarget::read(to)),
             ("global", "chroot", to) => config.chroot = Some(to.to_owned()),
-            ("global", "stats", "socket") => config.stats_sockets.push(word(2).to_owned()),
+            ("global", "stats", "socket") => {
+                config.stats_sockets.push(word(2).to_owned());
+                let named =
+                    |name: &str| words.iter().position(|one| one == name).map(|at| word(at + 1).to_owned());
+                config.accounts.push(Account { user: named("user"), group: named("group") });
+            }
+            ("global", "user", name) => {
+                config.accounts.push(Account { user: Some(name.to_owned()), group: None });
+            }
+            ("global", "group", name) => {
+                config.accounts.push(Account { user: None, group: Some(name.to_owned()) });
+            }
             ("global", "maxconn", number) => config.maxconn = counted(number, index),
             ("global", "nbthread", number) => config.threads = number.parse().ok(),
             ("global", "no", "strict-limits") => config.is_lenient = true,

@@ -12,6 +12,15 @@ pub use nginx::{NginxConfig, StatusPage, read_nginx};
 
 use std::net::IpAddr;
 
+/// A user and a group that a program becomes, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// The user.
+    pub user: Option<String>,
+    /// The group.
+    pub group: Option<String>,
+}
+
 /// The port of syslog over UDP.
 pub const SYSLOG_PORT: u16 = 514;
 

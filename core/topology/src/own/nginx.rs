@@ -1,6 +1,6 @@
 //! [`read_nginx`]: what one file of an nginx configuration names.
 
-use super::{SyslogTarget, split_port};
+use super::{Account, SyslogTarget, split_port};
 
 /// Maximum depth of blocks that is followed.
 const DEPTH_MAX: usize = 32;
@@ -20,6 +20,8 @@ pub struct NginxConfig {
     pub status: Option<StatusPage>,
     /// Whether it sets `daemon` itself.
     pub says_daemon: bool,
+    /// Who its workers are.
+    pub account: Option<Account>,
 }
 
 /// A page with nginx's counters.
@@ -57,6 +59,11 @@ fn collect(directives: &[Directive], config: &mut NginxConfig) {
         match (words[0].as_str(), argument) {
             ("include", Some(file)) => config.includes.push(file.to_owned()),
             ("daemon", Some(_)) => config.says_daemon = true,
+            ("user", Some(user)) if config.account.is_none() => {
+                // Without a group, it is the one with the user's name.
+                let group = Some(words.get(2).map_or(user, String::as_str).to_owned());
+                config.account = Some(Account { user: Some(user.to_owned()), group });
+            }
             ("error_log", Some(to)) => log(to, &mut config.error_logs, &mut config.syslog),
             ("access_log", Some(to)) => log(to, &mut config.access_logs, &mut config.syslog),
             ("server", None) if config.status.is_none() => config.status = status(block),
@@ -184,6 +191,10 @@ server { listen 80; error_log syslog:server=unix:/dev/log; access_log /srv/\"a\"
 location ~ \\.php$ { set $x \"${y}a\"; error_log stderr; access_log off; } }\n  daemon off;\n}\n";
         let found = read_nginx(text);
         assert_eq!(found.error_logs, ["/var/log/nginx/error.log"]);
+        let account = |text: &str| read_nginx(text).account.map(|one| (one.user, one.group));
+        let named = |name: &str| Some(name.to_owned());
+        assert_eq!(account("user nginx; events {}"), Some((named("nginx"), named("nginx"))));
+        assert_eq!(account("user web www;"), Some((named("web"), named("www"))));
         assert_eq!(found.access_logs, ["/srv/\"a\".log"]);
         assert_eq!(found.includes, ["conf.d/*.conf"]);
         let local = [SyslogTarget::Local(5140), SyslogTarget::Socket("/dev/log".to_owned())];

@@ -5,6 +5,7 @@
 //! the machine are found by trying them in a temporary namespace (`kernel`), before anything of a
 //! lab exists.
 
+mod accounts;
 mod carrier;
 mod confine;
 mod etc;
@@ -154,6 +155,10 @@ fn furnish_itself(lab: &Lab, host: usize, mark: &LabTag, file: &str) -> Result<(
     etc::write_file("/etc/hosts", &names::hosts_file(lab, host), 0o644)?;
     etc::write_file("/etc/resolv.conf", names::RESOLV_CONF, 0o644)?;
     etc::write_file("/etc/hostname", &format!("{}\n", this.name), 0o644)?;
+    if let Some((users, groups)) = accounts::completed(this) {
+        etc::write_file("/etc/group", &groups, 0o644)?;
+        etc::write_file("/etc/passwd", &users, 0o644)?;
+    }
     for file in &this.files {
         etc::write_file(&file.path, &file.text, file.mode)?;
     }

@@ -43,9 +43,10 @@ fn logged(place: &Place, service: &str, parts: &[&str]) {
     assert!(there.is_some(), "not all of {parts:?}: {}", place.lab(&["logs", "lb1", service]).run());
 }
 
-/// A configuration in the form of a distribution's: relative names, modules, logs, a user of its
-/// own folder.
+/// A configuration in the form of a distribution's: relative names, modules, logs, a user that
+/// this machine does not have.
 pub(crate) const NGINX: &str = "\
+user of-no-machine;
 pid /run/nginx.pid;
 error_log /var/log/nginx/site/error.log;
 include modules.d/*.conf;
@@ -116,7 +117,7 @@ global
   log /dev/log local0
   log 127.0.0.1 local1 notice
   chroot /var/lib/haproxy
-  stats socket /run/haproxy/admin.sock mode 660 level admin
+  stats socket /run/haproxy/admin.sock mode 660 level admin group of-no-machine
   daemon
 defaults
   mode http
