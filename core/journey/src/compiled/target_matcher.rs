@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{Plan, Secret, Target};
+use wavetank_plan::{Plan, Secret, Target, TargetUrl};
 
 use crate::redirect::HttpUrl;
 
@@ -93,6 +93,18 @@ impl TargetOrigin {
     fn is(&self, place: &HttpUrl) -> bool {
         let named = || [&self.named, &self.url].into_iter().flatten().any(|one| one.same_origin(place));
         let address = |(host, port): &(String, u16)| host == place.host() && *port == place.port();
-        place.is_tls() == self.tls && (named() || self.addresses.iter().any(address))
+        place.is_tls() == self.tls
+            && (named() || self.addresses.iter().any(address) || self.is_by_loopback(place))
+    }
+
+    /// Whether `place` is this host by another of its names: `localhost` for a target at a loopback
+    /// address, or the loopback address for the target `localhost`. Other addresses, such as
+    /// 127.0.0.2, may belong to other servers.
+    fn is_by_loopback(&self, place: &HttpUrl) -> bool {
+        let is_address = |host: &str| matches!(host, "127.0.0.1" | "[::1]");
+        let is_name = |url: &HttpUrl| TargetUrl::is_localhost(url.host());
+        let here = |(host, port): &(String, u16)| is_address(host) && *port == place.port();
+        let by_name = is_name(place) || (is_address(place.host()) && self.url.as_ref().is_some_and(is_name));
+        by_name && self.addresses.iter().any(here)
     }
 }

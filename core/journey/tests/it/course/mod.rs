@@ -193,6 +193,9 @@ fn a_redirect_leads_to_targets_of_the_plan_only() {
     check("/x", Some(0));
     check("http://SHOP.org:80/x", Some(0));
     check("http://127.0.0.1/x", Some(0));
+    check("http://localhost/x", Some(0));
+    check("http://localhost:81/x", None);
+    check("http://127.0.0.2/x", None);
     check("http://static.org/x", Some(1));
     check("http://10.0.0.7:8080/x", Some(1));
     check("https://pay.shop.org/x", Some(2));
