@@ -204,7 +204,7 @@ const fn hint(class: ErrorClass) -> &'static str {
         ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",
         ErrorClass::Reset => "look for crashes, full queues and timeouts in the server's own log",
         ErrorClass::ClosedEarly => {
-            "the server closed the connection within a response: check its log and its timeouts"
+            "the server closed the connection within a response: check its log and its timeouts; if it never responds, does the port speak TLS (https://) or HTTP/2 (--http 2)?"
         }
         ErrorClass::RequestTimeout => {
             "raise --timeout if such answers are right, else the server is stuck or overloaded"
@@ -251,7 +251,9 @@ pub(crate) fn all_failed(
     let text = description_for_run(case, class);
     // The statuses themselves are the best evidence.
     let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
-    let evidence = std::iter::once(evidence).chain(statuses).collect::<Vec<_>>().join(" · ");
+    // What was wrong with the response is not in the description.
+    let fault = detail.filter(|_| class == ErrorClass::Protocol).map(str::to_owned);
+    let evidence = std::iter::once(evidence).chain(statuses).chain(fault).collect::<Vec<_>>().join(" · ");
     Finding {
         fix: Vec::new(),
         code: class.name(),

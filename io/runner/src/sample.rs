@@ -49,7 +49,7 @@ impl SampleStore {
 /// Keeps the detail of a failed request if it is the first of its class and the hint depends on it.
 pub fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
     let Some(detail) = detail else { return };
-    let telling = class == ErrorClass::Tls
+    let telling = matches!(class, ErrorClass::Tls | ErrorClass::Protocol)
         || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
             .iter()
             .any(|text| detail.contains(text));

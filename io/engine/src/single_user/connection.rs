@@ -14,7 +14,7 @@ use wavetank_plan::{Close, Plan};
 use wavetank_quic::Quic;
 use wavetank_tunnel::Tunnels;
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{Eof, Limits, ParseError, ResponseEnd, ResponseReader, ResponseSink};
+use wavetank_wire::h1::{Eof, Limits, ResponseEnd, ResponseReader, ResponseSink};
 use wavetank_wire::streams::StreamClient;
 
 use super::messages::LineMessages;
@@ -27,9 +27,6 @@ use crate::sources::Sources;
 const LOOK_AROUND: Nanos = Nanos::from_millis(50);
 /// The maximum size of the start of a response that is kept, to show what was wrong with it.
 const SEEN_BYTES_MAX: usize = 4_096;
-/// The first byte of a TLS record that contains an alert (RFC 8446 §5.1).
-const ALERT: u8 = 21;
-const TLS_MAJOR: u8 = 3;
 
 /// Opens connections.
 pub(crate) struct Connector<'a> {
@@ -224,7 +221,7 @@ impl<'a> Connector<'a> {
                     hearing.first_byte.get_or_insert_with(|| self.clock.now());
                     hearing.observe(driver.received(len));
                     let progress = reader.read(driver.received(len), sink);
-                    let progress = progress.map_err(|fault| hearing.of_fault(fault))?;
+                    let progress = progress.map_err(failure::protocol_failure)?;
                     if let Some(answer) = progress.answer {
                         return Ok((answer, progress.consumed < len));
                     }
@@ -305,16 +302,5 @@ impl ResponseCapture {
             return Failure::detailed(ErrorClass::RequestTimeout, what);
         }
         failure
-    }
-
-    /// Returns the failure for a fault of the response. A TLS alert (RFC 8446 §6) is the response
-    /// of a TLS port to a client that does not use TLS.
-    fn of_fault(&self, fault: ParseError) -> Failure {
-        match self.seen[..] {
-            [ALERT, TLS_MAJOR, ..] => {
-                Failure::detailed(ErrorClass::Protocol, "the response is a TLS alert, not HTTP")
-            }
-            _ => failure::protocol_failure(fault),
-        }
     }
 }

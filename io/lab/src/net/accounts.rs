@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_missing_is_added_once() {
+    fn missing_accounts_are_added_once() {
         let account = |user: Option<&str>, group: Option<&str>| Account {
             user: user.map(str::to_owned),
             group: group.map(str::to_owned),

@@ -105,7 +105,7 @@ fn one_of_two_schemes_is_wrong() {
     let ours = Ours::start("--threads 1");
     let plain = ours.trial.load(&ours.url("http", "/"), ["-n", "3"]).run();
     let result = plain.expect_exit(1).result();
-    assert!(result.text("probe.error").contains("TLS alert"), "{result}");
+    assert!(result.text("probe.error").contains("speaks TLS, not plain HTTP"), "{result}");
     assert!(result.at("findings").to_string().contains("https:// instead of http://"), "{result}");
 
     let serve = Serve::start(&Program::new(env!("CARGO_BIN_EXE_wavetank")), &[]);
