@@ -60,7 +60,6 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     if class == ErrorClass::Status {
         evidence.extend(error_class_text::unexpected_statuses(case));
     }
-    evidence.extend(when(case, class));
     let fault = case.fault(class);
     evidence.extend(fault.map(str::to_owned));
     let evidence = evidence.join(" · ");
@@ -78,6 +77,11 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     }
 }
 
+/// Returns when requests failed with each of the most frequent classes.
+pub(crate) fn times(case: &RuleInput<'_>) -> impl Iterator<Item = String> {
+    case.classes().into_iter().take(CLASSES_MAX).filter_map(|(class, _)| when(case, class))
+}
+
 /// Returns when requests failed with `class`, unless they did in most of the time. A closed load
 /// fails much more often in an outage than it succeeds otherwise, so that counts do not show how
 /// long the outage was.
@@ -87,7 +91,9 @@ fn when(case: &RuleInput<'_>, class: ErrorClass) -> Option<String> {
     let rare = time.length.0.saturating_mul(2) <= times.measured().0;
     rare.then(|| {
         let FailureTime { from, until, length } = time;
-        format!("in {length} of {}, between {from} and {until}", times.measured())
+        let what = error_class_text::description_for_run(case, class);
+        let measured = times.measured();
+        format!("requests failed in {length} of {measured}, between {from} and {until}: {what}")
     })
 }
 

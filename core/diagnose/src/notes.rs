@@ -5,7 +5,7 @@ use wavetank_plan::MaxOpenLimit;
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Finding, fleet, format};
+use crate::{Finding, failures, fleet, format};
 
 /// Steal from this share of CPU time on is more than a circumstance.
 const STEAL_MAX: f64 = 0.05;
@@ -30,6 +30,7 @@ pub(crate) fn notes(case: &RuleInput<'_>, doubts: &[Finding], unchanged: bool) -
     }
     notes.extend(stood_still(case, doubts));
     notes.extend(unanswered(case));
+    notes.extend(failures::times(case));
     notes.extend(lowered(case));
     notes.extend(at_max_open(case));
     notes.extend(apart(case));
