@@ -69,8 +69,6 @@ impl<'n, G: Grammar> MapReader<'n, G> {
             G::ADVICE.merge.to_owned()
         } else if let Some(meant) = suggestions::suggest_key::<G>(word, names()) {
             meant
-        } else if let Some(homes) = Some(G::homes(word)).filter(|homes| !homes.is_empty()) {
-            format!("`{word}` belongs to {}", homes.join(", or to "))
         } else {
             format!("{what} has: {}", names().collect::<Vec<_>>().join(", "))
         };

@@ -10,12 +10,26 @@ pub fn suggest_key<'k, G: Grammar>(
     known: impl Iterator<Item = &'k str> + Clone,
 ) -> Option<String> {
     // What another tool calls a key is closer than a key that is spelled alike.
-    let synonym = G::SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word));
-    if let Some((_, synonym)) = synonym {
-        let first = synonym.split([':', ' ']).next().unwrap_or(synonym);
-        if known.clone().any(|key| key == first) {
-            return Some(format!("here it is called {synonym}"));
-        }
+    if let Some((first, synonym)) = synonym::<G>(word)
+        && known.clone().any(|key| key == first)
+    {
+        return Some(format!("here it is called {synonym}"));
+    }
+    // The same holds for a key of another place.
+    let elsewhere = |word: &str| Some(G::homes(word)).filter(|homes| !homes.is_empty());
+    if let Some(homes) = elsewhere(word) {
+        return Some(format!("`{word}` belongs to {}", homes.join(", or to ")));
+    }
+    if let Some((first, synonym)) = synonym::<G>(word)
+        && let Some(homes) = elsewhere(first)
+    {
+        return Some(format!("here it is called {synonym}, and belongs to {}", homes.join(", or to ")));
     }
     did_you_mean(word, known).map(|near| format!("did you mean {near}?"))
+}
+
+/// Returns what a key of another tool is called here: the key, and the key with more of its use.
+fn synonym<G: Grammar>(word: &str) -> Option<(&'static str, &'static str)> {
+    let (_, synonym) = G::SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(word))?;
+    Some((synonym.split([':', ' ']).next().unwrap_or(synonym), synonym))
 }

@@ -2,18 +2,39 @@
 
 use super::Op;
 
+/// What other tools call the time of a response.
+const TIMES: [&str; 7] = [
+    "latency",
+    "response_time",
+    "response time",
+    "duration",
+    "time",
+    "http_req_duration",
+    "http_req_waiting",
+];
+
 /// Returns the condition with this subject, operator and rest as it is written here; `None` if the
 /// subject is not a term of another tool, or the value does not fit it.
 pub(super) fn translated(subject: &str, op: Op, rest: &str) -> Option<String> {
     let (value, tail) = rest.split_once(' ').map_or((rest, String::new()), |(value, tail)| {
-        // `1 %` is one value.
-        if tail == "%" { (rest, String::new()) } else { (value, format!(" {tail}")) }
+        // `1 %` and `5 ms` are one value.
+        if matches!(tail, "%" | "ns" | "us" | "µs" | "ms" | "s" | "m" | "h") {
+            (rest, String::new())
+        } else {
+            (value, format!(" {tail}"))
+        }
     });
     let value = value.replace(' ', "");
     let name = subject.to_ascii_lowercase();
     // k6 names the metric first: `http_req_duration: p(95)<500`.
     let (metric, name) =
         name.split_once(':').map_or(("", name.as_str()), |(metric, name)| (metric, name.trim()));
+    // `latency p99`, `p99 of response time`: the statistic is enough.
+    let (metric, name) = match name.split_once(' ') {
+        Some((first, last)) if TIMES.contains(&first) => (first, last),
+        Some((first, rest)) if TIMES.contains(&rest.trim_start_matches("of ")) => (rest, first),
+        _ => (metric, name),
+    };
     if metric == "http_reqs" || metric == "iterations" {
         return Some(format!("done_rate {} {}{tail}", op.sign(), per_second(&value)?));
     }
