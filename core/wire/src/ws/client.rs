@@ -4,7 +4,7 @@ use super::close::CloseCode;
 use super::deflate::Deflater;
 use super::error::Fault;
 use super::frame::{MessageKind, Opcode, write_frame};
-use super::handshake::{Offer, head_length, parse_head};
+use super::handshake::{Offer, head_length, parse_head, unfold};
 use super::message_reader::{Control, Limits, MessageReader, MessageSink};
 use crate::h1::ResponseHead;
 
@@ -194,6 +194,7 @@ impl Client {
             if length > self.limits.head_bytes_max {
                 return Err(Fault::HeadTooLarge);
             }
+            unfold(&mut self.head[..length]);
             let head = parse_head(&self.head[..length]).ok_or(Fault::NotHttp)?;
             let State::Upgrading(offer) = &self.state else { return Ok(None) };
             match head.status {

@@ -197,6 +197,16 @@ pub(super) fn head_length(bytes: &[u8]) -> Option<usize> {
     memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4)
 }
 
+/// Overwrites the line ends inside folded fields with blanks (RFC 9112 §5.2).
+pub(super) fn unfold(head: &mut [u8]) {
+    let start = memchr::memchr(b'\n', head).map_or(head.len(), |end| end + 1);
+    for at in start..head.len().saturating_sub(2) {
+        if head[at..].starts_with(b"\r\n") && matches!(head[at + 2], b' ' | b'\t') {
+            head[at..at + 2].fill(b' ');
+        }
+    }
+}
+
 /// Parses the head of a response; `None`: it is not HTTP/1.
 pub(super) fn parse_head(raw: &[u8]) -> Option<ResponseHead<'_>> {
     let end = memchr::memchr(b'\n', raw)?;

@@ -163,6 +163,8 @@ fn responses_to_an_upgrade() {
     ok("", "upgraded;");
     ok("Sec-WebSocket-Protocol: chat\r\n", "upgraded;");
     ok("Sec-WebSocket-Extensions: permessage-deflate; server_max_window_bits=12\r\n", "upgraded;");
+    ok("X-Long: a\r\n b\r\nSec-WebSocket-Protocol:\r\n\tcha\r\n", "WrongSubprotocol");
+    ok("X-Long: a\r\n b\r\nSec-WebSocket-Protocol:\r\n\tchat\r\n", "upgraded;");
     ok("Sec-WebSocket-Protocol: cha\r\n", "WrongSubprotocol");
     ok("Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits=9\r\n", "WrongExtension");
     ok("Sec-WebSocket-Extensions: x-webkit-deflate-frame\r\n", "WrongExtension");
@@ -170,6 +172,8 @@ fn responses_to_an_upgrade() {
     check(upgrading, &[reply("").as_bytes(), b"\x81\x02hi"].concat(), "upgraded;Text hi;");
     let early = [b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n", reply("").as_bytes()].concat();
     check(upgrading, &early, "upgraded;");
+    let folded = reply("").replace("Accept: ", "Accept:\r\n ");
+    check(upgrading, folded.as_bytes(), "upgraded;");
     check(upgrading, reply("").replace(&accept, "x").as_bytes(), "WrongAccept");
     check(upgrading, reply("").replace("WebSocket", "h2c").as_bytes(), "NoUpgrade");
     check(upgrading, b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", "refused 404;");
