@@ -25,6 +25,14 @@ pub fn reflected(experiment: &Experiment, options: &RunOptions) -> Result<PemFil
         return Err(UserError::usage("bad_proto", message, "target: grpc://HOST:PORT"));
     };
     let url = TargetUrl { protocol: UrlProtocol::Http, path: "/".to_owned(), ..one.url.value.clone() };
+    if experiment.http.proxy.is_some() || options.proxy.is_some() {
+        let message = "a server cannot be asked for its gRPC services through a proxy";
+        return Err(UserError::usage(
+            "conflict",
+            message,
+            "describe the services: --proto FILE, or grpc: {proto: FILE}",
+        ));
+    }
     let host = Host::inspect()?;
     let mut conversation = Reflection::new();
     while let Some((path, body)) = conversation.next_request() {

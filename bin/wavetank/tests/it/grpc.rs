@@ -275,8 +275,9 @@ fn reflection_replaces_files() {
 fn what_reflection_lacks_is_reported() {
     let serve = Serve::start(&Program::new(PROGRAM), &[]);
     let harness = RunHarness::new(PROGRAM);
-    let check = |url: &str, expected: &str| {
-        let outcome = harness.load(url, ["-n", "1"]).run();
+    let check = |words: &str, expected: &str| {
+        let (url, more) = words.split_once(' ').unwrap_or((words, ""));
+        let outcome = harness.load(url, ["-n", "1"].into_iter().chain(more.split_whitespace())).run();
         outcome.expect_exit(2);
         assert!(outcome.to_string().contains(expected), "{expected}: {outcome}");
     };
@@ -287,4 +288,5 @@ fn what_reflection_lacks_is_reported() {
     });
     check(&format!("{}a.B/C", server.url().replace("http://", "grpc://")), "reflection");
     check("grpc://127.0.0.1:1/a.B/C", "cannot ask 127.0.0.1:1");
+    check("grpc://127.0.0.1:1/a.B/C --proxy http://127.0.0.1:2", "through a proxy");
 }
