@@ -63,7 +63,7 @@ impl<D: Driver> Tunnels<D> {
         self.advance_handshake(id);
     }
 
-    /// Tells the caller how far the connection of each stream on it is.
+    /// Reports to the caller how far the connection of each stream on it is.
     fn advance_handshake(&mut self, id: ConnId) {
         let Some(own) = carrier_mut(&mut self.carriers, id) else { return };
         let (is_connected, is_secured, live) = (own.is_connected, own.is_secured, own.live.clone());

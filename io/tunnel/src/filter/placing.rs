@@ -96,7 +96,7 @@ impl<D: Driver> Tunnels<D> {
         }
     }
 
-    /// Tells the caller how far a stream's connection is.
+    /// Reports to the caller how far a stream's connection is.
     pub(super) fn report_progress(&mut self, id: ConnId, is_connected: bool, is_secured: bool) {
         let Some(tunnel) = self.table.get_mut(id) else { return };
         if is_connected && !std::mem::replace(&mut tunnel.is_connected, true) {
