@@ -23,6 +23,8 @@ const SWAPPED_PAGES_MIN: u64 = 1_000;
 
 /// Rules about programs that accept connections, which say nothing of a host that sends the load.
 const OF_SERVERS: [&str; 2] = ["syn_queue_full", "delayed_acks"];
+/// Most delayed acknowledgements of one response: those of its writes at both ends.
+const DELAYED_ACKS_MAX: u64 = 4;
 
 const RULES: [Rule; 14] = [
     Rule {
@@ -165,8 +167,10 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let own = senders.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
     let own = own.max_by_key(|(_, most)| *most);
     let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
-    // Acknowledgements are delayed in any idle connection; one for each request is a pattern.
-    let each_request = rule.code != "delayed_acks" || most >= hosts.case.judged.counters.done / 2;
+    // Acknowledgements are delayed in any idle connection; one for each request is a pattern. Far
+    // more are those of other programs.
+    let done = hosts.case.judged.counters.done;
+    let each_request = rule.code != "delayed_acks" || (done / 2..=done * DELAYED_ACKS_MAX).contains(&most);
     // Where no request was sent, programs of others are the slow ones.
     let has_sent = rule.code != "slow_reader" || hosts.case.judged.counters.sent > 0;
     let waiting = if rule.code == "slow_reader" { hosts.waiting_for_receivers() } else { None };
