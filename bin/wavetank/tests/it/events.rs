@@ -193,7 +193,6 @@ fn conflicts_are_explained() {
         outcome.expect_exit(2);
         assert!(outcome.stderr.contains(message), "{outcome}");
     };
-    check("sse://127.0.0.1:1/ --http 2", "HTTP/1.1");
     check("sse://127.0.0.1:1/ --no-keepalive", "any number of messages");
     check("sse://127.0.0.1:1/ -X POST", "always opened by GET");
     check("sse://127.0.0.1:1/ --body x", "sends nothing");
