@@ -26,7 +26,7 @@ const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
 const THREADS_PER_CPU: usize = 1;
 /// The same for end-to-end tests, which mostly wait for programs and clocks (measured: 367 s of CPU
 /// time in 1,800 s of tests).
-const END_TO_END_THREADS_PER_CPU: usize = 3;
+const END_TO_END_THREADS_PER_CPU: usize = 4;
 /// Programs that run at a time, except for the end-to-end tests.
 const LANES: usize = 2;
 /// The end-to-end tests, the program with the most work. It runs alone: next to other programs its
