@@ -143,19 +143,3 @@ fn a_longer_queue_cures_it() {
     let (lab, config, load) = frozen_at_times("net.core.somaxconn: 65535");
     check("long-queue", (&lab, &config), (load, 0), None);
 }
-
-#[test]
-fn a_load_host_without_ports_is_named() {
-    let config = nginx("", "server app1:8080; keepalive 16;", "");
-    let ports = "sysctls: {net.ipv4.ip_local_port_range: 40000 40099, net.ipv4.tcp_tw_reuse: 0},";
-    let load_host = |settings: &str| {
-        lab(SERVICES, "app1").replace("load1: {role: load,", &format!("load1: {{role: load, {settings}"))
-    };
-    let load = |owner: &str| {
-        format!("steps: [{{get: /}}]\nconnection: {owner}\nphases: [{{name: full, rate: 60/s, for: 4s}}]")
-    };
-    let expected = Some(("no_source_address", "generator", "ports"));
-    check("load-ports", (&load_host(ports), &config), (&load("session"), 3), expected);
-    // Reused connections need no more ports.
-    check("load-reuse", (&load_host(ports), &config), (&load("shared"), 0), None);
-}

@@ -62,7 +62,8 @@ impl Place {
         retry_timing_of(|| {
             let (told, record) = self.run(text, &[]);
             let behind = record["dropped_by"]["behind"].as_u64().unwrap_or(0);
-            let late = behind > 0 || told.exit == Some(3) && record["verdict"]["blame"] == "generator";
+            let is_invalid = told.exit == Some(3) && record["verdict"]["blame"] == "generator";
+            let late = behind > 0 || exit != 3 && is_invalid;
             expect_time(!late, || format!("{behind} requests were dropped as behind: {told}"))?;
             told.expect_exit(exit);
             Ok((told, record))
