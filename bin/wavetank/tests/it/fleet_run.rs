@@ -239,7 +239,7 @@ fn agents_sample_their_hosts() {
             let lines = lines.expect("each agent has intervals");
             let samples = lines.lines().flat_map(|line| {
                 let line: serde_json::Value = serde_json::from_str(line).expect("a line is JSON");
-                line["host_samples"].as_array().cloned().unwrap_or_default()
+                line["extras"]["host_samples"].as_array().cloned().unwrap_or_default()
             });
             let last = samples.filter_map(|sample| sample["at_ns"].as_i64()).max();
             assert!(last >= Some(4_000_000_000), "the last second of {agent} has a sample: {last:?}");
