@@ -57,7 +57,7 @@ pub(crate) fn run(session: &mut Session, arguments: &PoolArguments) -> Result<()
     let mut ratios = Vec::new();
     for round in 0..session.size.rounds() {
         let p99 = |pool: &str| -> Result<f64> {
-            let line = format!("run {} -r {rate}/s -d {seconds}s{pool} --no-probe", server.url());
+            let line = format!("run {} -r {rate}/s -d {seconds}s{pool}", server.url());
             let run = result(session, engine, &line, seconds)?;
             run["response_us"]["p99"].as_f64().context("response_us.p99")
         };

@@ -7,7 +7,7 @@ use wavetank_testkit::{Program, Running, Script, is_long, poll_until, skip};
 use crate::fleet_broker_faults::{HostsBroker, agent_options, wait_for_clients};
 use crate::fleet_hosts::{FleetHosts, LIMIT, check, target, with_hosts};
 
-const AGENTS: usize = 150;
+const AGENTS: usize = 60;
 const AGENTS_SHORT: usize = 12;
 
 /// Starts an agent that has no host of its own.
