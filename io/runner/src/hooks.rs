@@ -54,14 +54,14 @@ pub(crate) fn run_load(
     talk: &mut dyn RunConsole,
 ) -> Result<(LoadResult, HookResults), UserError> {
     let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control } = *way;
-    let deeds = hands.map(|hands| EventRunner::new(&plan.events, hands)).transpose()?;
+    let events = hands.map(|hands| EventRunner::new(&plan.events, hands)).transpose()?;
     let names = || DnsRefresher::start(plan, guard, command);
     let mut bounds = HookResults::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
         let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
         let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
         let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
-        return Ok((conductor.with_events(deeds).with_metrics(metrics).in_lab(loss).run()?, bounds));
+        return Ok((conductor.with_events(events).with_metrics(metrics).in_lab(loss).run()?, bounds));
     }
     let cancelled = || signals.received() > 0;
     let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
@@ -88,7 +88,7 @@ pub(crate) fn run_load(
         fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&before.variables))?;
     let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
     let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
-    let mut conducted = conductor.with_events(deeds).with_metrics(metrics).in_lab(loss).run()?;
+    let mut conducted = conductor.with_events(events).with_metrics(metrics).in_lab(loss).run()?;
     conducted.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
     let loaded = conducted.started.is_some() && !matches!(conducted.ending, RunEnd::Signal);

@@ -32,9 +32,9 @@ impl PlannedLab<'_> {
     /// Checks that the lab and this machine support the events of the experiment.
     pub fn check_events(&self, experiment: &Experiment) -> Result<(), UserError> {
         let events = planned_events(self.lab, &experiment.event_plans(Nanos::ZERO))?;
-        let deeds: Result<Vec<HostAction>, _> =
+        let actions: Result<Vec<HostAction>, _> =
             events.iter().map(|event| HostAction::from_event(event, self.lab)).collect();
-        check_events(self.lab, &deeds?)
+        check_events(self.lab, &actions?)
     }
 
     /// Enters the lab, if the run has one.

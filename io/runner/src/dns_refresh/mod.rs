@@ -241,12 +241,12 @@ impl RunNames {
 
     fn end(&self) -> Vec<DnsUpdate> {
         let failed = self.points.iter().filter(|point| point.failed > 1);
-        let told = |point: &Point| {
+        let describe = |point: &Point| {
             let Point { at: (host, _), asked, failed, .. } = point;
             format!("{failed} of {asked} look-ups of `{host}` failed while the load ran")
         };
         let mut news: Vec<_> =
-            failed.map(|point| DnsUpdate { kind: EventKind::NamesFailed, text: told(point) }).collect();
+            failed.map(|point| DnsUpdate { kind: EventKind::NamesFailed, text: describe(point) }).collect();
         if self.overflown {
             let text = format!("names had more than {KNOWN_MAX} new addresses; later ones were not used");
             news.push(DnsUpdate { kind: EventKind::NamesRefused, text });

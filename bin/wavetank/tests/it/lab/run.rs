@@ -51,22 +51,22 @@ impl Place {
         let file = self.labs().with_file_name("load.yaml");
         fs::write(&file, text).expect("can be written");
         let always = ["run", "lab.yaml", "load.yaml", "--format", "json", "--runs-dir", "runs", "--quiet"];
-        let told = self.lab(&[&always, words].concat()).run();
-        let record = serde_json::from_str(&told.stdout).unwrap_or(Value::Null);
-        (told, record)
+        let outcome = self.lab(&[&always, words].concat()).run();
+        let record = serde_json::from_str(&outcome.stdout).unwrap_or(Value::Null);
+        (outcome, record)
     }
 
     /// As `run`, for a run that must end with this exit code. It is repeated if this machine was
     /// too late for it. Returns `None` if the test was recorded as skipped.
     pub(crate) fn run_on_time(&self, text: &str, exit: i32) -> Option<(Outcome, Value)> {
         retry_timing_of(|| {
-            let (told, record) = self.run(text, &[]);
+            let (outcome, record) = self.run(text, &[]);
             let behind = record["dropped_by"]["behind"].as_u64().unwrap_or(0);
-            let is_invalid = told.exit == Some(3) && record["verdict"]["blame"] == "generator";
+            let is_invalid = outcome.exit == Some(3) && record["verdict"]["blame"] == "generator";
             let late = behind > 0 || exit != 3 && is_invalid;
-            expect_time(!late, || format!("{behind} requests were dropped as behind: {told}"))?;
-            told.expect_exit(exit);
-            Ok((told, record))
+            expect_time(!late, || format!("{behind} requests were dropped as behind: {outcome}"))?;
+            outcome.expect_exit(exit);
+            Ok((outcome, record))
         })
     }
 
@@ -74,9 +74,9 @@ impl Place {
     fn report(&self, words: &[&str]) -> String {
         let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).args(["report", "latest"]).args(words);
         let folder = self.labs().parent().expect("it is in the place's folder").to_owned();
-        let told = program.in_folder(folder).run();
-        told.expect_exit(0);
-        told.stdout
+        let outcome = program.in_folder(folder).run();
+        outcome.expect_exit(0);
+        outcome.stdout
     }
 
     /// Returns the lines of a file in the newest archive.
@@ -92,10 +92,10 @@ impl Place {
 #[test]
 fn a_run_brings_its_lab_up_and_takes_it_down() {
     let Some(place) = Place::new("run", LAB) else { return };
-    let Some((told, record)) = place.run_on_time(EXPERIMENT, 0) else { return };
+    let Some((outcome, record)) = place.run_on_time(EXPERIMENT, 0) else { return };
     place.nothing_left("run");
-    assert_eq!(record["requests"]["done"], 600, "{told}");
-    assert_eq!(record["verdict"]["status"], "pass", "{told}");
+    assert_eq!(record["requests"]["done"], 600, "{outcome}");
+    assert_eq!(record["verdict"]["status"], "pass", "{outcome}");
     let all_held = record["thresholds"].as_array().expect("a list").iter().all(|one| one["ok"] == true);
     assert!(all_held, "{}", record["thresholds"]);
     let hosts = record["hosts"].as_array().expect("hosts are reported");
@@ -120,11 +120,11 @@ fn a_run_brings_its_lab_up_and_takes_it_down() {
         let lines = place.archived(&format!("hosts/{host}.jsonl"));
         assert!(lines.len() >= 4, "{host}: {lines:?}");
     }
-    let told = place.report(&["--format", "csv", "--by-host"]);
-    let rows = |host: &str| told.lines().filter(|line| line.starts_with(&format!("{host},"))).count();
-    assert!(["load1", "load2", "app"].iter().all(|host| rows(host) >= 4), "{told}");
-    let told = place.report(&["--format", "markdown"]);
-    assert!(told.contains("### Hosts\n") && told.contains("| `load2` | load |"), "{told}");
+    let outcome = place.report(&["--format", "csv", "--by-host"]);
+    let rows = |host: &str| outcome.lines().filter(|line| line.starts_with(&format!("{host},"))).count();
+    assert!(["load1", "load2", "app"].iter().all(|host| rows(host) >= 4), "{outcome}");
+    let outcome = place.report(&["--format", "markdown"]);
+    assert!(outcome.contains("### Hosts\n") && outcome.contains("| `load2` | load |"), "{outcome}");
     let environment = fs::read_dir(place.labs().with_file_name("runs")).expect("runs").next().expect("one");
     let path = environment.expect("readable").path().join("environment.json");
     let environment: Value =
@@ -142,12 +142,13 @@ fn what_services_wrote_is_kept_with_the_run() {
         return;
     };
     // The quality of the load does not matter here, only that a run took place.
-    let kept = |(told, record): (Outcome, Value)| {
-        let id = record["id"].as_str().unwrap_or_else(|| panic!("no run: {told}"));
+    let kept = |(outcome, record): (Outcome, Value)| {
+        let id = record["id"].as_str().unwrap_or_else(|| panic!("no run: {outcome}"));
         let runs = fs::read_dir(place.labs().with_file_name("runs")).expect("there are runs");
         let mut paths = runs.map(|run| run.expect("readable").path());
         let its = paths.find(|path| path.to_string_lossy().ends_with(id)).expect("it is there");
-        fs::read_to_string(its.join("services/app/command.log")).unwrap_or_else(|_| panic!("no log: {told}"))
+        fs::read_to_string(its.join("services/app/command.log"))
+            .unwrap_or_else(|_| panic!("no log: {outcome}"))
     };
     let log = kept(place.run(EXPERIMENT, &[]));
     place.nothing_left("run");
@@ -179,11 +180,11 @@ fn every_source_address_of_every_load_host_is_used() {
     let seen = "for i in $(seq 60); do ss -Htn state established sport = :8080 | awk '{print $4}' | cut -d: -f1 | sort | uniq -c; \
                 sleep 0.05; done | sort | uniq | awk '{print $2}' | sort -u";
     let watch = place.lab(&["exec", "app", "--", "sh", "-c", seen]);
-    let (told, watched) = std::thread::scope(|scope| {
+    let (outcome, watched) = std::thread::scope(|scope| {
         let watched = scope.spawn(move || watch.run());
         (place.run(&text, &[]), watched.join().expect("it only looks"))
     });
-    told.0.expect_exit(0);
+    outcome.0.expect_exit(0);
     // The lab was up before, and stays up.
     let status = place.lab(&["status"]).run();
     assert!(status.expect_exit(0).stdout.contains(": up"), "{status}");
@@ -197,23 +198,23 @@ fn every_source_address_of_every_load_host_is_used() {
 #[test]
 fn what_the_lab_does_not_have_is_reported_before_anything_is_sent() {
     let Some(place) = Place::new("unknown", LAB) else { return };
-    let (told, record) = place.run(&EXPERIMENT.replace("cpu(app)", "cpu(ap)"), &[]);
-    told.expect_exit(2);
+    let (outcome, record) = place.run(&EXPERIMENT.replace("cpu(app)", "cpu(ap)"), &[]);
+    outcome.expect_exit(2);
     assert_eq!(
         (&record["code"], &record["hint"]),
         (&Value::from("host_unobserved"), &Value::from("did you mean app?"))
     );
-    let (told, record) = place.run(EXPERIMENT, &["--threads", "1"]);
-    told.expect_exit(2);
-    assert!(record["message"].as_str().is_some_and(|text| text.contains("2 load hosts")), "{told}");
+    let (outcome, record) = place.run(EXPERIMENT, &["--threads", "1"]);
+    outcome.expect_exit(2);
+    assert!(record["message"].as_str().is_some_and(|text| text.contains("2 load hosts")), "{outcome}");
     place.nothing_left("two refusals");
     place.up();
     let file = place.labs().with_file_name("lab.yaml");
     let text = fs::read_to_string(&file).expect("readable");
     fs::write(&file, text.replace("sources: 2", "sources: 3")).expect("can be written");
-    let (told, record) = place.run(EXPERIMENT, &[]);
-    told.expect_exit(2);
-    assert_eq!(record["code"], "lab_differs", "{told}");
+    let (outcome, record) = place.run(EXPERIMENT, &[]);
+    outcome.expect_exit(2);
+    assert_eq!(record["code"], "lab_differs", "{outcome}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
@@ -225,8 +226,8 @@ fn what_a_killed_lab_left_is_no_obstacle() {
     kill_process(place.keeper(), Signal::KILL).expect("root may");
     let is_dead = || place.lab(&["status"]).run().stdout.contains(": dead").then_some(());
     assert!(poll_until(Duration::from_mins(1), is_dead).is_some(), "its keeper was killed");
-    let told = place.lab(&["run", "lab.yaml", "http://app:8080/", "--once"]).run();
-    assert!(told.expect_exit(0).stdout.contains("200"), "{told}");
+    let outcome = place.lab(&["run", "lab.yaml", "http://app:8080/", "--once"]).run();
+    assert!(outcome.expect_exit(0).stdout.contains("200"), "{outcome}");
     place.nothing_left("run");
 }
 
@@ -234,10 +235,10 @@ fn what_a_killed_lab_left_is_no_obstacle() {
 fn a_threshold_on_a_host_breaks_the_run() {
     let Some(place) = Place::new("broken", LAB) else { return };
     let text = EXPERIMENT.replace("memory(app) > 1MB", "memory(app) < 1MB");
-    let Some((told, record)) = place.run_on_time(&text, 1) else { return };
+    let Some((outcome, record)) = place.run_on_time(&text, 1) else { return };
     let broken = record["thresholds"].as_array().expect("a list").iter().filter(|one| one["ok"] == false);
     let broken: Vec<_> = broken.map(|one| &one["expr"]).collect();
-    assert_eq!(broken, ["memory(app) < 1MB"], "{told}");
+    assert_eq!(broken, ["memory(app) < 1MB"], "{outcome}");
     place.nothing_left("run");
 }
 
@@ -266,10 +267,10 @@ fn servers_count_what_the_run_counts() {
             continue;
         }
         let Some(place) = Place::new(&format!("counted-{program}"), &balanced(service)) else { return };
-        let Some((told, record)) = place.run_on_time(&text, 0) else { return };
+        let Some((outcome, record)) = place.run_on_time(&text, 0) else { return };
         place.nothing_left("run");
         let server = &record["servers"][0];
-        assert_eq!(server["server"], format!("lb1/{program}"), "{told}");
+        assert_eq!(server["server"], format!("lb1/{program}"), "{outcome}");
         assert_eq!(server["connections"], server["run_connections"], "{server}");
         assert_eq!(server["requests"], server["run_requests"], "{server}");
         assert_eq!(server["requests"], 601, "600 and the probe: {server}");
@@ -322,8 +323,11 @@ fn what_clients_saw_of_a_lab_that_went_is_no_verdict_on_its_servers() {
     let run = place.lab(&words).start();
     loads(&place, &run);
     place.lab(&["down"]).run().expect_exit(0);
-    let told = run.wait(Duration::from_mins(1));
-    assert!(told.expect_exit(4).stdout.contains("the lab was taken down while the run went on"), "{told}");
+    let outcome = run.wait(Duration::from_mins(1));
+    assert!(
+        outcome.expect_exit(4).stdout.contains("the lab was taken down while the run went on"),
+        "{outcome}"
+    );
     place.nothing_left("down");
 }
 
@@ -332,16 +336,16 @@ fn what_is_wrong_with_the_run_is_reported_before_the_lab_is_made() {
     let Some(place) = Place::new("ahead", LAB) else { return };
     // If a keeper were started in spite of the error, it would crash there, and the message would
     // be another.
-    let told = |words: &[&str]| {
+    let outcome = |words: &[&str]| {
         let always = ["run", "lab.yaml"];
         place.lab(&[&always, words].concat()).environment("WAVETANK_LAB_CRASH", "locked").run()
     };
     let check = |text: &str, code: &str| {
         fs::write(place.labs().with_file_name("load.yaml"), text).expect("can be written");
-        let run = told(&["load.yaml"]);
+        let run = outcome(&["load.yaml"]);
         assert!(run.expect_exit(2).stderr.contains(code), "no {code}: {run}");
     };
-    let missing = told(&["nowhere.yaml"]);
+    let missing = outcome(&["nowhere.yaml"]);
     assert!(missing.expect_exit(2).stderr.contains("[bad_file]"), "{missing}");
     check(&EXPERIMENT.replace("for: 3s", "for: 3"), "unit_missing");
     check(&EXPERIMENT.replace("cpu(app)", "cpu(apple)"), "[host_unobserved]");
@@ -349,7 +353,7 @@ fn what_is_wrong_with_the_run_is_reported_before_the_lab_is_made() {
     let event = |event: &str| format!("{EXPERIMENT}events:\n  - {{when: 1s, {event}}}\n");
     check(&event("host: apple, run: \"true\""), "[lab_host]");
     check(&event("host: app, run: fault kill nginx"), "[lab_fault");
-    let url = told(&["http://app:8080/", "--threshold", "cpu(apple) < 100%"]);
+    let url = outcome(&["http://app:8080/", "--threshold", "cpu(apple) < 100%"]);
     assert!(url.expect_exit(2).stderr.contains("[host_unobserved]"), "{url}");
     place.nothing_left("runs that were refused");
 }
@@ -357,10 +361,11 @@ fn what_is_wrong_with_the_run_is_reported_before_the_lab_is_made() {
 #[test]
 fn a_lab_without_room_for_a_run_is_not_created() {
     let Some(place) = Place::new("loadless", &LAB.replace("role: load", "role: server")) else { return };
-    let (told, _) = place.run(EXPERIMENT, &[]);
+    let (outcome, _) = place.run(EXPERIMENT, &[]);
     assert!(
-        told.expect_exit(2).stderr.contains("lab_no_load_host") || told.stdout.contains("lab_no_load_host"),
-        "{told}"
+        outcome.expect_exit(2).stderr.contains("lab_no_load_host")
+            || outcome.stdout.contains("lab_no_load_host"),
+        "{outcome}"
     );
     place.nothing_left("a run that was refused");
 }
@@ -372,23 +377,23 @@ fn lab_servers_report_their_count_of_held_connections() {
                 - {name: open, hold: 0 to 60, at: 60/s}\n  - {name: keep, hold: 60, for: 3s}\n  \
                 - {name: close, hold: 60 to 0, at: 60/s}\n";
     let made = retry_timing_of(|| {
-        let (told, record) = place.run(text, &[]);
+        let (outcome, record) = place.run(text, &[]);
         let held = &record["held"][0];
         // A late run asks for the first counts when some connections are open already.
         let in_time = held["lowest"] == 60 && held["target"]["accepted"] == 60;
-        expect_time(in_time, || format!("not in time: {held}: {told}"))?;
-        told.expect_exit(0);
-        Ok((told, record))
+        expect_time(in_time, || format!("not in time: {held}: {outcome}"))?;
+        outcome.expect_exit(0);
+        Ok((outcome, record))
     });
-    let Some((told, record)) = made else { return };
+    let Some((outcome, record)) = made else { return };
     let held = &record["held"][0];
-    assert_eq!((&held["planned"], &held["target"]["open"]), (&60.into(), &60.into()), "{told}");
+    assert_eq!((&held["planned"], &held["target"]["open"]), (&60.into(), &60.into()), "{outcome}");
     let kernel = |name: &str| held["kernel"][name].as_u64().expect("it is counted");
     assert_eq!(kernel("tcp_inuse") - kernel("tcp_inuse_before"), 60, "both load hosts together: {held}");
     assert_eq!(kernel("tcp_asking"), 0, "{held}");
     // No server is asked if the file disables it.
-    let (told, record) = place.run(&format!("{text}truth: false\n"), &[]);
-    told.expect_exit(0);
-    assert!(record["held"][0]["target"].is_null(), "{told}");
+    let (outcome, record) = place.run(&format!("{text}truth: false\n"), &[]);
+    outcome.expect_exit(0);
+    assert!(record["held"][0]["target"].is_null(), "{outcome}");
     place.nothing_left("two runs");
 }
