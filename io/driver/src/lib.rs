@@ -12,6 +12,7 @@ mod datagram_listener;
 mod driver;
 mod epoll;
 mod errno;
+mod event_queue;
 mod features;
 mod file_tables;
 mod kernel_support;
@@ -36,6 +37,7 @@ pub use driver::{
 };
 pub use epoll::Epoll;
 pub use errno::Errno;
+pub use event_queue::EventQueue;
 pub use features::{Feature, Features};
 pub use kernel_support::KernelSupport;
 pub use network_namespace::NetworkNamespace;

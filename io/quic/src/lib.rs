@@ -9,7 +9,6 @@
 
 mod config;
 mod connection;
-mod event_queue;
 mod filter;
 mod instants;
 mod listener;

@@ -18,9 +18,9 @@ use wavetank_units::Nanos;
 
 use crate::config;
 use crate::connection::{QuicConnection, close_reason};
-use crate::event_queue::EventQueue;
 use crate::instants::Instants;
 use crate::timers::Timers;
+use wavetank_driver::EventQueue;
 
 /// Room for any datagram.
 const DATAGRAM_BYTES: usize = 64 * 1024;
@@ -169,13 +169,13 @@ impl QuicListener {
         else {
             return;
         };
-        let start = events.records.len();
-        let progress = entry.advance(endpoint, &mut events.records);
+        let start = events.bytes_mut().len();
+        let progress = entry.advance(endpoint, events.bytes_mut());
         if progress.connected {
             events.push(Event::Accepted(ListenerId(0), conn));
             events.push(Event::Secured(conn));
         }
-        events.push_records(conn, start);
+        events.push_from(conn, start);
         if entry.owes_flush && entry.is_flushed() {
             entry.owes_flush = false;
             events.push(Event::Flushed(conn));

@@ -5,7 +5,6 @@
 //! filter opens. The protocol is [`TunnelClient`](wavetank_wire::h2::TunnelClient).
 
 mod carrier;
-mod event_queue;
 mod filter;
 mod tunnel;
 

@@ -14,9 +14,9 @@ use wavetank_wire::h3::records;
 
 use crate::config;
 use crate::connection::{QuicConnection, close_reason};
-use crate::event_queue::EventQueue;
 use crate::instants::Instants;
 use crate::timers::Timers;
+use wavetank_driver::EventQueue;
 
 /// A driver of which the dials with TLS use QUIC. All other connections pass through.
 ///
@@ -200,12 +200,12 @@ impl<D: Driver> Quic<D> {
         if quic.id != conn {
             return;
         }
-        let start = events.records.len();
-        let progress = quic.advance(&mut client.endpoint, &mut events.records);
+        let start = events.bytes_mut().len();
+        let progress = quic.advance(&mut client.endpoint, events.bytes_mut());
         if progress.connected {
             events.push(Event::Connected(conn));
         }
-        events.push_records(conn, start);
+        events.push_from(conn, start);
         if quic.owes_flush && quic.is_flushed() {
             quic.owes_flush = false;
             events.push(Event::Flushed(conn));

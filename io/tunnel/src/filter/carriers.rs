@@ -6,8 +6,8 @@ use wavetank_wire::h2::{StreamFailure, TunnelSink};
 
 use super::{NO_HTTP2, Tunnels, carrier_mut};
 use crate::carrier::Carrier;
-use crate::event_queue::EventQueue;
 use crate::tunnel::TunnelTable;
+use wavetank_driver::EventQueue;
 
 impl<D: Driver> Tunnels<D> {
     /// Handles an event of the inner driver. Returns those that concern no stream.

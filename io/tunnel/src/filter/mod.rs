@@ -13,8 +13,8 @@ use wavetank_plan::Close;
 use wavetank_wire::h2::NotOpened;
 
 use crate::carrier::Carrier;
-use crate::event_queue::EventQueue;
 use crate::tunnel::{Tunnel, TunnelTable};
+use wavetank_driver::EventQueue;
 
 /// A caller that sends faster than flow control allows gets at most this much memory.
 const UNSENT_BYTES_MAX: usize = 64 << 20;

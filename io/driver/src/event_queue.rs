@@ -1,13 +1,13 @@
-//! [`EventQueue`]: events that are ready to be returned, with their bytes.
+//! [`EventQueue`]: events that a filter over a driver has ready, with their bytes.
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use wavetank_driver::{ConnId, Event};
+use crate::driver::{ConnId, Event};
 
 /// Events in order, and the bytes that belong to them.
 #[derive(Debug, Default)]
-pub(crate) struct EventQueue {
+pub struct EventQueue {
     events: VecDeque<(Event, Range<usize>)>,
     /// Bytes of the events in the queue and of the last one that was returned.
     bytes: Vec<u8>,
@@ -18,16 +18,18 @@ pub(crate) struct EventQueue {
 const KEPT_BYTES: usize = 1 << 20;
 
 impl EventQueue {
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether no event is in the queue.
+    pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
 
-    pub(crate) fn push(&mut self, event: Event) {
+    /// Adds an event without bytes.
+    pub fn push(&mut self, event: Event) {
         self.events.push_back((event, 0..0));
     }
 
     /// Adds received bytes. Those of one connection that arrive together are one event.
-    pub(crate) fn push_received(&mut self, conn: ConnId, bytes: &[u8]) {
+    pub fn push_received(&mut self, conn: ConnId, bytes: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         let end = self.bytes.len();
@@ -37,12 +39,25 @@ impl EventQueue {
             range.end = end;
             *len = range.len();
         } else {
-            self.events.push_back((Event::Received(conn, bytes.len()), start..end));
+            self.push_from(conn, start);
+        }
+    }
+
+    /// All bytes, to append some before [`Self::push_from`].
+    pub fn bytes_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Adds an event for the bytes from `start` on, if there are any.
+    pub fn push_from(&mut self, conn: ConnId, start: usize) {
+        let range = start..self.bytes.len();
+        if !range.is_empty() {
+            self.events.push_back((Event::Received(conn, range.len()), range));
         }
     }
 
     /// Takes the first event. Its bytes are [`current`](Self::current) until the next call.
-    pub(crate) fn pop(&mut self) -> Option<Event> {
+    pub fn pop(&mut self) -> Option<Event> {
         let Some((event, range)) = self.events.pop_front() else {
             self.bytes.clear();
             self.bytes.shrink_to(KEPT_BYTES);
@@ -54,8 +69,13 @@ impl EventQueue {
     }
 
     /// The bytes of the last event.
-    pub(crate) fn current(&self) -> &[u8] {
+    pub fn current(&self) -> &[u8] {
         &self.bytes[self.current.clone()]
+    }
+
+    /// Whether an end of `conn` is in the queue.
+    pub fn has_end_of(&self, conn: ConnId) -> bool {
+        self.events.iter().any(|(event, _)| matches!(event, Event::Ended(ended, _) if *ended == conn))
     }
 }
 
