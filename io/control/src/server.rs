@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use wavetank_link::{BindError, Stop, accept, bind_private};
 use wavetank_record::LiveDoc;
+use wavetank_units::WATCHER_NICENESS;
 
 use crate::folder::RunFolder;
 use crate::messages::{ControlReply, ControlRequest};
@@ -79,6 +80,7 @@ impl ControlServer {
                 let connection = Connection { requests: sender.clone(), watchers: Arc::clone(&to) };
                 if let Some(place) = place {
                     let serve = move || {
+                        let _ = rustix::process::setpriority_process(None, WATCHER_NICENESS);
                         // A client that leaves early is no concern of the run.
                         let _ = connection.serve(stream);
                         drop(place);

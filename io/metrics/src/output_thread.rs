@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use wavetank_driver::NetworkNamespace;
-use wavetank_units::UserError;
+use wavetank_units::{UserError, WATCHER_NICENESS};
 
 use crate::snapshot::Snapshot;
 
@@ -134,6 +134,8 @@ pub(crate) fn spawn(
     let (alive, ended) = sync_channel(1);
     let thread = thread::Builder::new().name("metrics".to_owned()).spawn(move || {
         let _alive: SyncSender<()> = alive;
+        // Metrics that come later are better than load that comes later.
+        let _ = rustix::process::setpriority_process(None, WATCHER_NICENESS);
         // Without the right to go home, a receiver cannot be reached and loses every interval.
         let _ = home.map(|home| home.enter());
         work();

@@ -10,6 +10,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 use wavetank_control::client;
 use wavetank_record::LiveState;
+use wavetank_units::WATCHER_NICENESS;
 
 use crate::context::{STREAMS_MAX, Shared, waiting};
 use crate::problem::Problem;
@@ -38,7 +39,10 @@ pub(crate) async fn live(State(shared): State<Shared>, Path(run): Path<String>) 
         if !shared.running()?.iter().any(|state| state.id == run) {
             return Ok(false);
         }
-        let watch = move || watch(&shared, &run, &sender);
+        let watch = move || {
+            let _ = rustix::process::setpriority_process(None, WATCHER_NICENESS);
+            watch(&shared, &run, &sender);
+        };
         // Without a thread the browser tries again.
         Ok(std::thread::Builder::new().name("ui-watch".to_owned()).spawn(watch).is_ok())
     });

@@ -131,7 +131,7 @@ impl RunConsole for Console {
     }
 
     fn show(&mut self, state: &LiveDoc) {
-        if let Some(view) = &mut self.view {
+        if let Some(view) = &self.view {
             view.show(state);
         }
     }

@@ -1,39 +1,38 @@
 //! [`LiveView`]: a running run on the whole terminal. `run` shows its own, `attach` any of this
-//! user. It draws what was sealed, once for each seal, and takes no part in the load.
+//! user. A thread of its own draws what was sealed, so that neither drawing nor a terminal that
+//! has been stopped delays the run.
 
 mod history;
 mod screen;
 mod screen_mode;
 mod screen_parts;
+mod screen_thread;
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal as _, Stderr, stderr};
+use std::io::{IsTerminal as _, stderr};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use wavetank_record::LiveDoc;
 use wavetank_units::sanitize;
 
-use history::History;
-use screen::{Screen, draw};
 use screen_mode::ScreenMode;
+use screen_thread::{ScreenThread, Update};
 
 /// A smaller terminal gets lines instead.
 const COLUMNS_MIN: u16 = 80;
 const LINES_MIN: u16 = 24;
 /// Messages that are printed when the view is closed.
 const MESSAGES_MAX: usize = 1_000;
+/// States and messages that a terminal may be behind. Later ones are not drawn.
+const UPDATES_MAX: usize = 256;
 
 /// See the module's description.
 pub(crate) struct LiveView {
-    terminal: Terminal<CrosstermBackend<Stderr>>,
-    /// Restores the terminal when it is dropped.
-    _mode: ScreenMode,
-    history: History,
     messages: VecDeque<String>,
-    colours: bool,
-    /// What the last line says about keys.
-    keys: &'static str,
+    /// Disconnected to end the thread.
+    updates: Option<SyncSender<Update>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl LiveView {
@@ -44,36 +43,56 @@ impl LiveView {
         if dumb || size.ws_col < COLUMNS_MIN || size.ws_row < LINES_MIN {
             return None;
         }
-        let mode = ScreenMode::enter().ok()?;
-        let terminal = Terminal::new(CrosstermBackend::new(stderr())).ok()?;
-        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let (history, messages) = (History::default(), VecDeque::new());
-        Some(Self { terminal, _mode: mode, history, messages, colours, keys })
+        let screen = ScreenThread::new(ScreenMode::enter().ok()?, keys).ok()?;
+        let (updates, received) = sync_channel(UPDATES_MAX);
+        let draw = move || screen.draw_all(&received);
+        let thread = std::thread::Builder::new().name("view".to_owned()).spawn(draw).ok()?;
+        Some(Self { messages: VecDeque::new(), updates: Some(updates), thread: Some(thread) })
     }
 
     /// Shows a state. A terminal that cannot be written to is no reason to end a run.
-    pub(crate) fn show(&mut self, state: &LiveDoc) {
-        self.history.add(state);
-        let screen = Screen {
-            state,
-            history: &self.history,
-            messages: &self.messages,
-            colours: self.colours,
-            keys: self.keys,
-        };
-        let _ = self.terminal.draw(|frame| draw(frame, &screen));
+    pub(crate) fn show(&self, state: &LiveDoc) {
+        self.update(Update::State(Box::new(state.clone())));
     }
 
     /// Shows a message with the next state, and prints it when the view is closed.
     pub(crate) fn message(&mut self, line: &str) {
-        if self.messages.len() == MESSAGES_MAX {
-            self.messages.pop_front();
+        let line = sanitize(line).to_string();
+        push(&mut self.messages, line.clone());
+        self.update(Update::Message(line));
+    }
+
+    fn update(&self, update: Update) {
+        if let Some(updates) = &self.updates {
+            let _ = updates.try_send(update);
         }
-        self.messages.push_back(sanitize(line).to_string());
     }
 
     /// Restores the terminal, and returns the messages.
-    pub(crate) fn close(self) -> Vec<String> {
-        self.messages.into()
+    pub(crate) fn close(mut self) -> Vec<String> {
+        self.end();
+        std::mem::take(&mut self.messages).into()
     }
+
+    fn end(&mut self) {
+        self.updates = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic has restored the terminal and printed its message.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for LiveView {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Adds a message. The oldest one makes room.
+fn push(messages: &mut VecDeque<String>, line: String) {
+    if messages.len() == MESSAGES_MAX {
+        messages.pop_front();
+    }
+    messages.push_back(line);
 }
