@@ -72,7 +72,7 @@ impl TotalsView {
     /// Requests included in `response` with the time they waited because no response came:
     /// timeouts, and requests open at the end.
     pub fn censored(&self) -> u64 {
-        self.response.count().saturating_sub(self.counters.done)
+        (self.response.count() + self.wire.one_way).saturating_sub(self.counters.done)
     }
 
     /// Whether percentile `q` (0 to 100) of `response` or `lag` is unknown: more requests were

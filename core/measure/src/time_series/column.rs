@@ -74,7 +74,7 @@ impl TimeBucket {
     /// Requests included in `response` with the time they waited, because they got no response by
     /// the end of the bucket's time or at all.
     pub fn censored(&self) -> u64 {
-        self.response.count().saturating_sub(self.counters.done)
+        (self.response.count() + self.wire.one_way).saturating_sub(self.counters.done)
     }
 
     /// Something that was counted `n` times in it, per second of it; 0 where nothing was sealed.

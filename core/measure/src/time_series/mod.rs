@@ -72,6 +72,8 @@ impl TimeSeries {
 
     /// Judged requests included in `response` with the time they waited, because no response came.
     pub fn censored(&self) -> u64 {
-        self.response.count().saturating_sub(self.counters.done)
+        let timed = self.judged().iter().chain(self.untimed.as_deref());
+        let one_way: u64 = timed.map(|bucket| bucket.wire.one_way).sum();
+        (self.response.count() + one_way).saturating_sub(self.counters.done)
     }
 }
