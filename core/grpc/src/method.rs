@@ -99,6 +99,18 @@ impl Method {
         Ok(count)
     }
 
+    /// Appends the JSON of one message of a response, even if the method answers with a stream.
+    /// Returns the number of messages. An empty body is nothing.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_message(&self, body: &[u8], out: &mut Vec<u8>) -> Result<usize, MessageError> {
+        match decode(&self.output, false, body, out)? {
+            count @ 0..=1 => Ok(count),
+            count => Err(MessageError::Count(count)),
+        }
+    }
+
     /// Appends the JSON of a request's body, to be shown.
     ///
     /// # Errors

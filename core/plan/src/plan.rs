@@ -154,11 +154,24 @@ impl Plan {
             && !scenarios.any(|own| own.steps.iter().any(is_connect))
     }
 
-    /// Whether WebSockets and event streams are streams of HTTP/2 (RFC 8441), several of them on
-    /// one connection.
+    /// Whether connections to a target carry messages.
+    pub fn carries_messages(&self, target: usize) -> bool {
+        let protocol = self.targets[target].protocol();
+        protocol.has_messages() || (protocol == UrlProtocol::Grpc && self.has_open_calls())
+    }
+
+    /// Whether steps exchange messages in gRPC calls that stay open.
+    fn has_open_calls(&self) -> bool {
+        let around = [&self.around.before, &self.around.after].into_iter().flatten();
+        let mut scenarios = self.scenarios.iter().chain(around.map(|own| &**own));
+        scenarios.any(|own| own.steps.iter().any(|step| step.grpc.is_some() && step.message.is_some()))
+    }
+
+    /// Whether WebSockets, event streams and gRPC calls are streams of HTTP/2 that take the place
+    /// of connections (RFC 8441).
     pub fn uses_tunnels(&self) -> bool {
         self.http.version == HttpVersion::Http2
-            && self.targets.iter().any(|target| target.protocol().has_messages())
+            && (0..self.targets.len()).any(|target| self.carries_messages(target))
     }
 
     /// When the last phase ends by time; `None` if only a number of requests ends it.

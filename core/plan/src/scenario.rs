@@ -184,6 +184,8 @@ pub enum ReadExtent {
 pub enum MessageAction {
     /// Makes a connection ready for messages.
     Connect,
+    /// Opens a gRPC call, which the server does not answer before it has a message.
+    Open,
     /// Sends a message.
     Send,
     /// Waits for messages.
@@ -206,7 +208,9 @@ pub enum Reply {
 impl MessagePlan {
     /// Whether no answer is awaited. Such a request has no service time.
     pub const fn is_one_way(&self) -> bool {
-        matches!((self.action, &self.reply, &self.read), (MessageAction::Send, Reply::None, None))
+        let is_send =
+            matches!((self.action, &self.reply, &self.read), (MessageAction::Send, Reply::None, None));
+        is_send || matches!(self.action, MessageAction::Open)
     }
 }
 

@@ -16,6 +16,7 @@
 
 pub mod datagram;
 mod fields;
+pub mod grpc;
 pub mod h1;
 pub mod h2;
 pub mod h3;

@@ -201,6 +201,13 @@ impl StreamServer {
         server.unsent(stream)
     }
 
+    /// Sets the field lines that follow the last byte of such a response.
+    pub fn set_trailers(&mut self, stream: u32, lines: Vec<u8>) {
+        if let Self::Http2(server) = self {
+            server.set_trailers(stream, lines);
+        }
+    }
+
     /// Ends such a response after its last byte.
     pub fn finish(&mut self, stream: u32) {
         if let Self::Http2(server) = self {

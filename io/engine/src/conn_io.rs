@@ -12,7 +12,7 @@ use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::Limits;
 use wavetank_wire::messages::{IdleState, MessageClient};
-use wavetank_wire::{datagram, raw, sse, ws};
+use wavetank_wire::{datagram, grpc, raw, sse, ws};
 
 use crate::machine::{Machine, MessageConn};
 use crate::request_queue::RequestQueue;
@@ -124,6 +124,7 @@ impl ConnIoPool {
                 MessageClient::Raw(raw::Client::new(self.answer_bytes_max(), self.keeps_messages))
             }
             UrlProtocol::Udp => MessageClient::Datagrams(datagram::Client::new(self.keeps_messages)),
+            UrlProtocol::Grpc => MessageClient::Call(grpc::Client::new(self.answer_bytes_max())),
             _ => MessageClient::WebSocket(ws::Client::new(self.message_limits(), self.draw_seed())),
         }
     }

@@ -50,6 +50,8 @@ const INBOX_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Inbox {
     messages: VecDeque<Message>,
     bytes: usize,
+    /// A message that began while no request awaited one, as far as it has arrived.
+    pub(crate) partial: Option<Message>,
 }
 
 impl Inbox {
@@ -59,6 +61,16 @@ impl Inbox {
         self.messages.push_back(message);
         while self.messages.len() > INBOX_MAX || (self.bytes > INBOX_BYTES_MAX && self.messages.len() > 1) {
             self.pop();
+        }
+    }
+
+    /// Passes the bodies of all messages to `each`, and of the one that has begun.
+    pub(crate) fn drain(&mut self, mut each: impl FnMut(&[u8])) {
+        while let Some(message) = self.pop() {
+            each(&message.body);
+        }
+        if let Some(partial) = self.partial.take() {
+            each(&partial.body);
         }
     }
 
@@ -84,7 +96,8 @@ impl MessageConn {
 
     /// Returns how it continues, if it is open and has no other state.
     pub(crate) fn idle_state(&self) -> Option<IdleState> {
-        self.client.idle_state().filter(|_| self.inbox.messages.is_empty())
+        let is_empty = self.inbox.messages.is_empty() && self.inbox.partial.is_none();
+        self.client.idle_state().filter(|_| is_empty)
     }
 }
 

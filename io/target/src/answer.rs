@@ -23,6 +23,8 @@ pub(crate) enum Response {
     Echo(Box<Echo>),
     /// The response to a gRPC call.
     Grpc(Box<GrpcReply>),
+    /// The head of the response to a gRPC call that answers each message.
+    OpenCall,
     /// `101 Switching Protocols`: the connection is a WebSocket from here on.
     Upgrade(Box<Upgrade>),
     /// The head of a response that consists of events.

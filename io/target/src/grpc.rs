@@ -141,7 +141,7 @@ fn describe(body: &[u8]) -> GrpcReply {
 }
 
 /// The response to a call.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct GrpcReply {
     /// The frames of the messages.
     pub(crate) body: Vec<u8>,
@@ -159,7 +159,7 @@ impl GrpcReply {
         Self { body, status: 0, message: String::new() }
     }
 
-    fn failed(status: u16, message: String) -> Self {
+    pub(crate) fn failed(status: u16, message: String) -> Self {
         Self { body: Vec::new(), status, message }
     }
 

@@ -55,6 +55,7 @@ mod freeze;
 mod grpc;
 mod handshake;
 mod method;
+mod open_call;
 mod outbox;
 mod paths;
 mod pending_responses;

@@ -111,6 +111,11 @@ impl Outbox {
                 );
                 return 0;
             }
+            Response::OpenCall => {
+                counts.answered(200);
+                self.out.extend_from_slice(b"HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\n\r\n");
+                return 0;
+            }
             &Response::Bytes(len) => return self.render_bytes(len, due, counts),
             Response::Home => (200, HOME),
             // A 205 has no body (RFC 9110 §15.3.6).

@@ -8,8 +8,10 @@ use wavetank_wire::ws::Deflater;
 use crate::answer::{Keep, Response, ScheduledResponse};
 use crate::connection::{CountedAs, CurrentRequest};
 use crate::event_stream::EventStream;
+use crate::grpc::Rpc;
 use crate::handshake::Handshake;
 use crate::method::Method;
+use crate::open_call::OpenCall;
 use crate::request_handler::RequestHandler;
 use crate::route::Route;
 use crate::streams::{OpenStream, Streams};
@@ -80,6 +82,14 @@ impl StreamIntake<'_, '_> {
         })
     }
 
+    /// Returns the gRPC call on a stream.
+    fn find_call(&mut self, stream: u32) -> Option<&mut OpenCall> {
+        self.open.iter_mut().find_map(|(own, carried)| match carried {
+            OpenStream::Call(call) if *own == stream => Some(&mut **call),
+            _ => None,
+        })
+    }
+
     fn take_asked(&mut self, stream: u32) -> Option<CurrentRequest> {
         let place = self.asked.iter().position(|(own, _)| *own == stream)?;
         Some(self.asked.swap_remove(place).1)
@@ -94,6 +104,12 @@ impl ServerSink for StreamIntake<'_, '_> {
         if self.keeps_open && head.header("upgrade").is_some() {
             return self.upgrade(stream, request);
         }
+        if self.keeps_open && request.route == Route::Grpc(Rpc::Chat) && request.verb == Method::Post {
+            self.open.push((stream, OpenStream::Call(Box::default())));
+            let (at, answer) = (self.clerk.now, Response::OpenCall);
+            let due = ScheduledResponse { at, answer, head_only: false, keep: Keep::Silently, counted: true };
+            return self.owe(stream, due);
+        }
         self.asked.push((stream, request));
     }
 
@@ -101,7 +117,10 @@ impl ServerSink for StreamIntake<'_, '_> {
         if let Some((_, request)) = self.asked.iter_mut().find(|(own, _)| *own == stream) {
             return self.clerk.take_body(request, (self.kind, self.handshake), bytes);
         }
-        let counts = self.clerk.counts;
+        let (counts, now) = (self.clerk.counts, self.clerk.now);
+        if let Some(call) = self.find_call(stream) {
+            return call.read(bytes, now, counts);
+        }
         let mut deflater = self.deflater.take();
         if let Some((socket, after)) = self.find_socket(stream)
             && *after == AfterMessages::Open
@@ -113,6 +132,9 @@ impl ServerSink for StreamIntake<'_, '_> {
 
     fn request(&mut self, stream: u32, end: RequestEnd) {
         let Some(mut request) = self.take_asked(stream) else {
+            if let Some(call) = self.find_call(stream) {
+                return call.complete();
+            }
             // The client has closed its side of a WebSocket.
             if let Some((_, after)) = self.find_socket(stream) {
                 *after = AfterMessages::Over;

@@ -8,6 +8,7 @@ use crate::answer::{Response, ScheduledResponse};
 use crate::connection::CurrentRequest;
 use crate::event_stream::{EventStream, Framing};
 use crate::filler::filler;
+use crate::open_call::OpenCall;
 use crate::outbox::Outbox;
 use crate::truth::Counts;
 use crate::web_socket::{AfterMessages, WebSocket};
@@ -31,6 +32,7 @@ pub(crate) struct Streams {
 pub(crate) enum OpenStream {
     WebSocket { socket: Box<WebSocket>, after: AfterMessages },
     Events(EventStream),
+    Call(Box<OpenCall>),
 }
 
 impl Streams {
@@ -49,7 +51,9 @@ impl Streams {
             if !waits {
                 let body_left = outbox.render(due, counts);
                 match &due.answer {
-                    Response::Upgrade(_) | Response::Events => server.respond_open(*stream, &outbox.out),
+                    Response::Upgrade(_) | Response::Events | Response::OpenCall => {
+                        server.respond_open(*stream, &outbox.out);
+                    }
                     Response::Grpc(reply) if !reply.body.is_empty() => {
                         let mut trailers = Vec::new();
                         reply.push_trailers(&mut trailers);
@@ -87,6 +91,23 @@ impl Streams {
                     out.clear();
                     next = due.into_iter().chain(next).min();
                     due.is_some()
+                }
+                OpenStream::Call(call) => {
+                    let written = call.write(now, unsent, out, counts);
+                    server.push(*stream, out);
+                    out.clear();
+                    match written {
+                        Ok(due) => {
+                            next = due.into_iter().chain(next).min();
+                            true
+                        }
+                        Err(end) => {
+                            let mut trailers = Vec::new();
+                            end.push_trailers(&mut trailers);
+                            server.set_trailers(*stream, trailers);
+                            false
+                        }
+                    }
                 }
             };
             if !stays_open {

@@ -7,7 +7,7 @@ use wavetank_journey::content::decode_body;
 use wavetank_journey::extract::ResponseView;
 use wavetank_plan::UrlProtocol;
 use wavetank_record::{TryBody, TryMessage};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, status_text};
 use wavetank_wire::messages::Operation;
 use wavetank_wire::ws::{CloseCode, MessageKind};
 
@@ -33,11 +33,12 @@ pub(super) fn request(
 }
 
 /// Describes what a step does on a connection with messages.
-pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol) -> TryMessage {
+pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol, call: Option<&GrpcCodec>) -> TryMessage {
     let (one, kind) = match protocol {
         UrlProtocol::Events => ("event", "event stream"),
         UrlProtocol::Tcp => ("answer", "TCP"),
         UrlProtocol::Udp => ("datagram", "UDP"),
+        UrlProtocol::Grpc => ("message", "gRPC"),
         _ => ("WebSocket message", "WebSocket"),
     };
     let (line, payload) = match Operation::parse(bytes) {
@@ -45,6 +46,10 @@ pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol) -> TryMessage {
             let what = if protocol == UrlProtocol::Udp { "UDP datagram" } else { "TCP bytes" };
             (what.to_owned(), payload(bytes))
         }
+        Operation::Send(_, frames) | Operation::Post(_, frames) if protocol == UrlProtocol::Grpc => {
+            ("gRPC message".to_owned(), frames)
+        }
+        Operation::Close(_) if protocol == UrlProtocol::Grpc => ("gRPC end".to_owned(), &b""[..]),
         Operation::Send(MessageKind::Text, text) | Operation::Post(MessageKind::Text, text) => {
             ("WebSocket text message".to_owned(), text)
         }
@@ -58,9 +63,11 @@ pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol) -> TryMessage {
         }
         Operation::Connect(_) if protocol == UrlProtocol::Tcp => ("TCP connect".to_owned(), &b""[..]),
         Operation::Ask(_, data) => (format!("{kind} bytes"), data),
-        Operation::Connect(_) => (String::new(), bytes),
+        Operation::Connect(_) | Operation::Open(_) => (String::new(), bytes),
     };
-    let body = (!payload.is_empty()).then(|| of_body(payload, None, payload.len() as u64));
+    let messages = call.and_then(|call| messages(payload, |out| call.decode_request(payload, out)));
+    let plain = || of_body(payload, None, payload.len() as u64);
+    let body = (!payload.is_empty()).then(|| messages.unwrap_or_else(plain));
     TryMessage { line, headers: Vec::new(), body }
 }
 
@@ -77,13 +84,8 @@ fn article(noun: &str) -> &'static str {
 
 /// Describes the answer to a step with messages: a message, or the end of the connection. `code` is
 /// that of a Close frame.
-pub(super) fn message_answer(
-    protocol: UrlProtocol,
-    code: u16,
-    fields: &[u8],
-    body: &[u8],
-    body_bytes: u64,
-) -> TryMessage {
+pub(super) fn message_answer(protocol: UrlProtocol, answer: &FullResponse<'_>) -> TryMessage {
+    let &FullResponse { status: code, head: fields, body, body_bytes, call, .. } = answer;
     let line = match (protocol, code) {
         (UrlProtocol::Events, _) if fields.is_empty() => "event stream closed",
         (UrlProtocol::Events, _) => "event",
@@ -91,12 +93,15 @@ pub(super) fn message_answer(
         (UrlProtocol::Tcp, _) => "TCP bytes",
         (UrlProtocol::Udp, _) if body_bytes == 0 => "UDP done",
         (UrlProtocol::Udp, _) => "UDP datagram",
+        (UrlProtocol::Grpc, _) if fields.is_empty() => "gRPC message",
+        (UrlProtocol::Grpc, code) => &format!("gRPC status {}", status_text(code)),
         (_, 0) => "WebSocket message",
         (_, code) => &format!("WebSocket close {}", CloseCode(code)),
     };
     let text = String::from_utf8_lossy(fields);
     let headers = text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
-    let body = (body_bytes > 0).then(|| of_body(body, None, body_bytes));
+    let messages = call.and_then(|call| messages(body, |out| call.decode(body, out)));
+    let body = (body_bytes > 0).then(|| messages.unwrap_or_else(|| of_body(body, None, body_bytes)));
     TryMessage { line: line.to_owned(), headers, body }
 }
 

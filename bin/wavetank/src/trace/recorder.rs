@@ -130,8 +130,11 @@ impl<'a> TraceRecorder<'a> {
             address: address_text(sent.address),
             reused: sent.reused,
             message: match step.and_then(|step| step.message.as_ref()) {
+                Some(own) if own.action == MessageAction::Open => {
+                    message::request(&sent.bytes[1..], self.secrets, of_step, None)
+                }
                 Some(own) if own.action != MessageAction::Connect || protocol == UrlProtocol::Tcp => {
-                    message::operation(sent.bytes, protocol)
+                    message::operation(sent.bytes, protocol, sent.call)
                 }
                 _ => message::request(sent.bytes, self.secrets, of_step, sent.call),
             },
@@ -150,8 +153,7 @@ impl<'a> TraceRecorder<'a> {
             ttfb_us: micros(answer.first_byte - answer.sent),
             service_us: micros(answer.complete - answer.sent),
             message: if answer.head.is_empty() || !answer.head.starts_with(b"HTTP/") {
-                let (fields, body) = (answer.head, answer.body);
-                message::message_answer(self.protocol(), answer.status, fields, body, answer.body_bytes)
+                message::message_answer(self.protocol(), answer)
             } else {
                 message::answer(answer, self.secrets)
             },

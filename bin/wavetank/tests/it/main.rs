@@ -34,6 +34,7 @@ mod fleet_settle;
 mod fleet_tunnel;
 mod fleet_up;
 mod grpc;
+mod grpc_calls;
 mod guard;
 mod h2spec;
 mod holds;

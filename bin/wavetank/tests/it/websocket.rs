@@ -281,3 +281,26 @@ fn conflicts_are_explained() {
     check("ws://127.0.0.1:1/ --form a=b", "--form");
     check("ws://127.0.0.1:1/${user}", "ws.connect");
 }
+
+/// A message may begin before the step that awaits it, and end after.
+#[test]
+fn a_message_that_began_earlier_is_whole() {
+    for engine in ENGINES {
+        let server = MessageServer::start(Vec::new(), |message| {
+            let (begun, rest) = (text_frame("news")[..4].to_vec(), text_frame("news")[4..].to_vec());
+            MessageReply::Send(if message.text == "more" { rest } else { [text_frame("hi"), begun].concat() })
+        });
+        let text = format!(
+            "wavetank: 1\ntarget: {}\nsteps:\n  - ws.send: hi\n    reply: any\n  - ws.send: more\n\
+             \x20 - ws.wait: any\n    check: body = news\nphases: [{{users: 1, sessions: 5}}]\n",
+            server.url("/")
+        );
+        let harness = RunHarness::new(PROGRAM);
+        let file = harness.place().write("x.yaml", text);
+        let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
+        let result = outcome.result();
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (15, 0), "{outcome}");
+        let tried = Program::new(PROGRAM).args(["try", &file]).run();
+        tried.expect_exit(0);
+    }
+}

@@ -4,6 +4,7 @@ mod custom_kind;
 mod data;
 mod experiment;
 mod grpc;
+mod grpc_call;
 mod http;
 mod load;
 mod map_name;

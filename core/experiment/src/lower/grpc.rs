@@ -191,17 +191,23 @@ pub(super) fn call(
             return Err(Diagnostic::error("bad_body", method.place, message, "--json '{…}'").into());
         }
     }
-    if let Some(fixed) = json.as_fixed() {
+    let has_message =
+        request.message.as_ref().is_none_or(|message| message.action == plan::MessageAction::Send);
+    if let (Some(fixed), true) = (json.as_fixed(), has_message) {
         check_message(&found, fixed, method.place)?;
     }
     let gzip = experiment.grpc.gzip;
+    let call = GrpcPlan { descriptors: 0, method: found.full_name(), gzip };
+    if request.is_in_open_call() {
+        return Ok((RequestPlan { body: json, ..RequestPlan::default() }, call));
+    }
     let timeout = request.timeout.as_ref().or(experiment.http.timeout.as_ref());
     let deadline = timeout_text(timeout.map_or(TIMEOUT, |timeout| timeout.value));
-    let mut own = vec![
-        ("Content-Type".to_owned(), "application/grpc".into()),
-        ("TE".to_owned(), "trailers".into()),
-        ("grpc-timeout".to_owned(), deadline.as_str().into()),
-    ];
+    let mut own =
+        vec![("Content-Type".to_owned(), "application/grpc".into()), ("TE".to_owned(), "trailers".into())];
+    if request.message.is_none() {
+        own.push(("grpc-timeout".to_owned(), deadline.as_str().into()));
+    }
     if gzip {
         own.push(("grpc-encoding".to_owned(), "gzip".into()));
         own.push(("grpc-accept-encoding".to_owned(), "gzip".into()));
@@ -210,7 +216,7 @@ pub(super) fn call(
     headers.splice(0..0, own);
     let path = plan::Template::from(format!("/{}", found.full_name()));
     let sent = RequestPlan { method: "POST".to_owned(), path, headers, body: json, secret_headers };
-    Ok((sent, GrpcPlan { descriptors: 0, method: found.full_name(), gzip }))
+    Ok((sent, call))
 }
 
 /// Makes the status OK of gRPC an expected one. Steps of HTTP keep the statuses that they had.
@@ -235,7 +241,7 @@ pub(super) fn for_plan(descriptors: Option<&Descriptors>) -> Vec<DescriptorSet> 
 /// Returns the error for a verb that does not fit the scheme of its target.
 pub(super) fn wrong_scheme(is_call: bool, place: Span) -> Diagnostic {
     let (message, hint) = if is_call {
-        ("grpc.call needs a target with grpc:// or grpcs://", "target: grpc://10.0.0.5:50051")
+        ("a gRPC call needs a target with grpc:// or grpcs://", "target: grpc://10.0.0.5:50051")
     } else {
         ("the target speaks gRPC, and this is a request of HTTP", "use grpc.call, or a target with http://")
     };

@@ -97,7 +97,8 @@ pub(super) fn check_protocol(
 ) -> Result<(), LowerError> {
     let name = request.display_name();
     let own = request.message.as_ref().map_or(UrlProtocol::Http, |message| message.protocol);
-    if own == protocol || !(own.has_messages() || protocol.has_messages()) {
+    // That calls and targets of gRPC belong together is checked before.
+    if own == protocol || own == UrlProtocol::Grpc || !(own.has_messages() || protocol.has_messages()) {
         return Ok(());
     }
     let (is_one, verb) = match protocol {

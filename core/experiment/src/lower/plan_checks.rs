@@ -2,8 +2,8 @@
 
 use wavetank_plan::constants::SERIES_MAX;
 use wavetank_plan::{
-    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, Target, TlsResume,
-    TlsVersions, UrlProtocol,
+    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, TlsResume, TlsVersions,
+    UrlProtocol,
 };
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{UserError, unix_path};
@@ -39,7 +39,8 @@ pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
 /// # Errors
 /// A version of HTTP that does not carry them, and connections that serve one request.
 pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
-    let mut protocols = plan.targets.iter().map(Target::protocol).filter(|own| own.has_messages());
+    let carriers = plan.targets.iter().enumerate().filter(|(target, _)| plan.carries_messages(*target));
+    let mut protocols = carriers.map(|(_, target)| target.protocol());
     let Some(protocol) = protocols.next() else { return Ok(()) };
     super::datagram::check_path(plan)?;
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
@@ -47,6 +48,7 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
         UrlProtocol::Events => ("an event stream", "sse.close: true"),
         UrlProtocol::Tcp => ("a TCP connection", "tcp.close: true"),
         UrlProtocol::Udp => ("a UDP socket", ""),
+        UrlProtocol::Grpc => ("a gRPC call", "grpc.end: true"),
         _ => ("a WebSocket", "ws.close: 1000"),
     };
     if plan.http.version == HttpVersion::Http2 {
@@ -98,15 +100,18 @@ fn check_tunnels(plan: &Plan) -> Result<(), UserError> {
     let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
     for target in &plan.targets {
         let message = match target.protocol() {
-            UrlProtocol::WebSocket | UrlProtocol::Events => continue,
+            UrlProtocol::WebSocket | UrlProtocol::Events | UrlProtocol::Grpc => continue,
             UrlProtocol::Tcp => "a TCP connection in a plan needs HTTP/1.1 for all targets",
             UrlProtocol::Udp => "a UDP socket in a plan needs HTTP/1.1 for all targets",
-            _ => "with HTTP/2, WebSockets and event streams cannot be in one file with HTTP targets",
+            UrlProtocol::Http => {
+                "with HTTP/2, WebSockets, event streams and open gRPC calls cannot be in one file with \
+                 HTTP targets"
+            }
         };
         return conflict(message, "leave the version of HTTP out");
     }
     if plan.http.proxy.is_some() || plan.http.proxy_protocol.is_some() {
-        let message = "WebSockets and event streams over HTTP/2 do not work through a proxy";
+        let message = "WebSockets, event streams and open gRPC calls over HTTP/2 do not work through a proxy";
         return conflict(message, "leave the proxy out, or use HTTP/1.1");
     }
     Ok(())

@@ -42,6 +42,7 @@ pub(super) fn step(
         }
         RequestHead::Grpc(method) => {
             let (headers, secret_headers) = headers(names, request, Vec::new())?;
+            let headers = if request.is_in_open_call() { Vec::new() } else { headers };
             let (sent, call) = grpc::call(names, request, method, headers, secret_headers)?;
             (target_of(names, targets, request, method.place)?, sent, Some(call))
         }

@@ -41,13 +41,17 @@ impl Message {
     /// Returns the step's verb.
     pub const fn verb(&self) -> &'static str {
         match (self.protocol, self.action) {
-            (UrlProtocol::Events, MessageAction::Connect) => "sse.open",
+            (UrlProtocol::Events, MessageAction::Connect | MessageAction::Open) => "sse.open",
             (UrlProtocol::Events, MessageAction::Send | MessageAction::Wait) => "sse.wait",
             (UrlProtocol::Events, MessageAction::Close) => "sse.close",
-            (UrlProtocol::Tcp, MessageAction::Connect) => "tcp.connect",
+            (UrlProtocol::Tcp, MessageAction::Connect | MessageAction::Open) => "tcp.connect",
             (UrlProtocol::Tcp, MessageAction::Send) => "tcp.send",
             (UrlProtocol::Tcp, MessageAction::Wait) => "tcp.read",
             (UrlProtocol::Tcp, MessageAction::Close) => "tcp.close",
+            (UrlProtocol::Grpc, MessageAction::Send) => "grpc.send",
+            (UrlProtocol::Grpc, MessageAction::Wait) => "grpc.wait",
+            (UrlProtocol::Grpc, MessageAction::Close) => "grpc.end",
+            (_, MessageAction::Open) | (UrlProtocol::Grpc, _) => "grpc.open",
             (UrlProtocol::Udp, MessageAction::Wait) => "udp.read",
             (UrlProtocol::Udp, _) => "udp.send",
             (_, MessageAction::Connect) => "ws.connect",

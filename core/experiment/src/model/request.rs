@@ -1,6 +1,7 @@
 //! [`Request`]: a step that sends a request.
 
 use wavetank_grammar::Spanned;
+use wavetank_plan::MessageAction;
 use wavetank_units::Nanos;
 
 use super::{AnswerSource, Auth, Check, Header, Message, OnFailure, Template, Value};
@@ -62,6 +63,13 @@ impl Request {
         }
     }
 
+    /// Whether it belongs to a gRPC call that an earlier step has opened.
+    pub(crate) fn is_in_open_call(&self) -> bool {
+        let action = self.message.as_ref().map(|message| message.action);
+        matches!(self.head, RequestHead::Grpc(_))
+            && action.is_some_and(|action| action != MessageAction::Open)
+    }
+
     /// Returns its name in reports and conditions: its own, or method and path.
     pub fn display_name(&self) -> String {
         match (&self.name, &self.head) {
@@ -73,7 +81,10 @@ impl Request {
             (None, RequestHead::Raw(_)) => {
                 self.message.as_ref().map_or("raw", |message| message.verb()).to_owned()
             }
-            (None, RequestHead::Grpc(method)) => method.value.clone(),
+            (None, RequestHead::Grpc(method)) => match &self.message {
+                Some(message) => format!("{} {}", message.verb(), method.value),
+                None => method.value.clone(),
+            },
         }
     }
 }

@@ -132,6 +132,7 @@ impl Parser<'_> {
     fn blocks(&mut self, node: &Node) -> Vec<Block> {
         let entries = self.entries(node, "blocks");
         let all = entries.iter().map(|entry| {
+            self.open_call = None;
             let name = self.user_defined_name(entry, "a block");
             let steps = self.steps(&entry.value);
             Some(Block { name: name?, steps })

@@ -1,10 +1,12 @@
-//! `grpc`, and the step `grpc.call`.
+//! `grpc`, and the steps of gRPC.
 
 use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_plan::{MessageAction, UrlProtocol};
 
+use super::message::empty;
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
-use crate::model::{Body, Grpc, Request, RequestHead};
+use crate::model::{Body, Grpc, Message, Request, RequestHead};
 
 impl Parser<'_> {
     /// `grpc:`.
@@ -38,6 +40,46 @@ impl Parser<'_> {
         let body = keys.take("json").and_then(|node| self.value(node)).map(Body::Json);
         let request = self.common(method.map(RequestHead::Grpc), keys);
         Some(Request { headers, body, ..request? })
+    }
+
+    /// Reads a step of a call that stays open; `form` is its verb.
+    pub(super) fn call_step(&mut self, form: &str, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        if form == "grpc.open" {
+            let method = self.method_name(verb);
+            self.open_call.clone_from(&method);
+            let headers = keys.take("headers").map(|node| self.headers(node)).unwrap_or_default();
+            let name = keys.take("name").and_then(|node| self.step_name(node));
+            let to = keys.take("to").and_then(|node| self.name(node, "a target"));
+            let timeout = keys.take("timeout").and_then(|node| self.duration_positive(node));
+            let on_failure = keys.take("on_failure").and_then(|node| self.on_failure(node));
+            let request = Request::plain(RequestHead::Grpc(method?));
+            let request = Request { name, to, timeout, on_failure, ..request };
+            let message = Some(Message::new(UrlProtocol::Grpc, MessageAction::Open));
+            return Some(Request { headers, message, ..request });
+        }
+        let request = match form {
+            "grpc.send" => self.call_message(verb, keys),
+            "grpc.wait" => self.waiting(UrlProtocol::Grpc, verb, keys),
+            _ => self.bare_step(UrlProtocol::Grpc, MessageAction::Close, verb, keys),
+        }?;
+        let Some(method) = &self.open_call else {
+            let message = format!("`{form}` belongs to a call, and no grpc.open comes before it");
+            let hint = "- grpc.open: shop.Chat/Talk, in the same steps or block";
+            return self.fail("grpc_not_open", verb.place, message, hint);
+        };
+        let method = Spanned::new(method.value.clone(), verb.value.place);
+        Some(Request { head: RequestHead::Grpc(method), ..request })
+    }
+
+    fn call_message(&mut self, verb: &Entry, keys: &mut Keys<'_>) -> Option<Request> {
+        let place = verb.value.place;
+        let body = self.value(&verb.value).map(Body::Json);
+        let (reply, count) = self.awaited(keys);
+        let request = self.common(Some(RequestHead::Raw(empty(place))), keys);
+        let (reply, count) = self.checked_reply(reply, count, request.as_ref(), place)?;
+        let message = Message::new(UrlProtocol::Grpc, MessageAction::Send);
+        let message = Some(Message { binary: true, reply, count, ..message });
+        Some(Request { body: Some(body?), message, ..request? })
     }
 
     fn method_name(&mut self, verb: &Entry) -> Option<Spanned<String>> {

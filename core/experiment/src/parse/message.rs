@@ -1,6 +1,6 @@
 //! WebSocket: `ws` and the steps with messages.
 
-use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_grammar::{Entry, Node, Span, Spanned};
 use wavetank_plan::{MessageAction, UrlProtocol};
 
 use super::{Keys, Parser, TreeReader as _};
@@ -67,27 +67,42 @@ impl Parser<'_> {
             None => (None, None),
         };
         let binary = keys.take("binary").and_then(|node| self.bool(node)).unwrap_or_default();
-        let reply = keys.take("reply").map(|node| self.reply(node));
-        let count = self.message_count(keys);
+        let (reply, count) = self.awaited(keys);
         let request = self.common(text.map(RequestHead::Raw), keys);
-        if let (Some(count), None) = (&count, &reply) {
+        let (reply, count) = self.checked_reply(reply, count, request.as_ref(), place)?;
+        let message = Message::new(UrlProtocol::WebSocket, MessageAction::Send);
+        let message = Some(Message { binary, reply, count, ..message });
+        Some(Request { body, message, ..request? })
+    }
+
+    /// Reads what a message awaits: `reply` and `messages`.
+    pub(super) fn awaited(&mut self, keys: &mut Keys<'_>) -> (Option<AwaitedReply>, Option<Spanned<u32>>) {
+        let reply = match keys.take("reply") {
+            None => Some(AwaitedReply::None),
+            Some(node) => self.reply(node),
+        };
+        (reply, self.message_count(keys))
+    }
+
+    /// Checks that a message that is not answered has no part of an answer.
+    pub(super) fn checked_reply(
+        &mut self,
+        reply: Option<AwaitedReply>,
+        count: Option<Spanned<u32>>,
+        request: Option<&Request>,
+        place: Span,
+    ) -> Option<(AwaitedReply, u32)> {
+        let reply = reply?;
+        if let (Some(count), AwaitedReply::None) = (&count, &reply) {
             let message = "a message without reply awaits no messages";
             return self.fail("option_conflict", count.place, message, "reply: any");
         }
-        let reply = match reply {
-            None => AwaitedReply::None,
-            Some(reply) => reply?,
-        };
-        let count = count.map_or(1, |count| count.value);
-        let request = request?;
-        if reply == AwaitedReply::None && request.reads_answer() {
+        if reply == AwaitedReply::None && request?.reads_answer() {
             let message = "nothing answers a message without reply";
             let hint = "reply: any, or reply: with a condition on the answer";
             return self.fail("option_conflict", place, message, hint);
         }
-        let message = Message::new(UrlProtocol::WebSocket, MessageAction::Send);
-        let message = Some(Message { binary, reply, count, ..message });
-        Some(Request { body, message, ..request })
+        Some((reply, count.map_or(1, |count| count.value)))
     }
 
     /// Reads a step with `ws.wait` as its verb.

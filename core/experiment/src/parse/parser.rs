@@ -1,6 +1,6 @@
 //! [`Parser`]: the context of all parsers.
 
-use wavetank_grammar::{Diagnostics, Grammar as _, Span, TreeReader as _};
+use wavetank_grammar::{Diagnostics, Grammar as _, Span, Spanned, TreeReader as _};
 
 use super::{MapName, Variables};
 
@@ -12,6 +12,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) out: Diagnostics,
     /// Bytes and values that variables may still bring into the file.
     pub(crate) budget: ExpansionBudget,
+    /// The method of the last gRPC call that was opened in the current list of steps.
+    pub(crate) open_call: Option<Spanned<String>>,
 }
 
 /// Limits on what variables may bring into a file: variables inside variables could fill any

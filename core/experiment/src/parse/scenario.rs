@@ -60,6 +60,7 @@ impl Parser<'_> {
             let message = "a scenario has both a weight and its own phases";
             self.fail::<()>("scenario_both", phases.place, message, hint);
         }
+        self.open_call = None;
         let scenario = Scenario {
             name,
             place: entry.place,

@@ -105,6 +105,9 @@ impl Parser<'_> {
             "request" => self.request(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "grpc" => self.grpc_call(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "raw" => self.raw(verb, keys).map(|request| Verb::Request(Box::new(request))),
+            _ if form.starts_with("grpc.") => {
+                self.call_step(form, verb, keys).map(|request| Verb::Request(Box::new(request)))
+            }
             "ws.connect" => self.ws_connect(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "ws.send" => self.ws_send(verb, keys).map(|request| Verb::Request(Box::new(request))),
             "ws.wait" => self.ws_wait(verb, keys).map(|request| Verb::Request(Box::new(request))),

@@ -65,6 +65,7 @@ impl Variables {
             has_secret: input.has_secret,
             out: Diagnostics::default(),
             budget: ExpansionBudget::WHOLE,
+            open_call: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! [`GrpcCodec`]: makes the messages of a gRPC call from JSON, and JSON from its response.
 
 use wavetank_grpc::{Descriptors, MessageError, Method, RequestEncoding};
-use wavetank_plan::{Plan, Step};
+use wavetank_plan::{MessageAction, Plan, Step};
 use wavetank_units::UserError;
 
 /// The method that a step calls, ready to be used.
@@ -9,6 +9,8 @@ use wavetank_units::UserError;
 pub struct GrpcCodec {
     method: Method,
     encoding: RequestEncoding,
+    /// A response is one message, even of a method that answers with a stream.
+    is_single: bool,
 }
 
 impl GrpcCodec {
@@ -24,7 +26,11 @@ impl GrpcCodec {
         })?;
         let method = Descriptors::decode(&set.0)?.method(&call.method)?;
         let encoding = if call.gzip { RequestEncoding::Gzip } else { RequestEncoding::Identity };
-        Ok(Some(Self { method, encoding }))
+        let is_single = step
+            .message
+            .as_ref()
+            .is_some_and(|message| matches!(message.action, MessageAction::Send | MessageAction::Wait));
+        Ok(Some(Self { method, encoding, is_single }))
     }
 
     /// Appends the body of a request, from JSON.
@@ -40,7 +46,7 @@ impl GrpcCodec {
     /// # Errors
     /// If the body has no whole messages of the method's type.
     pub fn decode(&self, body: &[u8], out: &mut Vec<u8>) -> Result<usize, MessageError> {
-        self.method.decode(body, out)
+        if self.is_single { self.method.decode_message(body, out) } else { self.method.decode(body, out) }
     }
 
     /// Appends the JSON of a request's body, to be shown.

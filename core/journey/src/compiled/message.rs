@@ -67,7 +67,7 @@ pub(crate) fn operation(plan: &MessagePlan, payload: &Template, protocol: UrlPro
     });
     let operation = match (plan.action, rule) {
         (MessageAction::Connect, _) if protocol == UrlProtocol::Tcp => Operation::Connect(b""),
-        (MessageAction::Connect, _) => return None,
+        (MessageAction::Connect | MessageAction::Open, _) => return None,
         (MessageAction::Send, Some(rule)) => Operation::Ask(rule, b""),
         (MessageAction::Send, None) if plan.is_one_way() => Operation::Post(kind, b""),
         (MessageAction::Send, None) => Operation::Send(kind, b""),

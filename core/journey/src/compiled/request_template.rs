@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use wavetank_plan::{AuthPlan, Escape, Hole, HttpVersion, Plan, Step, Template, TemplatePart};
+use wavetank_grpc::MessageError;
+use wavetank_plan::{
+    AuthPlan, Escape, Hole, HttpVersion, MessageAction, MessagePlan, Plan, Step, Template, TemplatePart,
+    UrlProtocol,
+};
 use wavetank_units::UserError;
 use wavetank_wire::h1::{RequestParts, Version, render_request};
+use wavetank_wire::messages::Operation;
 
 use super::grpc_codec::GrpcCodec;
 use super::message::operation;
@@ -28,6 +33,8 @@ pub struct RequestTemplate {
     pub(crate) raw: bool,
     /// Set for a gRPC call. The body is JSON, of which its messages are made.
     pub(crate) call: Option<Box<GrpcCodec>>,
+    /// It opens a gRPC call, so it has a head alone.
+    pub(crate) is_opening: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -46,6 +53,11 @@ impl RequestTemplate {
         let request = &step.request;
         let protocol = plan.targets[step.target].protocol();
         let message = step.message.as_ref();
+        if let Some(message) = message.filter(|_| step.grpc.is_some())
+            && message.action != MessageAction::Open
+        {
+            return Self::call_message(message, step, plan);
+        }
         if let Some(bytes) = message.and_then(|message| operation(message, &request.body, protocol)) {
             return Ok(Self::raw(&bytes));
         }
@@ -78,6 +90,7 @@ impl RequestTemplate {
         let shape = fixed
             .map_or_else(|| Self::with_holes(step, line, &headers, host), |bytes| Self::of_fixed(&bytes));
         let shape = match GrpcCodec::new(step, plan)? {
+            Some(call) if message.is_some() => shape.into_opening(call),
             Some(call) => shape.with_call(call)?,
             None => shape,
         };
@@ -113,13 +126,40 @@ impl RequestTemplate {
         let mut shape = self;
         if let (Some(head), Some(json)) = (shape.head.as_fixed(), shape.body.as_fixed()) {
             let mut bytes = [head, b"\r\n"].concat();
-            call.encode(json, &mut bytes).map_err(|error| {
-                let hint = "compare it with the message in the .proto file";
-                UserError::usage("grpc_message", error.to_string(), hint)
-            })?;
+            call.encode(json, &mut bytes).map_err(|error| message_error(&error))?;
             shape = Self::of_fixed(&bytes);
         }
         Ok(Self { call: Some(Box::new(call)), ..shape })
+    }
+
+    /// Creates what a step does in a gRPC call that stays open.
+    fn call_message(message: &MessagePlan, step: &Step, plan: &Plan) -> Result<Self, UserError> {
+        let Some(call) = GrpcCodec::new(step, plan)? else { return Ok(Self::default()) };
+        let prefix = operation(message, &Template::default(), UrlProtocol::Grpc).unwrap_or_default();
+        if message.action != MessageAction::Send {
+            return Ok(Self { call: Some(Box::new(call)), ..Self::raw(&prefix) });
+        }
+        let json = &step.request.body;
+        let Some(fixed) = json.as_fixed() else {
+            let call = Some(Box::new(call));
+            return Ok(Self { head: prefix, body: json.clone(), raw: true, call, ..Self::default() });
+        };
+        let mut bytes = prefix.as_fixed().map(<[u8]>::to_vec).unwrap_or_default();
+        call.encode(fixed, &mut bytes).map_err(|error| message_error(&error))?;
+        Ok(Self { call: Some(Box::new(call)), ..Self::raw(&Template::fixed(bytes)) })
+    }
+
+    /// Makes it the opening of a gRPC call, which has no message.
+    fn into_opening(mut self, call: GrpcCodec) -> Self {
+        let mut head = Template::fixed(Operation::Open(b"").prefix());
+        append(&mut head, &self.head);
+        self.call = Some(Box::new(call));
+        if let Some(fixed) = head.as_fixed() {
+            let bytes = [fixed, b"\r\n"].concat();
+            let fields_end = fixed.len();
+            self.fixed = Some(Fixed { bytes: bytes.into(), fields_end });
+        }
+        Self { head, is_opening: true, ..self }
     }
 
     /// Creates a request of raw bytes.
@@ -177,6 +217,10 @@ impl RequestTemplate {
         push_field(&mut known.head, "Content-Length", &length.as_str().into());
         known
     }
+}
+
+fn message_error(error: &MessageError) -> UserError {
+    UserError::usage("grpc_message", error.to_string(), "compare it with the message in the .proto file")
 }
 
 fn is_cookie(name: &str) -> bool {

@@ -187,7 +187,11 @@ fn expected_of_message(
     protocol: UrlProtocol,
     status_checked: bool,
 ) -> Option<StatusSet> {
-    let ready = match (message?.action, protocol) {
+    let message = message?;
+    if protocol == UrlProtocol::Grpc {
+        return Some(StatusSet(vec![(0, if status_checked { 999 } else { 0 })]));
+    }
+    let ready = match (message.action, protocol) {
         (MessageAction::Connect, UrlProtocol::WebSocket) => 101,
         (MessageAction::Connect, UrlProtocol::Events) => 200,
         _ => return Some(StatusSet(vec![(0, 9_999)])),

@@ -41,7 +41,7 @@ impl CompiledStep {
         out: &mut FollowUpSink<'_>,
     ) -> NextMessage {
         if let Some(message) = &self.message
-            && !message.is_last(scene, session, answer)
+            && !self.is_last_message(message, scene, session, answer)
         {
             return NextMessage::Await;
         }

@@ -3,7 +3,7 @@
 use super::render_context::RenderContext;
 use super::render_error::RenderError;
 use super::rewrite::target_of;
-use crate::compiled::{Fixed, RequestTemplate};
+use crate::compiled::{Fixed, GrpcCodec, RequestTemplate};
 use crate::number::push_decimal;
 use crate::state::Session;
 
@@ -32,7 +32,10 @@ impl RequestTemplate {
         }
         scene.render(session, &self.head, out)?;
         if self.raw {
-            return Ok(());
+            return match &self.call {
+                Some(call) => self.render_message(call, scene, session, out),
+                None => Ok(()),
+            };
         }
         if let Some(more) = more {
             let target = String::from_utf8_lossy(target_of(out)).into_owned();
@@ -40,10 +43,9 @@ impl RequestTemplate {
         }
         let Some(body) = &self.measured else {
             out.extend_from_slice(b"\r\n");
-            let Some(call) = &self.call else { return scene.render(session, &self.body, out) };
-            let mut json = Vec::new();
-            scene.render(session, &self.body, &mut json)?;
-            return call.encode(&json, out).map_err(|error| RenderError::Message(error.to_string()));
+            let call = self.call.as_ref().filter(|_| !self.is_opening);
+            let Some(call) = call else { return scene.render(session, &self.body, out) };
+            return self.render_message(call, scene, session, out);
         };
         // The length precedes the body that it measures: the body is written first, then the field,
         // and then the two are swapped.
@@ -55,5 +57,18 @@ impl RequestTemplate {
         out.extend_from_slice(b"\r\n\r\n");
         out[at..].rotate_left(length);
         Ok(())
+    }
+
+    /// Appends the message of a gRPC call, of which the body is the JSON.
+    fn render_message(
+        &self,
+        call: &GrpcCodec,
+        scene: &mut RenderContext<'_>,
+        session: &mut Session,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RenderError> {
+        let mut json = Vec::new();
+        scene.render(session, &self.body, &mut json)?;
+        call.encode(&json, out).map_err(|error| RenderError::Message(error.to_string()))
     }
 }

@@ -13,8 +13,9 @@ use super::names::{name_of, one_of};
 use super::text::PlanText;
 use crate::DecodeError;
 
-const ACTIONS: [(&str, MessageAction); 4] = [
+const ACTIONS: [(&str, MessageAction); 5] = [
     ("connect", MessageAction::Connect),
+    ("open", MessageAction::Open),
     ("send", MessageAction::Send),
     ("wait", MessageAction::Wait),
     ("close", MessageAction::Close),

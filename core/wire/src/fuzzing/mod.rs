@@ -4,6 +4,7 @@
 //! bytes. It panics if the readers report different results, or if they claim more bytes than they
 //! received.
 
+mod calls;
 mod datagrams;
 mod events;
 mod http2;
@@ -13,6 +14,7 @@ mod transcript;
 mod tunnels;
 mod websocket;
 
+pub use calls::grpc_call;
 pub use datagrams::datagrams;
 pub use events::{event_stream, raw_bytes};
 pub use http2::{http2_client, http2_server};

@@ -1,5 +1,6 @@
 //! The fuzz targets of WebSocket.
 
+use crate::grpc::CallEnd;
 use crate::h1::ResponseHead;
 use crate::ws::{Client, ClientSink, CloseCode, Limits, MessageKind, MessageSink, Server, ServerSink};
 
@@ -46,6 +47,19 @@ impl ClientSink for Transcript {
 
     fn ended(&mut self) {
         self.note(format_args!("ended"));
+    }
+
+    fn answer_begins(&mut self) {
+        self.note(format_args!("answer"));
+    }
+
+    fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
+        let CallEnd { status, lines, is_answer, length } = *end;
+        let answer = std::mem::take(&mut self.body);
+        assert_eq!(answer.len() as u64, length, "the pieces are the answer");
+        let (lines, answer) = (lines.escape_ascii(), answer.escape_ascii());
+        self.note(format_args!("{status} {is_answer} {answer} {lines}"));
+        true
     }
 }
 

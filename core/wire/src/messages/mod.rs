@@ -1,4 +1,5 @@
-//! Connections that carry messages: WebSocket, event streams, raw TCP and UDP behind one interface.
+//! Connections that carry messages: WebSocket, event streams, gRPC calls, raw TCP and UDP behind
+//! one interface.
 //!
 //! A step is an [`Operation`]. It sends a message, waits for one, or both; a message that no step
 //! awaits is reported as any other.
@@ -9,7 +10,7 @@ pub use operation::Operation;
 
 use crate::h1::OpenBody;
 use crate::ws::{self, ClientSink, CloseCode, Deflater};
-use crate::{datagram, raw, sse};
+use crate::{datagram, grpc, raw, sse};
 
 /// The client's side of a connection that carries messages.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub enum MessageClient {
     Raw(raw::Client),
     /// UDP.
     Datagrams(datagram::Client),
+    /// A gRPC call, on a stream of HTTP/2.
+    Call(grpc::Client),
 }
 
 /// What an operation has started.
@@ -65,6 +68,8 @@ pub enum MessageFault {
     Events(sse::Fault),
     /// On raw TCP.
     Raw(raw::Fault),
+    /// In a gRPC call.
+    Call(grpc::Fault),
 }
 
 impl MessageFault {
@@ -74,6 +79,7 @@ impl MessageFault {
             Self::WebSocket(fault) => fault.text(),
             Self::Events(fault) => fault.text(),
             Self::Raw(fault) => fault.text(),
+            Self::Call(fault) => fault.text(),
         }
     }
 
@@ -84,6 +90,7 @@ impl MessageFault {
             Self::WebSocket(ws::Fault::MessageTooLarge)
                 | Self::Events(sse::Fault::EventTooLarge)
                 | Self::Raw(_)
+                | Self::Call(grpc::Fault::MessageTooLarge)
         )
     }
 }
@@ -96,6 +103,7 @@ impl MessageClient {
             Self::Events(client) => client.out(),
             Self::Raw(client) => client.out(),
             Self::Datagrams(client) => client.out(),
+            Self::Call(client) => client.out(),
         }
     }
 
@@ -106,6 +114,16 @@ impl MessageClient {
             Self::Events(client) => client.is_open(),
             Self::Raw(client) => client.is_open(),
             Self::Datagrams(client) => client.is_open(),
+            Self::Call(client) => client.is_open(),
+        }
+    }
+
+    /// Whether something other than a message has arrived that the next step reads.
+    pub const fn has_unread(&self) -> bool {
+        match self {
+            Self::Raw(client) => client.has_unread(),
+            Self::Call(client) => client.has_unread(),
+            Self::WebSocket(_) | Self::Events(_) | Self::Datagrams(_) => false,
         }
     }
 
@@ -121,6 +139,7 @@ impl MessageClient {
             Self::Events(client) => client.is_used(),
             Self::Raw(client) => client.is_open(),
             Self::Datagrams(client) => client.is_open(),
+            Self::Call(client) => client.is_used(),
         }
     }
 
@@ -132,6 +151,7 @@ impl MessageClient {
             Self::Events(client) => client.idle_body().map(IdleState::Events),
             Self::Raw(client) => client.is_idle().then_some(IdleState::Raw),
             Self::Datagrams(client) => client.is_idle().then_some(IdleState::Datagrams),
+            Self::Call(_) => None,
         }
     }
 
@@ -139,7 +159,7 @@ impl MessageClient {
     pub fn last_id(&self) -> &[u8] {
         match self {
             Self::Events(client) => client.last_id(),
-            Self::WebSocket(_) | Self::Raw(_) | Self::Datagrams(_) => b"",
+            Self::WebSocket(_) | Self::Raw(_) | Self::Datagrams(_) | Self::Call(_) => b"",
         }
     }
 
@@ -152,12 +172,14 @@ impl MessageClient {
         deflater: &mut Option<Box<Deflater>>,
         last_id: &[u8],
     ) -> Started {
-        if let Operation::Connect(request) = operation {
+        if let Operation::Connect(request) | Operation::Open(request) = operation {
             if self.is_used() {
                 self.leave();
                 return Started::NeedsNewConnection;
             }
             match self {
+                Self::Call(client) if matches!(operation, Operation::Open(_)) => client.open(request),
+                Self::Call(client) => client.call(request),
                 Self::WebSocket(client) => client.connect(request),
                 Self::Events(client) => client.connect(request, last_id),
                 Self::Raw(client) => {
@@ -190,6 +212,11 @@ impl MessageClient {
                 return Started::Waits;
             }
             (Self::Datagrams(client), operation) => return start_datagram(client, operation),
+            (Self::Call(client), Operation::Post(..)) if !client.takes_messages() => return Started::NotOpen,
+            (Self::Call(client), Operation::Send(_, frames) | Operation::Post(_, frames)) => {
+                client.send(frames);
+            }
+            (Self::Call(client), Operation::Close(_)) => client.end(),
             (Self::Events(_) | Self::Raw(_), Operation::Close(_)) => return Started::Closes,
             // The plan has checked that a step fits the protocol of its target.
             _ => return Started::NotOpen,
@@ -209,7 +236,7 @@ impl MessageClient {
         match self {
             Self::Raw(client) => client.stop_waiting(),
             Self::Datagrams(client) => client.stop_waiting(),
-            Self::WebSocket(_) | Self::Events(_) => {}
+            Self::WebSocket(_) | Self::Events(_) | Self::Call(_) => {}
         }
     }
 
@@ -226,6 +253,7 @@ impl MessageClient {
                 client.read(input, sink);
                 Ok(())
             }
+            Self::Call(client) => client.read(input, sink).map_err(MessageFault::Call),
         }
     }
 
@@ -233,7 +261,7 @@ impl MessageClient {
     pub fn end(&mut self, sink: &mut impl ClientSink) -> bool {
         match self {
             Self::Raw(client) => client.end(sink),
-            Self::WebSocket(_) | Self::Events(_) | Self::Datagrams(_) => false,
+            Self::WebSocket(_) | Self::Events(_) | Self::Datagrams(_) | Self::Call(_) => false,
         }
     }
 }

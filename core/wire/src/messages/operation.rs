@@ -17,13 +17,16 @@ const ASK: u8 = 8;
 const READ: u8 = 9;
 /// A connection that needs no request to be used.
 const USE: u8 = 10;
+const OPEN: u8 = 11;
 
 /// What a step does on a connection that carries messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation<'a> {
     /// Upgrades the connection with this HTTP request, without its `Sec-WebSocket-Key`, or requests
-    /// an event stream with it. On raw TCP it is empty.
+    /// an event stream with it. On raw TCP it is empty. It is a whole gRPC call.
     Connect(&'a [u8]),
+    /// Starts a gRPC call with this head of a request. It is done once it was handed to the kernel.
+    Open(&'a [u8]),
     /// Sends a message and waits for the next one.
     Send(MessageKind, &'a [u8]),
     /// Sends a message. It is done once it was handed to the kernel.
@@ -32,7 +35,8 @@ pub enum Operation<'a> {
     Wait,
     /// Goes on waiting, because the last message was not the right one.
     WaitOn,
-    /// Closes with this code in decimal digits, which only a WebSocket needs.
+    /// Closes with this code in decimal digits, which only a WebSocket needs. It ends our side of a
+    /// gRPC call, and waits for the end of the other.
     Close(&'a [u8]),
     /// Sends bytes and waits for an answer of this extent.
     Ask(ReadRule<'a>, &'a [u8]),
@@ -52,6 +56,7 @@ impl<'a> Operation<'a> {
             [WAIT_ON, ..] => Self::WaitOn,
             [CLOSE, code @ ..] => Self::Close(code),
             [USE, ..] => Self::Connect(b""),
+            [OPEN, request @ ..] => Self::Open(request),
             [ASK, rest @ ..] if let Some((rule, payload)) = ReadRule::parse(rest) => Self::Ask(rule, payload),
             [READ, rest @ ..] if let Some((rule, _)) = ReadRule::parse(rest) => Self::Read(rule),
             request => Self::Connect(request),
@@ -64,6 +69,7 @@ impl<'a> Operation<'a> {
         let tag = match self {
             Self::Connect(b"") => USE,
             Self::Connect(_) => return Vec::new(),
+            Self::Open(_) => OPEN,
             Self::Send(MessageKind::Text, _) => SEND_TEXT,
             Self::Send(MessageKind::Binary, _) => SEND_BINARY,
             Self::Post(MessageKind::Text, _) => POST_TEXT,
@@ -79,5 +85,15 @@ impl<'a> Operation<'a> {
             rule.write(&mut bytes);
         }
         bytes
+    }
+
+    /// Whether it makes a connection ready for messages, or is a call.
+    pub const fn opens(&self) -> bool {
+        matches!(self, Self::Connect(_) | Self::Open(_))
+    }
+
+    /// Whether nothing answers it.
+    pub const fn is_one_way(&self) -> bool {
+        matches!(self, Self::Post(..) | Self::Open(_))
     }
 }

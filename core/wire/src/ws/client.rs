@@ -6,6 +6,7 @@ use super::error::Fault;
 use super::frame::{MessageKind, Opcode, write_frame};
 use super::handshake::{Offer, head_length, parse_head, unfold};
 use super::message_reader::{Control, Limits, MessageReader, MessageSink};
+use crate::grpc::CallEnd;
 use crate::h1::ResponseHead;
 
 /// Receives what a server sends.
@@ -24,6 +25,16 @@ pub trait ClientSink: MessageSink {
 
     /// The server ended an event stream.
     fn ended(&mut self) {}
+
+    /// The first bytes of an answer of several messages, which ends with a call.
+    fn answer_begins(&mut self) {}
+
+    /// The server ended a call. Returns whether a request takes that; otherwise it is reported
+    /// again.
+    fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
+        let _ = end;
+        true
+    }
 }
 
 /// The state of a connection.

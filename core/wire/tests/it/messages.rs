@@ -38,6 +38,17 @@ fn chunked() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
+/// A frame of gRPC, mostly a valid one.
+fn frame() -> impl Strategy<Value = Vec<u8>> {
+    let flag = prop_oneof![6 => Just(0_u8), 2 => Just(1), 1 => Just(0x80), 1 => any::<u8>()];
+    (flag, prop::collection::vec(any::<u8>(), 0..20), prop::bool::weighted(0.1)).prop_map(
+        |(flag, data, longer)| {
+            let length = u32::try_from(data.len()).expect("short") + if longer { 2_000 } else { 0 };
+            [&[flag], &length.to_be_bytes()[..], &data].concat()
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
@@ -52,6 +63,13 @@ proptest! {
         fuzzing::event_stream(&data);
         fuzzing::raw_bytes(&data);
         fuzzing::datagrams(&data);
+        fuzzing::grpc_call(&data);
+    }
+
+    #[test]
+    fn grpc_calls(choice in any::<u8>(), frames in prop::collection::vec(frame(), 0..6), cut in 0_usize..8) {
+        let all = frames.concat();
+        fuzzing::grpc_call(&[&[choice], &all[..all.len().saturating_sub(cut)]].concat());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use wavetank_units::Nanos;
+use wavetank_wire::grpc::CallEnd;
 use wavetank_wire::h1::{ResponseEnd, ResponseHead};
 use wavetank_wire::ws::{ClientSink, CloseCode, MessageKind, MessageSink};
 
@@ -16,7 +17,7 @@ use crate::request_queue::{QueuedRequest, RequestQueue};
 pub(super) enum Closing {
     /// The server answered the request for a WebSocket or an event stream with this status.
     Refused(u16),
-    /// Both sides have sent a Close frame, the server after us.
+    /// Both sides have sent a Close frame, the server after us, or a call is over.
     Agreed,
     /// The server sent one, or ended an event stream.
     ByPeer(Failure),
@@ -31,8 +32,6 @@ pub(super) struct MessageIntake<'a> {
     inbox: Option<&'a mut Inbox>,
     first_byte: &'a mut Nanos,
     at: Nanos,
-    /// A message for the inbox.
-    unasked: Message,
     /// We sent a Close frame before.
     pub(super) is_closing: bool,
     /// The number of requests that were answered.
@@ -57,7 +56,6 @@ impl<'a> MessageIntake<'a> {
             inbox,
             first_byte,
             at,
-            unasked: Message::default(),
             is_closing: false,
             answered: 0,
             upgraded: false,
@@ -68,6 +66,11 @@ impl<'a> MessageIntake<'a> {
     /// Returns the request that the current message answers.
     fn awaiting(&self) -> Option<QueuedRequest> {
         self.flights.first_sent().filter(|_| !self.is_closing)
+    }
+
+    /// Returns the message for the inbox that has begun.
+    fn partial(&mut self) -> Option<&mut Message> {
+        self.inbox.as_mut()?.partial.as_mut()
     }
 
     fn answer(&mut self, end: ResponseEnd) {
@@ -84,34 +87,42 @@ impl MessageSink for MessageIntake<'_> {
         *self.first_byte = self.at;
         if let Some(flight) = self.awaiting() {
             self.letters.begin_message(flight.exchange, flight.manner);
+        } else if let Some(inbox) = &mut self.inbox {
+            inbox.partial = Some(Message::default());
         }
     }
 
     fn fields(&mut self, lines: &[u8]) {
-        if let Some(flight) = self.awaiting() {
+        if let Some(partial) = self.partial() {
+            lines.clone_into(&mut partial.fields);
+        } else if let Some(flight) = self.awaiting() {
             self.letters.message_fields(flight.exchange, flight.manner, lines);
-        } else if self.inbox.is_some() {
-            lines.clone_into(&mut self.unasked.fields);
         }
     }
 
     fn piece(&mut self, bytes: &[u8]) {
-        if let Some(flight) = self.awaiting() {
-            if flight.manner.keeps_body() {
-                self.letters.stream_body(flight.exchange, bytes);
-            }
-        } else if self.inbox.is_some() {
-            self.unasked.body.extend_from_slice(bytes);
+        if let Some(partial) = self.partial() {
+            partial.body.extend_from_slice(bytes);
+        } else if let Some(flight) = self.awaiting()
+            && flight.manner.keeps_body()
+        {
+            self.letters.stream_body(flight.exchange, bytes);
         }
     }
 
     fn end(&mut self, length: u64) {
-        if self.awaiting().is_some() {
-            return self.answer(message_end(0, length));
+        let partial = self.inbox.as_mut().and_then(|inbox| inbox.partial.take());
+        let Some(flight) = self.awaiting() else {
+            if let (Some(inbox), Some(message)) = (&mut self.inbox, partial) {
+                inbox.push(message);
+            }
+            return;
+        };
+        if let Some(message) = partial {
+            // It began before the request.
+            keep_message(self.letters, flight, &message);
         }
-        if let Some(inbox) = &mut self.inbox {
-            inbox.push(std::mem::take(&mut self.unasked));
-        }
+        self.answer(message_end(0, length));
     }
 }
 
@@ -146,6 +157,36 @@ impl ClientSink for MessageIntake<'_> {
 
     fn ended(&mut self) {
         self.closing = Some(Closing::ByPeer(failure::STREAM_ENDED));
+    }
+
+    fn answer_begins(&mut self) {
+        *self.first_byte = self.at;
+    }
+
+    fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
+        let Some(flight) = self.flights.first_sent() else { return false };
+        if !end.is_answer {
+            *self.first_byte = self.at;
+            if end.status == 0 {
+                // A message was awaited.
+                self.closing = Some(Closing::ByPeer(failure::CALL_ENDED));
+                return true;
+            }
+            self.letters.begin_message(flight.exchange, flight.manner);
+        }
+        self.letters.message_fields(flight.exchange, flight.manner, end.lines);
+        self.answer(message_end(end.status, end.length));
+        self.closing = Some(Closing::Agreed);
+        true
+    }
+}
+
+/// Keeps a message that has arrived as the answer of a request.
+pub(super) fn keep_message(letters: &mut ExchangeBuffers, flight: QueuedRequest, message: &Message) {
+    letters.begin_message(flight.exchange, flight.manner);
+    letters.message_fields(flight.exchange, flight.manner, &message.fields);
+    if flight.manner.keeps_body() {
+        letters.stream_body(flight.exchange, &message.body);
     }
 }
 

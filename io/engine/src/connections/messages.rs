@@ -1,6 +1,6 @@
-//! Connections that carry messages: WebSocket, event stream, TCP, UDP. Their requests are in the
-//! queue of the connection, as with HTTP/1: a message, and the next message of the server as its
-//! answer.
+//! Connections that carry messages: WebSocket, event stream, gRPC call, TCP, UDP. Their requests
+//! are in the queue of the connection, as with HTTP/1: a message, and the next message of the
+//! server as its answer.
 
 use wavetank_driver::{ConnId, Driver};
 use wavetank_measure::ErrorClass;
@@ -10,12 +10,13 @@ use wavetank_wire::messages::{MessageClient, Operation, Started};
 
 use super::Connections;
 use super::events::ConnectionOutcome;
-use super::message_intake::{Closing, MessageIntake, message_end};
+use super::message_intake::{Closing, MessageIntake, keep_message, message_end};
 use super::upgrades::TargetUpgrade;
 use crate::conn_io::{ConnIo, ConnIoPool};
 use crate::conn_slot::{ConnSlot, ConnState, LastUse};
+use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Machine, MessageConn};
+use crate::machine::{Inbox, Machine, MessageConn};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -74,7 +75,13 @@ impl<D: Driver> Connections<D> {
         let fixed = &requests.get(flight.scenario, flight.step).bytes;
         let operation = Operation::parse(letters.request(flight.exchange).unwrap_or(fixed));
         let goes_on = operation == Operation::WaitOn;
-        match own.client.start(operation, &mut upgrades.deflater, talks.last_id(seat)) {
+        let is_call = matches!(&own.client, MessageClient::Call(_));
+        let has_whole_answer = is_call && matches!(operation, Operation::Connect(_) | Operation::Close(_));
+        let started = own.client.start(operation, &mut upgrades.deflater, talks.last_id(seat));
+        if has_whole_answer && started == Started::Sends {
+            begin_call_answer(letters, flight, &mut own.inbox);
+        }
+        match started {
             Started::NeedsNewConnection => {
                 send_out(&mut self.driver, link, &mut own.client);
                 // The closed connection is replaced by another one, because a request waits.
@@ -126,11 +133,7 @@ impl<D: Driver> Connections<D> {
             self.arm_for(seat, flight.deadline);
             return self.read_early_answer(seat, link, at, rec);
         };
-        letters.begin_message(flight.exchange, flight.manner);
-        letters.message_fields(flight.exchange, flight.manner, &message.fields);
-        if flight.manner.keeps_body() {
-            letters.stream_body(flight.exchange, &message.body);
-        }
+        keep_message(letters, flight, &message);
         let end = message_end(0, message.body.len() as u64);
         outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
     }
@@ -139,9 +142,7 @@ impl<D: Driver> Connections<D> {
     fn read_early_answer(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
         let talk = self.seats[seat as usize].talk.as_deref();
         let has_unread = talk.is_some_and(|talk| match &talk.machine {
-            Machine::Messages(own) => {
-                matches!(&own.client, MessageClient::Raw(client) if client.has_unread())
-            }
+            Machine::Messages(own) => own.client.has_unread(),
             _ => false,
         });
         if has_unread {
@@ -362,6 +363,16 @@ impl ConnIoPool {
             }
         }
     }
+}
+
+/// Prepares for the answer of a gRPC call, which has all messages that no step has read.
+fn begin_call_answer(letters: &mut ExchangeBuffers, flight: QueuedRequest, inbox: &mut Inbox) {
+    letters.begin_message(flight.exchange, flight.manner);
+    inbox.drain(|body| {
+        if flight.manner.keeps_body() {
+            letters.stream_body(flight.exchange, body);
+        }
+    });
 }
 
 /// Sends what the machine has written by itself.

@@ -27,7 +27,7 @@ impl Upgrades {
     pub(super) fn new(plan: &Plan) -> Option<Self> {
         let upgrade = |(at, target): (usize, &wavetank_plan::Target)| {
             let protocol = target.protocol();
-            if !protocol.has_messages() {
+            if !plan.carries_messages(at) {
                 TargetUpgrade::Never
             } else if plan.upgrades_itself(at) {
                 TargetUpgrade::AtOpening(protocol, upgrade_request(plan, target))
@@ -35,7 +35,7 @@ impl Upgrades {
                 TargetUpgrade::ByStep(protocol)
             }
         };
-        let has_any = plan.targets.iter().any(|target| target.protocol().has_messages());
+        let has_any = (0..plan.targets.len()).any(|target| plan.carries_messages(target));
         let targets = plan.targets.iter().enumerate();
         has_any.then(|| Self { targets: targets.map(upgrade).collect(), deflater: None })
     }

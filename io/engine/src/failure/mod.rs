@@ -94,6 +94,12 @@ const STREAM_CLOSED: Failure = Failure::detailed(
 pub(crate) const STREAM_ENDED: Failure =
     Failure::detailed(ErrorClass::ClosedEarly, "the server ended the event stream");
 
+/// The server ended a call with status OK, while a message was awaited.
+pub(crate) const CALL_ENDED: Failure = Failure::detailed(
+    ErrorClass::ClosedEarly,
+    "the server ended the call with status OK instead of answering",
+);
+
 /// A step needs an open connection with messages.
 pub(crate) const fn not_open(protocol: UrlProtocol) -> Failure {
     Failure::detailed(
@@ -101,6 +107,7 @@ pub(crate) const fn not_open(protocol: UrlProtocol) -> Failure {
         match protocol {
             UrlProtocol::Events => "the event stream is not open: it has ended, or no sse.open came before",
             UrlProtocol::Udp => "the UDP socket is not open",
+            UrlProtocol::Grpc => "there is no open call: the server ended it, or no grpc.open came before",
             UrlProtocol::Tcp => "the connection is not open: it was closed, or no tcp.connect came before",
             _ => "the WebSocket is not open: it was closed, or no ws.connect came before",
         },

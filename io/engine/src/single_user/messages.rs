@@ -6,10 +6,11 @@ use wavetank_driver::{CloseReason, Driver, Event};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
+use wavetank_wire::grpc::CallEnd;
 use wavetank_wire::h1::{self, ResponseEnd, ResponseHead, ResponseSink};
 use wavetank_wire::messages::{MessageClient, Operation, Started};
 use wavetank_wire::ws::{self, ClientSink, CloseCode, Deflater, MessageKind, MessageSink};
-use wavetank_wire::{datagram, raw, sse};
+use wavetank_wire::{datagram, grpc, raw, sse};
 
 use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
 use crate::failure::{self, Failure};
@@ -64,6 +65,7 @@ impl Connector<'_> {
             }
             UrlProtocol::Tcp => MessageClient::Raw(raw::Client::new(most, true)),
             UrlProtocol::Udp => MessageClient::Datagrams(datagram::Client::new(true)),
+            UrlProtocol::Grpc => MessageClient::Call(grpc::Client::new(most)),
             _ => {
                 let limits = ws::Limits { message_bytes_max: most, ..limits };
                 MessageClient::WebSocket(ws::Client::new(limits, self.plan.seed))
@@ -151,8 +153,11 @@ impl Connector<'_> {
             }
             Started::Sends => send(line, client),
         }
-        if matches!(operation, Operation::Post(..)) {
+        if operation.is_one_way() {
             return Ok(end(0, 0));
+        }
+        if matches!((&*client, operation), (MessageClient::Call(_), Operation::Close(_))) {
+            inbox.drain(|body| sink.body(body));
         }
         let timeout = Failure::new(ErrorClass::RequestTimeout);
         self.hear_message(line, own, (deadline, &timeout), (hearing, sink))
@@ -172,16 +177,8 @@ impl Connector<'_> {
             let is_closing = own.client.is_closing();
             let LineMessages { client, inbox, .. } = &mut *own;
             let at = self.clock.now();
-            let unasked = Message::default();
-            let mut heard = Heard {
-                hearing: &mut *hearing,
-                sink: &mut *sink,
-                inbox,
-                unasked,
-                at,
-                is_closing,
-                result: None,
-            };
+            let mut heard =
+                Heard { hearing: &mut *hearing, sink: &mut *sink, inbox, at, is_closing, result: None };
             if let Some(len) = received {
                 let input = if len == 0 { &[] } else { line.driver.received(len) };
                 let read = client.read(input, &mut heard);
@@ -195,15 +192,7 @@ impl Connector<'_> {
             received = match self.event(&mut line.driver, deadline, timeout)? {
                 Event::Received(id, len) if id == line.conn => Some(len),
                 Event::Ended(id, how) if id == line.conn => {
-                    let mut heard = Heard {
-                        hearing,
-                        sink,
-                        inbox,
-                        unasked: Message::default(),
-                        at,
-                        is_closing,
-                        result: None,
-                    };
+                    let mut heard = Heard { hearing, sink, inbox, at, is_closing, result: None };
                     if how == CloseReason::Eof && client.end(&mut heard) {
                         let whole = end(0, 0);
                         let answer = heard.result.unwrap_or(Ok(whole));
@@ -220,13 +209,13 @@ impl Connector<'_> {
 impl<D: Driver> SingleConnection<D> {
     /// Whether `request` is a message that awaits no answer.
     pub(super) fn is_one_way(&self, request: &[u8]) -> bool {
-        self.messages.is_some() && matches!(Operation::parse(request), Operation::Post(..))
+        self.messages.is_some() && Operation::parse(request).is_one_way()
     }
 
     /// Whether `request` makes a connection ready for messages, and this one is already.
     pub(super) fn must_be_new(&self, request: &[u8]) -> bool {
         let is_used = self.messages.as_ref().is_some_and(|own| own.client.is_used());
-        is_used && matches!(Operation::parse(request), Operation::Connect(_))
+        is_used && Operation::parse(request).opens()
     }
 
     /// Returns the last event id of a stream that is lost.
@@ -249,7 +238,6 @@ impl<D: Driver> SingleConnection<D> {
             hearing: &mut ResponseCapture::default(),
             sink: &mut (),
             inbox,
-            unasked: Message::default(),
             at: Nanos::ZERO,
             is_closing: false,
             // Nothing is awaited, so every message goes to the inbox.
@@ -281,7 +269,6 @@ struct Heard<'a, S> {
     hearing: &'a mut ResponseCapture,
     sink: &'a mut S,
     inbox: &'a mut Inbox,
-    unasked: Message,
     at: Nanos,
     is_closing: bool,
     result: Option<Answered>,
@@ -296,31 +283,40 @@ impl<S> Heard<'_, S> {
 impl<S: ResponseSink> MessageSink for Heard<'_, S> {
     fn begin(&mut self, _: MessageKind) {
         self.hearing.first_byte.get_or_insert(self.at);
+        if !self.is_awaited() {
+            self.inbox.partial = Some(Message::default());
+        }
     }
 
     fn fields(&mut self, lines: &[u8]) {
-        if self.is_awaited() {
-            self.sink.trailers(lines);
-        } else {
-            lines.clone_into(&mut self.unasked.fields);
+        match &mut self.inbox.partial {
+            Some(partial) => lines.clone_into(&mut partial.fields),
+            None => self.sink.trailers(lines),
         }
     }
 
     fn piece(&mut self, bytes: &[u8]) {
-        if self.is_awaited() {
-            self.hearing.observe(bytes);
-            self.sink.body(bytes);
-        } else {
-            self.unasked.body.extend_from_slice(bytes);
+        if let Some(partial) = &mut self.inbox.partial {
+            return partial.body.extend_from_slice(bytes);
         }
+        self.hearing.observe(bytes);
+        self.sink.body(bytes);
     }
 
     fn end(&mut self, length: u64) {
-        if self.is_awaited() {
-            self.result = Some(Ok(end(0, length)));
-        } else {
-            self.inbox.push(std::mem::take(&mut self.unasked));
+        let partial = self.inbox.partial.take();
+        if !self.is_awaited() {
+            self.inbox.push(partial.unwrap_or_default());
+            return;
         }
+        if let Some(message) = partial {
+            // It began before the request.
+            if !message.fields.is_empty() {
+                self.sink.trailers(&message.fields);
+            }
+            self.sink.body(&message.body);
+        }
+        self.result = Some(Ok(end(0, length)));
     }
 }
 
@@ -350,5 +346,23 @@ impl<S: ResponseSink> ClientSink for Heard<'_, S> {
 
     fn ended(&mut self) {
         self.result.get_or_insert(Err(failure::STREAM_ENDED));
+    }
+
+    fn answer_begins(&mut self) {
+        self.hearing.first_byte.get_or_insert(self.at);
+    }
+
+    fn call_ended(&mut self, call: &CallEnd<'_>) -> bool {
+        if self.result.is_some() {
+            return false;
+        }
+        self.hearing.first_byte.get_or_insert(self.at);
+        self.result = Some(if !call.is_answer && call.status == 0 {
+            Err(failure::CALL_ENDED)
+        } else {
+            self.sink.trailers(call.lines);
+            Ok(ResponseEnd { keep_alive: false, ..end(call.status, call.length) })
+        });
+        true
     }
 }

@@ -109,7 +109,7 @@ impl Connector<'_> {
         if self.plan.http.version.has_streams() && !self.plan.uses_tunnels() {
             self.greet(&mut line, until).map_err(no)?;
         }
-        if self.plan.targets[usize::from(target)].protocol().has_messages() {
+        if self.plan.carries_messages(usize::from(target)) {
             self.begin_messages(&mut line, target, until).map_err(no)?;
         }
         Ok(line)

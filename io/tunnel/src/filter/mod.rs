@@ -19,6 +19,9 @@ use wavetank_driver::EventQueue;
 /// A caller that sends faster than flow control allows gets at most this much memory.
 const UNSENT_BYTES_MAX: usize = 64 << 20;
 
+/// A stream on which more was sent before the server answered cannot move to another connection.
+const REPEATED_BYTES_MAX: usize = 256 << 10;
+
 const NO_WEBSOCKETS: &str = "the server has not announced that it accepts WebSockets over HTTP/2 \
                              (SETTINGS_ENABLE_CONNECT_PROTOCOL, RFC 8441)";
 const NO_STREAMS: &str = "the server allows no streams on its HTTP/2 connections";
@@ -81,6 +84,13 @@ impl<D: Driver> Tunnels<D> {
             return Ok(SendStatus::All);
         };
         let Some(own) = carrier_mut(&mut self.carriers, carrier) else { return Err(Errno(libc::EPIPE)) };
+        if !tunnel.request.is_empty() {
+            // The server has not answered yet, so the stream may have to move.
+            tunnel.request.extend_from_slice(bytes);
+            if tunnel.request.len() > REPEATED_BYTES_MAX {
+                tunnel.request = Vec::new();
+            }
+        }
         own.client.send(stream, bytes);
         let unsent = own.client.unsent(stream);
         if unsent > 0 && !std::mem::replace(&mut tunnel.is_blocked, true) {

@@ -9,7 +9,7 @@ const STATUS_MAX: u16 = 16;
 
 /// The response to a gRPC call, as far as it has arrived.
 #[derive(Debug, Default)]
-pub(super) struct GrpcResponse {
+pub(in crate::h2) struct GrpcResponse {
     status: Option<u16>,
     prefix: [u8; PREFIX_BYTES],
     /// Bytes of the prefix that have arrived.
@@ -25,7 +25,7 @@ impl GrpcResponse {
     }
 
     /// Reads a piece of the body.
-    pub(super) fn take_body(&mut self, mut bytes: &[u8]) {
+    pub(in crate::h2) fn take_body(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.left > 0 {
                 let taken = bytes.len().min(self.left as usize);
@@ -44,7 +44,7 @@ impl GrpcResponse {
     }
 
     /// Whether the body ends between two frames.
-    pub(super) const fn is_whole(&self) -> bool {
+    pub(in crate::h2) const fn is_whole(&self) -> bool {
         self.left == 0 && self.prefix_len == 0
     }
 

@@ -19,6 +19,7 @@ use super::hpack::{Decoder, Encoder};
 use super::response_fields::ResponseFields;
 use super::settings::PeerSettings;
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
+pub(in crate::h2) use grpc::GrpcResponse;
 use memory::{BlockInProgress, LastBlock, RememberedRequest};
 use stream::{ResetStreams, Stream};
 

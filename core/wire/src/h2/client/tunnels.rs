@@ -4,6 +4,7 @@ use super::super::error::ErrorCode;
 use super::super::frame::{self, flag, kind};
 use super::super::request_text::RequestText;
 use super::Client;
+use super::grpc::GrpcResponse;
 use super::stream::UnsentBody;
 
 impl<T> Client<T> {
@@ -32,6 +33,24 @@ impl<T> Client<T> {
         core.open(tag, false);
         let at = core.streams.len() - 1;
         core.streams[at].stays_open = true;
+    }
+
+    /// Opens a stream for a gRPC call with a request, the body of which is not sent. There must be
+    /// [`room`](Self::room) for it.
+    pub(crate) fn open_call(&mut self, tag: T, request: &RequestText<'_>) {
+        let core = &mut self.core;
+        let mut block = Vec::with_capacity(128);
+        request.encode(&mut core.encoder, core.secure, &mut block, &mut core.scratch);
+        frame::push_headers(&mut core.out, core.next_id, &block, false);
+        core.open(tag, false);
+        let at = core.streams.len() - 1;
+        core.streams[at].stays_open = true;
+        core.streams[at].grpc = Some(GrpcResponse::default());
+    }
+
+    /// Whether a stream in use is a gRPC call.
+    pub(crate) fn is_call(&mut self, id: u32) -> bool {
+        self.core.find(id).is_some_and(|at| self.core.streams[at].grpc.is_some())
     }
 
     /// Sends bytes on a stream that was opened for another protocol. Those that flow control holds
@@ -65,6 +84,14 @@ impl<T> Client<T> {
         }
         if core.streams[at].unsent.is_none() {
             frame::push_header(&mut core.out, 0, kind::DATA, flag::END_STREAM, id);
+        }
+    }
+
+    /// Ends our side of a gRPC call after everything that was sent on it, unless that was done
+    /// before.
+    pub(crate) fn finish_call(&mut self, id: u32) {
+        if self.core.find(id).is_some_and(|at| self.core.streams[at].stays_open) {
+            self.finish(id);
         }
     }
 

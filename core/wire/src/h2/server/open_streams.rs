@@ -1,4 +1,4 @@
-//! Responses that stay open: event streams, and WebSockets (RFC 8441).
+//! Responses that stay open: event streams, gRPC calls, and WebSockets (RFC 8441).
 
 use super::Server;
 use super::memory::ResponseBody;
@@ -39,6 +39,14 @@ impl Server {
     pub fn unsent(&mut self, stream: u32) -> usize {
         let Some(at) = self.core.find(stream) else { return 0 };
         self.core.streams[at].response.as_ref().map_or(0, |body| body.bytes.len() - body.sent)
+    }
+
+    /// Sets the field lines that follow the last byte of such a response.
+    pub fn set_trailers(&mut self, stream: u32, lines: Vec<u8>) {
+        let Some(at) = self.core.find(stream) else { return };
+        if let Some(body) = &mut self.core.streams[at].response {
+            body.trailers = lines;
+        }
     }
 
     /// Ends such a response after its last byte.

@@ -1,12 +1,14 @@
 //! [`TunnelClient`]: a connection with streams that take the place of connections of HTTP/1.1.
 //!
-//! Each stream carries a WebSocket (RFC 8441) or an event stream. Its owner writes and reads what
-//! it would on a connection of its own: an HTTP/1.1 request, then the bytes of its protocol. An
-//! upgrade becomes an extended CONNECT, and status 2xx of its response becomes 101.
+//! Each stream carries a WebSocket (RFC 8441), an event stream or a [gRPC call](crate::grpc). Its
+//! owner writes and reads what it would on a connection of its own: an HTTP/1.1 request, then the
+//! bytes of its protocol. An upgrade becomes an extended CONNECT, and status 2xx of its response
+//! becomes 101.
 
-use super::client::{Client, ClientSink, StreamFailure};
+use super::client::{Client, ClientSink, GrpcResponse, StreamFailure};
 use super::error::Fault;
 use super::request_text::RequestText;
+use crate::grpc::{push_end, split_end};
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
 use crate::ws::accept_key;
 
@@ -37,6 +39,18 @@ struct Tag<K> {
     key: K,
     /// The value of `Sec-WebSocket-Accept`, if a WebSocket is requested.
     accept: Option<Box<str>>,
+    /// Set for a gRPC call.
+    call: Option<Call>,
+}
+
+/// What the end of a gRPC call needs.
+#[derive(Debug, Default)]
+struct Call {
+    trailers: Vec<u8>,
+    /// The status of HTTP is one with which a body is gRPC.
+    has_frames: bool,
+    /// Where the frames of the body end.
+    frames: GrpcResponse,
 }
 
 /// See the [module](self).
@@ -102,17 +116,31 @@ impl<K: Copy> TunnelClient<K> {
                 return Err(NotOpened::NoWebSockets);
             }
             let accept = Some(accept_key(websocket).into_boxed_str());
-            self.client.connect(Tag { key, accept }, &parsed, b"websocket");
+            self.client.connect(Tag { key, accept, call: None }, &parsed, b"websocket");
             return Ok(id);
         }
-        let tag = Tag { key, accept: None };
+        if parsed.is_grpc() {
+            self.client.open_call(Tag { key, accept: None, call: Some(Call::default()) }, &parsed);
+            return Ok(id);
+        }
+        let tag = Tag { key, accept: None, call: None };
         self.client.request(tag, request, false).map_err(|_| NotOpened::NotARequest)?;
         Ok(id)
     }
 
-    /// Sends bytes on the stream of a WebSocket. They are kept as long as flow control requires.
+    /// Sends bytes on the stream of a WebSocket or a gRPC call. They are kept as long as flow
+    /// control requires. Those of a call are whole frames.
     pub fn send(&mut self, stream: u32, bytes: &[u8]) {
-        self.client.send_on(stream, bytes);
+        if !self.client.is_call(stream) {
+            return self.client.send_on(stream, bytes);
+        }
+        let (frames, ends) = split_end(bytes);
+        if !frames.is_empty() {
+            self.client.send_on(stream, frames);
+        }
+        if ends {
+            self.client.finish_call(stream);
+        }
     }
 
     /// The number of bytes on a stream that flow control holds back.
@@ -122,7 +150,8 @@ impl<K: Copy> TunnelClient<K> {
 
     /// Closes a stream: in order, or immediately.
     pub fn close(&mut self, stream: u32, in_order: bool) {
-        if in_order {
+        // A server must learn that a call was cancelled.
+        if in_order && !self.client.is_call(stream) {
             self.client.finish(stream);
         } else {
             self.client.reset(stream);
@@ -169,16 +198,37 @@ impl<K: Copy, S: TunnelSink<K>> ClientSink<Tag<K>> for Intake<'_, S> {
             }
             _ => text.extend_from_slice(format!("HTTP/1.1 {}\r\n", head.status).as_bytes()),
         }
+        if let Some(call) = &mut tag.call {
+            call.has_frames = head.status == 200;
+        }
         text.extend_from_slice(head.fields());
         self.sink.received(tag.key, text);
     }
 
+    fn trailers(&mut self, tag: &mut Tag<K>, lines: &[u8]) {
+        if let Some(call) = &mut tag.call {
+            call.trailers.extend_from_slice(lines);
+        }
+    }
+
     fn body(&mut self, tag: &mut Tag<K>, bytes: &[u8]) {
+        if let Some(call) = &mut tag.call {
+            if !call.has_frames {
+                return;
+            }
+            call.frames.take_body(bytes);
+        }
         self.sink.received(tag.key, bytes);
     }
 
-    fn answered(&mut self, tag: Tag<K>, _: ResponseEnd) {
-        self.sink.ended(tag.key);
+    fn answered(&mut self, tag: Tag<K>, end: ResponseEnd) {
+        let Some(call) = tag.call else { return self.sink.ended(tag.key) };
+        if !call.frames.is_whole() {
+            return self.sink.failed(tag.key, StreamFailure::Fault(Fault::GrpcFrame));
+        }
+        self.text.clear();
+        push_end(self.text, end.status, &call.trailers);
+        self.sink.received(tag.key, self.text);
     }
 
     fn failed(&mut self, tag: Tag<K>, failure: StreamFailure) {
