@@ -16,27 +16,34 @@ impl Plan {
     /// target that falls behind for a moment would get a connection for each request that waits,
     /// and the load would change the result.
     ///
-    /// `latency` is the time of the probe. The number is enough for four times that latency, and a
-    /// power of four, so that runs of one load usually have the same. Returns the largest limit
-    /// that was set.
+    /// `latency` is the shortest time of the probe's requests. The number is enough for four times
+    /// that latency, and a power of four, so that runs of one load usually have the same. Returns
+    /// the largest limit that was set.
     pub fn limit_default_pools(&mut self, latency: Option<Nanos>) -> Option<u64> {
+        let limits = self.default_pools(latency);
+        for &(phase, limit) in &limits {
+            self.phases[phase].connections = limit;
+        }
+        limits.into_iter().map(|(_, limit)| limit).max()
+    }
+
+    /// Whether a shorter latency than this one could give a smaller pool.
+    pub fn default_pools_depend_on(&self, latency: Nanos) -> bool {
+        self.default_pools(Some(latency)).into_iter().any(|(_, limit)| limit > POOL_MIN)
+    }
+
+    /// The phases with a default pool that has a limit at this latency, with the limit.
+    fn default_pools(&self, latency: Option<Nanos>) -> Vec<(usize, u64)> {
         let shares_pool = |phase: &Phase| {
             let mut parts = phase.mix.parts().iter();
             parts.all(|part| self.scenarios[usize::from(part.0)].connection == ConnectionOwner::Shared)
         };
-        let pools: Vec<bool> =
-            self.phases.iter().map(|phase| !phase.open_before && shares_pool(phase)).collect();
-        let limited = self.phases.iter_mut().zip(pools).filter(|(_, is_default)| *is_default);
-        limited
-            .filter_map(|(phase, _)| {
-                let Load::Open { rate, .. } = &phase.load else { return None };
-                let limit = default_pool(rate.max().count as f64 / rate.per().as_secs_f64(), latency);
-                (limit < phase.connections).then(|| {
-                    phase.connections = limit;
-                    limit
-                })
-            })
-            .max()
+        let limit_of = |(at, phase): (usize, &Phase)| {
+            let Load::Open { rate, .. } = &phase.load else { return None };
+            let limit = default_pool(rate.max().count as f64 / rate.per().as_secs_f64(), latency);
+            (limit < phase.connections && !phase.open_before && shares_pool(phase)).then_some((at, limit))
+        };
+        self.phases.iter().enumerate().filter_map(limit_of).collect()
     }
 }
 

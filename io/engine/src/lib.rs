@@ -62,7 +62,7 @@ pub use load_config::LoadConfig;
 pub use load_namespace::LoadNamespace;
 pub use messages::{Command, EndOfRun, LogLine, Message, RequestTimes, Sample, SealedInterval, SlowSample};
 pub use new_share::NewShare;
-pub use probe::{Probe, ProbeAnswer, ProbeFailure};
+pub use probe::{Probe, ProbeAnswer, ProbeFailure, ProbeRepeats};
 pub use rendezvous::{FleetQuorum, FleetRelease, PhaseCount, WaitingUsers};
 pub use single_user::{
     EarlyEnd, FullResponse, Handshake, Opened, RequestCause, RequestFailure, SentRequest, SingleUser,

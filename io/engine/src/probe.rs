@@ -11,17 +11,24 @@ use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseHead, ResponseSink, Version};
 
 use crate::load_config::OutboundConfig;
-use crate::single_user::{Connector, Handshake, RequestError, SingleConnection};
+use crate::single_user::{Connector, Handshake, RequestError, ResponseTimes, SingleConnection};
 use crate::sources::SourcePorts;
 
 /// The maximum number of body bytes that are kept; the rest is counted.
 const BODY_KEPT_BYTES: usize = 1 << 20;
 
-/// One request to the plan's first step.
+/// The most times that a request is repeated.
+const REPEATS_MAX: u64 = 8;
+/// How long a request is repeated.
+const REPEATS_TIME: Nanos = Nanos::from_millis(20);
+
+/// One request to the plan's first step, which may be repeated.
 pub struct Probe<'a> {
     plan: &'a Plan,
     clock: Clock,
     way: OutboundConfig,
+    /// Whether the shortest latency so far must be measured again.
+    repeats: &'a dyn Fn(Nanos) -> bool,
 }
 
 /// A response, with instants on the clock that the probe was given.
@@ -59,6 +66,27 @@ pub struct ProbeAnswer {
     pub body: Vec<u8>,
     /// Bytes of the whole body.
     pub body_bytes: u64,
+    /// The same request, sent again.
+    pub repeated: ProbeRepeats,
+}
+
+/// The requests that repeated the first one on its connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProbeRepeats {
+    /// How many were answered.
+    pub done: u64,
+    /// How many were not; the first ends them.
+    pub failed: u64,
+    /// The shortest time from sending to the whole response.
+    pub latency: Option<Nanos>,
+}
+
+impl ProbeAnswer {
+    /// Returns the shortest time from sending a request to its whole response.
+    pub fn latency(&self) -> Nanos {
+        let first = self.complete - self.sent;
+        self.repeated.latency.map_or(first, |latency| latency.min(first))
+    }
 }
 
 /// Why there was no response.
@@ -94,7 +122,15 @@ impl<'a> Probe<'a> {
         ports: SourcePorts,
         tls: Option<Arc<TlsClient>>,
     ) -> Self {
-        Self { plan, clock, way: OutboundConfig { ports, features, tls } }
+        Self { plan, clock, way: OutboundConfig { ports, features, tls }, repeats: &|_| false }
+    }
+
+    /// Sends the request again on the same connection, some times within milliseconds, while
+    /// `repeats` returns true for the shortest latency so far.
+    #[must_use]
+    pub const fn repeated_while(mut self, repeats: &'a dyn Fn(Nanos) -> bool) -> Self {
+        self.repeats = repeats;
+        self
     }
 
     /// Connects, sends, and waits for the whole response, within the plan's timeouts.
@@ -118,16 +154,10 @@ impl<'a> Probe<'a> {
         let no = |broken| self.failed(broken, request.target, begun);
         let open_until = begun.after(self.plan.http.connect_timeout).min(deadline);
         let mut line: SingleConnection<D> = caller.open(request.target, open_until).map_err(no)?;
-        let mut sink = Keep {
-            head: Vec::new(),
-            version: HttpVersion::Http11,
-            content_type: None,
-            location: None,
-            body: Vec::new(),
-        };
+        let mut sink = Keep::new();
         let heard = caller.ask(&mut line, (bytes, request.head), deadline, &mut sink).map_err(no)?;
         let opened = line.opened.clone();
-        line.close(Close::Fin);
+        let repeated = self.repeated(&caller, line, (bytes, request.head), &heard);
         Ok(ProbeAnswer {
             address: opened.address,
             begun: opened.begun,
@@ -145,7 +175,41 @@ impl<'a> Probe<'a> {
             location: sink.location,
             body: sink.body,
             body_bytes: heard.answer.body_bytes,
+            repeated,
         })
+    }
+
+    /// Repeats the request that got `first`, and closes the connection.
+    fn repeated<D: Driver>(
+        &self,
+        caller: &Connector<'_>,
+        mut line: SingleConnection<D>,
+        request: (&Arc<[u8]>, bool),
+        first: &ResponseTimes,
+    ) -> ProbeRepeats {
+        let http = &self.plan.http;
+        let (mut last, mut repeated) = (*first, ProbeRepeats::default());
+        let (mut latency, until) = (first.complete - first.sent, first.complete.after(REPEATS_TIME));
+        while http.keepalive
+            && http.requests_per_connection.is_none_or(|most| line.served < most)
+            && last.answer.keep_alive
+            && !last.surplus
+            && repeated.done < REPEATS_MAX
+            && last.complete < until
+            && (self.repeats)(latency)
+            && !line.has_ended()
+        {
+            let deadline = self.clock.now().after(http.timeout);
+            let Ok(heard) = caller.ask(&mut line, request, deadline, &mut Keep::new()) else {
+                repeated.failed += 1;
+                break;
+            };
+            latency = latency.min(heard.complete - heard.sent);
+            repeated = ProbeRepeats { done: repeated.done + 1, latency: Some(latency), ..repeated };
+            last = heard;
+        }
+        line.close(Close::Fin);
+        repeated
     }
 
     fn failed(&self, broken: RequestError, target: u16, begun: Nanos) -> ProbeFailure {
@@ -171,6 +235,18 @@ struct Keep {
     content_type: Option<String>,
     location: Option<String>,
     body: Vec<u8>,
+}
+
+impl Keep {
+    const fn new() -> Self {
+        Self {
+            head: Vec::new(),
+            version: HttpVersion::Http11,
+            content_type: None,
+            location: None,
+            body: Vec::new(),
+        }
+    }
 }
 
 impl ResponseSink for Keep {

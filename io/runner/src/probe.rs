@@ -1,4 +1,4 @@
-//! [`probe`]: sends the one uncounted request before a run, which the record describes.
+//! [`probe`]: sends the uncounted request before a run, which the record describes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) struct ProbeResult {
     pub(crate) doc: Option<ProbeDoc>,
     /// For the record.
     pub(crate) setup: Setup,
-    /// From sending the request until the answer was complete.
+    /// From sending the request until the answer was complete; of several, the shortest.
     pub(crate) latency: Option<Nanos>,
     /// Why there is no point in going on.
     pub(crate) failure: Option<ProbeFailure>,
@@ -126,13 +126,20 @@ fn probe_one(
     tls: Option<Arc<TlsClient>>,
     signals: Signals,
 ) -> ProbeResult {
+    // One slow answer must not decide how many connections the load may have.
+    let repeats = |latency| plan.default_pools_depend_on(latency);
     match Probe::new(plan, clock, host.found.features, host.source_ports(), tls)
+        .repeated_while(&repeats)
         .run(&|| signals.received() > 0)
     {
         Ok(answer) => ProbeResult {
             doc: Some(answered(plan, &answer)),
-            setup: Setup { sent: 1, done: 1, failed: 0 },
-            latency: Some(answer.complete - answer.sent),
+            setup: Setup {
+                sent: 1 + answer.repeated.done + answer.repeated.failed,
+                done: 1 + answer.repeated.done,
+                failed: answer.repeated.failed,
+            },
+            latency: Some(answer.latency()),
             failure: None,
             unreached: Vec::new(),
             cure: hint_for_unexpected_answer(plan, &answer)

@@ -159,3 +159,22 @@ fn answers_in_the_drain_count_in_requests_and_in_no_rate() {
         expect_time((rate - 8.0).abs() < 0.1, || format!("done at {rate}/s within the phase\n{result}"))
     });
 }
+
+#[test]
+fn one_slow_probe_does_not_widen_the_pool() {
+    // The probe's first answer alone would allow 1,024 connections. Another one, on the same
+    // connection, takes no second.
+    let target = Target::start(Script::new(|seen| {
+        let delay = if seen.number == 1 { ms(1_000) } else { Duration::ZERO };
+        vec![ScriptAction::Wait(delay), ScriptAction::Send(answer(200, b"ok"))]
+    }));
+    let outcome = trial().load(&target.url("/"), ["-r", "100/s", "-n", "20"]).run();
+    assert!(outcome.stderr.contains("at most 256 connections (-c)"), "{outcome}");
+    let result = outcome.result();
+    let sent = result.count("setup.sent");
+    assert!((2..=9).contains(&sent), "{result}");
+    assert_eq!(result.count("setup.done"), sent, "{result}");
+    let truth = target.settled();
+    assert_eq!(truth.requests, 20 + sent, "{result}");
+    assert_eq!(truth.connections, 1 + result.count("connections.opened"), "{result}");
+}

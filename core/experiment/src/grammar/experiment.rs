@@ -52,7 +52,7 @@ const KEYS: &[Key] = &[
         "connections",
         Kind::Count,
         "Size of the shared pool of rate phases, opened before the load (-c with -r). Requests beyond it wait. Default: \
-         as many connections as arrivals need.",
+         as many connections as arrivals need, up to a limit from the probe's time.",
     ),
     key(
         "sources",

@@ -34,7 +34,7 @@ use wavetank_journey::{Identity, Journey};
 use wavetank_plan::{EngineChoice, Plan, Scenario};
 use wavetank_units::UserError;
 
-pub(crate) use connection::{Connector, RequestError, SingleConnection};
+pub(crate) use connection::{Connector, RequestError, ResponseTimes, SingleConnection};
 pub use connection::{Handshake, Opened};
 pub use trace_event::{EarlyEnd, FullResponse, RequestCause, RequestFailure, SentRequest, TraceEvent};
 use walk::{SingleUserRun, WalkContext};
