@@ -23,7 +23,8 @@ impl Transcript {
     /// Adds the fields of a head, and checks the guarantees of every accepted head.
     pub(super) fn note_fields(&mut self, headers: Headers<'_>) {
         for (name, value) in headers {
-            assert!(!name.is_empty() && name.is_ascii(), "a name that is no token: {name:?}");
+            let is_printable = |byte: &u8| *byte >= b' ' && *byte != 0x7f && *byte != b':' || *byte == b'\t';
+            assert!(name.iter().all(is_printable), "a name that is not printable: {name:?}");
             assert!(!value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0)), "a value with a line end");
             self.note(format_args!("{} = {}", name.escape_ascii(), value.escape_ascii()));
         }

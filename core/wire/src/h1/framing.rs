@@ -20,6 +20,8 @@ pub(crate) enum Framing {
 enum Coding {
     #[default]
     Absent,
+    /// Nothing but `identity`, which old servers send and which changes nothing.
+    Identity,
     /// `chunked` is the last coding.
     Chunked,
     /// The last coding is a known one other than `chunked`, and `chunked` did not come before it.
@@ -101,52 +103,54 @@ impl HeadFacts {
         if !KNOWN_CODINGS.iter().any(|known| name.eq_ignore_ascii_case(known)) {
             return Err(Reason::UnknownCoding);
         }
-        Ok(if over_chunked { Coding::OverChunked } else { Coding::Other })
-    }
-
-    /// Checks the rules that apply to requests and responses.
-    fn check_coding(&self, version: Version) -> Result<(), Reason> {
-        if self.coding == Coding::Absent {
-            return Ok(());
-        }
-        if version == Version::Http10 {
-            return Err(Reason::CodingIn10);
-        }
-        if self.content_length.is_some() {
-            return Err(Reason::LengthAndCoding);
-        }
-        Ok(())
+        let is_identity = matches!(self.coding, Coding::Absent | Coding::Identity)
+            && name.eq_ignore_ascii_case(b"identity");
+        Ok(if over_chunked {
+            Coding::OverChunked
+        } else if is_identity {
+            Coding::Identity
+        } else {
+            Coding::Other
+        })
     }
 
     /// Returns how a response's body ends (RFC 9112 §6.3). `bodiless`: a response to HEAD, 1xx,
-    /// 204, 304.
+    /// 204, 304. A coding overrides a length, as it does for curl, Go and browsers.
     #[inline]
-    pub(crate) fn response_framing(&self, version: Version, bodiless: bool) -> Result<Framing, Reason> {
-        self.check_coding(version)?;
+    pub(crate) const fn response_framing(&self, bodiless: bool) -> Framing {
         if bodiless {
-            return Ok(Framing::Length(0));
+            return Framing::Length(0);
         }
-        Ok(match (self.coding, self.content_length) {
-            (Coding::Absent, Some(length)) => Framing::Length(length),
+        match (self.coding, self.content_length) {
+            (Coding::Absent | Coding::Identity, Some(length)) => Framing::Length(length),
             (Coding::Chunked, _) => Framing::Chunked,
             _ => Framing::UntilClose,
-        })
+        }
     }
 
     /// Returns how a request's body ends. A request without framing fields has no body.
     pub(crate) fn request_framing(&self, version: Version) -> Result<Framing, Reason> {
-        self.check_coding(version)?;
+        if self.coding != Coding::Absent && version == Version::Http10 {
+            return Err(Reason::CodingIn10);
+        }
+        if self.coding != Coding::Absent && self.content_length.is_some() {
+            return Err(Reason::LengthAndCoding);
+        }
         match self.coding {
             Coding::Absent => Ok(Framing::Length(self.content_length.unwrap_or(0))),
             Coding::Chunked => Ok(Framing::Chunked),
-            Coding::Other | Coding::OverChunked => Err(Reason::UnframedRequest),
+            Coding::Identity | Coding::Other | Coding::OverChunked => Err(Reason::UnframedRequest),
         }
     }
 
-    /// Whether the connection persists after this message (RFC 9112 §9.3), apart from framing.
+    /// Whether the connection persists after this message (RFC 9112 §9.3), apart from framing. A
+    /// coding in a message of HTTP/1.0 may be an error of an old proxy (§6.1).
     #[inline]
     pub(crate) const fn persists(&self, version: Version) -> bool {
-        !self.close && (self.keep_alive || matches!(version, Version::Http11))
+        match version {
+            Version::Http10 => !self.close && self.keep_alive && matches!(self.coding, Coding::Absent),
+            _ => !self.close,
+        }
     }
 
     /// Checks `Host`: HTTP/1.1 requires exactly one, HTTP/1.0 at most one (RFC 9112 §3.2).

@@ -57,7 +57,7 @@ pub(crate) struct RequestLine {
 }
 
 impl StartLine for RequestLine {
-    const FOLDS: bool = false;
+    const LENIENT: bool = false;
 
     fn check_begun(begun: &[u8]) -> Result<(), Reason> {
         if is_token(begun[0]) { Ok(()) } else { Err(Reason::BadMethod) }

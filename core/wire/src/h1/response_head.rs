@@ -95,7 +95,7 @@ const fn record_fits(at: usize, byte: u8) -> bool {
 }
 
 impl StartLine for StatusLine {
-    const FOLDS: bool = true;
+    const LENIENT: bool = true;
 
     #[inline]
     fn check_begun(begun: &[u8]) -> Result<(), Reason> {

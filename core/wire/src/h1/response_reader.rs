@@ -233,7 +233,7 @@ impl ResponseReader {
         let StatusLine { version, status } = line;
         let interim = status < 200;
         let bodiless = self.head_request || interim || status == 204 || status == 304;
-        let framing = scan.facts.response_framing(version, bodiless)?;
+        let framing = scan.facts.response_framing(bodiless);
         let head =
             ResponseHead { status, version, reason: reason_phrase_in(raw), raw, fields_at: scan.fields_at };
         if interim {

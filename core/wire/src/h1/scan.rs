@@ -15,9 +15,11 @@ use super::limits::Packed;
 
 /// The first line of a head.
 pub(crate) trait StartLine: Copy {
-    /// Whether a field may continue in a line that begins with white space. User agents must accept
-    /// that and read the line end as blanks (RFC 9112 §5.2); servers may refuse it.
-    const FOLDS: bool;
+    /// Whether a user agent reads the head. It must accept a field that continues in a line with
+    /// white space at its start, and read the line end as blanks (RFC 9112 §5.2). It also accepts
+    /// printable names of fields that are no tokens, as curl and browsers do. A server refuses
+    /// both.
+    const LENIENT: bool;
 
     /// Checks whether a line may begin with these bytes. `begun` holds at least one byte, possibly
     /// beyond the line. [`Self::parse`] must return the same reason for every line that this
@@ -76,10 +78,10 @@ impl<L: StartLine> HeadScanner<L> {
             return self.wait(bytes, limits);
         }
         loop {
-            match field_line(bytes, self.at) {
+            match field_line::<L>(bytes, self.at) {
                 HeaderLine::Field { name_end, value_end, next } => {
                     check_length(next, limits)?;
-                    if L::FOLDS {
+                    if L::LENIENT {
                         match bytes.get(next) {
                             Some(b' ' | b'\t') => return Ok(Advance::Folded { value_end, next }),
                             Some(_) => {}
@@ -170,7 +172,7 @@ enum HeaderLine {
 
 /// Reads the line that begins at `start`.
 #[inline]
-fn field_line(bytes: &[u8], start: usize) -> HeaderLine {
+fn field_line<L: StartLine>(bytes: &[u8], start: usize) -> HeaderLine {
     let mut at = start;
     while let Some(&byte) = bytes.get(at)
         && is_token(byte)
@@ -179,6 +181,10 @@ fn field_line(bytes: &[u8], start: usize) -> HeaderLine {
     }
     match bytes.get(at) {
         Some(b':') if at > start => {}
+        Some(byte) if L::LENIENT && !matches!(byte, b'\r' | b'\n') => match odd_name(bytes, start, at) {
+            Ok(name_end) => at = name_end,
+            Err(line) => return line,
+        },
         Some(_) => return no_colon(bytes, start, at),
         None => return HeaderLine::Incomplete,
     }
@@ -188,6 +194,26 @@ fn field_line(bytes: &[u8], start: usize) -> HeaderLine {
         Ok(None) => HeaderLine::Incomplete,
         Err(reason) => HeaderLine::Bad(reason),
     }
+}
+
+/// Returns where a name ends that is no token, but printable. `at` is its first odd byte.
+#[cold]
+fn odd_name(bytes: &[u8], start: usize, at: usize) -> Result<usize, HeaderLine> {
+    let is_text = |byte: u8| byte >= b' ' && byte != 0x7f || byte == b'\t';
+    let Some(length) = bytes[at..].iter().position(|&byte| byte == b':' || !is_text(byte)) else {
+        return Err(HeaderLine::Incomplete);
+    };
+    let is_blank = |at: usize| matches!(bytes[at], b' ' | b'\t');
+    let end = at + length;
+    Err(if is_blank(start) {
+        HeaderLine::Bad(Reason::FoldedLine)
+    } else if bytes[end] != b':' {
+        no_colon(bytes, start, end)
+    } else if end > start && is_blank(end - 1) {
+        HeaderLine::Bad(Reason::SpaceBeforeColon)
+    } else {
+        return Ok(end);
+    })
 }
 
 /// Returns where the next line begins if this one ends at `at`, with CRLF or with a bare LF.
