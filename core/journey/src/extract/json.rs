@@ -20,10 +20,9 @@ const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 /// document.
 const DESCENTS_MAX: usize = 2;
 
-/// A compiled JSON path. A path of names and indices alone is found by scanning the bytes up to the
-/// match. The text after the match is not checked, and the first of two equal names in an object
-/// counts. Any other path needs the tree, in which the last of two equal names counts (RFC 8259 §4
-/// leaves it open).
+/// A compiled JSON path. A path of names and indices alone is found by scanning the bytes. Any
+/// other path needs the tree. For both, the last of two equal names in an object counts, as in
+/// browsers (RFC 8259 §4 leaves it open).
 #[derive(Clone, Debug)]
 pub(super) enum JsonQuery {
     Simple(Box<[Segment]>),

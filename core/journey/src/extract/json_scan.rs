@@ -1,7 +1,8 @@
 //! Scanning of JSON bytes without building a tree.
 //!
-//! Values before the match are only skipped: strings, and brackets in pairs. The match itself is
-//! checked in full.
+//! Values other than the match are only skipped: strings, and brackets in pairs. The match itself
+//! is checked in full. The scan reads to the end of the document, because the last of two equal
+//! names counts, and because a document that is cut off is none.
 
 use memchr::memchr2;
 
@@ -23,16 +24,22 @@ pub(super) enum Segment {
 /// Adds the value at `path`. Returns false if there is none.
 pub(super) fn find(json: &[u8], path: &[Segment], finds: &mut Values) -> Result<bool, ExtractError> {
     let mut walk = Walk { json, at: 0 };
-    for segment in path {
+    for (depth, segment) in path.iter().enumerate() {
         let found = match segment {
             Segment::Name(name) => walk.enter_object(name.as_bytes())?,
-            Segment::Index(index) => walk.enter_array(*index)?,
+            // The brackets of an inner array were counted when its container was scanned.
+            Segment::Index(index) => walk.enter_array(*index, depth == 0)?,
         };
-        if !found {
-            return Ok(false);
+        if depth == 0 {
+            walk.expect_end()?;
         }
+        let Some(at) = found else { return Ok(false) };
+        walk.at = at;
     }
     walk.take(finds)?;
+    if path.is_empty() {
+        walk.expect_end()?;
+    }
     Ok(true)
 }
 
@@ -94,53 +101,72 @@ impl<'j> Walk<'j> {
         }
     }
 
-    /// Moves to the value of `name`. Returns false if this is not an object or has no such name.
-    fn enter_object(&mut self, name: &[u8]) -> Result<bool, ExtractError> {
+    /// Fails if anything follows the document.
+    fn expect_end(&mut self) -> Result<(), ExtractError> {
+        self.space().map_or(Ok(()), |_| Err(ExtractError::NotJson))
+    }
+
+    /// Moves behind an opening bracket. Returns false if another value is here, which is skipped.
+    fn open(&mut self, bracket: u8) -> Result<bool, ExtractError> {
         match self.space() {
-            Some(b'{') => self.at += 1,
-            other => {
-                return other
-                    .filter(|byte| begins_value(*byte))
-                    .map_or(Err(ExtractError::NotJson), |_| Ok(false));
+            Some(byte) if byte == bracket => {
+                self.at += 1;
+                Ok(true)
             }
+            Some(byte) if begins_value(byte) => self.skip().map(|()| false),
+            _ => Err(ExtractError::NotJson),
+        }
+    }
+
+    /// Reads an object. Returns the position of the last value of `name`; `None` if this is not an
+    /// object or has no such name.
+    fn enter_object(&mut self, name: &[u8]) -> Result<Option<usize>, ExtractError> {
+        if !self.open(b'{')? {
+            return Ok(None);
         }
         if self.space() == Some(b'}') {
-            return Ok(false);
+            self.at += 1;
+            return Ok(None);
         }
+        let mut found = None;
         loop {
             self.expect(b'"')?;
             let (key, escaped) = self.string()?;
             self.expect(b':')?;
             if (!escaped && key == name) || (escaped && is_escaped(key, name)) {
-                return Ok(true);
+                found = Some(self.at);
             }
             self.skip()?;
             if !self.goes_on(b'}')? {
-                return Ok(false);
+                return Ok(found);
             }
         }
     }
 
-    /// Moves to the element at `index`. Returns false if this is not an array or is too short.
-    fn enter_array(&mut self, index: usize) -> Result<bool, ExtractError> {
-        match self.space() {
-            Some(b'[') => self.at += 1,
-            other => {
-                return other
-                    .filter(|byte| begins_value(*byte))
-                    .map_or(Err(ExtractError::NotJson), |_| Ok(false));
-            }
+    /// Reads an array, up to its end if `whole`. Returns the position of the element at `index`;
+    /// `None` if this is not an array or is too short.
+    fn enter_array(&mut self, index: usize, whole: bool) -> Result<Option<usize>, ExtractError> {
+        if !self.open(b'[')? {
+            return Ok(None);
         }
         if self.space() == Some(b']') {
-            return Ok(false);
+            self.at += 1;
+            return Ok(None);
         }
-        for _ in 0..index {
+        let (mut found, mut at) = (None, 0);
+        loop {
+            if at == index {
+                found = Some(self.at);
+                if !whole {
+                    return Ok(found);
+                }
+            }
             self.skip()?;
             if !self.goes_on(b']')? {
-                return Ok(false);
+                return Ok(found);
             }
+            at += 1;
         }
-        Ok(true)
     }
 
     /// Returns the inside of a string, and whether it has escapes. The first quote has been read

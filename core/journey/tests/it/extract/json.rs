@@ -42,6 +42,15 @@ fn a_byte_order_mark_is_left_out() {
 }
 
 #[test]
+fn the_last_of_two_equal_names_counts() {
+    let body = "{\"a\": {\"b\": 1}, \"\\u0061\": {\"b\": 2, \"c\": [], \"b\": 3}, \"d\": 4}";
+    check(body, "json $.a.b", &[(JsonType::Number, "3")]);
+    check(body, "json $..d", &[(JsonType::Number, "4")]);
+    check("[{\"a\":1,\"a\":null}, 2]", "json $[0].a", &[(JsonType::Null, "null")]);
+    check("[{\"a\":1,\"a\":null}, 2]", "json $[0]['a', 'b']", &[(JsonType::Null, "null")]);
+}
+
+#[test]
 fn long_whole_numbers_are_exact() {
     let body = "{\"a\": 9007199254740993, \"b\": [18446744073709551615]}";
     check(body, "json $.a", &[(JsonType::Number, "9007199254740993")]);
@@ -91,13 +100,24 @@ fn what_is_no_json_is_said() {
         "{\"a\":1.}",
         "{\"a\":1e}",
         "{\"b\":}",
+        "{\"a\":1",
+        "{\"a\":1,",
+        "{\"a\":1,}",
+        "{\"a\":1,\"b\"",
+        "{\"a\":1}}",
+        "{\"a\":1}\n{\"a\":2}",
     ] {
         check_miss(body, "json $.a", ExtractError::NotJson);
         check_miss(body, "json $..a", ExtractError::NotJson);
     }
+    for body in ["[1", "[1,", "[1,]", "[1] 2", "[1, 2}", "[1 2]"] {
+        check_miss(body, "json $[0]", ExtractError::NotJson);
+        check_miss(body, "json $[-1]", ExtractError::NotJson);
+    }
+    check_miss("1 2", "json $", ExtractError::NotJson);
     let deep = format!("{{\"b\":{}1{},\"a\":1}}", "[".repeat(200), "]".repeat(200));
     check_miss(&deep, "json $.a", ExtractError::NotJson);
-    check_miss(&"[".repeat(1_000_000), "json $.a", ExtractError::NotFound);
+    check_miss(&"[".repeat(1_000_000), "json $.a", ExtractError::NotJson);
     check_miss(&format!("{{\"b\":{}", "[".repeat(1_000_000)), "json $.a", ExtractError::NotJson);
 }
 
