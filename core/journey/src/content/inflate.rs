@@ -20,9 +20,9 @@ pub(super) struct Inflate {
 enum Kind {
     /// A member of a gzip body.
     Gzip(GzDecoder<LimitedBuffer>),
-    /// After the last member of a gzip body. Only zeros may follow, with which some servers fill a
-    /// block.
-    GzipPadding,
+    /// After the last member of a gzip body. What follows is ignored, as curl and browsers do:
+    /// zeros with which some servers fill a block, the warning of a script.
+    GzipSurplus,
     Unknown,
     Zlib(ZlibDecoder<LimitedBuffer>),
     Bare(DeflateDecoder<LimitedBuffer>),
@@ -71,7 +71,7 @@ impl Inflate {
                     _ => Err(ContentFault::Truncated),
                 };
             }
-            Kind::GzipPadding => Ok(()),
+            Kind::GzipSurplus => Ok(()),
             Kind::Unknown => return Err(ContentFault::Truncated),
             Kind::Zlib(writer) => with_sink(writer, sink, ZlibDecoder::try_finish),
             Kind::Bare(writer) => with_sink(writer, sink, DeflateDecoder::try_finish),
@@ -97,7 +97,7 @@ impl Inflate {
 
     fn write(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
         let written = match &mut self.kind {
-            Kind::Gzip(_) | Kind::GzipPadding => return self.write_gzip(piece, sink),
+            Kind::Gzip(_) | Kind::GzipSurplus => return self.write_gzip(piece, sink),
             Kind::Zlib(writer) => with_sink(writer, sink, |writer| writer.write_all(piece)),
             Kind::Bare(writer) => with_sink(writer, sink, |writer| writer.write_all(piece)),
             Kind::Unknown => Ok(()),
@@ -109,17 +109,11 @@ impl Inflate {
     fn write_gzip(&mut self, piece: &[u8], sink: &mut LimitedBuffer) -> Result<(), ContentFault> {
         let mut rest = piece;
         while let [first, ..] = rest {
-            let Kind::Gzip(writer) = &mut self.kind else {
-                return rest.iter().all(|byte| *byte == 0).then_some(()).ok_or(ContentFault::Broken);
-            };
+            let Kind::Gzip(writer) = &mut self.kind else { return Ok(()) };
             match with_sink(writer, sink, |writer| writer.write(rest)) {
                 Ok(0) => {
                     end_member(writer, sink)?;
-                    self.kind = match first {
-                        0 => Kind::GzipPadding,
-                        0x1f => Self::gzip().kind,
-                        _ => return Err(ContentFault::Broken),
-                    };
+                    self.kind = if *first == 0x1f { Self::gzip().kind } else { Kind::GzipSurplus };
                 }
                 Ok(used) => rest = &rest[used..],
                 Err(_) => return Err(ContentFault::Broken),
