@@ -56,7 +56,8 @@ pub(super) fn read(
     let width = builder.columns().count();
     while more {
         if record.len() != width {
-            return Err(wrong_width(name, &record, width, separator));
+            let columns: Vec<&str> = builder.columns().collect();
+            return Err(wrong_width(name, &record, &columns, separator));
         }
         for value in &record {
             builder.push(JsonType::Text, value)?;
@@ -87,13 +88,8 @@ fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder
 /// used.
 fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Vec<DataNote>) {
     let line = header.join(&char::from(separator).to_string());
-    if let [only] = header {
-        let other = OTHER_SEPARATORS.iter().find(|other| only.contains(**other));
-        if let Some(other) = other {
-            let message = format!("{name} has one column `{only}`");
-            let hint = format!("set separator: \"{}\"", other.escape_default());
-            remarks.push(DataNote::new("separator", message, hint));
-        }
+    if let ([only], Some(hint)) = (header, other_separator(header)) {
+        remarks.push(DataNote::new("separator", format!("{name} has one column `{only}`"), hint));
     }
     let like_data = |value: &&&str| {
         value.parse::<f64>().is_ok() || value.contains('@') || value.contains("://") || value.len() > 60
@@ -110,13 +106,23 @@ fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Ve
     }
 }
 
-fn wrong_width(name: &str, record: &StringRecord, width: usize, separator: u8) -> UserError {
+/// Returns a hint if there is one column with a name that another separator would divide.
+fn other_separator(columns: &[&str]) -> Option<String> {
+    let [only] = columns else { return None };
+    let other = OTHER_SEPARATORS.iter().find(|other| only.contains(**other))?;
+    Some(format!("set separator: \"{}\"", other.escape_default()))
+}
+
+fn wrong_width(name: &str, record: &StringRecord, columns: &[&str], separator: u8) -> UserError {
     let line = record.position().map_or(0, csv::Position::line);
-    let message = format!("line {line} of {name} has {} values for {width} columns", record.len());
+    let values = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (found, width) = (values(record.len(), "value"), values(columns.len(), "column"));
     let separator = char::from(separator).escape_default();
     UserError::usage(
         "data_row",
-        message,
-        format!("put a value that contains `{separator}` or a line end in quotes: \"…\""),
+        format!("line {line} of {name} has {found} for {width}"),
+        other_separator(columns).unwrap_or_else(|| {
+            format!("put a value that contains `{separator}` or a line end in quotes: \"…\"")
+        }),
     )
 }

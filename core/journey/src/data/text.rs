@@ -16,6 +16,9 @@ pub(super) fn decode<'a>(
     encoding: Option<&str>,
     remarks: &mut Vec<DataNote>,
 ) -> Result<Cow<'a, str>, UserError> {
+    if let Some((_, what, hint)) = MAGIC.iter().find(|(start, ..)| bytes.starts_with(start)) {
+        return Err(UserError::usage("data_encoding", format!("{name} is {what}, not text"), *hint));
+    }
     let given = encoding.map(|word| known(name, word)).transpose()?;
     let marked = Encoding::for_bom(bytes);
     let body = marked.map_or(bytes, |(_, length)| &bytes[length..]);
@@ -31,11 +34,23 @@ pub(super) fn decode<'a>(
         remarks.push(DataNote::new("byte_order_mark", message, ""));
     }
     let encoding = marked.map(|(mark, _)| mark).or(given).unwrap_or(UTF_8);
+    // In UTF-8, these would be ASCII characters with NUL between them.
+    if encoding == UTF_8 && matches!(body, [0, second, ..] | [second, 0, ..] if *second != 0) {
+        return Err(undecodable(name, body, encoding));
+    }
     match encoding.decode_without_bom_handling_and_without_replacement(body) {
         Some(text) => Ok(text),
         None => Err(undecodable(name, body, encoding)),
     }
 }
+
+/// The first bytes of files that people pass instead of text: what they are, and what to do.
+const MAGIC: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b", "a gzip file", "decompress it with gunzip"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file", "decompress it with unzstd"),
+    (b"PK\x03\x04", "a ZIP file or a spreadsheet", "unpack it, or save the spreadsheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet", "save it as CSV"),
+];
 
 fn known(name: &str, word: &str) -> Result<&'static Encoding, UserError> {
     Encoding::for_label(word.as_bytes()).filter(|found| found.name() != "replacement").ok_or_else(|| {
@@ -50,8 +65,9 @@ fn known(name: &str, word: &str) -> Result<&'static Encoding, UserError> {
 fn undecodable(name: &str, body: &[u8], encoding: &'static Encoding) -> UserError {
     let (place, hint) = if encoding == UTF_8 {
         let valid = body.utf8_chunks().next().map_or(0, |chunk| chunk.valid().len());
-        let line = memchr::memchr_iter(b'\n', &body[..valid]).count() + 1;
-        let hint = if body.contains(&0) { "try `encoding: utf-16`" } else { "try `encoding: windows-1252`" };
+        let nul = memchr::memchr(0, body);
+        let line = memchr::memchr_iter(b'\n', &body[..nul.unwrap_or(valid).min(valid)]).count() + 1;
+        let hint = if nul.is_some() { "try `encoding: utf-16`" } else { "try `encoding: windows-1252`" };
         (format!("line {line} of {name}"), hint)
     } else {
         (name.to_owned(), "check `encoding`")

@@ -99,7 +99,12 @@ fn encodings_and_marks_are_understood() {
         "windows-1252",
     );
     check_refused(csv(), b"u\0s\0\xf6\0", "data_encoding", "line 1", "utf-16");
+    check_refused(csv(), b"u\0s\0\n\0a\0", "data_encoding", "line 1", "utf-16");
+    check_refused(csv(), b"\0u\0s\0\n\0a", "data_encoding", "line 1", "utf-16");
     check_refused(with("utf-16"), b"abc", "data_encoding", "is not UTF-16LE", "encoding");
+    check_refused(csv(), b"\x1f\x8b\x08\0abc", "data_encoding", "is a gzip file", "gunzip");
+    check_refused(csv(), b"PK\x03\x04abc", "data_encoding", "spreadsheet", "as CSV");
+    check_refused(csv(), b"a;b\n1,5;2\n", "data_row", "2 values for 1 column", "separator: \";\"");
     check_refused(with("ebcdic"), b"a\nb", "data_encoding", "`ebcdic`", "windows-1252");
     check_refused(with("utf-16"), "\u{feff}a\nb".as_bytes(), "data_encoding", "mark of UTF-8", "leave");
 }
