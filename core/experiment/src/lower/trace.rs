@@ -49,6 +49,9 @@ fn rehearsed(rows: &[(Nanos, Option<Rate>)], trace: &Trace) -> Option<Vec<(Nanos
     Some(out)
 }
 
+/// The times of a trace, or of its rates.
+type Rows = Vec<(Nanos, Option<Rate>)>;
+
 fn read(
     phase: &Phase,
     trace: &Trace,
@@ -58,41 +61,13 @@ fn read(
     let told = |error: UserError| Diagnostic::from_error(error, place);
     let file = &trace.file;
     let bytes = bytes(file).map_err(told)?;
-    let wrong = |line: usize, why: &str| {
-        let message = format!("{file}:{line}: {why}");
-        told(UserError::usage(
-            "bad_trace",
-            message,
-            "a line is a time, or a time and a rate: 1.5s or 90s,200/s",
-        ))
-    };
-    let text = String::from_utf8(bytes).map_err(|_| wrong(1, "this is not UTF-8 text"))?;
-    let mut rows: Vec<(Nanos, Option<Rate>)> = Vec::new();
-    for (at, line) in text.lines().enumerate() {
-        let line = line.trim_start_matches('\u{feff}').trim();
-        let heading = at == 0 && line.to_ascii_lowercase().starts_with("time");
-        if line.is_empty() || line.starts_with('#') || heading {
-            continue;
-        }
-        if rows.len() >= LINES_MAX {
-            return Err(wrong(at + 1, "the trace is too long"));
-        }
-        let (time, rate) = line.split_once(',').map_or((line, None), |(time, rate)| (time, Some(rate)));
-        let time = parse_duration(time.trim()).map_err(|error| wrong(at + 1, &error.message))?;
-        let rate = rate.map(|rate| parse_rate(rate.trim())).transpose();
-        let rate = rate.map_err(|error| wrong(at + 1, &error.message))?;
-        if let Some((before, other)) = rows.last() {
-            if *before > time {
-                return Err(wrong(at + 1, "this time is before the one above it"));
-            }
-            if other.is_some() != rate.is_some() {
-                return Err(wrong(at + 1, "some lines have a rate and some do not"));
-            }
-        }
-        rows.push((time, rate));
-    }
-    let rows = rehearsed(&rows, trace).ok_or_else(|| wrong(1, "the trace is too long with --scale"))?;
-    let Some(last) = rows.last().copied() else { return Err(wrong(1, "the trace is empty")) };
+    let wrong = |why: &str| told(bad_trace(file, 1, why, FORM));
+    let hint = "save it as UTF-8 text, decompressed";
+    let text =
+        String::from_utf8(bytes).map_err(|_| told(bad_trace(file, 1, "this is not UTF-8 text", hint)))?;
+    let rows = read_rows(file, &text).map_err(told)?;
+    let rows = rehearsed(&rows, trace).ok_or_else(|| wrong("the trace is too long with --scale"))?;
+    let Some(last) = rows.last().copied() else { return Err(wrong("the trace is empty")) };
     let given = phase.length.as_ref().map(|length| length.value);
     if last.1.is_none() {
         let length = given.unwrap_or(last.0.after(Nanos(1)));
@@ -106,7 +81,59 @@ fn read(
     let rates: Vec<(Nanos, Rate)> =
         rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();
     let rate = RateCurve::steps(&rates, length)
-        .map_err(|fault| wrong(1, &format!("this trace is invalid: {fault}")))?;
+        .map_err(|fault| wrong(&format!("this trace is invalid: {fault}")))?;
     let arrivals = phase.arrivals.unwrap_or(Arrivals::Even);
     Ok((Load::Open { rate, arrivals, requests_each: None }, Some(length)))
+}
+
+fn read_rows(file: &str, text: &str) -> Result<Rows, UserError> {
+    let mut rows = Rows::new();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim_start_matches('\u{feff}').trim();
+        let heading = at == 0 && line.to_ascii_lowercase().starts_with("time");
+        if line.is_empty() || line.starts_with('#') || heading {
+            continue;
+        }
+        let wrong = |why: &str, hint: &str| bad_trace(file, at + 1, why, hint);
+        if rows.len() >= LINES_MAX {
+            return Err(wrong("the trace is too long", FORM));
+        }
+        let (time, rate) = line.split_once(',').map_or((line, None), |(time, rate)| (time, Some(rate)));
+        let time = parse_duration(time.trim())
+            .map_err(|error| wrong(&error.message, &hint_for_time(line, time.trim(), error.code)))?;
+        let rate = rate.map(|rate| parse_rate(rate.trim())).transpose();
+        let rate = rate.map_err(|error| wrong(&error.message, FORM))?;
+        if let Some((before, other)) = rows.last() {
+            if *before > time {
+                return Err(wrong("this time is before the one above it", "sort the lines by time"));
+            }
+            if other.is_some() != rate.is_some() {
+                return Err(wrong("some lines have a rate and some do not", FORM));
+            }
+        }
+        rows.push((time, rate));
+    }
+    Ok(rows)
+}
+
+/// The form of a line of a trace.
+const FORM: &str = "a line is a time, or a time and a rate: 1.5s or 90s,200/s";
+
+fn bad_trace(file: &str, line: usize, why: &str, hint: &str) -> UserError {
+    UserError::usage("bad_trace", format!("{file}:{line}: {why}"), hint)
+}
+
+/// Returns a hint for a line with a time that cannot be read.
+fn hint_for_time(line: &str, time: &str, code: &str) -> String {
+    let is_log = line.contains("HTTP/") || line.contains("://") || line.starts_with('{');
+    let is_date =
+        time.split_once('-').is_some_and(|(year, _)| year.len() == 4 && year.parse::<u16>().is_ok());
+    match time.parse::<f64>() {
+        _ if is_log => "`Replay an access log` in docs/experiments.md makes a trace from a log".to_owned(),
+        // A time of the Unix epoch.
+        Ok(number) if number > 1e9 => "times count from the start of the load: 0s, 0.417s".to_owned(),
+        _ if is_date => "times count from the start of the load: 0s, 0.417s".to_owned(),
+        Ok(_) if code == "unit_missing" => format!("{time}s, or {time}ms?"),
+        _ => FORM.to_owned(),
+    }
 }

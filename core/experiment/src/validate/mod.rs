@@ -16,7 +16,7 @@ mod variables;
 
 pub use data::{DataFacts, verify_data};
 
-use wavetank_grammar::Diagnostics;
+use wavetank_grammar::{Diagnostic, Diagnostics};
 
 use crate::model::Experiment;
 
@@ -43,13 +43,16 @@ pub(crate) fn verify_references(experiment: &Experiment, text: &str, out: &mut D
     if !limits::verify(experiment, &mut found) {
         return;
     }
+    blocks::verify(experiment, &mut found);
     names::verify(experiment, &mut found);
     let has_data = text.lines().any(|line| line.starts_with("data:"));
     if !has_data || !experiment.data.is_empty() {
         variables::verify(experiment, &mut found);
     }
-    let codes = ["step_unknown", "variable_unknown", "data_unknown"];
-    for one in found.sorted().iter().filter(|one| codes.contains(&one.code)) {
+    let codes = ["step_unknown", "variable_unknown", "data_unknown", "block_unknown", "phase_unknown"];
+    // A phase that does not parse may have a name.
+    let is_certain = |one: &&&Diagnostic| !one.message.contains("no phase of the file has a name");
+    for one in found.sorted().iter().filter(|one| codes.contains(&one.code)).filter(is_certain) {
         let name = one.message.split('"').nth(1).unwrap_or_default();
         if !name.is_empty() && !is_defined_in(text, name) {
             out.push((*one).clone());
@@ -57,12 +60,14 @@ pub(crate) fn verify_references(experiment: &Experiment, text: &str, out: &mut D
     }
 }
 
-/// Whether `text` has `name` as a whole word outside of `${name}` and `(name)`.
+/// Whether `text` has `name` as a whole word outside of `${name}`, `(name)`, `use: name` and
+/// `in name`.
 fn is_defined_in(text: &str, name: &str) -> bool {
     let inside = |letter: char| letter.is_alphanumeric() || letter == '_';
     text.match_indices(name).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + name.len()..]);
         let is_whole = !before.ends_with(inside) && !after.starts_with(inside);
-        is_whole && !before.ends_with("${") && !before.ends_with('(')
+        let is_used = ["${", "(", "use: ", " in "].iter().any(|start| before.ends_with(start));
+        is_whole && !is_used
     })
 }

@@ -21,5 +21,6 @@ mod seconds;
 mod shares;
 mod support;
 mod tls;
+mod traces;
 mod url_runs;
 mod urls;
