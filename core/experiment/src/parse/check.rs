@@ -100,6 +100,8 @@ impl Parser<'_> {
     }
 
     fn pattern(&mut self, value: &str, place: Span) -> Option<String> {
+        // As elsewhere in conditions, quotes around the whole are not part of it.
+        let value = unquoted(value).filter(|inside| !inside.contains(&value[..1])).unwrap_or(value);
         let slashed = value.strip_prefix('/').is_some_and(|rest| rest.contains('/'));
         let pattern = if slashed { value.to_owned() } else { format!("/{value}/") };
         if pattern.starts_with("//") {

@@ -8,7 +8,7 @@ use wavetank_experiment::{Factor, LowerContext, LowerError, LoweredPlan, lower, 
 use wavetank_journey::Journeys;
 use wavetank_plan::{
     Action, EngineChoice, Escape, Expr, HostFacts, Load, ProxyProtocol, ProxyUrl, Secret, SocketSupport,
-    SourcesPlan, TargetUrl, Template, TemplatePart,
+    SourcesPlan, TargetUrl, Template, TemplatePart, Test,
 };
 use wavetank_units::{Nanos, Ports, UserError};
 
@@ -196,6 +196,24 @@ fn secrets_are_named_and_never_shown() {
     assert_eq!(made.plan.secrets(), ["planted"]);
     let last = made.plan.scenarios[0].journey.last();
     assert!(matches!(last, Some(Action::Log(line)) if shown(line) == "***!"), "{last:?}");
+}
+
+#[test]
+fn quotes_around_a_pattern_are_not_part_of_it() {
+    let check = |pattern: &str, expected: &str| {
+        let file = format!(
+            "steps:\n  - get: /\n    check:\n      - body matches {pattern}\nphases: [{{users: 1, for: 1s}}]\n"
+        );
+        let test = plan(&file).plan.scenarios[0].steps[0].checks[0].test.clone();
+        assert_eq!(test, Test::Matches(vec![expected.to_owned()]), "{pattern}");
+    };
+    check("\"^ok$\"", "/^ok$/");
+    check("'^ok$'", "/^ok$/");
+    check("^ok$", "/^ok$/");
+    check("/\"ok\"/i", "/\"ok\"/i");
+    check("\"/ok/i\"", "/ok/i");
+    check("\"id\":\"[0-9]+\"", "/\"id\":\"[0-9]+\"/");
+    check("\"", "/\"/");
 }
 
 #[test]
