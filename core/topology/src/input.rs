@@ -70,9 +70,8 @@ fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<La
         let all = |key: &str, read: usize| {
             root.get(key).and_then(Node::entries).is_some_and(|entries| entries.len() == read)
         };
-        if all("networks", file.networks.len()) && all("hosts", file.hosts.len()) {
-            resolve_names(&file, out);
-        }
+        let hosts = all("hosts", file.hosts.len());
+        resolve_names(&file, (all("networks", file.networks.len()), hosts), out);
         return None;
     }
     resolve(&file, input.machine, out)

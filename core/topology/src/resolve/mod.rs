@@ -61,11 +61,12 @@ pub(crate) fn resolve(file: &FileLab, machine: MachineFacts, out: &mut Diagnosti
     Some(Lab { name: file.name.clone(), networks: draft.networks, hosts: draft.hosts, faults })
 }
 
-/// Reports names of networks and servers that a file with other mistakes does not have.
-pub(crate) fn resolve_names(file: &FileLab, out: &mut Diagnostics) {
+/// Reports names of networks and servers that a file with other mistakes does not have, if it was
+/// possible to read `all` its networks and hosts.
+pub(crate) fn resolve_names(file: &FileLab, all: (bool, bool), out: &mut Diagnostics) {
     let known = file.networks.iter().map(|network| network.name.value.as_str());
     for network in file.hosts.iter().flat_map(|host| &host.networks).map(|interface| &interface.network) {
-        if !known.clone().any(|name| name == network.value) {
+        if all.0 && !known.clone().any(|name| name == network.value) {
             out.push(unknown(
                 "lab_network_unknown",
                 "no network",
@@ -75,7 +76,9 @@ pub(crate) fn resolve_names(file: &FileLab, out: &mut Diagnostics) {
             ));
         }
     }
-    server_names(file, out);
+    if all.1 {
+        server_names(file, out);
+    }
 }
 
 /// Reports servers behind balancers that are no hosts.
