@@ -3,10 +3,15 @@
 /// Fragments of a failure's message, which must all occur, and its hint. The fragments come from
 /// the messages of `wavetank-driver`; a test of the whole program checks that each failure has a
 /// hint. The first match is used.
-const CURES: [(&[&str], &str); 18] = [
+const CURES: [(&[&str], &str); 19] = [
     (
         &["issuer is unknown"],
-        "if you know who signed it: --cacert FILE with that certificate; to take any certificate: --insecure",
+        "if you know who signed it: --cacert FILE with that certificate; to take any: --insecure; the target must \
+         send its intermediate certificates",
+    ),
+    (
+        &["(CA:TRUE)"],
+        "if it is the target's own: --cacert FILE with this certificate; to load it as it is: --insecure",
     ),
     (
         &["certificate", "not for"],
@@ -65,6 +70,10 @@ mod tests {
         check("the certificate's issuer is unknown here: not signed by a trusted CA", "--cacert");
         check("the certificate is for b.example, not for a.example", "--sni");
         check("the certificate contains no names, so it is not valid for a", "subjectAltName");
+        check(
+            "the certificate is a CA's, not a server's (CA:TRUE): make it with ...",
+            "with this certificate",
+        );
         check("the certificate has expired", "renew");
         check("the certificate is not valid yet", "clocks");
         check("the certificate's signature is wrong", "another certificate");
