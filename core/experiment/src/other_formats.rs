@@ -107,7 +107,7 @@ fn curl(head: &str) -> Option<(&'static str, &'static str)> {
     let shaped = command.split_whitespace().next().is_some_and(|word| word == "curl" || word == "curl.exe");
     shaped.then_some((
         "a command of curl",
-        "wavetank run URL takes -X, -H and --body (curl's -d); in a file it is one step: - post: /path, \
+        "wavetank run --curl FILE sends what it sends; in an experiment file it is one step: - post: /path, \
          headers: {…}, body: …",
     ))
 }

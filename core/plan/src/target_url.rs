@@ -74,14 +74,16 @@ impl TargetUrl {
             return Ok(Self { host, port: default_port(tls), path, tls, protocol });
         }
         let scheme = scheme_name(tls, UrlProtocol::Http);
-        let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
-        if let Some((hidden, plain)) = without_user(scheme, &with_host) {
+        if let Some((hidden, plain)) = without_user(scheme, rest) {
+            let option =
+                if hidden.is_empty() { "" } else { &format!(" --basic {hidden}:… (or --basic @FILE)") };
             return Err(UserError::usage(
                 "url_user",
                 format!("`{plain}` was given with a user or password before the `@`"),
-                format!("leave it out of the URL: {plain} --basic {hidden}:… (or --basic @FILE)"),
+                format!("leave it out of the URL: {plain}{option}"),
             ));
         }
+        let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             let hint = "write a space as %20, and quote the URL for the shell";
             return Err(UserError::usage("bad_url", format!("the URL `{text}` contains white space"), hint));
@@ -319,7 +321,7 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
             return UserError::usage("bad_scheme", message, format!("http://{rest}, or https://{rest}"));
         }
     };
-    let hint = "only http and https are; docs/limitations.md lists what is not supported";
+    let hint = "http, https, grpc, ws, sse, tcp and udp are; docs/limitations.md lists what is not supported";
     UserError::usage("bad_scheme", format!("`{scheme}://`: {what} not supported"), hint)
 }
 
@@ -334,13 +336,15 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
         ));
     }
     let lower = text.to_ascii_lowercase();
-    if lower.starts_with("http:") || lower.starts_with("https:") {
-        let rest = text.split_once(':').map_or("", |(_, rest)| rest.trim_start_matches('/'));
-        let hint = format!(
-            "a scheme ends in two slashes: {}://{rest}",
-            scheme_name(lower.starts_with("https:"), UrlProtocol::Http)
-        );
-        return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
+    for tls in [true, false] {
+        let scheme = scheme_name(tls, UrlProtocol::Http);
+        let broken =
+            lower.strip_prefix(scheme).filter(|rest| rest.starts_with(':') || rest.starts_with("//"));
+        if let Some(rest) = broken {
+            let rest = text[text.len() - rest.len()..].trim_start_matches([':', '/']);
+            let hint = format!("a scheme ends in a colon and two slashes: {scheme}://{rest}");
+            return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
+        }
     }
     Ok(text)
 }

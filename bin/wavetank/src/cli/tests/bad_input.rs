@@ -92,7 +92,7 @@ fn urls() {
     check(&[
         ("run https:localhost", "bad_url", Usage, "not a URL", "https://localhost"),
         ("https://me:secret@localhost/x", "url_user", Usage, "https://localhost/x", "--basic me:"),
-        ("ftp://localhost/", "bad_scheme", Usage, "`ftp://`", "only http and https"),
+        ("ftp://localhost/", "bad_scheme", Usage, "`ftp://`", "http, https, grpc"),
         ("run http:localhost", "bad_url", Usage, "not a URL", "http://localhost"),
         ("run http://", "bad_url", Usage, "not a URL", "name a host"),
         ("run ''", "no_url", Usage, "empty", "localhost:8080"),
@@ -112,7 +112,8 @@ fn urls() {
         ("localhost --truth", "conflict", Usage, "--truth needs an experiment file", "hold phases"),
         ("shop.yaml --truth --no-truth", "conflict", Usage, "exclude each other", "one of the two"),
         ("shop.yaml --probe --no-probe", "conflict", Usage, "exclude each other", "one of the two"),
-        ("http://me:secret@localhost/x", "url_user", Usage, "http://localhost/x", "--basic me:"),
+        ("http://@localhost", "url_user", Usage, "before the `@`", "out of the URL: http://localhost"),
+        ("run HTTPS//localhost/A", "bad_url", Usage, "not a URL", "https://localhost/A"),
     ]);
     let error = error("http://me:hunter2@localhost/x");
     assert!(!error.to_string().contains("hunter2"), "{error}");

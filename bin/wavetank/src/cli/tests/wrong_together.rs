@@ -48,10 +48,21 @@ fn options_of_agents_need_agents() {
 #[test]
 fn what_is_not_supported_is_said_plainly() {
     check(&[
-        ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "only http and https"),
+        ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "http, https, grpc"),
         ("gopher://localhost/", "bad_scheme", Usage, "not a scheme of HTTP", "http://localhost/"),
         ("localhost --ws", "option_unknown", Usage, "--ws", "wavetank run ws://HOST/PATH"),
-        ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
+        ("localhost --sse", "option_unknown", Usage, "--sse", "sse://HOST/PATH"),
+        ("localhost --ktls", "option_unknown", Usage, "TLS in the kernel is not supported", "limitations"),
+        ("localhost --run-time 5m", "option_unknown", Usage, "--run-time", "-d 5m"),
+        ("localhost --headless", "option_unknown", Usage, "--headless", "leave it out"),
+        ("localhost --cooldown 5s", "option_unknown", Usage, "--cooldown", "--stage '5s:0 users'"),
+        (
+            "localhost --oauth2-bearer x",
+            "option_unknown",
+            Usage,
+            "--oauth2-bearer",
+            "Authorization: Bearer x",
+        ),
         ("localhost --protoset a.pb", "option_unknown", Usage, "--protoset", "--proto FILE"),
         ("localhost --prometheus", "option_unknown", Usage, "--prometheus", "--metrics prometheus=:9464"),
         ("localhost --influxdb x", "option_unknown", Usage, "--influxdb", "--metrics influx="),
@@ -65,7 +76,6 @@ fn what_is_not_supported_is_said_plainly() {
         ("localhost --once --metrics json=a", "conflict", Usage, "--once and --metrics", "leave out"),
         ("localhost --metrics json=a --metrics json=a", "conflict", Usage, "given twice", "once"),
         ("localhost --agents a,b", "option_unknown", Usage, "--agents", "--fleet FILE"),
-        ("localhost --sse", "option_unknown", Usage, "server-sent events are not supported", "limitations"),
         ("watch", "command_unknown", Usage, "`watch` is not supported in this version", "wavetank attach"),
         ("pause 7f3a", "command_unknown", Usage, "`pause` is not supported in this version", "wavetank stop"),
         ("tune", "command_unknown", Usage, "`tune` is not supported in this version", "wavetank doctor"),
