@@ -141,7 +141,10 @@ pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
 fn protocol_hint(detail: &str) -> Option<&'static str> {
     let known = [
         ("speaks TLS", "this port speaks TLS: https:// instead of http://"),
-        ("the redirect does not lead to an http address", "only http:// and https:// are followed: leave `follow` out"),
+        (
+            "the redirect does not lead to an http address",
+            "only http:// and https:// are followed: leave `follow` out",
+        ),
         ("speaks HTTP/2", "use HTTP/2: --http 2, or `version: 2` under http: in an experiment file"),
         ("agree on HTTP/2", "leave --http 2 or `version: 2` out: the server offers another version of HTTP"),
         (
