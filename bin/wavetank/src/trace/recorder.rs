@@ -92,11 +92,7 @@ impl<'a> TraceRecorder<'a> {
             },
             TraceEvent::Counted(name, counted) => TryEvent::Count { name: name.to_owned(), counted },
             TraceEvent::Over(None) => TryEvent::Done,
-            TraceEvent::Over(Some(trouble)) => TryEvent::Failed {
-                class: trouble.class.name().to_owned(),
-                detail: trouble.detail.clone(),
-                hint: hint(trouble).to_owned(),
-            },
+            TraceEvent::Over(Some(trouble)) => failed(trouble),
             TraceEvent::Set(variable, value) => {
                 let (values, count) = self.values(variable, value);
                 TryEvent::Set { variable: variable.to_owned(), values, count }
@@ -195,15 +191,23 @@ fn cookie(header: &[u8], fate: CookieOutcome) -> TryEvent {
     TryEvent::Cookie { name: String::from_utf8_lossy(name).trim().to_owned(), fate: fate.to_owned() }
 }
 
-/// Returns a hint for a reader who sees the whole trace.
-fn hint(trouble: &RequestFailure) -> &'static str {
-    match trouble.class {
+/// Returns what failed, with a hint for a reader who sees the whole trace.
+fn failed(trouble: &RequestFailure) -> TryEvent {
+    let detail = trouble.detail.as_str();
+    let own = detail.strip_suffix(')').and_then(|detail| detail.rsplit_once(" (hint: "));
+    let hint = match trouble.class {
         ErrorClass::Check => "see the response above; correct the check or the target",
-        ErrorClass::Status => {
+        ErrorClass::Status if detail.strip_prefix("status ").is_some_and(|code| code.len() == 3) => {
             "set the expected statuses with a check of the step (status = 404) or http.expect"
         }
         ErrorClass::Data => "the value was not set: check the steps before, and vars and data",
-        class => hint_for(class, Some(&trouble.detail)),
+        class => hint_for(class, Some(detail)),
+    };
+    let (detail, hint) = own.unwrap_or((detail, hint));
+    TryEvent::Failed {
+        class: trouble.class.name().to_owned(),
+        detail: detail.to_owned(),
+        hint: hint.to_owned(),
     }
 }
 
@@ -228,4 +232,26 @@ fn connected(opened: &Opened) -> TryEvent {
 
 fn micros(length: Nanos) -> Number {
     Number::micros(length.0.max(0).unsigned_abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_has_the_hint_for_its_reason() {
+        let check = |class, detail: &str, expected: &str| {
+            let event = failed(&RequestFailure { class, detail: detail.to_owned() });
+            let TryEvent::Failed { detail: printed, hint, .. } = event else { panic!("{event:?}") };
+            assert!(hint.contains(expected), "{detail}: {hint}");
+            assert!(!printed.contains("hint"), "{printed}");
+        };
+        check(ErrorClass::Status, "status 404", "http.expect");
+        let challenge = "the challenge was not answered: the server asks for Basic, not Digest";
+        check(ErrorClass::Status, challenge, "auth: basic");
+        let foreign = "the redirect to http://b/ does not lead to a target (hint: add it under targets)";
+        check(ErrorClass::Other, foreign, "add it under targets");
+        check(ErrorClass::Check, "coding a (b) is not supported (hint: use gzip)", "use gzip");
+        check(ErrorClass::Check, "status = 200: found 404", "see the response above");
+    }
 }
