@@ -1,6 +1,6 @@
 //! Files that only one host has, and files next to the topology file.
 
-use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_grammar::{Diagnostic, Entry, Node, Spanned};
 
 use super::{Reader, TreeReader as _};
 use crate::HostFile;
@@ -8,6 +8,8 @@ use crate::grammar::MapName;
 
 /// Maximum size of a file that a lab includes.
 const FILE_BYTES_MAX: usize = 4 << 20;
+/// Maximum length of a file's name.
+const NAME_BYTES_MAX: usize = 255;
 /// Maximum number of files of a host.
 const FILES_MAX: usize = 64;
 /// Files that the lab itself writes on every host.
@@ -31,6 +33,7 @@ impl Reader<'_> {
         let path = self.host_path(entry);
         if entry.value.entries().is_none() {
             let text = self.clean_text(&entry.value, "a file's text")?.value;
+            self.warn_of_name(&text, entry);
             return Some(HostFile { path: path?, text, mode: 0o644, place: entry.place });
         }
         let mut keys = self.open(&entry.value, MapName::HostFile)?;
@@ -41,6 +44,15 @@ impl Reader<'_> {
         keys.finish();
         let (text, mode) = (text.or(from)??, mode.unwrap_or(Some(0o644))?);
         Some(HostFile { path: path?, text, mode, place: entry.place })
+    }
+
+    /// Warns if the text of a file is the name of a file next to the topology file.
+    fn warn_of_name(&mut self, text: &str, entry: &Entry) {
+        if !text.is_empty() && text.len() <= NAME_BYTES_MAX && (self.files)(text).is_ok() {
+            let message = format!("`{}` gets the text `{text}`, not the file of that name", entry.key);
+            let hint = format!("{{from: {text}}}?");
+            self.out.push(Diagnostic::warning("lab_file_text", entry.value.place, message, hint));
+        }
     }
 
     /// Reads the absolute path of a file in a host. Its folder becomes the host's own.

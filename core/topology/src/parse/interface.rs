@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_grammar::{Entry, Node, Scalar, Spanned};
 
 use super::{Reader, TreeReader as _};
 use crate::Link;
@@ -45,6 +45,11 @@ impl Reader<'_> {
     }
 
     fn plain_interface(&mut self, node: &Node) -> Option<FileInterface> {
+        if let Some([entry]) = node.entries() {
+            let message = "a list of networks has their names only";
+            let hint = format!("with more about one, a map: networks: {{{}: {{address: …}}}}", entry.key);
+            return self.fail("not_a_value", node.place, message, hint);
+        }
         let network = self.name(node, "a network")?;
         Some(FileInterface { network, addresses: None, sources: 1, link: Link::default() })
     }
@@ -58,6 +63,10 @@ impl Reader<'_> {
                 sources: 1,
                 link: Link::default(),
             });
+        }
+        if let Some(Scalar { text, .. }) = entry.value.scalar() {
+            let message = format!("a host's network must be a map of keys, not `{text}`");
+            return self.fail("not_a_map", entry.value.place, message, format!("{{address: {text}}}?"));
         }
         let mut keys = self.open(&entry.value, MapName::Interface)?;
         let addresses = keys.take("address").map(|node| self.addresses(node));
