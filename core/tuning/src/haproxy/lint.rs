@@ -1,7 +1,7 @@
 //! Judges a configuration of `HAProxy`.
 
 use super::facts::Facts;
-use super::{HaproxyLine, global_rules, proxy_rules};
+use super::{HaproxyLine, global_rules, names, proxy_rules, whole_file};
 use crate::{Finding, Judgement, LintContext, Place, Verdict};
 
 const SOURCE: &str = "HAProxy: doc/configuration.txt and CHANGELOG";
@@ -22,11 +22,15 @@ pub(crate) fn lint(lines: &[HaproxyLine], context: &LintContext) -> Vec<Finding>
             .any(|line| line.term(0) == "option" && line.term(1).starts_with("dontlog-normal")),
     };
     let judged = lines.iter().filter_map(|line| {
-        let judged = global_rules::judge(line, &facts).or_else(|| proxy_rules::judge(line, &facts))?;
+        // A misspelt word is no setting of which more can be said.
+        let judged = names::judge(line)
+            .or_else(|| global_rules::judge(line, &facts))
+            .or_else(|| proxy_rules::judge(line, &facts))?;
         Some(judged.from(SOURCE).at(&line.place, &setting(line)))
     });
     let mut findings: Vec<Finding> = judged.collect();
     findings.extend(without_timeouts(lines));
+    findings.extend(whole_file::lint(lines).into_iter().map(|one| Finding { source: SOURCE, ..one }));
     findings
 }
 

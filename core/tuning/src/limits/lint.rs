@@ -5,6 +5,24 @@ use crate::{Finding, Judgement, LintContext, Verdict};
 
 /// The default of `fs.nr_open`.
 const NR_OPEN: u64 = 1_048_576;
+/// Users without sessions: distributions start their services by systemd.
+const SERVICE_USERS: [&str; 15] = [
+    "apache",
+    "elasticsearch",
+    "haproxy",
+    "http",
+    "memcache",
+    "memcached",
+    "mongod",
+    "mongodb",
+    "mysql",
+    "nginx",
+    "postgres",
+    "redis",
+    "tomcat",
+    "varnish",
+    "www-data",
+];
 const SOURCE: &str = "limits.conf(5), setrlimit(2)";
 
 /// Judges all lines.
@@ -52,6 +70,14 @@ fn judge(line: &LimitLine, context: &LintContext) -> Judgement {
         );
         let hint = "write at most fs.nr_open, or raise fs.nr_open first";
         return Judgement::new(Verdict::Rejected, sentence, hint);
+    }
+    if SERVICE_USERS.contains(&line.domain.as_str()) {
+        let sentence = format!(
+            "systemd starts the services of {} without a session of PAM, so their limit stays",
+            line.domain
+        );
+        let hint = "set LimitNOFILE= in a drop-in of the unit and read /proc/PID/limits";
+        return Judgement::new(Verdict::NoEffect, sentence, hint);
     }
     let sentence = "it applies to sessions of PAM only; services of systemd need LimitNOFILE=";
     Judgement::new(

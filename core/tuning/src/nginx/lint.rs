@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, SOURCE};
 use super::names::{OF_DATA, OF_EVENTS, OF_MAIN, is_known, known};
-use super::{Directive, http_rules, proxy_rules};
+use super::{Directive, http_rules, proxy_rules, value_rules};
 use crate::typo::typo_of;
 use crate::{Finding, Judgement, LintContext, Place, Verdict};
 
@@ -14,6 +14,8 @@ pub(crate) fn lint(directives: &[Directive], context: &LintContext) -> Vec<Findi
     let is_main = directives.iter().any(|own| OF_MAIN.contains(&own.name.as_str()));
     visit(directives, if is_main { "main" } else { "http" }, &facts, &mut findings);
     proxy_rules::lint_upstreams(directives, &facts, &mut findings);
+    let compared = value_rules::compare(directives).into_iter();
+    findings.extend(compared.map(|(one, judged)| judged.from(SOURCE).at(&one.place, &one.name)));
     findings
 }
 
@@ -36,7 +38,8 @@ fn visit(directives: &[Directive], context: &str, facts: &Facts<'_>, findings: &
         if let Some(judged) = unended(directive).or_else(|| misplaced(directive, context)) {
             findings.push(judged.at(&directive.place, &directive.name));
         }
-        let judged = http_rules::judge(directive, facts)
+        let judged = value_rules::judge(directive)
+            .or_else(|| http_rules::judge(directive, facts))
             .or_else(|| proxy_rules::judge(directive, facts))
             .or_else(|| misspelt(directive));
         findings.extend(judged.map(|judged| judged.from(SOURCE).at(&directive.place, &directive.name)));

@@ -10,6 +10,7 @@ mod parse;
 mod proxy_rules;
 mod read;
 mod value;
+mod value_rules;
 
 pub use directive::{Argument, Directive};
 pub(crate) use lint::{lint, listen_ports};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use wavetank_units::did_you_mean;
 
-use super::SysctlLine;
+use super::{SysctlLine, more_rules};
 use crate::catalogue::{find_setting, settings};
 use crate::typo::typo_of;
 use crate::{Finding, Judgement, LintContext, Verdict};
 
+const SOURCE: &str = "Linux: networking/ip-sysctl.rst, admin-guide/sysctl";
 /// The first parts of keys.
 const AREAS: [&str; 9] = ["abi", "crypto", "debug", "dev", "fs", "kernel", "net", "sunrpc", "vm"];
 /// Other areas of real systems, which are never judged.
@@ -24,6 +25,9 @@ pub(crate) fn lint(lines: &[SysctlLine], context: &LintContext) -> Vec<Finding> 
 }
 
 fn judge(line: &SysctlLine, context: &LintContext) -> Judgement {
+    if let Some(judged) = more_rules::judge(&line.key, &line.value) {
+        return judged.from(SOURCE);
+    }
     if let Some(setting) = find_setting(&line.key) {
         return setting.judge(&line.value, context);
     }

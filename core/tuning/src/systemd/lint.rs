@@ -1,6 +1,6 @@
 //! Judges the lines of units.
 
-use super::UnitLine;
+use super::{UnitLine, other_rules};
 use crate::{Finding, Judgement, LintContext, Verdict};
 
 const NR_OPEN: u64 = 1_048_576;
@@ -31,7 +31,7 @@ pub(crate) fn lint(lines: &[UnitLine], context: &LintContext) -> Vec<Finding> {
         let judged = judge(line, context)?;
         Some(judged.from(SOURCE).at(&line.place, &line.key))
     });
-    judged.collect()
+    judged.chain(other_rules::waits_for_fork(lines)).collect()
 }
 
 fn judge(line: &UnitLine, context: &LintContext) -> Option<Judgement> {
@@ -46,6 +46,14 @@ fn judge(line: &UnitLine, context: &LintContext) -> Option<Judgement> {
                 Judgement::new(Verdict::TooLarge, sentence, "write TasksMax=infinity for a server under test")
             })
         }
+        "CPUQuota" if !line.value.ends_with('%') && !line.value.is_empty() => {
+            let sentence = format!("`{}` is not a share of a CPU, so systemd ignores the line", line.value);
+            Some(Judgement::new(
+                Verdict::Rejected,
+                sentence,
+                "write a percentage: 50% is half a CPU, 200% two",
+            ))
+        }
         "CPUQuota" => {
             let sentence = format!("the kernel stops the unit when it has used {} of a CPU", line.value);
             Some(Judgement::new(Verdict::Conflict, sentence, "remove the line on hosts under test"))
@@ -55,7 +63,7 @@ fn judge(line: &UnitLine, context: &LintContext) -> Option<Judgement> {
             let hint = "write MemoryMax=, CPUWeight= or IOWeight=";
             Some(Judgement::new(Verdict::Obsolete, sentence, hint))
         }
-        _ => None,
+        _ => other_rules::judge(line),
     }
 }
 
@@ -72,6 +80,10 @@ fn limit(line: &UnitLine, context: &LintContext) -> Judgement {
         let sentence =
             format!("{}= belongs to [Service]; in [{}] systemd ignores it", line.key, line.section);
         return Judgement::new(Verdict::Syntax, sentence, "move the line below [Service]");
+    }
+    if line.key == "LimitNPROC" && line.value.parse().is_ok_and(|most: u64| most < 512) {
+        let sentence = format!("the user of the service may have {} processes and threads only", line.value);
+        return Judgement::new(Verdict::Lowers, sentence, "remove the line, and limit the unit by TasksMax=");
     }
     if line.key != "LimitNOFILE" {
         return Judgement::new(Verdict::Keep, "the limit applies to the unit", "");
@@ -92,6 +104,21 @@ fn limit(line: &UnitLine, context: &LintContext) -> Judgement {
             sentence,
             "raise fs.nr_open first, or write at most its value",
         );
+    }
+    if let [Some(soft), Some(hard)] = parts.as_slice()
+        && soft > hard
+    {
+        let sentence = format!("the soft limit {soft} is above the hard one, {hard}");
+        return Judgement::new(
+            Verdict::Rejected,
+            sentence,
+            "write SOFT:HARD with a soft limit up to the hard one",
+        );
+    }
+    if parts.iter().any(Option::is_none) {
+        let sentence = "infinity is fs.nr_open, which may be a billion: programs that size tables by it, or close \
+                        every file, take its time and memory";
+        return Judgement::new(Verdict::TooLarge, sentence, "write a number, such as 1048576");
     }
     let sentence = "it is the right way to raise the open files of a service";
     Judgement::new(

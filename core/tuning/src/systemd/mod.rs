@@ -1,6 +1,7 @@
 //! Units of systemd and their drop-ins.
 
 mod lint;
+mod other_rules;
 mod parse;
 
 pub(crate) use lint::lint;

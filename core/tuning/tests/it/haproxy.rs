@@ -72,3 +72,51 @@ fn syntax_is_that_of_haproxy() {
     check(Haproxy, "maxconn 100\n", &["1 setting_syntax"]);
     check(Haproxy, "global\n description \"open\n", &["2 setting_syntax"]);
 }
+
+#[test]
+fn words_are_those_of_haproxy() {
+    for (line, expected) in [
+        ("option redispach", "setting_unknown"),
+        ("timeout http-requests 5s", "setting_unknown"),
+        ("balance roundrobbin", "setting_unknown"),
+        ("default_backed app", "setting_unknown"),
+        ("server a 10.0.0.1:80 maxcon 9", "setting_unknown"),
+        ("server a 10.0.0.1:80 wieght 9", "setting_unknown"),
+        ("server a 10.0.0.1:80 weight 300", "setting_rejected"),
+        ("block if { src 10.0.0.1 }", "setting_obsolete"),
+        ("clitimeout 50000", "setting_obsolete"),
+        ("appsession ID len 52 timeout 3h", "setting_obsolete"),
+        ("retries 0", "setting_lowers"),
+        ("server a 10.0.0.1:80 minconn 50 maxconn 10", "setting_conflict"),
+        ("server a 10.0.0.1:80 minconn 50", "setting_no_effect"),
+        ("server a 10.0.0.1:80 maxqueue 50", "setting_no_effect"),
+    ] {
+        check(Haproxy, &format!("defaults\n{line}\n"), &[&format!("2 {expected}")]);
+    }
+    for line in [
+        "server a 10.0.0.1:80 cookie wieght check inter 2s fall 3 rise 2 send-proxy-v2 no-check",
+        "balance hdr(Host)",
+        "no option forwardfor",
+        "option httpchk GET /health",
+        "log-format \"%ci maxcon\"",
+        "newkeyword-of-a-later-version on",
+    ] {
+        check(Haproxy, &format!("defaults\n{line}\n"), &[]);
+    }
+}
+
+#[test]
+fn lines_of_a_file_fit_together() {
+    const TIMES: &str = "defaults\n timeout client 5s\n timeout server 5s\n timeout connect 5s\n";
+    for (lines, expected) in [
+        ("frontend a\n default_backend be\nbackend b\n", &["6 setting_rejected"][..]),
+        ("frontend a\n use_backend %[hdr(x)]\nbackend b\n", &[]),
+        ("backend a\n server x 10.0.0.1:80\n server x 10.0.0.2:80\n", &["7 setting_rejected"]),
+        ("backend a\n server x 10.0.0.1:80\nbackend b\n server x 10.0.0.2:80\n", &[]),
+        ("frontend a\n bind :80\nfrontend b\n bind :80\n", &["8 setting_conflict"]),
+        ("frontend a\n bind :80\n bind :80\n", &[]),
+        ("global\n maxconn 1000\n ulimit-n 1024\n", &["6 setting_capped", "7 setting_no_effect"]),
+    ] {
+        check(Haproxy, &format!("{TIMES}{lines}"), expected);
+    }
+}

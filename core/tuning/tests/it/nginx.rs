@@ -111,3 +111,40 @@ fn includes_are_followed_and_loops_found() {
         ["nginx.conf:1 setting_syntax"]
     );
 }
+
+#[test]
+fn values_are_those_of_nginx() {
+    for (line, expected) in [
+        ("proxy_read_timeout 30sec;", "setting_rejected"),
+        ("client_max_body_size 10MB;", "setting_rejected"),
+        ("sendfile yes;", "setting_rejected"),
+        ("tcp_nodelay off;", "setting_harmful"),
+        ("error_log /var/log/e.log debug;", "setting_harmful"),
+        ("proxy_next_upstream error timeout non_idempotent;", "setting_harmful"),
+        ("limit_zone one $binary_remote_addr 10m;", "setting_obsolete"),
+        ("http2_max_requests 1000;", "setting_obsolete"),
+        ("limit_req zone=one burst=5;", "setting_rejected"),
+        ("limit_conn one 5;", "setting_rejected"),
+        ("upstream a { server b:80 weight=0; keepalive 9; } proxy_http_version 1.1;", "setting_rejected"),
+        (
+            "upstream a { server b:80 fail_timeout=9sec; keepalive 9; } proxy_http_version 1.1;",
+            "setting_rejected",
+        ),
+        ("upstream a { keepalive 9; server b:80; ip_hash; } proxy_http_version 1.1;", "setting_conflict"),
+    ] {
+        check(Nginx, &in_http(line), &[&format!("3 {expected}")]);
+    }
+    for line in [
+        "proxy_read_timeout $time;",
+        "client_max_body_size 10m;",
+        "client_max_body_size 0;",
+        "proxy_next_upstream error timeout;",
+        "limit_req_zone $binary_remote_addr zone=one:10m rate=9r/s; limit_req zone=one burst=5;",
+        "limit_conn_zone $binary_remote_addr zone=one:10m; limit_conn one 5;",
+        "upstream a { ip_hash; server b:80 fail_timeout=10; keepalive 9; } proxy_http_version 1.1;",
+    ] {
+        check(Nginx, &in_http(line), &[]);
+    }
+    // A file below conf.d uses zones of others.
+    check(Nginx, "server { limit_req zone=one; }\n", &[]);
+}

@@ -120,3 +120,36 @@ fn the_catalogue_is_complete_and_consistent() {
         assert_eq!(find_setting(key).map(|setting| setting.scope), Some(scope), "{key}");
     }
 }
+
+#[test]
+fn names_and_orders_are_judged() {
+    for (line, expected) in [
+        ("net.ipv4.ip_local_port_range = 60000 2000", "setting_rejected"),
+        ("net.ipv4.tcp_rmem = 16777216 87380 4096", "setting_harmful"),
+        ("net.ipv4.tcp_mem = 900000 800000 700000", "setting_harmful"),
+        ("net.ipv4.tcp_congestion_control = bbrr", "setting_rejected"),
+        ("net.core.default_qdisc = fq_codell", "setting_rejected"),
+        ("net.ipv4.tcp_sack = 0", "setting_harmful"),
+        ("net.ipv4.tcp_abort_on_overflow = 1", "setting_harmful"),
+        ("net.ipv4.tcp_retries2 = 3", "setting_harmful"),
+        ("net.ipv4.tcp_low_latency = 1", "setting_no_effect"),
+        ("net.ipv4.route.max_size = 8048576", "setting_no_effect"),
+        ("net.ipv4.ip_conntrack_max = 65536", "setting_obsolete"),
+        ("kernel.sched_min_granularity_ns = 10000000", "setting_obsolete"),
+        ("vm.overcommit_memory = 2", "setting_conflict"),
+        ("kernel.pid_max = 1000", "setting_lowers"),
+    ] {
+        check(FileKind::Sysctl, &format!("{line}\n"), &[&format!("1 {expected}")]);
+    }
+    for line in [
+        "net.ipv4.tcp_congestion_control = bbr",
+        "net.ipv4.tcp_congestion_control = brutal",
+        "net.core.default_qdisc = fq",
+        "net.ipv4.tcp_rmem = 4096 131072 16777216",
+        "net.ipv4.tcp_retries2 = 8",
+        "vm.overcommit_memory = 1",
+        "kernel.pid_max = 4194304",
+    ] {
+        check(FileKind::Sysctl, &format!("{line}\n"), &[]);
+    }
+}
