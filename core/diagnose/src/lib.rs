@@ -35,5 +35,5 @@ pub use finding::{Blame, Finding};
 pub use fix::{Configured, Fix, FixAction};
 pub use fleet::FleetGaps;
 pub use hooks::{HookCheck, HookFailure, HookResult};
-pub use run_end::{BalancerCounts, RunContext, RunEnd, Throttling};
+pub use run_end::{BalancedServer, BalancerCounts, RunContext, RunEnd, Throttling};
 pub use verdict::{Diagnosis, Status, Verdict};

@@ -78,6 +78,27 @@ pub struct BalancerCounts {
     pub full: Option<u64>,
     /// Responses that were broken or did not come in time.
     pub response_errors: u64,
+    /// Requests and connections that its own rules rejected.
+    pub rejected: u64,
+    /// Its limit on new sessions a second, if that was reached.
+    pub rate_limit: Option<u64>,
+    /// It passes on connections and knows no requests.
+    pub is_tcp: bool,
+    /// Its servers, as they were at the end of the run.
+    pub servers: Vec<BalancedServer>,
+}
+
+/// A server as its balancer sees it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BalancedServer {
+    /// Its name.
+    pub name: String,
+    /// As the balancer has it: `DOWN (L7STS 404)`.
+    pub state: String,
+    /// It may get requests.
+    pub is_up: bool,
+    /// It gets requests only if no other server is up.
+    pub is_backup: bool,
 }
 
 /// The circumstances of the run that the caller knows.

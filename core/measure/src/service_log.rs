@@ -15,10 +15,18 @@ pub enum LogEvent {
     BrokenProxyHeader,
     /// All servers are taken out, so no server is left for the request.
     NoLiveUpstreams,
-    /// A limit on requests or connections of one client rejected a request.
+    /// A limit on the requests of one client rejected a request.
     RateLimited,
+    /// A limit on the connections of one client rejected a request.
+    ConnectionsLimited,
+    /// A body was longer than the program accepts.
+    BodyTooLarge,
     /// A server refused the connection.
     UpstreamRefused,
+    /// A server did not answer the connection request, or no route leads to it.
+    UpstreamUnreachable,
+    /// The name of a server could not be resolved.
+    UpstreamUnresolved,
     /// A server closed or reset a connection before its response.
     UpstreamClosed,
     /// A server did not respond in time.
@@ -54,7 +62,7 @@ pub struct LogFact {
 const PEERS_MAX: usize = 64;
 
 /// Texts by which lines of nginx and `HAProxy` are known.
-const TEXTS: [(&str, LogEvent); 17] = [
+const TEXTS: [(&str, LogEvent); 24] = [
     ("Cannot assign requested address", LogEvent::NoPorts),
     ("no free ports", LogEvent::NoPorts),
     ("Address already in use) while connecting to upstream", LogEvent::NoPortsToBind),
@@ -64,7 +72,14 @@ const TEXTS: [(&str, LogEvent); 17] = [
     ("while reading PROXY protocol", LogEvent::BrokenProxyHeader),
     ("no live upstreams", LogEvent::NoLiveUpstreams),
     ("limiting requests, excess", LogEvent::RateLimited),
-    ("limiting connections by zone", LogEvent::RateLimited),
+    ("limiting connections by zone", LogEvent::ConnectionsLimited),
+    ("client intended to send too large body", LogEvent::BodyTooLarge),
+    ("could not be resolved", LogEvent::UpstreamUnresolved),
+    ("no resolver defined to resolve", LogEvent::UpstreamUnresolved),
+    ("Connection timed out) while connecting to upstream", LogEvent::UpstreamUnreachable),
+    ("No route to host) while connecting to upstream", LogEvent::UpstreamUnreachable),
+    ("Host is unreachable) while connecting to upstream", LogEvent::UpstreamUnreachable),
+    ("Network is unreachable) while connecting to upstream", LogEvent::UpstreamUnreachable),
     (" is DOWN, reason: ", LogEvent::ServerDown),
     ("Connection refused) while connecting to upstream", LogEvent::UpstreamRefused),
     ("upstream prematurely closed connection", LogEvent::UpstreamClosed),
@@ -77,7 +92,7 @@ const TEXTS: [(&str, LogEvent); 17] = [
 /// letters.
 const TERMINATIONS: [(&str, LogEvent); 6] = [
     ("sH", LogEvent::UpstreamTimeout),
-    ("sC", LogEvent::UpstreamTimeout),
+    ("sC", LogEvent::UpstreamUnreachable),
     ("SC", LogEvent::UpstreamRefused),
     ("SH", LogEvent::UpstreamClosed),
     ("sQ", LogEvent::QueueTimeout),
@@ -132,6 +147,10 @@ fn event(line: &str) -> Option<LogEvent> {
     let known = TEXTS.iter().find(|(text, _)| line.contains(text)).map(|(_, event)| *event);
     known.or_else(|| {
         let code = termination(line)?;
+        // `HAProxy` has no server left.
+        if code.starts_with("SC") && line.contains("/<NOSRV> ") {
+            return Some(LogEvent::NoLiveUpstreams);
+        }
         TERMINATIONS.iter().find(|(start, _)| code.starts_with(start)).map(|(_, event)| *event)
     })
 }
@@ -152,10 +171,18 @@ fn termination(line: &str) -> Option<&str> {
 }
 
 /// Returns the server that a line names: `upstream: "http://10.40.1.3:8080/"` of nginx, `Server
-/// be/app1 is DOWN` of `HAProxy`.
+/// be/app1 is DOWN` and the fourth word of a request (`be/app1`) of `HAProxy`. Of a limit on
+/// connections it is the zone.
 fn peer(line: &str) -> Option<&str> {
+    if let Some((_, rest)) = line.split_once("limiting connections by zone \"") {
+        return rest.split('"').next();
+    }
     let Some((_, rest)) = line.split_once("upstream: \"") else {
-        let (before, _) = line.split_once(" is DOWN, ")?;
+        let Some((before, _)) = line.split_once(" is DOWN, ") else {
+            let (_, rest) = line.split_once("] ").filter(|_| termination(line).is_some())?;
+            let server = rest.split_whitespace().nth(1)?.split_once('/')?.1;
+            return Some(server).filter(|server| !server.starts_with('<'));
+        };
         return before.rsplit('/').next();
     };
     let rest = rest.split_once("://").map_or(rest, |(_, rest)| rest);
@@ -219,6 +246,14 @@ mod tests {
                 "upstream timed out (110: Connection timed out) while reading response header from upstream",
                 LogEvent::UpstreamTimeout,
             ),
+            (
+                "upstream timed out (110: Connection timed out) while connecting to upstream",
+                LogEvent::UpstreamUnreachable,
+            ),
+            (
+                "connect() failed (113: No route to host) while connecting to upstream",
+                LogEvent::UpstreamUnreachable,
+            ),
         ] {
             check(&line(text), Some((event, peer, "17:00:05")));
         }
@@ -229,6 +264,18 @@ mod tests {
         check(
             r#"2026/11/26 17:00:05 [error] 1#1: *9 limiting requests, excess: 20.840 by zone "each", client: 1.2.3.4"#,
             Some((LogEvent::RateLimited, "", "17:00:05")),
+        );
+        check(
+            r#"2026/11/26 17:00:05 [error] 1#1: *9 limiting connections by zone "each", client: 1.2.3.4"#,
+            Some((LogEvent::ConnectionsLimited, "each", "17:00:05")),
+        );
+        check(
+            "2026/11/26 17:00:05 [error] 1#1: *9 client intended to send too large body: 20000 bytes, client: 1.2.3.4",
+            Some((LogEvent::BodyTooLarge, "", "17:00:05")),
+        );
+        check(
+            "2026/11/26 17:00:05 [error] 1#1: *9 app1.internal could not be resolved (110: Operation timed out), client: 1.2.3.4",
+            Some((LogEvent::UpstreamUnresolved, "", "17:00:05")),
         );
         check(
             "2026/11/26 17:00:05 [crit] 1#1: accept4() failed (24: Too many open files)",
@@ -257,8 +304,12 @@ mod tests {
                 "10.40.0.2:5 [26/Nov/2026:17:00:05.123] fe be/app1 0/0/0/-1/1001 504 217 - - {code} 1/1/0/0/0 0/0 \"GET / HTTP/1.1\""
             )
         };
-        check(&http("sH--"), Some((LogEvent::UpstreamTimeout, "", "17:00:05")));
-        check(&http("sQ--"), Some((LogEvent::QueueTimeout, "", "17:00:05")));
+        check(&http("sH--"), Some((LogEvent::UpstreamTimeout, "app1", "17:00:05")));
+        check(&http("sQ--"), Some((LogEvent::QueueTimeout, "app1", "17:00:05")));
+        check(&http("sC--"), Some((LogEvent::UpstreamUnreachable, "app1", "17:00:05")));
+        check(&http("SC--"), Some((LogEvent::UpstreamRefused, "app1", "17:00:05")));
+        let none = http("SC--").replace("app1", "<NOSRV>");
+        check(&none, Some((LogEvent::NoLiveUpstreams, "", "17:00:05")));
         check(&http("----"), None);
         check("10.40.0.2:5 [26/Nov/2026:17:00:05.123] in servers/app1 1/0/2000 212 -- 1/1/0/0/0 0/0", None);
     }

@@ -153,6 +153,7 @@ pub fn add_quota(text: &str, to: &mut Counters) {
             "nr_throttled" => ("throttled_periods", value),
             "throttled_usec" => ("throttled_us", value),
             "throttled_time" => ("throttled_us", value / 1_000),
+            "oom_kill" => ("oom_kill", value),
             _ => continue,
         };
         to.insert(format!("cgroup.{name}"), value);

@@ -69,9 +69,17 @@ impl CgroupStats {
         text.split_whitespace().map_while(|word| word.parse().ok()).collect()
     }
 
-    /// Returns the text of `cpu.stat`, which counts how often the quota was used up.
+    /// Returns the text of `cpu.stat`, which counts how often the quota was used up, and that of
+    /// the file that counts processes that were ended because memory ran out.
     pub(crate) fn quota(&self) -> Option<String> {
-        read::text(self.quota.as_ref()?.join("cpu.stat"))
+        let cpu = self.quota.as_ref().and_then(|folder| read::text(folder.join("cpu.stat")));
+        let memory = self.memory.as_ref().and_then(|(folder, unified)| {
+            read::text(folder.join(if *unified { "memory.events" } else { "memory.oom_control" }))
+        });
+        match (cpu, memory) {
+            (None, None) => None,
+            (cpu, memory) => Some(cpu.unwrap_or_default() + "\n" + &memory.unwrap_or_default()),
+        }
     }
 
     /// Returns the memory now.

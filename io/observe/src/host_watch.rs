@@ -9,6 +9,7 @@ use crate::connection_schedule::ConnectionSchedule;
 use crate::counter_files::CounterFiles;
 use crate::group_counts::CgroupStats;
 use crate::net_files::NetFiles;
+use crate::process_files::fullest_files;
 use crate::process_tree::{TreeUse, process_tree};
 use crate::sending_threads::{LoadThreadUsage, ThreadUse};
 use crate::{parse, read};
@@ -112,6 +113,12 @@ impl HostSampler {
         let ports = self.counters.local_ports();
         self.connections.add(&mut counters, (&net, ports), (&mut self.queues, &found.samples), &now);
         found.add_uneven(&mut counters);
+        // Load threads have limits of their own.
+        if let Some((open, limit)) = fullest_files(self.pid).filter(|_| !self.is_sending()) {
+            let levels = [("process_files.open", open), ("process_files.limit", limit)];
+            counters.levels.extend(levels.map(|(name, value)| (name.to_owned(), value)));
+            counters.levels.sort();
+        }
         counters.listeners = found.samples;
         let first = *self.first.get_or_insert(net.at);
         // Values that no group counts are summed process by process.

@@ -25,6 +25,7 @@ mod listeners;
 mod machine_counters;
 mod net_files;
 mod network;
+mod process_files;
 mod process_tree;
 mod process_usage;
 mod read;

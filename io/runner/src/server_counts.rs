@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use serde_json::{Value, json};
-use wavetank_diagnose::BalancerCounts;
+use wavetank_diagnose::{BalancedServer, BalancerCounts};
 use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, ServerCountDoc};
@@ -21,7 +21,7 @@ const NAMES_JOINED: usize = 3;
 pub(crate) struct ServerCounts(BTreeMap<(String, String), Count>);
 
 /// What a service counts of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Count {
     connections: u64,
     /// `None` where it knows of none.
@@ -36,6 +36,10 @@ struct Count {
     /// Of a balancer: the most requests in its queue, and failed responses of its servers.
     queue_max: u64,
     response_errors: u64,
+    /// What its own rules rejected, and the most and the limit of new sessions a second.
+    rejected: u64,
+    rate: Option<(u64, u64)>,
+    servers: Vec<BalancedServer>,
 }
 
 impl Count {
@@ -81,7 +85,7 @@ impl ServerCounts {
             for (key @ (_, service), now) in own {
                 // One that was not there before has counted nothing but this run.
                 let then =
-                    before.0.get(key).copied().unwrap_or(Count { starts: now.starts, ..Count::default() });
+                    before.0.get(key).cloned().unwrap_or(Count { starts: now.starts, ..Count::default() });
                 if then.starts != now.starts {
                     continue;
                 }
@@ -127,11 +131,10 @@ impl ServerCounts {
         docs
     }
 
-    /// Returns what balancers counted since `before`, of those that queue requests or report failed
-    /// responses.
+    /// Returns what balancers counted since `before`.
     pub(crate) fn balancers_since(&self, before: &Self) -> Vec<BalancerCounts> {
         let counts = |(key, now): (&(String, String), &Count)| {
-            let then = before.0.get(key).copied().unwrap_or_default();
+            let then = before.0.get(key).cloned().unwrap_or_default();
             BalancerCounts {
                 service: format!("{}/{}", key.0, key.1),
                 // It is the most of the program's whole life, so an earlier queue does not count.
@@ -141,10 +144,14 @@ impl ServerCounts {
                     .then_some(now.fullest)
                     .flatten()
                     .map(|(_, limit)| limit),
+                rejected: now.rejected.saturating_sub(then.rejected),
+                rate_limit: now.rate.filter(|(most, limit)| most >= limit).map(|(_, limit)| limit),
+                is_tcp: now.requests.is_none(),
+                servers: now.servers.clone(),
             }
         };
-        let all = self.0.iter().map(counts);
-        all.filter(|counts| counts.queue_max + counts.response_errors > 0 || counts.full.is_some()).collect()
+        // Only balancers have servers.
+        self.0.iter().filter(|(_, now)| !now.servers.is_empty()).map(counts).collect()
     }
 
     /// Lists services with counters that do not cover the time since `before`, as `HOST/SERVICE`,
@@ -201,8 +208,21 @@ fn counted(one: &Value) -> Option<(String, Count)> {
         starts: one["starts"].as_u64().unwrap_or_default(),
         queue_max: one["queue_max"].as_u64().unwrap_or_default(),
         response_errors: one["response_failed"].as_u64().unwrap_or_default(),
+        rejected: one["rejected"].as_u64().unwrap_or_default(),
+        rate: one["rate"].as_u64().zip(one["rate_limit"].as_u64()),
+        servers: one["servers"].as_array().into_iter().flatten().filter_map(server).collect(),
     };
     Some((one["service"].as_str()?.to_owned(), count))
+}
+
+/// One server of a balancer.
+fn server(one: &Value) -> Option<BalancedServer> {
+    Some(BalancedServer {
+        name: one["name"].as_str()?.to_owned(),
+        state: one["state"].as_str()?.to_owned(),
+        is_up: one["up"].as_bool()?,
+        is_backup: one["backup"].as_bool()?,
+    })
 }
 
 /// Whether connections of the plan go to an address of `host`.

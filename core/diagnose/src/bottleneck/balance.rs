@@ -40,6 +40,9 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
     if share(busy) < ALL_SHARE || idle.iter().any(|host| share(host) > NOTHING_SHARE) {
         return None;
     }
+    if are_meant_to_be_idle(hosts, idle) {
+        return None;
+    }
     let names = idle.iter().map(Host::name).collect::<Vec<_>>().join(", ");
     let received = format!(
         "{} of the bytes that servers received · {} connections accepted by {}, {} by the others",
@@ -80,14 +83,23 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
     Some(Cause { rank: Rank::Hint, finding, covers: &[] })
 }
 
-/// More than half of the ports to a destination are in use.
-fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
-    let near = |host: Host<'_>| {
+/// Whether the idle servers are those that a balancer has for the failure of others, or that were
+/// taken out on purpose.
+fn are_meant_to_be_idle(hosts: &Hosts<'_>, idle: &[Host<'_>]) -> bool {
+    let servers = hosts.counts().flat_map(|(_, count)| &count.servers);
+    servers.filter(|server| server.is_backup || server.state.starts_with("MAINT")).count() >= idle.len()
+}
+
+/// More than half of the ports to a destination are in use. Those of a host that sends the load are
+/// the load's, or of other programs.
+fn ports<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
+    let near = |host: Host<'a>| {
         let most = hosts.destination(&host, false)?;
         let is_near = most.0.ports >= PORTS_MIN && fill(&most.0) >= PORTS_SHARE;
         is_near.then(|| ports_text(most))
     };
-    let (host, used) = hosts.under_test().find_map(|host| Some((host, near(host)?)))?;
+    let mut all = hosts.under_test().filter(|host| !host.sends());
+    let (host, used) = all.find_map(|host| Some((host, near(host)?)))?;
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {

@@ -5,7 +5,7 @@ use wavetank_measure::ErrorClass;
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role};
-use crate::{Blame, Finding, failures, format};
+use crate::{Blame, Finding, format};
 
 /// Fewer failures are no cause.
 const FAILED_MIN: u64 = 10;
@@ -20,114 +20,15 @@ const CLOSED_SHARE_MIN: f64 = 0.5;
 
 /// Returns all such causes.
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [queue(hosts), timeout(hosts), left(hosts), slow_server(hosts)];
-    found.into_iter().flatten().collect()
-}
-
-/// The only balancer of the lab, which sends statuses of its own.
-fn balancer<'a>(hosts: &Hosts<'a>) -> Option<Host<'a>> {
-    let mut all = hosts.with_role(Role::Balancer);
-    all.next().filter(|_| all.next().is_none())
-}
-
-/// A balancer had as many connections of clients as it may have. It does not accept further ones.
-pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
-    let mut all = hosts.case.facts.circumstances.balancers.iter();
-    let (service, limit) = all.find_map(|count| Some((count.service.as_str(), count.full?)))?;
-    let name = service.split('/').next().unwrap_or_default();
-    let host = hosts.with_role(Role::Balancer).find(|host| host.name() == name)?;
-    let waited = host.stats.peaks().accept_queue;
-    Some(Cause {
-        rank: Rank::Counter,
-        finding: Finding {
-            fix: fixes::of("balancer_maxconn", hosts, &host),
-            code: "balancer_maxconn",
-            blame: host.blame(),
-            decisive: false,
-            message: format!("{name} had as many connections of clients as its `maxconn` allows: others waited"),
-            evidence: evidence([
-                Some(format!("{} connections of {service}, its own limit", format::count(limit))),
-                Some(format!("up to {} in its accept queue", format::count(waited))),
-                hosts.clients(),
-                host.unmoved(),
-            ]),
-            hint: "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
-                .to_owned(),
-        },
-        covers: &["accept_queue_full", "accept_queue_near", "packet_loss", "slow_server", "abandoned_requests"],
-    })
-}
-
-/// Requests waited in the queue of a balancer until its timeout: status 503.
-fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
-    let rejected = hosts.status(503);
-    let counts = hosts.case.facts.circumstances.balancers.iter().max_by_key(|count| count.queue_max)?;
-    let host = balancer(hosts)?;
-    (rejected >= FAILED_MIN && counts.queue_max > 0).then(|| Cause {
-        rank: Rank::Counter,
-        finding: Finding {
-            fix: fixes::of("balancer_queue", hosts, &host),
-            code: "balancer_queue",
-            blame: Blame::Balancer,
-            decisive: false,
-            message: format!("requests waited in the queue of {} until its timeout", host.name()),
-            evidence: evidence([
-                Some(format!(
-                    "up to {} requests in the queue of {}",
-                    format::count(counts.queue_max),
-                    counts.service
-                )),
-                Some(format!("{} responses 503", format::count(rejected))),
-                failures::shared_age(hosts.case)
-                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
-                host.unmoved(),
-            ]),
-            hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`"
-                .to_owned(),
-        },
-        covers: &["slow_server", "balancer_timeout", "upstream_closed"],
-    })
-}
-
-/// A balancer gave up on servers: status 504.
-fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
-    let given_up = hosts.status(504);
-    let host = balancer(hosts)?;
-    let errors = hosts.case.facts.circumstances.balancers.iter().map(|count| count.response_errors).max();
-    (given_up >= FAILED_MIN).then(|| Cause {
-        rank: Rank::Counter,
-        finding: Finding {
-            fix: fixes::of("balancer_timeout", hosts, &host),
-            code: "balancer_timeout",
-            blame: Blame::Balancer,
-            decisive: false,
-            message: format!(
-                "{} gave up on responses of its servers: its timeout is shorter than they take",
-                host.name()
-            ),
-            evidence: evidence([
-                Some(format!("{} responses 504", format::count(given_up))),
-                failures::shared_age(hosts.case)
-                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
-                errors
-                    .filter(|errors| *errors > 0)
-                    .map(|errors| format!("{} response errors of servers", format::count(errors))),
-                host.unmoved(),
-            ]),
-            hint:
-                "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
-                   proxy_read_timeout), or make the server faster"
-                    .to_owned(),
-        },
-        covers: &["slow_server", "accept_queue_full"],
-    })
+    [left(hosts), slow_server(hosts)].into_iter().flatten().collect()
 }
 
 /// Clients gave up, and the balancer keeps working for them: the server is slower than requests
 /// come.
 fn left(hosts: &Hosts<'_>) -> Option<Cause> {
     let given_up = hosts.failed(ErrorClass::RequestTimeout);
-    let host = balancer(hosts)?;
+    let kept = |host: &Host<'_>| host.activity().highest("state.close_wait").map_or(0, |(most, _)| most);
+    let host = hosts.with_role(Role::Balancer).max_by_key(kept)?;
     let (left, at) = host.activity().highest("state.close_wait")?;
     let server = slowest(hosts)?;
     (given_up >= FAILED_MIN && left >= LEFT_MIN).then(|| Cause {
@@ -160,16 +61,25 @@ fn slowest<'a>(hosts: &Hosts<'a>) -> Option<Host<'a>> {
 
 /// A host closed connections that the plan still needed: it has sent resets, or keeps them in
 /// TIME-WAIT as the side that closes first.
-pub(super) fn closed(hosts: &Hosts<'_>) -> Option<Cause> {
+pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     let lost = hosts.case.facts.totals.conns.lost;
     let resting = |host: &Host<'_>| host.risen(|sample| sample.tcp_tw);
     // Where both ends are on one host, either may have closed.
     let closed = |host: &Host<'_>| {
         if host.sends() { 0 } else { resting(host).max(host.rise("Tcp.OutRsts")) }
     };
-    let (host, most) = hosts.highest(closed)?;
+    let has_closed = |(_, most): &(Host<'a>, u64)| *most as f64 >= CLOSED_SHARE_MIN * lost as f64;
+    let of = |hosts: &mut dyn Iterator<Item = Host<'a>>| {
+        hosts.map(|host| (host, closed(&host))).max_by_key(|(_, most)| *most).filter(has_closed)
+    };
+    // Clients lose connections to the hosts that they connect to. Behind one that passes on
+    // connections, a server may have closed its part first. Others close theirs as they like.
+    let passes_on = |host: &Host<'_>| hosts.counts_of(host).any(|count| count.is_tcp);
+    let behind = hosts.fronts().any(|host| passes_on(&host)).then(|| of(&mut hosts.with_role(Role::Server)));
+    let (host, _) =
+        behind.flatten().or_else(|| of(&mut hosts.fronts())).or_else(|| of(&mut hosts.under_test()))?;
     let resting = resting(&host);
-    (lost >= FAILED_MIN && most as f64 >= CLOSED_SHARE_MIN * lost as f64).then(|| Cause {
+    (lost >= FAILED_MIN).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
             fix: fixes::of("closed_by_host", hosts, &host),
@@ -208,7 +118,7 @@ fn slow_server(hosts: &Hosts<'_>) -> Option<Cause> {
     (waiting(slow) >= WAITING_MIN.max(WAITING_TIMES * next.max(1))).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
-            fix: balancer(hosts).map(|host| fixes::of("slow_server", hosts, &host)).unwrap_or_default(),
+            fix: hosts.only_balancer().map(|host| fixes::of("slow_server", hosts, &host)).unwrap_or_default(),
             code: "slow_server",
             blame: Blame::Target,
             decisive: false,

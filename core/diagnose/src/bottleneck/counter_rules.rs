@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
-use super::host::{Host, Hosts};
+use super::host::{Host, Hosts, Role};
 use crate::{Blame, Finding};
 
 /// A rule about counters of one host.
@@ -23,6 +23,8 @@ const SWAPPED_PAGES_MIN: u64 = 1_000;
 
 /// Rules about programs that accept connections, which say nothing of a host that sends the load.
 const OF_SERVERS: [&str; 2] = ["syn_queue_full", "delayed_acks"];
+/// One delayed acknowledgement in this many responses is a pattern.
+const DELAYED_ACKS_EACH: u64 = 4;
 /// Most delayed acknowledgements of one response: those of its writes at both ends.
 const DELAYED_ACKS_MAX: u64 = 4;
 
@@ -44,8 +46,8 @@ const RULES: [Rule; 14] = [
         message: |host| {
             format!("connections to {host} were not completed: its queue of half-open connections was full")
         },
-        hint: "find why clients' acknowledgements do not arrive (return path, direct routing, loss), then raise `backlog` \
-               of listen",
+        hint: "find why clients' acknowledgements do not arrive (return path, direct routing, loss, a flood of SYNs), keep \
+               net.ipv4.tcp_syncookies=1, and raise `backlog` of listen",
     },
     Rule {
         code: "reverse_path_filter",
@@ -73,7 +75,7 @@ const RULES: [Rule; 14] = [
     },
     Rule {
         code: "out_of_memory",
-        counters: &["vm.oom_kill"],
+        counters: &["cgroup.oom_kill", "vm.oom_kill"],
         min: 1,
         blame: None,
         message: |host| format!("the kernel of {host} ended a process because memory ran out"),
@@ -150,9 +152,10 @@ const RULES: [Rule; 14] = [
         min: 100,
         blame: None,
         message: |host| {
-            format!("{host} waited 40 ms to acknowledge: its peer sends responses in several small writes")
+            format!("{host} sends in several small writes, and its peer waits 40 ms to acknowledge each")
         },
-        hint: "set TCP_NODELAY on the server (nginx: `tcp_nodelay on`), or write each response in one call",
+        hint: "set TCP_NODELAY on its connections (nginx: `tcp_nodelay on`; HAProxy: `option http-no-delay`), or write \
+               each response in one call",
     },
 ];
 
@@ -166,22 +169,28 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let senders = hosts.senders().filter(|_| !OF_SERVERS.contains(&rule.code));
     let own = senders.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
     let own = own.max_by_key(|(_, most)| *most);
-    let (host, most) = hosts.highest(sum).filter(|(_, most)| *most >= rule.min).or(own)?;
-    // Acknowledgements are delayed in any idle connection; one for each request is a pattern. Far
-    // more are those of other programs.
+    let is_of_pair = rule.code == "delayed_acks";
+    // The load's hosts in a lab wait for the data of others.
+    let loads = hosts.with_role(Role::Load).filter(|host| is_of_pair && !host.sends());
+    let waiting = loads.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
+    let waiting = waiting.max_by_key(|(_, most)| *most);
+    let (host, most) = waiting.or(hosts.highest(sum).filter(|(_, most)| *most >= rule.min)).or(own)?;
+    // Acknowledgements are delayed in any idle connection, and far more are those of other
+    // programs.
     let done = hosts.case.judged.counters.done;
-    let each_request = rule.code != "delayed_acks" || (done / 2..=done * DELAYED_ACKS_MAX).contains(&most);
+    let each_request = !is_of_pair || (done / DELAYED_ACKS_EACH..=done * DELAYED_ACKS_MAX).contains(&most);
     // Where no request was sent, programs of others are the slow ones.
     let has_sent = rule.code != "slow_reader" || hosts.case.judged.counters.sent > 0;
     let waiting = if rule.code == "slow_reader" { hosts.waiting_for_receivers() } else { None };
+    let named = if is_of_pair { hosts.writer_to(&host)? } else { host };
     (most >= rule.min && each_request && has_sent).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of(rule.code, hosts, &host),
+            fix: fixes::of(rule.code, hosts, &named),
             code: rule.code,
-            blame: rule.blame.unwrap_or_else(|| host.blame()),
+            blame: rule.blame.unwrap_or_else(|| named.blame()),
             decisive: false,
-            message: (rule.message)(host.name()),
+            message: (rule.message)(named.name()),
             evidence: evidence(rule.counters.iter().map(|name| host.moved(name)).chain([
                 waiting,
                 hosts.clients(),

@@ -1,6 +1,7 @@
 //! The changes of settings that remove a cause.
 
 use FixAction::{Parameter, Remove, RemoveParameter, Set};
+use wavetank_measure::{LogEvent, LogFact};
 
 use super::host::{Host, Hosts, Role};
 use super::listeners::QueueLimit;
@@ -42,13 +43,18 @@ pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
         "no_live_upstreams" => {
             program(&[("upstream", Parameter, "server", "max_fails=0"), SLOW_RESPONSES], &[])
         }
-        "closed_by_host" => program(
-            &[("http", Set, "keepalive_timeout", TIMEOUT), ("http", Set, "keepalive_requests", "10000")],
-            &[
-                ("defaults", Set, "timeout client", TIMEOUT),
-                ("defaults", Set, "timeout http-keep-alive", TIMEOUT),
-            ],
-        ),
+        "body_too_large" => program(&[("http", Set, "client_max_body_size", "64m")], &[]),
+        "delayed_acks" => {
+            program(&[("http", Set, "tcp_nodelay", "on")], &[("defaults", Set, "option http-no-delay", "")])
+        }
+        "syn_queue_full" => half_open(hosts, host),
+        "packet_loss" => vec![
+            // The first timeout is 200 ms otherwise, which is long in a network of a data centre.
+            sysctl(name, "net.ipv4.tcp_rto_min_us", "20000"),
+            sysctl(name, "net.ipv4.tcp_congestion_control", "bbr"),
+        ],
+        "upstream_refused" | "upstream_unreachable" => program(&TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY),
+        "closed_by_host" => idle_times(hosts, name),
         "cut_by_reload" => program(
             &[("", Set, "worker_shutdown_timeout", TIMEOUT)],
             &[("global", Set, "hard-stop-after", TIMEOUT)],
@@ -80,8 +86,12 @@ pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
 fn balancing(code: &str, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<Fix>) -> Vec<Fix> {
     match code {
         "one_server_only" => program(
-            &[("upstream", Remove, "ip_hash", ""), ("upstream", Remove, "hash", "")],
-            &[("backend", Set, "balance", "roundrobin")],
+            &[
+                ("upstream", Remove, "ip_hash", ""),
+                ("upstream", Remove, "hash", ""),
+                ("upstream", RemoveParameter, "server", "weight"),
+            ],
+            &[("backend", Set, "balance", "roundrobin"), ("backend", Parameter, "server", "weight 1")],
         ),
         "slow_server" => {
             program(&[("upstream", Set, "least_conn", "")], &[("backend", Set, "balance", "leastconn")])
@@ -102,6 +112,75 @@ fn balancing(code: &str, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<F
 
 /// A longer wait of nginx for a response.
 const SLOW_RESPONSES: Change<'static> = ("location", Set, "proxy_read_timeout", TIMEOUT);
+
+/// A balancer that asks another server, and takes out one that does not answer.
+const TAKE_OUT_NGINX: [Change<'static>; 3] = [
+    ("location", Set, "proxy_next_upstream", "error timeout"),
+    ("location", Set, "proxy_connect_timeout", "1s"),
+    ("upstream", Parameter, "server", "max_fails=1"),
+];
+const TAKE_OUT_HAPROXY: [Change<'static>; 4] = [
+    ("backend", Parameter, "server", "check"),
+    ("defaults", Set, "option redispatch", "1"),
+    ("defaults", Set, "retries", "3"),
+    ("defaults", Set, "timeout connect", "1s"),
+];
+
+/// The changes on `host` for what its log reports as `fact`.
+pub(super) fn of_log(code: &str, hosts: &Hosts<'_>, host: &Host<'_>, fact: &LogFact) -> Vec<Fix> {
+    let nginx = |changes: &[Change<'_>]| programs(hosts, host.name(), changes, &[]);
+    match fact.event {
+        LogEvent::ConnectionsLimited => {
+            let value = format!("{} {}", fact.peer, connections(host));
+            nginx(&[("location", Set, "limit_conn", &value)])
+        }
+        LogEvent::NoLiveUpstreams if hosts.has_no_failure(fact) => {
+            nginx(&[("upstream", RemoveParameter, "server", "max_conns")])
+        }
+        LogEvent::UpstreamClosed => closed_by_server(hosts, host.name(), hosts.name_of(&fact.peer)),
+        _ => of(code, hosts, host),
+    }
+}
+
+/// The changes for servers that `host` has taken out, by their states.
+pub(super) fn of_states(hosts: &Hosts<'_>, host: &Host<'_>, states: &str) -> Vec<Fix> {
+    let changes: &[Change<'_>] = if states.contains("MAINT") && !states.contains("DOWN") {
+        &[("backend", RemoveParameter, "server", "disabled")]
+    } else if states.contains("L7") {
+        // A check that asks for no path needs an accepted connection only.
+        &[("defaults", Remove, "option httpchk", ""), ("backend", Remove, "option httpchk", "")]
+    } else {
+        &[]
+    };
+    programs(hosts, host.name(), &[], changes)
+}
+
+/// A limit on new sessions that four times the load does not reach.
+pub(super) fn session_rate(hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
+    let rate = (ROOM as f64 * offered_per_s(hosts)).ceil().to_string();
+    programs(hosts, host.name(), &[], &[("frontend", Set, "rate-limit sessions", &rate)])
+}
+
+/// Idle times above those of clients. `host` is a balancer, or a server of the load.
+fn idle_times(hosts: &Hosts<'_>, host: &str) -> Vec<Fix> {
+    let nginx = [
+        ("http", Set, "keepalive_timeout", TIMEOUT),
+        ("http", Set, "keepalive_requests", "10000"),
+        // That of a WebSocket, in both directions.
+        ("location", Set, "proxy_read_timeout", TIMEOUT),
+        ("location", Set, "proxy_send_timeout", TIMEOUT),
+    ];
+    let haproxy = [
+        ("defaults", Set, "timeout client", TIMEOUT),
+        ("defaults", Set, "timeout http-keep-alive", TIMEOUT),
+        ("defaults", Set, "timeout server", TIMEOUT),
+        ("defaults", Set, "timeout tunnel", TIMEOUT),
+    ];
+    // Sockets and raw connections have times of their own.
+    let is_http = hosts.is_plain_http();
+    let (nginx, haproxy) = if is_http { (&nginx[..2], &haproxy[..2]) } else { (&nginx[..], &haproxy[..]) };
+    programs(hosts, host, nginx, haproxy)
+}
 
 /// A limit on connections with room for what `host` had: a power of two.
 fn connections(host: &Host<'_>) -> u64 {
@@ -158,6 +237,31 @@ fn programs(hosts: &Hosts<'_>, host: &str, nginx: &[Change<'_>], haproxy: &[Chan
     known.flat_map(|(configured, all)| all.iter().map(move |one| fix(configured, host, *one))).collect()
 }
 
+/// More half-open connections on `host`. Cookies need no place in its queue.
+fn half_open(hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
+    let fullest = hosts.listeners(host).into_iter().min_by_key(|one| one.fullest.limit);
+    let cookies = (host.rise("TcpExt.TCPReqQFullDrop") > 0)
+        .then(|| sysctl(host.name(), "net.ipv4.tcp_syncookies", "1"));
+    cookies.into_iter().chain(queue(hosts, host, QueueLimit::of(host, fullest))).collect()
+}
+
+/// Idle times of servers above that of the balancer `host`. Where the program of `peer` is not
+/// known, the balancer gives its connections up first.
+fn closed_by_server(hosts: &Hosts<'_>, host: &str, peer: &str) -> Vec<Fix> {
+    let runs_nginx = services(hosts, peer).any(|service| service.contains("nginx"));
+    if runs_nginx {
+        let longer =
+            [("http", Set, "keepalive_timeout", "75s"), ("http", Set, "keepalive_requests", "10000")];
+        return programs(hosts, peer, &longer, &[]);
+    }
+    programs(
+        hosts,
+        host,
+        &[("upstream", Set, "keepalive_timeout", "1s")],
+        &[("backend", Parameter, "server", "pool-purge-delay 1s")],
+    )
+}
+
 /// More local ports, and connections to servers that are used again.
 fn ports(hosts: &Hosts<'_>, host: &str) -> Vec<Fix> {
     let again = programs(
@@ -173,11 +277,14 @@ fn ports(hosts: &Hosts<'_>, host: &str) -> Vec<Fix> {
     std::iter::once(port_range(host)).chain(again).collect()
 }
 
+fn offered_per_s(hosts: &Hosts<'_>) -> f64 {
+    let judged = &hosts.case.judged;
+    judged.counters.offered as f64 / judged.duration.as_secs_f64().max(1.0)
+}
+
 /// A limit for each client that twice the load does not reach.
 fn rate_limit(hosts: &Hosts<'_>, host: &str) -> Vec<Fix> {
-    let judged = &hosts.case.judged;
-    let per_s = judged.counters.offered as f64 / judged.duration.as_secs_f64().max(1.0);
-    let twice = (2.0 * per_s).ceil() as u64;
+    let twice = (2.0 * offered_per_s(hosts)).ceil() as u64;
     let (rate, burst) = (format!("rate={twice}r/s"), format!("burst={twice}"));
     programs(
         hosts,

@@ -6,11 +6,11 @@ use wavetank_measure::{
     DestinationSample, ErrorClass, HostActivity, HostSample, HostStats, ListenerActivity, LogEvent, LogFact,
     Movement,
 };
-use wavetank_plan::THIS_HOST;
+use wavetank_plan::{THIS_HOST, UrlProtocol};
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Blame, format};
+use crate::{BalancerCounts, Blame, format};
 
 /// Counters that would show other causes. Those that did not move exclude them.
 const EXCLUDING: [&str; 5] =
@@ -124,6 +124,54 @@ impl<'a> Hosts<'a> {
         self.all.iter().copied().filter(move |host| host.role == role)
     }
 
+    /// What the balancers' programs counted, with their hosts.
+    pub(super) fn counts(&self) -> impl Iterator<Item = (Host<'a>, &'a BalancerCounts)> {
+        let counts = self.case.facts.circumstances.balancers.iter();
+        counts.filter_map(|count| {
+            let name = count.service.split('/').next().unwrap_or_default();
+            Some((self.with_role(Role::Balancer).find(|host| host.name() == name)?, count))
+        })
+    }
+
+    /// What the programs of one balancer counted.
+    pub(super) fn counts_of(&self, host: &Host<'_>) -> impl Iterator<Item = &'a BalancerCounts> {
+        self.counts().filter(|(one, _)| one.name() == host.name()).map(|(_, count)| count)
+    }
+
+    /// The balancer, if there is only one.
+    pub(super) fn only_balancer(&self) -> Option<Host<'a>> {
+        let mut all = self.with_role(Role::Balancer);
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// Whether the load is requests of HTTP alone, without sockets and raw connections.
+    pub(super) fn is_plain_http(&self) -> bool {
+        let mut targets = self.case.facts.plan.targets.iter();
+        targets.all(|target| matches!(target.protocol(), UrlProtocol::Http | UrlProtocol::Grpc))
+    }
+
+    /// The host that `host` receives data from.
+    pub(super) fn writer_to(&self, host: &Host<'a>) -> Option<Host<'a>> {
+        match host.role {
+            _ if host.place == Place::WithTarget => Some(*host),
+            Role::Load => self.fronts().next(),
+            Role::Balancer => self.with_role(Role::Server).max_by_key(|server| server.rise("Tcp.OutSegs")),
+            Role::Server => self.only_balancer(),
+            Role::Other => None,
+        }
+    }
+
+    /// The hosts under test that the load goes to.
+    pub(super) fn fronts(&self) -> impl Iterator<Item = Host<'a>> {
+        let known = &self.case.facts.circumstances.addresses;
+        let names: Vec<&str> = self
+            .targets()
+            .filter_map(|target| known.iter().find(|(ip, _)| *ip == target.ip()))
+            .map(|(_, name)| name.as_str())
+            .collect();
+        self.under_test().filter(move |host| names.contains(&host.name()))
+    }
+
     /// The host under test on which `value` is highest, if it is above 0.
     pub(super) fn highest(&self, value: impl Fn(&Host<'a>) -> u64) -> Option<(Host<'a>, u64)> {
         let all = self.under_test().map(|host| (host, value(&host)));
@@ -136,6 +184,15 @@ impl<'a> Hosts<'a> {
             self.case.facts.circumstances.logs.iter().filter(|fact| fact.event == event).collect();
         facts.sort_by_key(|fact| std::cmp::Reverse(fact.lines));
         facts
+    }
+
+    /// Whether no server failed in the log of nginx that has `fact`: without failures none is taken
+    /// out.
+    pub(super) fn has_no_failure(&self, fact: &LogFact) -> bool {
+        use LogEvent::{NoPorts, UpstreamClosed, UpstreamRefused, UpstreamTimeout, UpstreamUnreachable};
+        let failures = [NoPorts, UpstreamClosed, UpstreamRefused, UpstreamTimeout, UpstreamUnreachable];
+        let failed = |event: LogEvent| self.logs(event).iter().any(|one| one.host == fact.host);
+        fact.log.contains("nginx") && !failures.into_iter().any(failed)
     }
 
     /// The host with the connections that waited most for their receivers, if that is much.

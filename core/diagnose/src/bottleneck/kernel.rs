@@ -18,6 +18,8 @@ const FULL_SAMPLES_MIN: u64 = 2;
 /// The share of sent segments that were sent again, and how many at least, for loss to be a cause.
 const LOSS_SHARE_MIN: f64 = 0.01;
 const LOSS_MIN: u64 = 20;
+/// All files of a process are used from this share on.
+const FILES_FULL: f64 = 0.95;
 /// All ports to a destination are used from this share on.
 const PORTS_FULL: f64 = 0.99;
 
@@ -48,6 +50,44 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
                 .to_owned(),
         },
         covers: &["ports_half_used", "packet_loss"],
+    })
+}
+
+/// A process of a host has as many open files as it may, and its log does not show it.
+pub(super) fn files(hosts: &Hosts<'_>) -> Option<Cause> {
+    let full = |host: &Host<'_>| {
+        let (open, at) = host.activity().highest("process_files.open")?;
+        let (limit, _) = host.activity().highest("process_files.limit")?;
+        (open as f64 >= FILES_FULL * limit as f64).then_some((open, limit, at))
+    };
+    let (host, (open, limit, at)) = hosts.under_test().find_map(|host| Some((host, full(&host)?)))?;
+    let at = at.as_secs_f64().round();
+    let (open, limit) = (format::count(open), format::count(limit));
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("host_no_files", hosts, &host),
+            code: "host_no_files",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} has reached its limit of open files", host.name()),
+            evidence: evidence([
+                Some(format!("{open} of {limit} files of a process of {} open at {at} s", host.name())),
+                hosts.clients(),
+                host.unmoved(),
+            ]),
+            hint: "raise LimitNOFILE= in the systemd unit (kept after a reboot) or worker_rlimit_nofile in nginx to at \
+                   least twice the connections of a worker; a balancer needs two files for each request"
+                .to_owned(),
+        },
+        covers: &[
+            "accept_queue_full",
+            "accept_queue_near",
+            "packet_loss",
+            "slow_server",
+            "abandoned_requests",
+            "balancer_timeout",
+        ],
     })
 }
 
@@ -237,7 +277,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: Vec::new(),
+            fix: fixes::of("packet_loss", hosts, host),
             code: "packet_loss",
             blame: Blame::Network,
             decisive: false,

@@ -23,7 +23,7 @@ struct Rule {
 }
 
 /// The rules, the most specific first.
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 17] = [
     Rule {
         event: LogEvent::NoPorts,
         code: "host_no_ports",
@@ -97,6 +97,32 @@ const RULES: [Rule; 12] = [
         blame: None,
     },
     Rule {
+        event: LogEvent::ConnectionsLimited,
+        code: "rate_limited",
+        covers: &["balancer_queue"],
+        message: |host, _| format!("{host} rejected requests above its limit on connections of each client"),
+        hint: "raise the number in `limit_conn`, or send the load from more addresses (--source, more load hosts) if \
+               real clients have one each",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::BodyTooLarge,
+        code: "body_too_large",
+        covers: &[],
+        message: |host, _| format!("{host} rejected requests with bodies above its limit"),
+        hint: "raise client_max_body_size (1 MB unless it is set) above the largest body that is right",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamUnresolved,
+        code: "upstream_unresolved",
+        covers: &["upstream_closed", "no_live_upstreams"],
+        message: |host, _| format!("{host} could not resolve the names of its servers"),
+        hint: "check the address in `resolver` and that it answers (dig @ADDRESS NAME), or name the servers in an \
+               `upstream`, which nginx resolves once at its start",
+        blame: None,
+    },
+    Rule {
         event: LogEvent::ServerDown,
         code: "health_flapping",
         covers: &[
@@ -119,6 +145,27 @@ const RULES: [Rule; 12] = [
         message: |host, peer| format!("{peer} refused connections of {host}: no server listened there"),
         hint: "start the server; let the balancer take it out and ask another (nginx: `max_fails=1` and \
                `proxy_next_upstream error timeout`; HAProxy: `check` and `option redispatch`)",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamUnreachable,
+        code: "upstream_unreachable",
+        covers: &["upstream_closed", "upstream_retried", "balancer_timeout", "slow_server", "packet_loss"],
+        message: |host, peer| format!("{peer} did not answer connections of {host}"),
+        hint: "check the server's address, its route back to the balancer, and firewalls between them (ping, ip route get, \
+               nc -vz); let the balancer take it out (nginx: `max_fails=1` and a short proxy_connect_timeout; HAProxy: \
+               `check`)",
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamUnreachable,
+        code: "balancer_timeout",
+        covers: &["slow_server", "balancer_queue"],
+        message: |host, peer| {
+            format!("{host} gave up on connecting to {peer}: its timeout is shorter than that takes")
+        },
+        hint: "look for lost packets and full accept queues of the server, and set the timeout above 3 s, so that a lost \
+               packet can be sent again (HAProxy: `timeout connect`; nginx: proxy_connect_timeout)",
         blame: None,
     },
     Rule {
@@ -165,21 +212,39 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
         LogEvent::UpstreamTimeout | LogEvent::UpstreamClosed => {
             seen > 0 && fact.lines.saturating_mul(2) >= seen
         }
+        // A server that accepts some connections can be reached.
+        LogEvent::UpstreamUnreachable => {
+            let reachable = hosts.all.iter().find(|host| host.name() == peer(hosts, fact));
+            let reachable = reachable.is_some_and(|host| host.rise("Tcp.PassiveOpens") > 0);
+            fact.lines >= LINES_MIN && reachable == (rule.code != "upstream_unreachable")
+        }
         _ => fact.lines >= LINES_MIN,
     };
     let host = hosts.all.iter().find(|host| host.name() == fact.host);
     let blame = rule.blame.unwrap_or_else(|| hosts.blame(&fact.host));
+    let is_own_limit = fact.event == LogEvent::NoLiveUpstreams && hosts.has_no_failure(fact);
     // Those of the load's own hosts are the generator's, which has its own rules.
     (matters && blame != Blame::Generator && blame != Blame::Unknown).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
-            fix: host.map(|host| fixes::of(rule.code, hosts, host)).unwrap_or_default(),
+            fix: host.map(|host| fixes::of_log(rule.code, hosts, host, fact)).unwrap_or_default(),
             code: rule.code,
             blame,
             decisive: false,
-            message: (rule.message)(&fact.host, peer(hosts, fact)),
+            message: if is_own_limit {
+                format!(
+                    "{} rejected requests because its servers had as many as its `max_conns` allows",
+                    fact.host
+                )
+            } else {
+                (rule.message)(&fact.host, peer(hosts, fact))
+            },
             evidence: evidence_of(hosts, fact),
-            hint: rule.hint.to_owned(),
+            hint: if is_own_limit {
+                "raise `max_conns` of the servers, or add servers".to_owned()
+            } else {
+                rule.hint.to_owned()
+            },
         },
         covers: rule.covers,
     })

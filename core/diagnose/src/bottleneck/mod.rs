@@ -6,6 +6,7 @@
 //! follows from a stronger one is left out, so that one cause is not reported as several.
 
 mod balance;
+mod balancer_counts;
 mod cause;
 mod changes;
 mod clients;
@@ -66,11 +67,15 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
     let failed = status != Status::Pass;
     let mut causes = Vec::new();
     if failed {
+        // The states of servers say more than lines about each request.
+        causes.extend(balancer_counts::no_servers(&hosts));
         causes.extend(logs::causes(&hosts));
         // A program that may not accept fills its queue.
-        causes.extend(clients::maxconn(&hosts));
+        causes.extend(balancer_counts::maxconn(&hosts));
+        causes.extend(kernel::files(&hosts));
         causes.extend(kernel::causes(&hosts));
         causes.extend(changes::causes(&hosts));
+        causes.extend(balancer_counts::causes(&hosts));
         causes.extend(clients::causes(&hosts));
         // What many things can move is evidence only where nothing else is found.
         if causes.is_empty() {

@@ -8,6 +8,7 @@ mod certificate;
 mod config_output;
 mod counters;
 mod haproxy_pool;
+mod haproxy_statistics;
 mod health;
 mod kernel_plan;
 mod log;

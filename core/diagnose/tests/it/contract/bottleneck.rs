@@ -1,7 +1,7 @@
 //! The host that was the bottleneck, by recorded counters, logs and what clients saw.
 
 use crate::common::{Second, condition, plan};
-use wavetank_diagnose::{BalancerCounts, Diagnosis, RunContext, RunEnd, diagnose};
+use wavetank_diagnose::{BalancedServer, BalancerCounts, Diagnosis, RunContext, RunEnd, diagnose};
 use wavetank_measure::{
     DestinationSample, ErrorClass, HandshakeParams, HostCounters, HostSample, Ledger, LinkSample,
     ListenerSample, LogEvent, LogFact,
@@ -24,8 +24,7 @@ struct Lab {
     /// By host: the other values at the end.
     ends: Vec<(&'static str, HostSample)>,
     log: Option<(&'static str, LogEvent, u64, &'static str)>,
-    queue_max: u64,
-    full: Option<u64>,
+    counts: BalancerCounts,
 }
 
 const HOSTS: [(&str, &str); 5] =
@@ -54,15 +53,13 @@ impl Lab {
             first: "17:00:05".to_owned(),
             last: "17:00:09".to_owned(),
         };
-        let counts = BalancerCounts {
-            service: "lb1/haproxy".to_owned(),
-            queue_max: self.queue_max,
-            response_errors: 0,
-            full: self.full,
-        };
+        let service = "lb1/haproxy".to_owned();
+        let counts = BalancerCounts { service, ..self.counts.clone() };
         RunContext {
             roles: HOSTS.map(|(name, role)| (name.to_owned(), role.to_owned())).into(),
-            addresses: vec![("10.0.1.2".parse().expect("an address"), "app1".to_owned())],
+            addresses: [("10.0.1.2", "app1"), ("10.0.0.5", "lb1")]
+                .map(|(address, name)| (address.parse().expect("an address"), name.to_owned()))
+                .into(),
             logs: self.log.iter().map(log).collect(),
             balancers: vec![counts],
             ..RunContext::default()
@@ -149,8 +146,9 @@ fn slow() -> Lab {
 #[test]
 fn a_log_names_the_cause() {
     use LogEvent::{
-        BrokenProxyHeader, NoFiles, NoLiveUpstreams, NoPorts, NoPortsToBind, NoWorkerConnections,
-        QueueTimeout, RateLimited, UpstreamClosed, UpstreamRefused, UpstreamTimeout,
+        BodyTooLarge, BrokenProxyHeader, ConnectionsLimited, NoFiles, NoLiveUpstreams, NoPorts,
+        NoPortsToBind, NoWorkerConnections, QueueTimeout, RateLimited, UpstreamClosed, UpstreamRefused,
+        UpstreamTimeout, UpstreamUnreachable, UpstreamUnresolved,
     };
     let check = |status, (host, event, peer), code: &str, blame: &str, named: &str| {
         Lab { log: Some((host, event, 400, peer)), ..failing(status) }.check(code, blame, named);
@@ -162,11 +160,19 @@ fn a_log_names_the_cause() {
     check(502, ("lb1", NoWorkerConnections, ""), "worker_connections", "balancer", "lb1");
     check(502, ("lb1", NoLiveUpstreams, "app"), "no_live_upstreams", "balancer", "lb1");
     check(503, ("lb1", RateLimited, ""), "rate_limited", "balancer", "lb1");
+    check(503, ("lb1", ConnectionsLimited, "each"), "rate_limited", "balancer", "lb1");
+    check(413, ("lb1", BodyTooLarge, ""), "body_too_large", "balancer", "lb1");
+    check(502, ("lb1", UpstreamUnresolved, ""), "upstream_unresolved", "balancer", "lb1");
+    check(504, ("lb1", UpstreamUnreachable, "10.0.1.2:80"), "upstream_unreachable", "balancer", "app1");
     check(502, ("lb1", UpstreamRefused, "10.0.1.2:80"), "upstream_refused", "balancer", "app1");
     check(502, ("lb1", UpstreamClosed, "10.0.1.2:80"), "upstream_closed", "balancer", "app1");
     check(503, ("lb1", QueueTimeout, ""), "balancer_queue", "balancer", "lb1");
     check(503, ("lb1", LogEvent::ServerDown, "app1"), "health_flapping", "balancer", "app1");
     check(504, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "balancer_timeout", "balancer", "lb1");
+    // A server that accepts connections can be reached.
+    let accepts = vec![("app1", vec![("Tcp.PassiveOpens", 5)])];
+    let log = Some(("lb1", UpstreamUnreachable, 400, "10.0.1.2:80"));
+    Lab { rises: accepts, log, ..failing(504) }.check("balancer_timeout", "balancer", "app1");
     // Without a status 504 the balancer asked another server.
     check(500, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "upstream_retried", "balancer", "lb1");
 }
@@ -231,7 +237,6 @@ fn counters_that_many_things_move_are_the_last_evidence() {
         ("TcpExt.TCPMemoryPressures", "tcp_memory", "target"),
         ("TcpExt.TCPBacklogDrop", "socket_backlog", "target"),
         ("TcpExt.TCPToZeroWindowAdv", "slow_reader", "target"),
-        ("TcpExt.DelayedACKs", "delayed_acks", "target"),
     ] {
         let moved = || vec![("app3", vec![(counter, 500)])];
         Lab { rises: moved(), ..slow() }.check(code, blame, "app3");
@@ -242,6 +247,20 @@ fn counters_that_many_things_move_are_the_last_evidence() {
         let log = Some(("lb1", LogEvent::NoPorts, 400, ""));
         Lab { rises: moved(), log, ..failing(502) }.check("host_no_ports", "balancer", "lb1");
     }
+}
+
+#[test]
+fn delayed_acknowledgements_are_those_of_small_writes() {
+    // The host that waits is not the one that writes.
+    for (waits, blame, writes) in
+        [("load1", "balancer", "lb1"), ("lb1", "target", "app2"), ("app3", "balancer", "lb1")]
+    {
+        let sent = ("app2", vec![("Tcp.OutSegs", 900)]);
+        let rises = vec![(waits, vec![("TcpExt.DelayedACKs", 400)]), sent];
+        Lab { rises, ..slow() }.check("delayed_acks", blame, writes);
+    }
+    let rises = vec![("load1", vec![("TcpExt.DelayedACKs", 90)])];
+    Lab { rises, ..slow() }.check_clean();
 }
 
 #[test]
@@ -274,8 +293,24 @@ fn a_full_link_is_the_network_s() {
 
 #[test]
 fn what_clients_saw_and_where_connections_are_name_the_cause() {
-    Lab { queue_max: 60, ..failing(503) }.check("balancer_queue", "balancer", "lb1");
-    Lab { full: Some(100), ..failing(503) }.check("balancer_maxconn", "balancer", "lb1");
+    let counted = |status, counts| Lab { counts, ..failing(status) };
+    let queued = BalancerCounts { queue_max: 60, ..BalancerCounts::default() };
+    counted(503, queued).check("balancer_queue", "balancer", "lb1");
+    let full = BalancerCounts { full: Some(100), ..BalancerCounts::default() };
+    counted(503, full).check("balancer_maxconn", "balancer", "lb1");
+    let rejected = BalancerCounts { rejected: 400, ..BalancerCounts::default() };
+    counted(429, rejected.clone()).check("rate_limited", "balancer", "lb1");
+    counted(504, rejected).check("balancer_timeout", "balancer", "lb1");
+    let slowed = BalancerCounts { rate_limit: Some(10), ..BalancerCounts::default() };
+    Lab { counts: slowed, ..slow() }.check("rate_limited", "balancer", "lb1");
+    let server = |is_up| BalancedServer { name: "app1".to_owned(), is_up, ..BalancedServer::default() };
+    let out = |is_up| BalancerCounts {
+        servers: vec![server(false), server(is_up)],
+        queue_max: 9,
+        ..BalancerCounts::default()
+    };
+    counted(503, out(false)).check("no_live_upstreams", "balancer", "lb1");
+    counted(503, out(true)).check("balancer_queue", "balancer", "lb1");
     failing(504).check("balancer_timeout", "balancer", "lb1");
     let left = HostCounters { levels: vec![("state.close_wait".to_owned(), 32)], ..HostCounters::default() };
     let balancer = HostSample { tcp_established: 225, counters: left, ..HostSample::default() };
@@ -288,11 +323,21 @@ fn what_clients_saw_and_where_connections_are_name_the_cause() {
     .check("abandoned_requests", "target", "app1");
     Lab { ends: vec![("app1", server)], ..slow() }.check("slow_server", "target", "app1");
     let resting = HostSample { tcp_tw: 40, ..HostSample::default() };
-    Lab { threshold: Some("lost = 0"), lost: 30, ends: vec![("lb1", resting)], ..Lab::default() }.check(
-        "closed_by_host",
-        "balancer",
-        "lb1",
-    );
+    let closed = |ends, is_tcp| Lab {
+        threshold: Some("lost = 0"),
+        lost: 30,
+        ends,
+        counts: BalancerCounts { is_tcp, ..BalancerCounts::default() },
+        ..Lab::default()
+    };
+    closed(vec![("lb1", resting.clone())], false).check("closed_by_host", "balancer", "lb1");
+    // Clients lose connections to the balancer, unless it only passes them on.
+    let both = || {
+        let more = HostSample { tcp_tw: 60, ..HostSample::default() };
+        vec![("lb1", resting.clone()), ("app1", more)]
+    };
+    closed(both(), false).check("closed_by_host", "balancer", "lb1");
+    closed(both(), true).check("closed_by_host", "target", "app1");
 }
 
 #[test]
@@ -326,6 +371,10 @@ fn a_run_that_passed_names_what_is_uneven_or_near() {
     shares(2_000, 1_000, 10).check("one_server_only", "balancer", "app1");
     shares(100, 1_000, 10).check("balancer_bypassed", "target", "app1");
     shares(2_000, 1_000, 900).check_clean();
+    let backup = BalancedServer { is_backup: true, ..BalancedServer::default() };
+    let servers = vec![BalancedServer::default(), backup.clone(), backup];
+    let counts = BalancerCounts { servers, ..BalancerCounts::default() };
+    Lab { counts, ..shares(2_000, 1_000, 10) }.check_clean();
     let ports = |ports| {
         let destination = DestinationSample {
             address: "10.0.1.2:80".parse().expect("an address"),

@@ -1,0 +1,202 @@
+//! Causes that the counters of a balancer's program show, together with the statuses that clients
+//! saw.
+
+use wavetank_measure::ErrorClass;
+
+use super::cause::{Cause, Rank, evidence};
+use super::fixes;
+use super::host::{Host, Hosts};
+use crate::{BalancerCounts, Blame, Finding, failures, format};
+
+/// Fewer failures are no cause.
+const FAILED_MIN: u64 = 10;
+/// What a balancer rejected explains the failures if it is this share of them.
+const REJECTED_SHARE_MIN: f64 = 0.5;
+/// Most servers that are listed with their states.
+const SERVERS_MAX: usize = 4;
+
+/// Returns all such causes but [`maxconn`] and [`no_servers`].
+pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
+    let found = [rejected(hosts), session_rate(hosts), queue(hosts), timeout(hosts)];
+    found.into_iter().flatten().collect()
+}
+
+/// A balancer had as many connections of clients as it may have. It does not accept further ones.
+pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
+    let (host, count) = hosts.counts().find(|(_, count)| count.full.is_some())?;
+    let (service, limit) = (count.service.as_str(), count.full?);
+    let name = host.name();
+    let waited = host.stats.peaks().accept_queue;
+    Some(Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("balancer_maxconn", hosts, &host),
+            code: "balancer_maxconn",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{name} had as many connections of clients as its `maxconn` allows: others waited"),
+            evidence: evidence([
+                Some(format!("{} connections of {service}, its own limit", format::count(limit))),
+                Some(format!("up to {} in its accept queue", format::count(waited))),
+                hosts.clients(),
+                host.unmoved(),
+            ]),
+            hint: "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
+                .to_owned(),
+        },
+        covers: &["accept_queue_full", "accept_queue_near", "packet_loss", "slow_server", "abandoned_requests"],
+    })
+}
+
+/// Requests waited in the queue of a balancer until its timeout: status 503.
+fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
+    let rejected = hosts.status(503);
+    let (host, counts) = hosts.counts().max_by_key(|(_, count)| count.queue_max)?;
+    (rejected >= FAILED_MIN && counts.queue_max > 0).then(|| Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("balancer_queue", hosts, &host),
+            code: "balancer_queue",
+            blame: Blame::Balancer,
+            decisive: false,
+            message: format!("requests waited in the queue of {} until its timeout", host.name()),
+            evidence: evidence([
+                Some(format!(
+                    "up to {} requests in the queue of {}",
+                    format::count(counts.queue_max),
+                    counts.service
+                )),
+                Some(format!("{} responses 503", format::count(rejected))),
+                failures::shared_age(hosts.case)
+                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                host.unmoved(),
+            ]),
+            hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`"
+                .to_owned(),
+        },
+        covers: &["slow_server", "balancer_timeout", "upstream_closed"],
+    })
+}
+
+/// A balancer gave up on servers: status 504.
+fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
+    let given_up = hosts.status(504);
+    let most = hosts.counts().max_by_key(|(_, count)| count.response_errors);
+    let most = most.filter(|(_, count)| count.response_errors > 0);
+    let errors = most.map(|(_, count)| count.response_errors);
+    let host = most.map(|(host, _)| host).or_else(|| hosts.only_balancer())?;
+    (given_up >= FAILED_MIN).then(|| Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("balancer_timeout", hosts, &host),
+            code: "balancer_timeout",
+            blame: Blame::Balancer,
+            decisive: false,
+            message: format!(
+                "{} gave up on responses of its servers: its timeout is shorter than they take",
+                host.name()
+            ),
+            evidence: evidence([
+                Some(format!("{} responses 504", format::count(given_up))),
+                failures::shared_age(hosts.case)
+                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                errors
+                    .filter(|errors| *errors > 0)
+                    .map(|errors| format!("{} response errors of servers", format::count(errors))),
+                host.unmoved(),
+            ]),
+            hint:
+                "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
+                   proxy_read_timeout), or make the server faster"
+                    .to_owned(),
+        },
+        covers: &["slow_server", "accept_queue_full"],
+    })
+}
+
+/// Rules of a balancer rejected requests or connections.
+fn rejected(hosts: &Hosts<'_>) -> Option<Cause> {
+    let (host, counts) = hosts.counts().max_by_key(|(_, count)| count.rejected)?;
+    let cut = hosts.failed(ErrorClass::Reset) + hosts.failed(ErrorClass::ClosedEarly);
+    let refused = hosts.status(429) + hosts.status(403) + hosts.status(503) + cut;
+    let most = counts.rejected;
+    let explains = most as f64 >= REJECTED_SHARE_MIN * refused as f64;
+    (refused >= FAILED_MIN && most >= FAILED_MIN && explains).then(|| {
+        let evidence = evidence([
+            Some(format!("{} counted {} rejected by its rules", counts.service, format::count(most))),
+            hosts.clients(),
+            host.unmoved(),
+        ]);
+        rate_limited(hosts, &host, evidence, &[])
+    })
+}
+
+/// A balancer accepts no more new sessions a second than its limit.
+fn session_rate(hosts: &Hosts<'_>) -> Option<Cause> {
+    let (host, counts) = hosts.counts().find(|(_, count)| count.rate_limit.is_some())?;
+    let limit = format::count(counts.rate_limit?);
+    let evidence = evidence([
+        Some(format!("{limit} new sessions a second of {}, its own limit", counts.service)),
+        Some(format!("up to {} in its accept queue", format::count(host.stats.peaks().accept_queue))),
+        hosts.clients(),
+        host.unmoved(),
+    ]);
+    let covers =
+        &["abandoned_requests", "slow_server", "accept_queue_full", "accept_queue_near", "packet_loss"];
+    Some(rate_limited(hosts, &host, evidence, covers))
+}
+
+fn rate_limited(
+    hosts: &Hosts<'_>,
+    host: &Host<'_>,
+    evidence: String,
+    covers: &'static [&'static str],
+) -> Cause {
+    let fix = if covers.is_empty() { Vec::new() } else { fixes::session_rate(hosts, host) };
+    Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix,
+            code: "rate_limited",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} rejected requests or connections above a limit of its rules", host.name()),
+            evidence,
+            hint: "raise the limit (HAProxy: the rate in `deny` and `reject` rules, `rate-limit sessions`), or send the \
+                   load from more addresses (--source, more load hosts) if real clients have one each"
+                .to_owned(),
+        },
+        covers,
+    }
+}
+
+/// A balancer has no server that may get requests: status 503.
+pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
+    let is_out = |count: &BalancerCounts| {
+        !count.servers.is_empty() && count.servers.iter().all(|server| !server.is_up)
+    };
+    let (host, counts) = hosts.counts().find(|(_, count)| is_out(count))?;
+    let rejected = hosts.status(503);
+    let state = |server: &crate::BalancedServer| format!("{}: {}", server.name, server.state);
+    let states = counts.servers.iter().take(SERVERS_MAX).map(state).collect::<Vec<_>>().join(", ");
+    (rejected >= FAILED_MIN).then(|| Cause {
+        rank: Rank::Log,
+        finding: Finding {
+            fix: fixes::of_states(hosts, &host, &states),
+            code: "no_live_upstreams",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} rejected requests because it had taken all its servers out", host.name()),
+            evidence: evidence([
+                Some(states),
+                Some(format!("{} responses 503", format::count(rejected))),
+                hosts.clients(),
+                host.unmoved(),
+            ]),
+            hint: "MAINT: enable the servers, or look at the resolver of their names; L7STS: the check asks a path without \
+                   a good response (`option httpchk GET /PATH`); L4: nothing listens on the checked port"
+                .to_owned(),
+        },
+        covers: &["upstream_refused", "upstream_closed", "health_flapping", "balancer_queue"],
+    })
+}
