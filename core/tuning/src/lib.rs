@@ -32,5 +32,7 @@ pub use host::{FileLimit, Fix, HostState, Job, Row, check_host};
 pub use kernel_version::KernelVersion;
 pub use lint_context::LintContext;
 pub use lint_files::{LintFile, lint_files};
-pub use snapshot::{SNAPSHOT_SERVERS, Snapshot, snapshot_paths, snapshot_script, sysctl_path};
+pub use snapshot::{
+    SNAPSHOT_LISTENERS, SNAPSHOT_SERVERS, Snapshot, snapshot_paths, snapshot_script, sysctl_path,
+};
 pub use verdict::{Severity, Verdict};

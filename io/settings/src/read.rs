@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use wavetank_driver::NetworkNamespace;
-use wavetank_tuning::{SNAPSHOT_SERVERS, Snapshot, snapshot_paths};
+use wavetank_tuning::{SNAPSHOT_LISTENERS, SNAPSHOT_SERVERS, Snapshot, snapshot_paths};
 
 use crate::write::{below, read_text};
 
@@ -28,7 +29,20 @@ pub fn read_snapshot(root: &Path) -> Snapshot {
         }
     }
     add_servers(root, &mut snapshot);
+    if root == Path::new("/") {
+        add_listeners(&mut snapshot);
+    }
     snapshot
+}
+
+/// Adds the listeners in the network of this thread, if the host has the program that lists them.
+fn add_listeners(snapshot: &mut Snapshot) {
+    let mut words = SNAPSHOT_LISTENERS.split(' ');
+    let Some(program) = words.next() else { return };
+    let output = Command::new(program).args(words).stdin(Stdio::null()).output();
+    if let Some(output) = output.ok().filter(|output| output.status.success()) {
+        snapshot.insert(SNAPSHOT_LISTENERS, String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 /// Reads the settings in the network of process `pid`, and the limits of the process. What a

@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use wavetank_units::quantity::format_grouped;
 
 use super::{HostState, Job, Row};
-use crate::{Severity, Snapshot};
+use crate::{SNAPSHOT_LISTENERS, SNAPSHOT_SERVERS, Severity, Snapshot};
+
+/// The backlog that servers under load should have, if the kernel allows it.
+const BACKLOG: u64 = 4_096;
+/// Ports of servers under test.
+const SERVICE_PORTS: [u16; 4] = [80, 443, 8080, 8443];
 
 /// Checks the network.
 pub(super) fn rows(host: &HostState<'_>, job: &Job) -> Vec<Row> {
@@ -14,6 +19,7 @@ pub(super) fn rows(host: &HostState<'_>, job: &Job) -> Vec<Row> {
     rows.extend(firewall(host.snapshot));
     rows.extend(softnet(host.snapshot));
     rows.extend(listen_drops(host));
+    rows.extend(short_queues(host, job));
     rows.extend(card_drops(host.snapshot));
     rows.extend(queues(host, job));
     rows.extend(interrupts(host.snapshot, job));
@@ -64,6 +70,42 @@ fn listen_drops(host: &HostState<'_>) -> Option<Row> {
     let why = "a server's accept queue was full: raise its backlog and net.core.somaxconn, or accept faster";
     let now = format!("{} since boot", format_grouped(overflows));
     Some(Row::new(Severity::Note, "ListenOverflows", now, "0", why))
+}
+
+/// Accept queues of servers that are shorter than the kernel allows.
+fn short_queues(host: &HostState<'_>, job: &Job) -> Vec<Row> {
+    let most = host.snapshot.setting("net.core.somaxconn").and_then(|most| most.parse().ok());
+    let Some(text) = host.snapshot.get(SNAPSHOT_LISTENERS) else { return Vec::new() };
+    let wanted = most.unwrap_or(BACKLOG).min(BACKLOG);
+    let mut queues: BTreeMap<&str, u64> = BTreeMap::new();
+    for (address, limit) in text.lines().filter_map(server_queue) {
+        let shortest = queues.entry(address).or_insert(limit);
+        *shortest = limit.min(*shortest);
+    }
+    let row = |(address, limit): (&str, u64)| {
+        let why = format!(
+            "the program asked for this backlog, and the kernel allows {}: nginx `listen … backlog={wanted}`, HAProxy \
+             `backlog {wanted}`; then restart it",
+            format_grouped(most.unwrap_or(wanted))
+        );
+        let what = format!("accept queue of {address}");
+        Row::new(job.severity(), what, format_grouped(limit), format_grouped(wanted), why).from("ss -ltn")
+    };
+    queues.into_iter().filter(|(_, limit)| *limit < wanted).map(row).collect()
+}
+
+/// Returns address and limit of a line about a server: `LISTEN 0 511 0.0.0.0:80 0.0.0.0:*`, then
+/// `users:(("nginx",…))`. Without the right to see processes, the port decides.
+fn server_queue(line: &str) -> Option<(&str, u64)> {
+    let mut words = line.split_whitespace().skip_while(|word| word.parse::<u64>().is_err());
+    let (limit, address) = (words.nth(1)?.parse().ok()?, words.next()?);
+    let is_server = if let Some((_, users)) = line.split_once("users:") {
+        SNAPSHOT_SERVERS.iter().any(|name| users.contains(&format!("\"{name}\"")))
+    } else {
+        let port: u16 = address.rsplit_once(':')?.1.parse().ok()?;
+        SERVICE_PORTS.contains(&port)
+    };
+    is_server.then_some((address, limit))
 }
 
 /// Packets that a card dropped because its ring was full.

@@ -9,7 +9,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-pub use paths::{SNAPSHOT_SERVERS, snapshot_paths, sysctl_path};
+pub use paths::{SNAPSHOT_LISTENERS, SNAPSHOT_SERVERS, snapshot_paths, sysctl_path};
 pub use shell::snapshot_script;
 
 /// The files of a host, by path.

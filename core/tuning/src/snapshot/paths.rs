@@ -46,6 +46,10 @@ const PATHS: [&str; 36] = [
 /// Names of server processes with limits of their own.
 pub const SNAPSHOT_SERVERS: [&str; 5] = ["nginx", "haproxy", "keepalived", "envoy", "httpd"];
 
+/// The command that lists listeners with the limits of their queues. Its output is in a snapshot
+/// like a file.
+pub const SNAPSHOT_LISTENERS: &str = "ss -H -ltnp";
+
 /// Returns the files to read, of which some may not exist.
 pub fn snapshot_paths() -> Vec<String> {
     let settings = settings().map(|setting| sysctl_path(setting.key));

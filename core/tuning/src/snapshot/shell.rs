@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::paths::{SNAPSHOT_SERVERS, snapshot_paths};
+use super::paths::{SNAPSHOT_LISTENERS, SNAPSHOT_SERVERS, snapshot_paths};
 
 /// Returns commands that print a snapshot. They only read.
 pub fn snapshot_script() -> String {
@@ -17,7 +17,8 @@ pub fn snapshot_script() -> String {
     let _ = write!(
         script,
         "for d in /proc/[0-9]*; do read -r n 2>/dev/null <\"$d/comm\" || continue; \
-         case $n in {names}) show \"$d/comm\"; show \"$d/limits\";; esac; done; echo '== end'"
+         case $n in {names}) show \"$d/comm\"; show \"$d/limits\";; esac; done; echo '== {SNAPSHOT_LISTENERS}'; {SNAPSHOT_LISTENERS} 2>/dev/null | \
+         head -c 300000 | sed 's/^/ /'; echo; echo '== end'"
     );
     script
 }

@@ -4,7 +4,9 @@ use wavetank_capacity::size::{
     Balancing, CloseSide, HostInventory, LoadDemand, LoadOptions, Role, SizeOptions, Sizing,
     TransactionProfile,
 };
-use wavetank_tuning::{Fix, HostState, Job, Row, Severity, Snapshot, check_host, sysctl_path};
+use wavetank_tuning::{
+    Fix, HostState, Job, Row, SNAPSHOT_LISTENERS, Severity, Snapshot, check_host, sysctl_path,
+};
 use wavetank_units::{Nanos, Rate};
 
 /// A host with the kernel's defaults, 4 CPUs and 16 GiB.
@@ -224,4 +226,22 @@ fn a_server_s_own_limit_counts() {
     assert_eq!(files.now, "512 (nginx)");
     let state = HostState { snapshot: &snapshot };
     assert_eq!((state.cpus(), state.memory_bytes()), (Some(4), Some(16 << 30)));
+}
+
+#[test]
+fn a_short_accept_queue_of_a_server_is_named() {
+    let listeners = |text: &str| {
+        let mut snapshot = plain();
+        snapshot.insert(SNAPSHOT_LISTENERS, text.to_owned());
+        let all = rows(&snapshot, &Job { role: Some(Role::Server), ..Job::default() });
+        let own = all.into_iter().filter(|row| row.what.starts_with("accept queue"));
+        own.map(|row| format!("{} {} {}", row.what, row.now, row.wanted)).collect::<Vec<_>>()
+    };
+    let nginx = "LISTEN 0 511 0.0.0.0:80 0.0.0.0:* users:((\"nginx\",pid=9,fd=6))\n";
+    assert_eq!(listeners(nginx), ["accept queue of 0.0.0.0:80 511 4,096"]);
+    assert!(listeners(&nginx.replace("511", "4096")).is_empty());
+    assert!(listeners(&nginx.replace("nginx", "sshd")).is_empty());
+    // The shortest of several queues; without root there are no processes.
+    let two = "LISTEN 0 4096 [::]:443 [::]:*\nLISTEN 0 128 [::]:443 [::]:*\nLISTEN 0 128 [::]:22 [::]:*\n";
+    assert_eq!(listeners(two), ["accept queue of [::]:443 128 4,096"]);
 }
