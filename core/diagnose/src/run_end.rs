@@ -117,6 +117,8 @@ pub struct RunContext {
     pub logs: Vec<LogFact>,
     /// What the lab's balancers counted during the run.
     pub balancers: Vec<BalancerCounts>,
+    /// The links of the lab that lose packets on purpose: host and interface.
+    pub lossy_links: Vec<(String, String)>,
     /// CPUs this process was allowed.
     pub cpus: u32,
     /// Share of CPU time the hypervisor took.

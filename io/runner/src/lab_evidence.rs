@@ -3,10 +3,10 @@
 
 use std::net::IpAddr;
 
-use wavetank_diagnose::RunContext;
+use wavetank_diagnose::{BalancedServer, BalancerCounts, RunContext};
 use wavetank_lab::LogParts;
 use wavetank_measure::{LogFact, log_facts};
-use wavetank_topology::Lab;
+use wavetank_topology::{Host, Lab, Service, ServiceKind};
 
 use super::server_counts::ServerCounts;
 
@@ -18,9 +18,44 @@ pub(super) fn add_lab_evidence(
     counts: Option<(&ServerCounts, &ServerCounts)>,
 ) {
     context.addresses = addresses(lab);
+    let lossy = |host: &Host| {
+        let links = host.interfaces.iter().filter(|interface| interface.link.loss_ppm > 0);
+        links.map(|interface| (host.name.clone(), interface.name.clone())).collect::<Vec<_>>()
+    };
+    context.lossy_links = lab.hosts.iter().flat_map(lossy).collect();
     context.logs = logs.parts.iter().flat_map(|part| log_facts(&part.host, &part.name, &part.text)).collect();
     join(&mut context.logs);
     context.balancers = counts.map(|(before, now)| now.balancers_since(before)).unwrap_or_default();
+    context.balancers.extend(lab.hosts.iter().flat_map(|host| {
+        let of = |service: &Service| {
+            let ServiceKind::Nginx(nginx) = &service.kind else { return None };
+            let servers = nginx_servers(&nginx.own.config.as_ref()?.text);
+            let service = format!("{}/{}", host.name, service.name);
+            Some(BalancerCounts { service, servers, ..BalancerCounts::default() })
+        };
+        host.services.iter().filter_map(of).filter(|counts| !counts.servers.is_empty())
+    }));
+}
+
+/// Returns the servers of the upstreams in a configuration of nginx, which counts nothing of them.
+fn nginx_servers(text: &str) -> Vec<BalancedServer> {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    let text = lines.collect::<Vec<_>>().join(" ");
+    // A server of an upstream has an address, `server {}` has none.
+    let statements = text.split([';', '{', '}']).map(|one| one.split_whitespace().collect::<Vec<_>>());
+    let server = |words: Vec<&str>| match words.as_slice() {
+        ["server", name, parameters @ ..] => {
+            let is_up = !parameters.contains(&"down");
+            Some(BalancedServer {
+                name: (*name).to_owned(),
+                state: if is_up { String::new() } else { "MAINT".to_owned() },
+                is_up,
+                is_backup: parameters.contains(&"backup"),
+            })
+        }
+        _ => None,
+    };
+    statements.filter_map(server).collect()
 }
 
 /// Adds up the lines of several logs of one host, such as those of copies of a service.
@@ -40,7 +75,7 @@ fn join(facts: &mut Vec<LogFact>) {
 }
 
 fn addresses(lab: &Lab) -> Vec<(IpAddr, String)> {
-    let of_host = |host: &wavetank_topology::Host| {
+    let of_host = |host: &Host| {
         let own = host.interfaces.iter().flat_map(|interface| &interface.addresses);
         own.map(|(address, _)| (*address, host.name.clone())).collect::<Vec<_>>()
     };
@@ -52,6 +87,15 @@ mod tests {
     use wavetank_measure::LogEvent;
 
     use super::*;
+
+    #[test]
+    fn servers_of_nginx_are_those_of_its_file() {
+        let text = "upstream a {\n server x:1; # server z:1;\n server y:2 weight=2 backup; server w down;\n}\n\
+                    server { listen 80; server_name x; location / { proxy_pass http://a; } }";
+        let found = nginx_servers(text);
+        let shown: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.is_up, one.is_backup)).collect();
+        assert_eq!(shown, [("x:1", true, false), ("y:2", true, true), ("w", false, false)]);
+    }
 
     #[test]
     fn logs_of_copies_are_one() {

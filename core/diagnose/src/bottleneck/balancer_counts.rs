@@ -10,6 +10,8 @@ use crate::{BalancerCounts, Blame, Finding, failures, format};
 
 /// Fewer failures are no cause.
 const FAILED_MIN: u64 = 10;
+/// Fewer requests wait in the queue of a balancer for a moment.
+const QUEUED_MIN: u64 = 8;
 /// What a balancer rejected explains the failures if it is this share of them.
 const REJECTED_SHARE_MIN: f64 = 0.5;
 /// Most servers that are listed with their states.
@@ -48,25 +50,31 @@ pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
     })
 }
 
-/// Requests waited in the queue of a balancer until its timeout: status 503.
+/// Requests waited in the queue of a balancer, until its timeout (status 503) or for long.
 fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
     let rejected = hosts.status(503);
     let (host, counts) = hosts.counts().max_by_key(|(_, count)| count.queue_max)?;
-    (rejected >= FAILED_MIN && counts.queue_max > 0).then(|| Cause {
-        rank: Rank::Counter,
+    let has_ended = rejected >= FAILED_MIN && counts.queue_max > 0;
+    let name = host.name();
+    (has_ended || counts.queue_max >= QUEUED_MIN).then(|| Cause {
+        rank: if has_ended { Rank::Counter } else { Rank::Pattern },
         finding: Finding {
             fix: fixes::of("balancer_queue", hosts, &host),
             code: "balancer_queue",
             blame: Blame::Balancer,
             decisive: false,
-            message: format!("requests waited in the queue of {} until its timeout", host.name()),
+            message: if has_ended {
+                format!("requests waited in the queue of {name} until its timeout")
+            } else {
+                format!("requests waited in the queue of {name} for its servers")
+            },
             evidence: evidence([
                 Some(format!(
                     "up to {} requests in the queue of {}",
                     format::count(counts.queue_max),
                     counts.service
                 )),
-                Some(format!("{} responses 503", format::count(rejected))),
+                has_ended.then(|| format!("{} responses 503", format::count(rejected))),
                 failures::shared_age(hosts.case)
                     .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
                 host.unmoved(),
@@ -74,7 +82,11 @@ fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
             hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`"
                 .to_owned(),
         },
-        covers: &["slow_server", "balancer_timeout", "upstream_closed"],
+        covers: if has_ended {
+            &["slow_server", "balancer_timeout", "upstream_closed"]
+        } else {
+            &["slow_server"]
+        },
     })
 }
 

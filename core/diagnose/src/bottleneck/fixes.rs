@@ -48,11 +48,7 @@ pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
             program(&[("http", Set, "tcp_nodelay", "on")], &[("defaults", Set, "option http-no-delay", "")])
         }
         "syn_queue_full" => half_open(hosts, host),
-        "packet_loss" => vec![
-            // The first timeout is 200 ms otherwise, which is long in a network of a data centre.
-            sysctl(name, "net.ipv4.tcp_rto_min_us", "20000"),
-            sysctl(name, "net.ipv4.tcp_congestion_control", "bbr"),
-        ],
+        "packet_loss" => lossless(hosts, name),
         "upstream_refused" | "upstream_unreachable" => program(&TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY),
         "closed_by_host" => idle_times(hosts, name),
         "cut_by_reload" => program(
@@ -212,6 +208,18 @@ pub(super) fn port_range(host: &str) -> Fix {
 pub(super) fn link(host: &str, interface: &str, bits_per_s: u64) -> Vec<Fix> {
     let mbit = bits_per_s.saturating_mul(ROOM).div_ceil(1_000_000);
     vec![fix(Configured::Link, host, (interface, Set, "rate", &format!("{mbit}Mbit/s")))]
+}
+
+/// The links of a lab that lose packets. Of other networks, only what a loss costs on `host` can be
+/// set: the first timeout is 200 ms, which is long within a data centre.
+fn lossless(hosts: &Hosts<'_>, host: &str) -> Vec<Fix> {
+    let links = &hosts.case.facts.circumstances.lossy_links;
+    if links.is_empty() {
+        return vec![sysctl(host, "net.ipv4.tcp_rto_min_us", "20000")];
+    }
+    let without =
+        |(host, interface): &(String, String)| fix(Configured::Link, host, (interface, Set, "loss", "0%"));
+    links.iter().map(without).collect()
 }
 
 /// A setting of the unit of the service on `host`.

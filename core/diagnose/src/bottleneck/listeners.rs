@@ -14,6 +14,8 @@ const UNEVEN_SAMPLES_MIN: u64 = 3;
 /// A queue is nearly full from this share of its limit on, if it has this many connections.
 const NEARLY_FULL: f64 = 0.75;
 const NEARLY_FULL_MIN: u64 = 8;
+/// Fewer connections wait for a moment in any queue.
+const SLOW_MIN: u64 = 16;
 
 /// Several processes listen on one address, and one of them does not accept. The kernel still gives
 /// it its share of the connections.
@@ -81,6 +83,40 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
             hint: limit.hint().to_owned(),
         },
         covers: &[],
+    })
+}
+
+/// Connections wait for a program that accepts more slowly than they come. Its queue turns none
+/// away, so that no counter moves.
+pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
+    let longest = |host: &Host<'a>| {
+        let all = hosts.listeners(host).into_iter().filter(|one| one.drops == 0);
+        all.max_by_key(|one| one.fullest.queue)
+    };
+    let all = hosts.under_test().filter_map(|host| Some((host, longest(&host)?)));
+    let (host, one) = all.max_by_key(|(_, one)| one.fullest.queue)?;
+    let (queue, limit) = (format::count(one.fullest.queue), format::count(one.fullest.limit));
+    let (address, at) = (one.fullest.address, one.at.as_secs_f64().round());
+    let waited = format!("{queue} of {limit} waited at {address} at {at} s");
+    let cpu = host
+        .stats
+        .peaks()
+        .cpu
+        .map(|share| format!("up to {} of the CPU time of {}", format::percent(share), host.name()));
+    (one.fullest.queue >= SLOW_MIN).then(|| Cause {
+        rank: Rank::Pattern,
+        finding: Finding {
+            fix: Vec::new(),
+            code: "slow_accept",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} accepts connections more slowly than they come: they wait in its queue", host.name()),
+            evidence: evidence([Some(waited), cpu, hosts.clients(), host.unmoved()]),
+            hint: "more workers or threads, or less work before the next accept; a longer queue only makes clients wait \
+                   longer"
+                .to_owned(),
+        },
+        covers: &["accept_queue_near"],
     })
 }
 

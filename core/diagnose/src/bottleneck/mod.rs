@@ -82,6 +82,9 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
             causes.extend(clients::closed(&hosts));
         }
         if causes.is_empty() {
+            causes.extend(listeners::slow_accept(&hosts));
+        }
+        if causes.is_empty() {
             causes.extend(counter_rules::causes(&hosts));
             causes.extend(machine::causes(&hosts));
         }

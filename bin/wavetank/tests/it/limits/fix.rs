@@ -19,7 +19,7 @@ pub(super) fn apply(case: &mut Case, fix: &Value) {
             };
             add_to_map(case, host, "limits", key, change.value);
         }
-        "link" => case.edit_host(host, |lines| faster_link(lines, change.value)),
+        "link" => case.edit_host(host, |lines| change_link(lines, &change)),
         "nginx" => {
             let file = case.config_of(host);
             case.edit(&file, |lines| nginx(lines, section, &change));
@@ -89,11 +89,12 @@ fn add_to_map(case: &mut Case, host: &str, map: &str, key: &str, value: &str) {
     });
 }
 
-fn faster_link(lines: &mut [String], rate: &str) {
-    let line = lines.iter_mut().find(|line| line.contains("rate: ")).expect("a link with a rate");
-    let (before, rest) = line.split_once("rate: ").expect("it has one");
+fn change_link(lines: &mut [String], change: &Change<'_>) {
+    let key = format!("{}: ", change.directive);
+    let line = lines.iter_mut().find(|line| line.contains(&key)).expect("a link with this key");
+    let (before, rest) = line.split_once(&key).expect("it has one");
     let end = rest.find([',', '}']).expect("the end of a map");
-    *line = format!("{before}rate: {rate}{}", &rest[end..]);
+    *line = format!("{before}{key}{}{}", change.value, &rest[end..]);
 }
 
 /// Changes a configuration of nginx with one directive in a line.

@@ -1,147 +1,12 @@
 //! The host that was the bottleneck, by recorded counters, logs and what clients saw.
 
-use crate::common::{Second, condition, plan};
-use wavetank_diagnose::{BalancedServer, BalancerCounts, Diagnosis, RunContext, RunEnd, diagnose};
+use super::lab::{Lab, failing, slow};
+use crate::common::Second;
+use wavetank_diagnose::{BalancedServer, BalancerCounts, RunEnd, diagnose};
 use wavetank_measure::{
-    DestinationSample, ErrorClass, HandshakeParams, HostCounters, HostSample, Ledger, LinkSample,
-    ListenerSample, LogEvent, LogFact,
+    DestinationSample, ErrorClass, HostCounters, HostSample, Ledger, LinkSample, ListenerSample, LogEvent,
 };
-use wavetank_plan::{Plan, PlannedEvent};
 use wavetank_units::Nanos;
-
-/// A run of two seconds in a lab with a load host, a balancer and three servers.
-#[derive(Default)]
-struct Lab {
-    threshold: Option<&'static str>,
-    failed: Option<(u64, ErrorClass)>,
-    status: Option<(u16, u64)>,
-    lost: u64,
-    retried: u64,
-    handshakes: u64,
-    event: Option<&'static str>,
-    /// By host: counters that rose in each second.
-    rises: Vec<(&'static str, Vec<(&'static str, u64)>)>,
-    /// By host: the other values at the end.
-    ends: Vec<(&'static str, HostSample)>,
-    log: Option<(&'static str, LogEvent, u64, &'static str)>,
-    counts: BalancerCounts,
-}
-
-const HOSTS: [(&str, &str); 5] =
-    [("load1", "load"), ("lb1", "balancer"), ("app1", "server"), ("app2", "server"), ("app3", "server")];
-
-impl Lab {
-    fn plan(&self) -> Plan {
-        let event = |run: &&str| PlannedEvent {
-            when: Nanos::from_secs(1),
-            host: "lb1".to_owned(),
-            run: (*run).to_owned(),
-            undo: None,
-            lasts: None,
-        };
-        let thresholds = self.threshold.map(condition).into_iter().collect();
-        Plan { thresholds, events: self.event.iter().map(event).collect(), ..plan(2) }
-    }
-
-    fn context(&self) -> RunContext {
-        let log = |&(host, event, lines, peer): &(&str, LogEvent, u64, &str)| LogFact {
-            host: host.to_owned(),
-            log: "nginx".to_owned(),
-            event,
-            lines,
-            peer: peer.to_owned(),
-            first: "17:00:05".to_owned(),
-            last: "17:00:09".to_owned(),
-        };
-        let service = "lb1/haproxy".to_owned();
-        let counts = BalancerCounts { service, ..self.counts.clone() };
-        RunContext {
-            roles: HOSTS.map(|(name, role)| (name.to_owned(), role.to_owned())).into(),
-            addresses: [("10.0.1.2", "app1"), ("10.0.0.5", "lb1")]
-                .map(|(address, name)| (address.parse().expect("an address"), name.to_owned()))
-                .into(),
-            logs: self.log.iter().map(log).collect(),
-            balancers: vec![counts],
-            ..RunContext::default()
-        }
-    }
-
-    fn diagnose(&self) -> Diagnosis {
-        let plan = self.plan();
-        let mut ledger = Ledger::new(&plan);
-        for (name, _) in HOSTS {
-            ledger.observe_other(name, &self.sample(name, -1));
-        }
-        for at in 0..2 {
-            let mut second = Second::at(at).done(400, 30);
-            if let Some((n, class)) = self.failed {
-                second = second.failed(n, class, 300);
-            }
-            let second = second.with(|interval| {
-                (interval.conns.lost, interval.conns.peak) = (self.lost, 300);
-                (interval.conns.offered, interval.conns.opened) = (self.lost, self.lost);
-                if self.handshakes > 0 {
-                    interval.target_mut(0, 0).handshakes.add(&HandshakeParams::default(), self.handshakes);
-                }
-                let wire = &mut interval.steps[0].wire;
-                (wire.sent, wire.retried) = (wire.sent + self.retried, self.retried);
-                if let Some((status, n)) = self.status {
-                    interval.steps[0].status.add(status, n);
-                }
-            });
-            let _ = ledger.add(&second.seal());
-            for (name, _) in HOSTS {
-                ledger.observe_other(name, &self.sample(name, at + 1));
-            }
-        }
-        diagnose(&plan, &ledger, &RunEnd::Finished, &self.context())
-    }
-
-    fn sample(&self, host: &str, at: i64) -> HostSample {
-        let end = self.ends.iter().find(|(name, _)| *name == host).map(|(_, sample)| sample.clone());
-        let mut sample = end.filter(|_| at == 2).unwrap_or_default();
-        sample.at = Nanos::from_secs(at);
-        if at > 0 {
-            let rises = self.rises.iter().filter(|(name, _)| *name == host).flat_map(|(_, all)| all);
-            sample.counters.rises = rises.map(|(name, n)| ((*name).to_owned(), *n)).collect();
-            sample.counters.rises.sort();
-        }
-        sample
-    }
-
-    /// The run's findings must begin with `code`, with that blame and a message that names `host`.
-    #[track_caller]
-    fn check(&self, code: &str, blame: &str, host: &str) {
-        let found = self.diagnose();
-        let first = found.findings.first().map(|one| (one.code, one.blame.name()));
-        assert_eq!(first, Some((code, blame)), "{:#?}", found.findings);
-        let first = &found.findings[0];
-        assert!(first.message.contains(host), "{first:?}");
-        assert!(!first.evidence.is_empty() && !first.hint.is_empty(), "{first:?}");
-        if found.verdict.status.name() == "fail" {
-            assert_eq!(found.verdict.blame.name(), blame);
-        }
-        let codes: Vec<_> = found.findings.iter().map(|one| one.code).collect();
-        assert!(!codes.contains(&"same_age") && !codes.contains(&"standstill"), "{codes:?}");
-    }
-
-    /// The run must have no finding.
-    #[track_caller]
-    fn check_clean(&self) {
-        let findings = self.diagnose().findings;
-        assert!(findings.is_empty(), "{findings:#?}");
-    }
-}
-
-/// A run in which requests failed with a status.
-fn failing(status: u16) -> Lab {
-    Lab { failed: Some((200, ErrorClass::Status)), status: Some((status, 200)), ..Lab::default() }
-}
-
-/// A run with a threshold that its times break.
-fn slow() -> Lab {
-    Lab { threshold: Some("p95 < 10ms"), ..Lab::default() }
-}
 
 #[test]
 fn a_log_names_the_cause() {
@@ -388,4 +253,22 @@ fn a_run_that_passed_names_what_is_uneven_or_near() {
     ports(2_100).check("ports_half_used", "balancer", "lb1");
     ports(1_900).check_clean();
     Lab::default().check_clean();
+}
+
+#[test]
+fn what_waits_without_a_failure_names_the_cause() {
+    let queued = |queue_max| {
+        let counts = BalancerCounts { queue_max, ..BalancerCounts::default() };
+        Lab { counts, ..slow() }
+    };
+    queued(20).check("balancer_queue", "balancer", "lb1");
+    queued(4).check_clean();
+    let waiting = |queue, drops| {
+        let address = "0.0.0.0:80".parse().expect("an address");
+        let listeners = vec![ListenerSample { address, queue, limit: 1_024, drops }];
+        let counters = HostCounters { listeners, ..HostCounters::default() };
+        Lab { ends: vec![("app2", HostSample { counters, ..HostSample::default() })], ..slow() }
+    };
+    waiting(40, 0).check("slow_accept", "target", "app2");
+    waiting(4, 0).check_clean();
 }

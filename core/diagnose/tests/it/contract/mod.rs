@@ -9,6 +9,7 @@ mod failure_times;
 mod fleet;
 mod held;
 mod host_counters;
+mod lab;
 mod own_host;
 mod standstill;
 mod verdict;
