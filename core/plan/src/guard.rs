@@ -82,12 +82,33 @@ impl Guard {
         ))
     }
 
+    /// Refuses a name that only a proxy can resolve, unless it is allowed by name.
+    pub fn check_unresolved(&self, host: &str, command: &str) -> Result<(), UserError> {
+        if self.allows_name(host) {
+            return Ok(());
+        }
+        Err(UserError::refused(
+            "target_not_allowed",
+            format!("{host} does not resolve here, and load must only go where it is welcome"),
+            format!("if the proxy knows the name and the target is yours: {command} --allow-target {host}"),
+        ))
+    }
+
     fn allows(&self, host: &str, ip: IpAddr) -> bool {
-        let host = host.trim_end_matches('.');
-        self.allowed.iter().any(|allowed| match allowed {
+        let contains = |allowed: &AllowTarget| match allowed {
             AllowTarget::Network(network) => network.contains(ip),
+            AllowTarget::Name(_) => false,
+        };
+        self.allows_name(host) || self.allowed.iter().any(contains)
+    }
+
+    fn allows_name(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.');
+        let is_named = |allowed: &AllowTarget| match allowed {
+            AllowTarget::Network(_) => false,
             AllowTarget::Name(name) => name.eq_ignore_ascii_case(host),
-        })
+        };
+        self.allowed.iter().any(is_named)
     }
 }
 

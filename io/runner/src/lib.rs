@@ -72,7 +72,7 @@ pub use lab_agents::agent_folders;
 pub use lab_entry::LabEntry;
 pub use lab_run::{LabRun, check_host_condition, first_load_host};
 pub use live_metrics::{MetricsOutputs, SharedOutputs};
-pub use lookup::{check_allowed, lookup};
+pub use lookup::{check_allowed, lookup, lookup_url};
 pub use planned_lab::{PlannedLab, check_supported};
 pub use prepared_run::{ExperimentSource, PreparedRun, all_tables};
 pub use probe::hint_for_unexpected_answer;

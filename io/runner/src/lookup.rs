@@ -6,6 +6,8 @@ use wavetank_experiment::UrlPlan;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_units::{UserError, split_zone, unix_address};
 
+use super::target_addresses::check_unresolved;
+
 /// Resolves the point to connect to. Returns addresses in the resolver's order, each once. A run
 /// makes no other query for that name, and this one precedes the first packet to the target.
 pub fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
@@ -32,6 +34,16 @@ pub fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
         )
     })?;
     Ok(each_once(found))
+}
+
+/// Resolves the point to connect to in a run of `url`, and the name of its proxy. A name that only
+/// the proxy can resolve has no address.
+pub fn lookup_url(options: &mut RunOptions, url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
+    let (name, port) = options.connect_point(url)?;
+    let found = lookup((&name, port));
+    let Some(proxy) = &mut options.proxy else { return found };
+    proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
+    found.or_else(|error| if error.code == "unknown_host" { Ok(Vec::new()) } else { Err(error) })
 }
 
 /// Returns an IPv6 address in a zone, which is an interface or its number (RFC 4007 §11).
@@ -91,6 +103,7 @@ pub fn check_allowed(
     if let Some((proxy, plan)) = options.proxy.as_ref().zip(plan.http.proxy.as_ref()) {
         check(&proxy.url.at.host, &plan.addresses)?;
     }
+    check_unresolved(guard, plan, command)?;
     let (host, _) = options.connect_point(url)?;
     check(&host, &plan.targets[0].addresses)
 }

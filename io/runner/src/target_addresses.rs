@@ -61,6 +61,7 @@ impl<'e> TargetAddresses<'e> {
     /// Checks every address of `plan` against the guard before anything is sent. `command` is the
     /// command line, for the hint.
     pub fn admit(&self, guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
+        check_unresolved(guard, plan, command)?;
         let known = self.known.borrow();
         let of_proxy = plan.http.proxy.iter().flat_map(|proxy| &proxy.addresses);
         let all = plan.targets.iter().flat_map(|target| &target.addresses).chain(of_proxy);
@@ -77,4 +78,12 @@ impl<'e> TargetAddresses<'e> {
             told.into_iter().reduce(Result::or).unwrap_or(Ok(()))
         })
     }
+}
+
+/// Checks the names of targets that only a proxy can resolve.
+pub(crate) fn check_unresolved(guard: &Guard, plan: &Plan, command: &str) -> Result<(), UserError> {
+    let unresolved = plan.targets.iter().filter(|target| target.addresses.is_empty());
+    unresolved
+        .filter_map(|target| TargetUrl::parse(&target.url).ok())
+        .try_for_each(|url| guard.check_unresolved(&url.host, command))
 }

@@ -6,7 +6,7 @@ use wavetank_metrics::OpenOutputs;
 use wavetank_plan::{RunOptions, TargetUrl};
 use wavetank_runner::{
     Execution, FleetLoad, Host, MetricsOutputs, PlannedLab, PreparedRun, RunConsole as _, check_allowed,
-    check_sources, lookup, source_addresses,
+    check_sources, lookup_url, source_addresses,
 };
 use wavetank_store::RunsDir;
 use wavetank_units::UserError;
@@ -75,13 +75,10 @@ fn run_url(url: &TargetUrl, args: RunArgs, around: RunSurroundings<'_>) -> Resul
     if let Some(lab) = &lab {
         lab.check_hosts_exist(options.thresholds.iter().chain(&options.stop))?;
     }
-    let (name, port) = options.connect_point(url)?;
+    options.connect_point(url)?;
     let fleet = connect_fleet(&fleet)?;
     let host = Host::inspect_lab(PlannedLab::enter(lab)?)?.with_fleet(fleet.as_ref()).observing(observe);
-    let addresses = lookup((&name, port))?;
-    if let Some(proxy) = &mut options.proxy {
-        proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
-    }
+    let addresses = lookup_url(&mut options, url)?;
     if source_auto {
         let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
         options.sources = source_addresses(&host, &connect_addresses(&options, url, &addresses)?, &first)?;

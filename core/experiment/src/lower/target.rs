@@ -120,9 +120,13 @@ impl<'e> Targets<'e> {
     }
 
     /// Returns the addresses of a name that fit family and sources. Behind a proxy none of our
-    /// sockets binds or connects to them, but they still pass the guard.
+    /// sockets binds or connects to them, but they still pass the guard. A name that only the proxy
+    /// can resolve has none.
     fn addresses_of(&self, url: &Spanned<TargetUrl>) -> Result<Vec<SocketAddr>, LowerError> {
-        let found = (self.input.addresses)(&url.value)?;
+        let found = (self.input.addresses)(&url.value).or_else(|error| {
+            let of_proxy = self.experiment.http.proxy.is_some() && error.code == "unknown_host";
+            if of_proxy { Ok(Vec::new()) } else { Err(error) }
+        })?;
         if let Some(proxy) = &self.experiment.http.proxy {
             if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
                 let message = "connect_to has no effect with a proxy, which alone connects to the target";

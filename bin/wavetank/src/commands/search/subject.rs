@@ -6,7 +6,7 @@ use wavetank_experiment::{Experiment, Level, connect_addresses, plan_url};
 use wavetank_plan::{Plan, RunOptions, TargetUrl};
 use wavetank_runner::{
     ExperimentSource, FleetLoad, Host, PreparedRun, SearchedLoad, TargetAddresses, check_allowed,
-    check_sources, check_supported, level_rate, local_source_addresses, lookup,
+    check_sources, check_supported, level_rate, local_source_addresses, lookup_url,
 };
 use wavetank_search::SearchVariable;
 use wavetank_units::{Nanos, UserError};
@@ -42,11 +42,7 @@ pub(super) fn from_url<'a>(
     host: &'a Host,
 ) -> Result<SearchSubject<'a>, UserError> {
     let mut options = args.options.clone();
-    let (name, port) = options.connect_point(url)?;
-    let addresses = lookup((&name, port))?;
-    if let Some(proxy) = &mut options.proxy {
-        proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
-    }
+    let addresses = lookup_url(&mut options, url)?;
     if args.source_auto {
         let first = options.proxy.as_ref().map_or(&url.host, |proxy| &proxy.url.at.host).clone();
         options.sources = local_source_addresses(&connect_addresses(&options, url, &addresses)?, &first)?;

@@ -1,5 +1,7 @@
 //! Proxies that reject, do not respond or send garbage, and the guard before them.
 
+use std::time::Duration;
+
 use wavetank_testkit::{Outcome, RunHarness, RunResult, Script, ScriptAction, Target, answer};
 
 use super::foreign::trial;
@@ -142,4 +144,21 @@ fn the_guard_looks_at_proxy_and_target() {
     check("https://192.0.2.7/", "127.0.0.1:9", "192.0.2.7");
     check("http://192.0.2.7/", "127.0.0.1:9", "192.0.2.7");
     check("http://127.0.0.1:9/", "169.254.169.254:80", "169.254.169.254");
+}
+
+#[test]
+fn a_name_that_only_the_proxy_knows_is_allowed_by_name() {
+    let (trial, proxy) = (trial(), Target::start(Script::constant(Duration::ZERO)));
+    // `.invalid` never resolves (RFC 6761).
+    let load = || {
+        let words = ["-c", "2", "-n", "6", "--proxy", &proxy.address().to_string()].map(str::to_owned);
+        trial.load("http://known-there.invalid/a", words)
+    };
+    let refused = load().run();
+    let hint = refused.expect_exit(5).json()["hint"].as_str().map(str::to_owned).unwrap_or_default();
+    assert!(hint.contains("--allow-target known-there.invalid"), "{refused}");
+    assert_eq!(proxy.truth().requests, 0, "{refused}");
+    let result = load().args(["--allow-target", "known-there.invalid"]).run().expect_exit(0).result();
+    assert_eq!(result.count("requests.done"), 6, "{result}");
+    assert_eq!(proxy.settled().by_path.get("http://known-there.invalid/a"), Some(&7), "{result}");
 }
