@@ -118,7 +118,8 @@ impl Collected {
             }
             "img" => attribute("src").or_else(|| attribute("srcset").and_then(first_candidate)),
             "link" => attribute("href").filter(|_| is_fetched(attribute("rel").unwrap_or_default())),
-            "script" | "iframe" | "frame" | "embed" => attribute("src"),
+            "script" => attribute("src").filter(|_| is_executed(attribute("type"))),
+            "iframe" | "frame" | "embed" => attribute("src"),
             "object" => attribute("data"),
             "input" => attribute("src")
                 .filter(|_| attribute("type").is_some_and(|it| it.eq_ignore_ascii_case("image"))),
@@ -154,6 +155,13 @@ fn is_fetched(relations: &str) -> bool {
     !has("alternate") && fetched.iter().any(|relation| has(relation))
 }
 
+/// Whether a browser executes a script of this type. Others are data, which it does not fetch.
+fn is_executed(kind: Option<&str>) -> bool {
+    let kind = kind.unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = kind.split(';').next().unwrap_or_default().trim_end();
+    matches!(kind, "" | "module") || kind.ends_with("javascript") || kind.ends_with("ecmascript")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,6 +180,8 @@ mod tests {
     #[test]
     fn what_a_browser_fetches_is_found() {
         check("<img src=a.png><IMG SRC='/b.png' alt=x>", &["http://a.org/shop/a.png", "http://a.org/b.png"]);
+        check("<script type=text/x-template src=no></script>", &[]);
+        check("<script type=module src=/m.js></script>", &["http://a.org/m.js"]);
         check("<script src=//c.org/x.js></script><script>'<img src=no>'</script>", &["http://c.org/x.js"]);
         check(
             "<link rel='Shortcut ICON' href=/f.ico><link rel=stylesheet href=s.css?a=1&amp;b=2>",
