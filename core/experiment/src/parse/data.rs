@@ -21,6 +21,16 @@ const SHAPE: &str = "accounts: {file: accounts.csv, row: unique}, or {rows: [{us
 impl Parser<'_> {
     /// `data:`.
     pub(super) fn data(&mut self, node: &Node) -> Vec<DataSource> {
+        if let Some(file) = node.scalar().map(|scalar| &scalar.text).filter(|text| text.contains('.')) {
+            let hint = format!("data: {{rows: {{file: {file}}}}}, and ${{rows.COLUMN}} in steps");
+            self.fail::<()>(
+                "not_a_map",
+                node.place,
+                format!("data has named sources, not `{file}` alone"),
+                hint,
+            );
+            return Vec::new();
+        }
         let entries = self.entries(node, "data");
         entries.iter().filter_map(|entry| self.data_source(entry)).collect()
     }

@@ -34,6 +34,11 @@ impl Parser<'_> {
 
     /// Reads a condition on the run.
     pub(crate) fn condition(&mut self, node: &Node) -> Option<Spanned<Condition>> {
+        if let Some([entry, ..]) = node.entries() {
+            let message = format!("a condition is text, not a map with `{}`", entry.key);
+            let hint = "in a list, for example: thresholds: [p95 < 500ms, failed < 1%]";
+            return self.fail("not_a_value", node.place, message, hint);
+        }
         self.quantity(node, "a condition", |text| {
             Condition::parse(text).map_err(|error| of_answer(text, error))
         })

@@ -123,6 +123,11 @@ impl Parser<'_> {
     }
 
     fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
+        if let Some(path) = node.scalar().map(|scalar| &scalar.text).filter(|text| text.starts_with('$')) {
+            let message = format!("extract has named values, not `{path}` alone");
+            self.fail::<()>("not_a_map", node.place, message, format!("extract: {{id: json {path}}}"));
+            return Vec::new();
+        }
         let entries = self.entries(node, "extract");
         let all = entries.iter().map(|entry| {
             let name = self.variable_name(entry);

@@ -86,6 +86,7 @@ impl Parser<'_> {
         }
         let hint = match did_you_mean(&first.key, verbs()) {
             _ if verbs().any(|verb| verb == upper) => format!("in lower case: {upper}"),
+            _ if ["wait", "pause"].contains(&upper.as_str()) => "here it is called think".to_owned(),
             Some(near) => format!("did you mean {near}?"),
             None => match suggest_key::<MapName>(&first.key, verbs()) {
                 Some(meant) => meant,

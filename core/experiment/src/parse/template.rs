@@ -1,6 +1,6 @@
 //! Parses text with `${…}` into parts.
 
-use wavetank_grammar::{Node, Span};
+use wavetank_grammar::{Diagnostic, Node, Span};
 
 use super::{Parser, TreeReader as _, unquoted_chars};
 use crate::model::{Part, Template};
@@ -15,6 +15,11 @@ impl Parser<'_> {
     /// Parses a text as a template. `$${` yields the literal characters `${`.
     pub(crate) fn template_text(&mut self, text: &str, place: Span) -> Option<Template> {
         let mut template = Template { parts: Vec::new(), place };
+        if let Some((foreign, name)) = foreign_template(text) {
+            let message = format!("`{foreign}` is sent as it is");
+            let hint = format!("if it is a template: ${{{name}}}");
+            self.out.push(Diagnostic::warning("template_foreign", place, message, hint));
+        }
         let mut rest = text;
         while let Some(at) = rest.find("${") {
             if rest[..at].ends_with('$') {
@@ -35,6 +40,15 @@ impl Parser<'_> {
         push_text(&mut template, rest);
         Some(template)
     }
+}
+
+/// Returns the first `{{NAME}}`, as other tools write templates, and the name in it.
+fn foreign_template(text: &str) -> Option<(&str, &str)> {
+    let at = text.find("{{")?;
+    let end = at + text[at..].find("}}")?;
+    let name = text[at + 2..end].trim().trim_start_matches('$');
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');
+    (!name.is_empty() && name.chars().all(is_name)).then(|| (&text[at..end + 2], name))
 }
 
 pub(super) fn push_text(template: &mut Template, text: &str) {
