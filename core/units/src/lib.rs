@@ -35,5 +35,6 @@ pub use source_range::SourceRange;
 pub use suggest::did_you_mean;
 pub use unix_socket::{address_text, is_unix, parse_address, split_unix, unix_address, unix_host, unix_path};
 
-/// Niceness of threads that show or export a run. Load threads that share a CPU with them run first.
+/// Niceness of threads that show or export a run. Load threads that share a CPU with them run
+/// first.
 pub const WATCHER_NICENESS: i32 = 10;

@@ -1,6 +1,6 @@
 //! [`LiveView`]: a running run on the whole terminal. `run` shows its own, `attach` any of this
-//! user. A thread of its own draws what was sealed, so that neither drawing nor a terminal that
-//! has been stopped delays the run.
+//! user. A thread of its own draws what was sealed, so that the run does not wait for drawing or
+//! for a terminal that has been stopped.
 
 mod history;
 mod screen;
