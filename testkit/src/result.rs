@@ -11,7 +11,7 @@ use crate::retry_timing::{TimingMismatch, expect_time};
 use crate::truth::Truth;
 
 /// Every documented error class.
-const CLASSES: [&str; 16] = [
+const CLASSES: [&str; 17] = [
     "dns",
     "connect_refused",
     "connect_timeout",
@@ -24,6 +24,7 @@ const CLASSES: [&str; 16] = [
     "request_timeout",
     "protocol",
     "status",
+    "login",
     "check",
     "body_limit",
     "data",

@@ -108,6 +108,8 @@ pub fn compare(a: &[SideRun], b: &[SideRun], wishes: &CompareOptions) -> Vec<Met
     let whole: Scopes = sides.map(|side| side.iter().map(|run| &run.cut.whole).collect());
     table.add_scope(&whole, "", &[50.0, 90.0, 95.0, 99.0, 99.9]);
     table.add_times(&times(|cut| &cut.connect), ("connect", &[50.0, 99.0]), None);
+    table.add_times(&times(|cut| &cut.hello), ("hello", &[50.0, 99.0]), None);
+    table.add_times(&times(|cut| &cut.ping), ("ping", &[50.0, 99.0]), None);
     table.add_quotient(&strips(|cut| &cut.lost), ("lost".to_owned(), "share", 1.0, false));
     let several = sides.iter().any(|side| side.iter().any(|run| run.cut.steps.len() > 1));
     for (key, name) in wishes.steps.iter().filter(|_| several) {

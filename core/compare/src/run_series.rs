@@ -26,6 +26,10 @@ pub struct RunSeries {
     pub lost: ColumnCounts,
     /// TCP connect times of connections for judged phases.
     pub connect: LatencyBuckets,
+    /// Greetings of a protocol.
+    pub hello: LatencyBuckets,
+    /// Round trips of pings.
+    pub ping: LatencyBuckets,
 }
 
 /// Requests of one scope.
@@ -102,6 +106,8 @@ impl RunSeriesBuilder {
         }
         for series in interval.targets.iter().filter(|series| !self.spans.is_warmup(series.phase)) {
             cut.connect.add(&series.connect, column);
+            cut.hello.add(&series.hello, column);
+            cut.ping.add(&series.ping, column);
         }
         cut.lost.add(column, 0, interval.conns.lost);
         cut.lost.add(column, 1, interval.conns.opened);
@@ -146,6 +152,8 @@ impl RunSeries {
         }
         self.lost.halve();
         self.connect.strip.halve();
+        self.hello.strip.halve();
+        self.ping.strip.halve();
     }
 }
 

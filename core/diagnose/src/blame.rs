@@ -30,6 +30,9 @@ pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult
         | Subject::Users
         | Subject::InFlight
         | Subject::Held
+        | Subject::MessagesIn
+        | Subject::MessagesOut
+        | Subject::PingsLost
         | Subject::Count(_)
         | Subject::Lost => of_shortfall(case),
     }
@@ -63,6 +66,8 @@ fn of_time(case: &RuleInput<'_>, result: &ThresholdResult, part: LatencyPart) ->
         LatencyPart::Service
         | LatencyPart::Connect
         | LatencyPart::Tls
+        | LatencyPart::Hello
+        | LatencyPart::Ping
         | LatencyPart::Ttfb
         | LatencyPart::Transfer => behind,
         LatencyPart::Response if result.value.is_none() && result.ok == Some(false) => of_drops(case),

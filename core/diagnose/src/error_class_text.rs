@@ -22,6 +22,7 @@ pub(crate) const fn description(class: ErrorClass) -> &'static str {
         ErrorClass::RequestTimeout => "no complete response in time",
         ErrorClass::Protocol => "the response is not valid HTTP",
         ErrorClass::Status => "unexpected response status",
+        ErrorClass::Login => "the target did not accept the credentials of a connection",
         ErrorClass::Check => "a check on the response failed",
         ErrorClass::BodyLimit => "the response was larger than allowed",
         ErrorClass::Data => "the request could not be composed",
@@ -96,6 +97,7 @@ pub(crate) const fn blame(class: ErrorClass, same_host: bool) -> Blame {
         | ErrorClass::RequestTimeout
         | ErrorClass::Protocol
         | ErrorClass::Status
+        | ErrorClass::Login
         | ErrorClass::Check
         | ErrorClass::BodyLimit => Blame::Target,
         ErrorClass::Dns | ErrorClass::ConnectTimeout | ErrorClass::Data | ErrorClass::Other => Blame::Unknown,
@@ -218,6 +220,9 @@ const fn hint(class: ErrorClass) -> &'static str {
         }
         ErrorClass::Status => {
             "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
+        }
+        ErrorClass::Login => {
+            "give credentials (-H 'Authorization: …', or http.headers), or check the ones given"
         }
         ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
         ErrorClass::BodyLimit => "request less data, or raise the limit",

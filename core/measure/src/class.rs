@@ -28,6 +28,8 @@ pub enum ErrorClass {
     Protocol,
     /// A complete answer with an unexpected status.
     Status,
+    /// The target did not accept our credentials for a connection.
+    Login,
     /// A check on the answer failed.
     Check,
     /// The answer was larger than allowed.
@@ -40,7 +42,7 @@ pub enum ErrorClass {
 
 impl ErrorClass {
     /// All classes, in the order of their numbers.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Dns,
         Self::ConnectRefused,
         Self::ConnectTimeout,
@@ -53,6 +55,7 @@ impl ErrorClass {
         Self::RequestTimeout,
         Self::Protocol,
         Self::Status,
+        Self::Login,
         Self::Check,
         Self::BodyLimit,
         Self::Data,
@@ -74,6 +77,7 @@ impl ErrorClass {
             Self::RequestTimeout => "request_timeout",
             Self::Protocol => "protocol",
             Self::Status => "status",
+            Self::Login => "login",
             Self::Check => "check",
             Self::BodyLimit => "body_limit",
             Self::Data => "data",

@@ -100,6 +100,30 @@ impl WireCounters {
     }
 }
 
+/// Messages on connections that carry them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageCounters {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Received in whole, also those that no request awaited.
+    pub received: u64,
+}
+
+impl MessageCounters {
+    /// Adds the counts of `other`.
+    pub const fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+    }
+
+    /// Returns what was counted since `earlier`.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        let Self { sent, received } = earlier;
+        Self { sent: self.sent.saturating_sub(sent), received: self.received.saturating_sub(received) }
+    }
+}
+
 /// Connections (`docs/measuring.md` §2): offered = opened + failed + opening; opened = closed +
 /// lost + open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

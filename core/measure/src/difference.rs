@@ -161,13 +161,18 @@ impl TargetSeries {
     /// Returns what was counted and timed since `earlier`, which has the same target and phase.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let Self { phase: _, target: _, connect, tls, handshakes } = earlier;
+        let Self { phase: _, target: _, connect, tls, handshakes, hello, ping, pings_sent, messages } =
+            earlier;
         Self {
             phase: self.phase,
             target: self.target,
             connect: self.connect.difference(connect),
             tls: self.tls.difference(tls),
             handshakes: self.handshakes.since(handshakes),
+            hello: self.hello.difference(hello),
+            ping: self.ping.difference(ping),
+            pings_sent: self.pings_sent.saturating_sub(*pings_sent),
+            messages: self.messages.since(*messages),
         }
     }
 }

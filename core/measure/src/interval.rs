@@ -111,6 +111,8 @@ impl Interval {
             target: series.target,
             connect: series.connect.clone(),
             tls: series.tls.clone(),
+            hello: series.hello.clone(),
+            ping: series.ping.clone(),
             ..TargetSeries::default()
         });
         Self {

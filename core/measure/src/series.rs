@@ -2,7 +2,7 @@
 
 use wavetank_plan::Key;
 
-use crate::{Handshakes, Histogram, RequestCounters, StatusCounts, WireCounters};
+use crate::{Handshakes, Histogram, MessageCounters, RequestCounters, StatusCounts, WireCounters};
 
 /// Requests of one key.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -76,6 +76,14 @@ pub struct TargetSeries {
     pub tls: Histogram,
     /// Negotiated parameters of TLS handshakes.
     pub handshakes: Handshakes,
+    /// Greeting of a protocol, of complete ones: from the end of the connect or handshake on.
+    pub hello: Histogram,
+    /// Round trips of pings.
+    pub ping: Histogram,
+    /// Pings sent.
+    pub pings_sent: u64,
+    /// Messages.
+    pub messages: MessageCounters,
 }
 
 impl TargetSeries {
@@ -84,5 +92,9 @@ impl TargetSeries {
         self.connect.merge(&other.connect);
         self.tls.merge(&other.tls);
         self.handshakes.merge(&other.handshakes);
+        self.hello.merge(&other.hello);
+        self.ping.merge(&other.ping);
+        self.pings_sent += other.pings_sent;
+        self.messages.merge(&other.messages);
     }
 }

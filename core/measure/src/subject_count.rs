@@ -2,7 +2,7 @@
 
 use wavetank_plan::{RequestCounter, Subject};
 
-use crate::{DropReason, ErrorClass, RequestCounters, StepSeries};
+use crate::{DropReason, ErrorClass, RequestCounters, StepSeries, TargetSeries};
 
 /// Returns the count of the subject, and the count without the generator's failures and drops.
 /// Requests lost to the generator are assumed to have been done otherwise.
@@ -26,6 +26,16 @@ pub(crate) fn subject_count(subject: &Subject, series: &StepSeries, full: bool) 
         Subject::Errors(name) => errors(name, counters),
         Subject::Status(code) => (series.status.get(*code), series.status.get(*code)),
         _ => (0, 0),
+    }
+}
+
+/// What a condition on messages counts.
+pub(crate) fn message_count(subject: &Subject) -> Option<fn(&TargetSeries) -> u64> {
+    match subject {
+        Subject::MessagesIn => Some(|series| series.messages.received),
+        Subject::MessagesOut => Some(|series| series.messages.sent),
+        Subject::PingsLost => Some(|series| series.pings_sent.saturating_sub(series.ping.count())),
+        _ => None,
     }
 }
 

@@ -215,6 +215,10 @@ impl Totals {
         for series in self.targets.iter().filter(|series| self.selects_phase(selection, series.phase)) {
             view.connect.merge(&series.connect);
             view.tls.merge(&series.tls);
+            view.hello.merge(&series.hello);
+            view.ping.merge(&series.ping);
+            view.pings_sent += series.pings_sent;
+            view.messages.merge(&series.messages);
         }
         view
     }

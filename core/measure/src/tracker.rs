@@ -11,7 +11,7 @@ use crate::outcome::{ConditionResult, Scope, contains_lag};
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::skews::RendezvousSkew;
 use crate::sliding::SlidingWindow;
-use crate::subject_count::{drops_by_generator, generator_drops, subject_count};
+use crate::subject_count::{drops_by_generator, generator_drops, message_count, subject_count};
 use crate::{Histogram, HostSample, Interval, PhaseWindows, StepSeries};
 
 #[derive(Clone, Debug)]
@@ -225,6 +225,13 @@ impl ConditionTracker {
             self.take_connections(interval, spans, time, &mut into.tally);
             return;
         }
+        if let Some(count) = message_count(&self.condition.subject) {
+            let wanted = |phase: u16| self.phase.map_or(!spans.is_warmup(phase), |only| only == phase);
+            let all = interval.targets.iter().filter(|series| wanted(series.phase)).map(count).sum();
+            into.tally.count = all;
+            into.tally.count_without_generator = all;
+            return;
+        }
         let full = interval.has_saturated_thread();
         let timed = time > Nanos::ZERO;
         for series in interval.steps.iter().filter(|series| self.wants(series.key, spans)) {
@@ -307,9 +314,12 @@ impl ConditionTracker {
                 LatencyPart::Ttfb => Some(&series.ttfb),
                 LatencyPart::Transfer => Some(&series.transfer),
                 LatencyPart::Failed => Some(&series.failed),
-                LatencyPart::Response | LatencyPart::Service | LatencyPart::Connect | LatencyPart::Tls => {
-                    None
-                }
+                LatencyPart::Response
+                | LatencyPart::Service
+                | LatencyPart::Connect
+                | LatencyPart::Tls
+                | LatencyPart::Hello
+                | LatencyPart::Ping => None,
             };
             if let Some(times) = times {
                 into.times.merge(times);
@@ -322,6 +332,8 @@ impl ConditionTracker {
             match part {
                 LatencyPart::Connect => into.times.merge(&series.connect),
                 LatencyPart::Tls => into.times.merge(&series.tls),
+                LatencyPart::Hello => into.times.merge(&series.hello),
+                LatencyPart::Ping => into.times.merge(&series.ping),
                 _ => {}
             }
         }

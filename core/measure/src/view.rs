@@ -2,7 +2,10 @@
 
 use wavetank_units::Nanos;
 
-use crate::{Histogram, PhaseSeries, RequestCounters, SessionSeries, StatusCounts, StepSeries, WireCounters};
+use crate::{
+    Histogram, MessageCounters, PhaseSeries, RequestCounters, SessionSeries, StatusCounts, StepSeries,
+    WireCounters,
+};
 
 /// Which keys a [`TotalsView`] merges. All but `Warmup` and `Phase` leave warm-up out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,14 @@ pub struct TotalsView {
     pub connect: Histogram,
     /// TLS handshake.
     pub tls: Histogram,
+    /// Greeting of a protocol.
+    pub hello: Histogram,
+    /// Round trips of pings.
+    pub ping: Histogram,
+    /// Pings sent.
+    pub pings_sent: u64,
+    /// Messages.
+    pub messages: MessageCounters,
     /// Offered, done and so on inside the time of the span: what rates are made of.
     pub in_window: RequestCounters,
     /// Length of the span: what rates are divided by.

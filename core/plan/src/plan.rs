@@ -237,6 +237,8 @@ pub struct HttpPlan {
     pub proxy_protocol: Option<ProxyProtocol>,
     /// How names are looked up again; `None`: they are not.
     pub dns: Option<DnsRefreshPlan>,
+    /// The time between two pings of a connection of HTTP/2 or `WebSocket`; `None`: there are none.
+    pub ping: Option<Nanos>,
     /// How connections become WebSockets or event streams.
     pub websocket: WebSocketPlan,
 }
@@ -258,6 +260,7 @@ impl Default for HttpPlan {
             proxy: None,
             proxy_protocol: None,
             dns: None,
+            ping: None,
             websocket: WebSocketPlan::default(),
         }
     }

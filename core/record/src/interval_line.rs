@@ -149,7 +149,7 @@ fn histograms(interval: Interval) -> Vec<Histogram> {
     let Interval { steps, phases, targets, .. } = interval;
     let steps = steps.into_iter().flat_map(|it| [it.response, it.service]);
     let phases = phases.into_iter().flat_map(|it| [it.lag, it.wait, it.ttfb, it.transfer, it.failed]);
-    let targets = targets.into_iter().flat_map(|it| [it.connect, it.tls]);
+    let targets = targets.into_iter().flat_map(|it| [it.connect, it.tls, it.hello, it.ping]);
     let mut all: Vec<_> = steps.chain(phases).chain(targets).collect();
     // Histograms without memory must not be used where memory is needed.
     all.retain(|histogram| !histogram.is_empty());

@@ -51,7 +51,9 @@ fn events(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
     });
     let targets = interval.targets.iter().flat_map(|target| {
         let handshakes = target.handshakes.complete.iter().map(|&(_, n)| n).chain([target.handshakes.failed]);
-        [target.connect.count(), target.tls.count()].into_iter().chain(handshakes)
+        let times = [&target.connect, &target.tls, &target.hello, &target.ping].map(Histogram::count);
+        let messages = [target.pings_sent, target.messages.sent, target.messages.received];
+        times.into_iter().chain(messages).chain(handshakes)
     });
     let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } =
         interval.conns;

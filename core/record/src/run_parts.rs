@@ -55,6 +55,24 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
+/// Messages on connections that carry them: `WebSocket`, event streams, open gRPC calls, TCP, UDP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Messages {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Received in whole, also those that no request awaited.
+    pub received: u64,
+}
+
+/// Pings on connections that send them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pings {
+    /// Handed to the kernel.
+    pub sent: u64,
+    /// Answered.
+    pub answered: u64,
+}
+
 /// Connections of a whole run, or those in the time of a phase.
 ///
 /// In a whole run, offered = opened + failed + opening, and opened = closed + lost + open. In the

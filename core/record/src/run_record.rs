@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use crate::number_limits::check_number_limits;
 use crate::{
     Bytes, ChangeDoc, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc,
-    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, NearestLimitDoc, Number, PhaseDoc, Probe, RateDoc,
-    RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold, Times, TlsDoc,
-    VerdictDoc, Warmup, Wire,
+    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Messages, NearestLimitDoc, Number, PhaseDoc, Pings,
+    Probe, RateDoc, RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold,
+    Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -81,6 +81,18 @@ pub struct RunRecord {
     pub connect_us: Times,
     /// TLS handshake.
     pub tls_us: Times,
+    /// Addition: greeting of a protocol, such as the settings of HTTP/2; absent without any.
+    #[serde(default, skip_serializing_if = "Times::is_empty")]
+    pub hello_us: Times,
+    /// Addition: round trips of pings; absent without any.
+    #[serde(default, skip_serializing_if = "Times::is_empty")]
+    pub ping_us: Times,
+    /// Addition: messages of the judged phases; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Messages>,
+    /// Addition: pings of the judged phases; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pings: Option<Pings>,
     /// first byte − sent.
     pub ttfb_us: Times,
     /// complete − first byte.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer, Serialize};
 use wavetank_measure::{
-    DropReason, ErrorClass, Histogram, PhaseSeries, RequestCounters, StatusCounts, StepSeries, TargetSeries,
-    WireCounters,
+    DropReason, ErrorClass, Histogram, MessageCounters, PhaseSeries, RequestCounters, StatusCounts,
+    StepSeries, TargetSeries, WireCounters,
 };
 use wavetank_plan::Key;
 
@@ -37,6 +37,10 @@ pub(crate) struct SeriesLine<T> {
     wire: Option<run_parts::Wire>,
     #[serde(skip_serializing_if = "Option::is_none")]
     handshakes: Option<HandshakesLine>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pings: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<run_parts::Messages>,
     #[serde(skip_serializing_if = "SeriesTimes::is_empty")]
     times: T,
 }
@@ -92,6 +96,10 @@ pub(crate) struct TimesLine<'a> {
     connect: Option<HistogramCode<'a>>,
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
     tls: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    hello: Option<HistogramCode<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    ping: Option<HistogramCode<'a>>,
 }
 
 /// Counts of one key; `open` is a gauge.
@@ -161,14 +169,21 @@ impl SeriesLine<TimesLine<'static>> {
     }
 
     pub(crate) fn from_target(series: &TargetSeries) -> Self {
-        let TargetSeries { phase, target, connect, tls, handshakes } = series;
+        let TargetSeries { phase, target, connect, tls, handshakes, hello, ping, pings_sent, messages } =
+            series;
+        let MessageCounters { sent, received } = *messages;
+        let has_messages = *messages != MessageCounters::default();
         Self {
             phase: Some(*phase),
             target: Some(*target),
             handshakes: HandshakesLine::new(handshakes),
+            pings: *pings_sent,
+            messages: has_messages.then_some(run_parts::Messages { sent, received }),
             times: TimesLine {
                 connect: HistogramCode::new(connect),
                 tls: HistogramCode::new(tls),
+                hello: HistogramCode::new(hello),
+                ping: HistogramCode::new(ping),
                 ..TimesLine::default()
             },
             ..Self::default()
@@ -199,6 +214,11 @@ impl<T: SeriesTimes> SeriesLine<T> {
                 phase,
                 target,
                 handshakes: self.handshakes.unwrap_or_default().decode(),
+                pings_sent: self.pings,
+                messages: self.messages.map_or_else(MessageCounters::default, |own| MessageCounters {
+                    sent: own.sent,
+                    received: own.received,
+                }),
                 ..TargetSeries::default()
             }),
             _ => return Err(DecodeError::new("series: key, phase and target are missing")),
@@ -234,6 +254,8 @@ impl SeriesTimes for TimesLine<'_> {
             Series::Target(target) => {
                 target.connect = take_beside(&mut self.connect, &nothing)?;
                 target.tls = take_beside(&mut self.tls, &nothing)?;
+                target.hello = take_beside(&mut self.hello, &nothing)?;
+                target.ping = take_beside(&mut self.ping, &nothing)?;
             }
         }
         if self.is_empty() { Ok(()) } else { Err(DecodeError::new("series: its times are of another kind")) }

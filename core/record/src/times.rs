@@ -14,6 +14,13 @@ pub struct Times {
     pub spread: Option<Spread>,
 }
 
+impl Times {
+    /// Whether nothing was recorded.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
 /// Minimum to maximum of a histogram that is not empty. All values are microseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {

@@ -10,8 +10,8 @@ use wavetank_measure::{
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
     Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, Finding, FixDoc,
-    Generator, Number, PhaseDoc, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread, Status,
-    StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Generator, Messages, Number, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine,
+    Setup, Spread, Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 use wavetank_units::Nanos;
 
@@ -143,6 +143,10 @@ fn measured(view: &TotalsView) -> RunRecord {
         wait_us: times(&view.wait, 0, None),
         connect_us: times(&view.connect, 0, None),
         tls_us: times(&view.tls, 0, None),
+        hello_us: times(&view.hello, 0, None),
+        ping_us: times(&view.ping, 0, None),
+        messages: messages(view),
+        pings: (view.pings_sent > 0).then(|| Pings { sent: view.pings_sent, answered: view.ping.count() }),
         ttfb_us: times(&view.ttfb, 0, None),
         transfer_us: times(&view.transfer, 0, None),
         failed_us: times(&view.failed, 0, None),
@@ -173,6 +177,11 @@ fn rate(view: &TotalsView) -> RateDoc {
 fn wire(view: &TotalsView) -> Wire {
     let wavetank_measure::WireCounters { sent, retried, redirected, resources, one_way } = view.wire;
     Wire { sent, retried, redirected, resources, one_way }
+}
+
+fn messages(view: &TotalsView) -> Option<Messages> {
+    let wavetank_measure::MessageCounters { sent, received } = view.messages;
+    (sent + received > 0).then_some(Messages { sent, received })
 }
 
 fn response(view: &TotalsView) -> Times {

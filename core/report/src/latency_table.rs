@@ -63,6 +63,7 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
         ("wait", &record.wait_us),
         ("connect", &record.connect_us),
         ("tls", &record.tls_us),
+        ("hello", &record.hello_us),
         ("transfer", &record.transfer_us),
         ("lag", &record.lag_us),
     ];
@@ -72,6 +73,8 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
     // With TLS, the cost of opening connections is of interest.
     let opening = |name: &str| record.tls.is_some() && ["connect", "tls"].contains(&name);
     rows.extend(parts.into_iter().filter(|(name, times)| worth(times) || opening(name)));
+    // Pings are only sent if they are wanted.
+    rows.push(("ping", &record.ping_us));
     rows.push(("failed", &record.failed_us));
     rows
 }

@@ -222,6 +222,9 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
         ("redirected", wire.redirected),
         ("resources", wire.resources),
         ("one-way", wire.one_way),
+        ("messages out", record.messages.map_or(0, |messages| messages.sent)),
+        ("messages in", record.messages.map_or(0, |messages| messages.received)),
+        ("pings lost", record.pings.map_or(0, |pings| pings.sent.saturating_sub(pings.answered))),
     ];
     let mut parts = vec![received, traffic("sent", record.bytes.sent, true)];
     parts.extend(occurred(&extra));

@@ -32,6 +32,16 @@ impl<T> StreamClient<T> {
         either!(self, client => client.out())
     }
 
+    /// Sends a ping with this content, if the protocol has any here. Returns whether it did.
+    pub fn ping(&mut self, payload: &[u8; 8]) -> bool {
+        match self {
+            Self::Http2(client) => client.ping(payload),
+            // That of QUIC is below HTTP/3.
+            Self::Http3(_) => return false,
+        }
+        true
+    }
+
     /// Whether requests may be sent. HTTP/2 first waits for the settings of the server.
     pub const fn is_ready(&self) -> bool {
         match self {

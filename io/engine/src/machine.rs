@@ -159,3 +159,8 @@ impl Machine {
 pub(crate) fn speaks_http2(secured: Option<&HandshakeInfo>) -> bool {
     secured.and_then(|secured| secured.alpn.as_ref()).is_some_and(|alpn| alpn.as_str() == "h2")
 }
+
+/// Returns when a ping with this content was sent.
+pub(crate) fn ping_time(payload: &[u8]) -> Option<Nanos> {
+    payload.try_into().ok().map(i64::from_be_bytes).map(Nanos)
+}

@@ -70,6 +70,10 @@ metrics! {
     LAG_PERCENTILE Gauge "wavetank_lag_percentile_seconds" "seconds" "Exact percentile of the generator's delay in the latest interval.";
     CONNECT Histogram "wavetank_connect_seconds" "seconds" "TCP connect times.";
     TLS Histogram "wavetank_tls_seconds" "seconds" "TLS handshake times.";
+    HELLO Histogram "wavetank_hello_seconds" "seconds" "Times of the greeting of a protocol.";
+    PING Histogram "wavetank_ping_seconds" "seconds" "Round trips of pings.";
+    MESSAGES_SENT Counter "wavetank_messages_sent" "" "Messages handed to the kernel.";
+    MESSAGES_RECEIVED Counter "wavetank_messages_received" "" "Messages received.";
     SESSIONS_OFFERED Counter "wavetank_sessions_offered" "" "Sessions intended by the plan.";
     SESSIONS_STARTED Counter "wavetank_sessions_started" "" "Sessions that started.";
     SESSIONS_DONE Counter "wavetank_sessions_done" "" "Sessions that ended without a failed request.";

@@ -147,6 +147,10 @@ impl SnapshotBuilder {
                 let labels = self.names.target(series.phase, series.target);
                 snapshot.times(metric::CONNECT, &labels, &series.connect);
                 snapshot.times(metric::TLS, &labels, &series.tls);
+                snapshot.times(metric::HELLO, &labels, &series.hello);
+                snapshot.times(metric::PING, &labels, &series.ping);
+                snapshot.count(metric::MESSAGES_SENT, labels.clone(), series.messages.sent);
+                snapshot.count(metric::MESSAGES_RECEIVED, labels, series.messages.received);
             }
         }
     }

@@ -18,6 +18,8 @@ pub(crate) fn check_searchable(conditions: &[Condition]) -> Result<(), UserError
             condition.subject,
             Subject::Requests(RequestCounter::Offered | RequestCounter::Sent | RequestCounter::Done, _)
                 | Subject::Opened
+                | Subject::MessagesIn
+                | Subject::MessagesOut
                 | Subject::Users
                 | Subject::InFlight
                 | Subject::Held

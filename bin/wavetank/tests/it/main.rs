@@ -59,6 +59,7 @@ mod net;
 mod own_host;
 mod pages;
 mod platforms;
+mod protocol_series;
 mod run_file;
 mod run_file_answers;
 mod run_file_around;

@@ -63,6 +63,11 @@ pub(crate) static HTTP: Section = Section {
             Kind::OneOrList(&Kind::Text),
             "HOST:PORT:OTHER:PORT, connect to OTHER:PORT instead of the URL's host.",
         ),
+        key(
+            "ping",
+            Kind::Duration,
+            "Ping each HTTP/2 connection at this interval; round trips are p99(ping).",
+        ),
         key("body_max", Kind::Size, "Longer responses fail as body_limit, and their connection is closed."),
         key("tls", Kind::Is(MapName::Tls), "TLS settings."),
     ],

@@ -14,6 +14,7 @@ pub(crate) static WEBSOCKET: Section = Section {
     keys: &[
         key("subprotocol", Kind::Text, "Subprotocols offered, separated by commas."),
         key("deflate", Kind::Bool, "Offer compression (permessage-deflate); default false."),
+        key("ping", Kind::Duration, "Ping each WebSocket at this interval; round trips are p99(ping)."),
     ],
     verbs: &[],
 };

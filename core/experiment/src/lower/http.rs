@@ -33,6 +33,7 @@ pub(super) fn http(experiment: &Experiment, scenarios: &[Scenario]) -> HttpPlan 
         expect: http.expect.clone().unwrap_or_else(|| default.expect.clone()),
         cookies: http.cookies.unwrap_or_else(|| !scenarios.iter().all(is_one_message)),
         body_max: http.body_max,
+        ping: http.ping.as_ref().or(experiment.ws.ping.as_ref()).map(|ping| ping.value),
         websocket: super::message::websocket(experiment),
         proxy_protocol: http.proxy_protocol,
         // Proxy and look-ups are resolved with the targets.

@@ -4,8 +4,8 @@ use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::constants::USER_AGENT;
 use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{
-    self as plan, EVENT_STREAM_FIELDS, Escape, MessagePlan, Plan, Reply, RequestPlan, UrlProtocol,
-    WebSocketPlan,
+    self as plan, EVENT_STREAM_FIELDS, Escape, HttpVersion, MessagePlan, Plan, Reply, RequestPlan,
+    UrlProtocol, WebSocketPlan,
 };
 
 use super::LowerError;
@@ -129,8 +129,35 @@ pub(super) fn check_protocol(
     Err(Diagnostic::error("wrong_protocol", place, message, hint).into())
 }
 
+/// Checks that connections have the pings that were asked for.
+fn check_pings(experiment: &Experiment, plan: &Plan) -> Result<(), LowerError> {
+    let has_sockets = plan.targets.iter().any(|target| target.protocol() == UrlProtocol::WebSocket);
+    let has_streams = plan.http.version == HttpVersion::Http2 && !plan.uses_tunnels();
+    let (http, ws) = (&experiment.http.ping, &experiment.ws.ping);
+    let conflict = |place, message: &str, hint: &str| {
+        Err(Diagnostic::error("option_conflict", place, message, hint).into())
+    };
+    match (http, ws) {
+        (Some(ping), _) if !has_streams => {
+            let hint = "http: {version: 2}; or ws: {ping: 10s} for a target with ws://";
+            conflict(
+                ping.place,
+                "`http.ping` needs HTTP/2 without WebSockets, event streams and open gRPC calls",
+                hint,
+            )
+        }
+        (_, Some(ping)) if !has_sockets => conflict(
+            ping.place,
+            "`ws.ping` needs a WebSocket",
+            "target: ws://HOST, or http: {ping: 10s} for HTTP/2",
+        ),
+        _ => Ok(()),
+    }
+}
+
 /// Checks the settings of upgrades that no step sends.
 pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(), LowerError> {
+    check_pings(experiment, plan)?;
     let reads_some = |step: &plan::Step| {
         step.message.as_ref().is_some_and(|own| {
             own.action != plan::MessageAction::Send

@@ -50,6 +50,8 @@ pub struct Http {
     pub ip: Option<IpFamily>,
     /// Addresses to connect to instead of those of the URLs.
     pub connect_to: Vec<ConnectTo>,
+    /// The time between two pings of a connection.
+    pub ping: Option<Spanned<Nanos>>,
     /// Maximum size of a body in bytes.
     pub body_max: Option<u64>,
     /// TLS settings.

@@ -1,6 +1,8 @@
 //! [`Message`]: what a step does on a connection that carries messages.
 
+use wavetank_grammar::Spanned;
 use wavetank_plan::{MessageAction, ReadExtent, UrlProtocol};
+use wavetank_units::Nanos;
 
 use super::Check;
 
@@ -77,4 +79,6 @@ pub struct WebSocket {
     pub subprotocol: Option<String>,
     /// Offer compression.
     pub deflate: Option<bool>,
+    /// The time between two pings of a connection.
+    pub ping: Option<Spanned<Nanos>>,
 }

@@ -57,6 +57,7 @@ impl Parser<'_> {
                 self.one_of(node, "version of IP", &[("4", IpFamily::V4), ("6", IpFamily::V6)])
             }),
             connect_to: self.connect_to(keys.take("connect_to")),
+            ping: keys.take("ping").and_then(|node| self.duration_positive(node)),
             body_max: keys.take("body_max").and_then(|node| self.size(node)).map(|size| size.value),
             tls: keys.take("tls").and_then(|node| self.tls(node)),
         };

@@ -17,6 +17,7 @@ impl Parser<'_> {
         let settings = WebSocket {
             subprotocol: keys.take("subprotocol").and_then(|node| self.subprotocol(node)),
             deflate: keys.take("deflate").and_then(|node| self.bool(node)),
+            ping: keys.take("ping").and_then(|node| self.duration_positive(node)),
         };
         keys.finish();
         Some(settings)

@@ -61,6 +61,7 @@ fn bad_when_high(subject: &Subject) -> bool {
             | Subject::Errors(_)
             | Subject::ConnectionsFailed
             | Subject::Lost
+            | Subject::PingsLost
             | Subject::Skew(_)
             | Subject::Check(_)
             | Subject::Requests(RequestCounter::Failed | RequestCounter::Late | RequestCounter::Dropped, _)

@@ -124,6 +124,12 @@ pub enum Subject {
     Held,
     /// `lost`: connections ended although the plan still wanted them.
     Lost,
+    /// `messages_in`: messages received.
+    MessagesIn,
+    /// `messages_out`: messages sent.
+    MessagesOut,
+    /// `pings_lost`: pings without an answer so far.
+    PingsLost,
     /// `check(NAME)`: requests that failed the check of that name.
     Check(String),
     /// `count(NAME)`: requests that a step's `count` of that name counted.
@@ -180,6 +186,10 @@ pub enum LatencyPart {
     Connect,
     /// TLS handshake.
     Tls,
+    /// Greeting of a protocol.
+    Hello,
+    /// Round trip of a ping.
+    Ping,
     /// first byte − sent.
     Ttfb,
     /// complete − first byte.

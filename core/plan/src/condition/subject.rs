@@ -6,7 +6,7 @@ use super::value_kind::ValueKind;
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
 
 /// Names of error classes (`docs/measuring.md` §2).
-pub const ERROR_CLASSES: [&str; 16] = [
+pub const ERROR_CLASSES: [&str; 17] = [
     "dns",
     "connect_refused",
     "connect_timeout",
@@ -19,6 +19,7 @@ pub const ERROR_CLASSES: [&str; 16] = [
     "request_timeout",
     "protocol",
     "status",
+    "login",
     "check",
     "body_limit",
     "data",
@@ -34,13 +35,15 @@ const REQUESTS: [(&str, RequestCounter); 6] = [
     ("dropped", RequestCounter::Dropped),
 ];
 
-const PARTS: [(&str, LatencyPart); 9] = [
+const PARTS: [(&str, LatencyPart); 11] = [
     ("response", LatencyPart::Response),
     ("service", LatencyPart::Service),
     ("wait", LatencyPart::Wait),
     ("lag", LatencyPart::Lag),
     ("connect", LatencyPart::Connect),
     ("tls", LatencyPart::Tls),
+    ("hello", LatencyPart::Hello),
+    ("ping", LatencyPart::Ping),
     ("ttfb", LatencyPart::Ttfb),
     ("transfer", LatencyPart::Transfer),
     ("failed", LatencyPart::Failed),
@@ -48,11 +51,11 @@ const PARTS: [(&str, LatencyPart); 9] = [
 
 /// The names of the latency parts. No step may have one of these names, because `p99(connect)`
 /// would be ambiguous with `p99(STEP)`.
-pub const PART_NAMES: [&str; 9] =
-    ["response", "service", "wait", "lag", "connect", "tls", "ttfb", "transfer", "failed"];
+pub const PART_NAMES: [&str; 11] =
+    ["response", "service", "wait", "lag", "connect", "tls", "hello", "ping", "ttfb", "transfer", "failed"];
 
 /// Every name a condition may start with, for *did you mean*.
-const NAMES: [&str; 39] = [
+const NAMES: [&str; 42] = [
     "p50",
     "p90",
     "p95",
@@ -81,6 +84,9 @@ const NAMES: [&str; 39] = [
     "in_flight",
     "held",
     "lost",
+    "messages_in",
+    "messages_out",
+    "pings_lost",
     "check",
     "count",
     "skew",
@@ -157,6 +163,9 @@ fn gauge(name: &str) -> Option<(Subject, ValueKind)> {
         "in_flight" => (Subject::InFlight, ValueKind::Count),
         "held" => (Subject::Held, ValueKind::Count),
         "lost" => (Subject::Lost, ValueKind::CountOrShare),
+        "messages_in" => (Subject::MessagesIn, ValueKind::Count),
+        "messages_out" => (Subject::MessagesOut, ValueKind::Count),
+        "pings_lost" => (Subject::PingsLost, ValueKind::Count),
         _ => return None,
     })
 }

@@ -108,6 +108,8 @@ struct HttpYaml {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dns: Option<DnsYaml>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    ping: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     websocket: Option<WebSocketYaml>,
 }
 
@@ -301,6 +303,7 @@ impl HttpYaml {
             proxy,
             proxy_protocol,
             dns,
+            ping,
             websocket,
         } = http;
         Self {
@@ -317,6 +320,7 @@ impl HttpYaml {
             proxy: proxy.as_ref().map(ProxyYaml::new),
             proxy_protocol: proxy_protocol.map(|version| name_of(version, &PROXY_PROTOCOLS).to_owned()),
             dns: dns.as_ref().map(DnsYaml::new),
+            ping: ping.map(exact_duration),
             websocket: WebSocketYaml::new(websocket),
         }
     }
@@ -340,6 +344,7 @@ impl HttpYaml {
                 .map(|name| one_of(name, &PROXY_PROTOCOLS))
                 .transpose()?,
             dns: self.dns.as_ref().map(DnsYaml::read).transpose()?,
+            ping: self.ping.as_deref().map(read_duration).transpose()?,
             websocket: self.websocket.as_ref().map(WebSocketYaml::read).unwrap_or_default(),
         })
     }

@@ -56,7 +56,7 @@ fn counts_are_read_without_times() {
             .iter_mut()
             .for_each(|it| *it = PhaseSeries { phase: it.phase, ..PhaseSeries::default() });
         for target in &mut interval.targets {
-            (target.connect, target.tls) = Default::default();
+            (target.connect, target.tls, target.hello, target.ping) = Default::default();
         }
         assert_eq!(read, expected, "seed {seed}");
         let broken = text.replacen("\"conns\"", "\"conn\"", 1);

@@ -82,6 +82,10 @@ impl Columns {
         self.add_spread("failed", |row| &row.times.failed);
         self.add_spread("connect", |row| &row.opening.connect);
         self.add_spread("tls", |row| &row.opening.tls);
+        self.add_spread("hello", |row| &row.opening.hello);
+        self.add_spread("ping", |row| &row.opening.ping);
+        self.add("messages_sent", |row| row.opening.messages.sent.to_string());
+        self.add("messages_received", |row| row.opening.messages.received.to_string());
     }
 
     fn add_spread(&mut self, of: &str, times: for<'r, 'a> fn(&'r Row<'a>) -> &'r Histogram) {

@@ -26,11 +26,15 @@ pub enum LatencySeries {
     Connect,
     /// TLS handshake.
     Tls,
+    /// Greeting of a protocol.
+    Hello,
+    /// Round trip of a ping.
+    Ping,
 }
 
 impl LatencySeries {
     /// Every series by its name in `run.json`, without `_us`.
-    pub const ALL: [(&'static str, Self); 9] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("response", Self::Response),
         ("service", Self::Service),
         ("lag", Self::Lag),
@@ -40,6 +44,8 @@ impl LatencySeries {
         ("failed", Self::Failed),
         ("connect", Self::Connect),
         ("tls", Self::Tls),
+        ("hello", Self::Hello),
+        ("ping", Self::Ping),
     ];
 
     /// Its name.
@@ -78,6 +84,8 @@ impl LatencySeries {
             match self {
                 Self::Connect => sum.merge(&series.connect),
                 Self::Tls => sum.merge(&series.tls),
+                Self::Hello => sum.merge(&series.hello),
+                Self::Ping => sum.merge(&series.ping),
                 _ => {}
             }
         }

@@ -120,6 +120,11 @@ fn traffic(sheet: &PageContext) -> Markup {
         (words.retried, extra(wire.retried)),
         (words.redirected, extra(wire.redirected)),
         (words.resources, extra(wire.resources)),
+        (words.one_way, extra(wire.one_way)),
+        (words.messages_out, extra(record.messages.map_or(0, |messages| messages.sent))),
+        (words.messages_in, extra(record.messages.map_or(0, |messages| messages.received))),
+        (words.pings, extra(record.pings.map_or(0, |pings| pings.sent))),
+        (words.pings_answered, extra(record.pings.map_or(0, |pings| pings.answered))),
         (words.warmup, warmup),
         (words.setup, extra(record.setup.sent)),
     ])

@@ -29,6 +29,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         (names.transfer, &record.transfer_us),
         (names.connect, &record.connect_us),
         (names.tls, &record.tls_us),
+        (names.hello, &record.hello_us),
+        (names.ping, &record.ping_us),
         (names.failed, &record.failed_us),
     ];
     // A part that never took any time explains nothing, except for the parts that add up to the

@@ -59,6 +59,7 @@ fn plan(load: &Load) -> Plan {
             proxy: None,
             proxy_protocol: None,
             dns: None,
+            ping: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

@@ -246,7 +246,9 @@ impl Client {
 
     fn end_message(&mut self, sink: &mut impl ClientSink) {
         self.prefix_len = 0;
-        if !self.is_answer {
+        if self.is_answer {
+            sink.answer_part();
+        } else {
             sink.end(self.length);
         }
     }

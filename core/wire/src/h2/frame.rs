@@ -104,6 +104,12 @@ pub(crate) fn push_settings_ack(out: &mut Vec<u8>) {
     push_header(out, 0, kind::SETTINGS, flag::ACK, 0);
 }
 
+/// Appends a PING frame.
+pub(crate) fn push_ping(out: &mut Vec<u8>, payload: [u8; 8]) {
+    push_header(out, payload.len(), kind::PING, 0, 0);
+    out.extend_from_slice(&payload);
+}
+
 /// Appends the response to a PING frame.
 pub(crate) fn push_ping_ack(out: &mut Vec<u8>, payload: &[u8]) {
     push_header(out, payload.len(), kind::PING, flag::ACK, 0);

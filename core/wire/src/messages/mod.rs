@@ -231,6 +231,14 @@ impl MessageClient {
         }
     }
 
+    /// Sends a ping with this content, if the protocol has any. Returns whether it did.
+    pub fn ping(&mut self, payload: &[u8; 8]) -> bool {
+        match self {
+            Self::WebSocket(client) => client.ping(payload),
+            Self::Events(_) | Self::Raw(_) | Self::Datagrams(_) | Self::Call(_) => false,
+        }
+    }
+
     /// Stops waiting for an answer.
     pub fn stop_waiting(&mut self) {
         match self {

@@ -26,6 +26,14 @@ pub trait ClientSink: MessageSink {
     /// The server ended an event stream.
     fn ended(&mut self) {}
 
+    /// A Pong frame with this content arrived.
+    fn pong(&mut self, payload: &[u8]) {
+        let _ = payload;
+    }
+
+    /// A message that is a part of an answer has ended.
+    fn answer_part(&mut self) {}
+
     /// The first bytes of an answer of several messages, which ends with a call.
     fn answer_begins(&mut self) {}
 
@@ -234,12 +242,23 @@ impl Client {
         }
     }
 
+    /// Sends a Ping frame with this content, if it is open. Returns whether it did.
+    pub fn ping(&mut self, payload: &[u8; 8]) -> bool {
+        if !self.is_open() {
+            return false;
+        }
+        let mask = Some(self.draw_mask());
+        write_frame(&mut self.out, Opcode::Ping, false, payload, mask);
+        true
+    }
+
     fn control(&mut self, control: &Control, sink: &mut impl ClientSink) -> Result<(), Fault> {
         match control.opcode {
             Opcode::Ping if self.is_open() => {
                 let mask = Some(self.draw_mask());
                 write_frame(&mut self.out, Opcode::Pong, false, control.payload(), mask);
             }
+            Opcode::Pong if self.is_open() => sink.pong(control.payload()),
             Opcode::Close => {
                 let (code, reason) = control.close()?;
                 if self.is_open() {

@@ -28,6 +28,11 @@ impl<D: Driver> Connections<D> {
         if is_new && (self.upgrades.is_none() || self.protocol_of(seat) != UrlProtocol::Udp) {
             let entry = &self.seats[seat as usize];
             rec.connected(entry.phase, entry.target, at.since(entry.began));
+            if self.is_quic
+                && let Some(secured) = self.driver.secured(link)
+            {
+                rec.agreed(entry.phase, entry.target, &secured);
+            }
         }
         let entry = &mut self.seats[seat as usize];
         if self.names[usize::from(entry.target)].is_some() && !self.is_quic {

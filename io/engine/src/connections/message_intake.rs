@@ -10,7 +10,7 @@ use wavetank_wire::ws::{ClientSink, CloseCode, MessageKind, MessageSink};
 use super::events::ConnectionOutcome;
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Inbox, Message};
+use crate::machine::{Inbox, Message, ping_time};
 use crate::request_queue::{QueuedRequest, RequestQueue};
 
 /// Why a connection with messages is to be closed.
@@ -39,6 +39,10 @@ pub(super) struct MessageIntake<'a> {
     /// The connection is ready for messages now.
     pub(super) upgraded: bool,
     pub(super) closing: Option<Closing>,
+    /// The number of messages that arrived.
+    pub(super) received: u64,
+    /// When the ping was sent that was answered last.
+    pub(super) pong: Option<Nanos>,
 }
 
 impl<'a> MessageIntake<'a> {
@@ -60,6 +64,8 @@ impl<'a> MessageIntake<'a> {
             answered: 0,
             upgraded: false,
             closing: None,
+            received: 0,
+            pong: None,
         }
     }
 
@@ -111,6 +117,7 @@ impl MessageSink for MessageIntake<'_> {
     }
 
     fn end(&mut self, length: u64) {
+        self.received += 1;
         let partial = self.inbox.as_mut().and_then(|inbox| inbox.partial.take());
         let Some(flight) = self.awaiting() else {
             if let (Some(inbox), Some(message)) = (&mut self.inbox, partial) {
@@ -159,6 +166,14 @@ impl ClientSink for MessageIntake<'_> {
         self.closing = Some(Closing::ByPeer(failure::STREAM_ENDED));
     }
 
+    fn pong(&mut self, payload: &[u8]) {
+        self.pong = ping_time(payload).or(self.pong);
+    }
+
+    fn answer_part(&mut self) {
+        self.received += 1;
+    }
+
     fn answer_begins(&mut self) {
         *self.first_byte = self.at;
     }
@@ -188,6 +203,16 @@ pub(super) fn keep_message(letters: &mut ExchangeBuffers, flight: QueuedRequest,
     if flight.manner.keeps_body() {
         letters.stream_body(flight.exchange, &message.body);
     }
+}
+
+/// Prepares for the answer of a gRPC call, which has all messages that no step has read.
+pub(super) fn begin_call_answer(letters: &mut ExchangeBuffers, flight: QueuedRequest, inbox: &mut Inbox) {
+    letters.begin_message(flight.exchange, flight.manner);
+    inbox.drain(|body| {
+        if flight.manner.keeps_body() {
+            letters.stream_body(flight.exchange, body);
+        }
+    });
 }
 
 /// Describes the end of an answer with this status and length. Messages have status 0.

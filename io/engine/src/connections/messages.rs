@@ -10,13 +10,12 @@ use wavetank_wire::messages::{MessageClient, Operation, Started};
 
 use super::Connections;
 use super::events::ConnectionOutcome;
-use super::message_intake::{Closing, MessageIntake, keep_message, message_end};
+use super::message_intake::{Closing, MessageIntake, begin_call_answer, keep_message, message_end};
 use super::upgrades::TargetUpgrade;
 use crate::conn_io::{ConnIo, ConnIoPool};
 use crate::conn_slot::{ConnSlot, ConnState, LastUse};
-use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Inbox, Machine, MessageConn};
+use crate::machine::{Machine, MessageConn};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -76,6 +75,7 @@ impl<D: Driver> Connections<D> {
         let operation = Operation::parse(letters.request(flight.exchange).unwrap_or(fixed));
         let goes_on = operation == Operation::WaitOn;
         let is_call = matches!(&own.client, MessageClient::Call(_));
+        let is_message = matches!(operation, Operation::Send(..) | Operation::Post(..) | Operation::Ask(..));
         let has_whole_answer = is_call && matches!(operation, Operation::Connect(_) | Operation::Close(_));
         let started = own.client.start(operation, &mut upgrades.deflater, talks.last_id(seat));
         if has_whole_answer && started == Started::Sends {
@@ -112,7 +112,13 @@ impl<D: Driver> Connections<D> {
                 }
                 self.wait_for_message(seat, link, flight, at, rec);
             }
-            Started::Sends => self.send_message(seat, link, flight, at, rec),
+            Started::Sends => {
+                if is_message {
+                    let entry = &self.seats[seat as usize];
+                    rec.messages(entry.phase, entry.target, (1, 0));
+                }
+                self.send_message(seat, link, flight, at, rec);
+            }
         }
     }
 
@@ -238,12 +244,16 @@ impl<D: Driver> Connections<D> {
         let Machine::Messages(own) = machine else { return false };
         let MessageConn { client, inbox } = &mut **own;
         let inbox = talks.keeps_messages().then_some(inbox);
-        let is_closing = client.is_closing();
+        let (is_closing, established) = (client.is_closing(), *first_byte);
         let mut sink = MessageIntake::new(letters, outcomes, (flights, inbox), first_byte, at);
         sink.is_closing = is_closing;
         let read = client.read(if len == 0 { &[] } else { driver.received(len) }, &mut sink);
-        let MessageIntake { answered, upgraded, closing, .. } = sink;
+        let MessageIntake { answered, upgraded, closing, received, pong, .. } = sink;
         send_out(driver, link, client);
+        let (phase, target) = (entry.phase, entry.target);
+        if received > 0 {
+            rec.messages(phase, target, (0, received));
+        }
         for _ in 0..answered {
             entry.serve();
         }
@@ -251,8 +261,12 @@ impl<D: Driver> Connections<D> {
             self.broke_protocol(seat, failure::message_failure(fault), at, rec);
             return false;
         }
+        if let Some(sent) = pong {
+            self.pong(seat, sent, at, rec);
+        }
         let is_greeting = self.seats[seat as usize].state == ConnState::Greeting;
         if is_greeting && upgraded {
+            rec.greeted(phase, target, at.since(established));
             // Even if the same bytes end it: what waits for the connection must learn of both.
             self.opened(seat, at, rec);
         }
@@ -291,7 +305,9 @@ impl<D: Driver> Connections<D> {
         if !own.client.end(&mut sink) {
             return false;
         }
-        self.seats[seat as usize].serve();
+        let entry = &mut self.seats[seat as usize];
+        rec.messages(entry.phase, entry.target, (0, 1));
+        entry.serve();
         self.end(seat, failure::AFTER_CLOSE, false, at, rec);
         true
     }
@@ -363,16 +379,6 @@ impl ConnIoPool {
             }
         }
     }
-}
-
-/// Prepares for the answer of a gRPC call, which has all messages that no step has read.
-fn begin_call_answer(letters: &mut ExchangeBuffers, flight: QueuedRequest, inbox: &mut Inbox) {
-    letters.begin_message(flight.exchange, flight.manner);
-    inbox.drain(|body| {
-        if flight.manner.keeps_body() {
-            letters.stream_body(flight.exchange, body);
-        }
-    });
 }
 
 /// Sends what the machine has written by itself.

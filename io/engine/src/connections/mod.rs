@@ -11,6 +11,7 @@ mod events;
 mod held;
 mod message_intake;
 mod messages;
+mod pings;
 mod pooled;
 mod receiving;
 mod stamps;
@@ -44,6 +45,7 @@ use crate::slot_allocator::SlotAllocator;
 use crate::sources::{Sources, Tuple};
 use deferred_send::DeferredSend;
 pub(crate) use events::{ConnectionOutcome, HoldEvent};
+use pings::Pings;
 use timer::Timer;
 use upgrades::Upgrades;
 
@@ -95,6 +97,7 @@ pub(crate) struct Connections<D> {
     is_quic: bool,
     /// How connections become ready for messages; `None`: no target carries any.
     upgrades: Option<Upgrades>,
+    pings: Pings,
     /// Slots of connections with streams and bytes to send, which leave at the end of the turn.
     unflushed: Vec<u32>,
 }
@@ -153,6 +156,7 @@ impl<D: Driver> Connections<D> {
             is_quic: plan.http.version == HttpVersion::Http3,
             upgrades,
             unflushed: Vec::new(),
+            pings: Pings::new(&plan),
             lasts: if plan.http.keepalive {
                 plan.http.requests_per_connection.unwrap_or(u64::MAX)
             } else {
@@ -271,6 +275,7 @@ impl<D: Driver> Connections<D> {
             talk.machine = Machine::http1(self.talks.limits());
         }
         self.on_dial_finished(seat);
+        self.start_pings(seat, at);
         if self.on_opened(seat, at, rec) {
             self.free(seat, at, rec);
         }

@@ -18,7 +18,7 @@ use super::{Connections, DeferredSend};
 use crate::conn_slot::{ConnState, LastUse};
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Machine, StreamRequest};
+use crate::machine::{Machine, StreamRequest, ping_time};
 use crate::recorder::Recorder;
 use crate::request_queue::QueuedRequest;
 
@@ -104,7 +104,7 @@ impl<D: Driver> Connections<D> {
         self.flush_later(seat);
     }
 
-    fn flush_later(&mut self, seat: u32) {
+    pub(super) fn flush_later(&mut self, seat: u32) {
         let Some(talk) = &mut self.seats[seat as usize].talk else { return };
         if !std::mem::replace(&mut talk.unflushed, true) {
             self.unflushed.push(seat);
@@ -177,14 +177,18 @@ impl<D: Driver> Connections<D> {
         let entry = &mut self.seats[seat as usize];
         let Some(talk) = &mut entry.talk else { return };
         let Machine::Streams(client) = &mut talk.machine else { return };
-        talk.first_byte = at;
+        let established = talk.first_byte;
+        if entry.state != ConnState::Greeting {
+            talk.first_byte = at;
+        }
         talk.leaving |= is_ending;
         let has_served = entry.past == LastUse::Served;
         let (letters, outcomes) = (&mut self.letters, &mut self.outcomes);
-        let mut sink = StreamSink { letters, outcomes, at, has_served, answered: 0, is_refused: false };
+        let mut sink =
+            StreamSink { letters, outcomes, at, has_served, answered: 0, is_refused: false, pong: None };
         let input = self.driver.received(len);
         let read = client.read(input, &mut sink);
-        let answered = sink.answered;
+        let (answered, pong) = (sink.answered, sink.pong);
         talk.leaving |= sink.is_refused;
         let (is_ready, has_out) = (client.is_ready(), !client.out().is_empty());
         if read.is_err() {
@@ -205,7 +209,15 @@ impl<D: Driver> Connections<D> {
             if !is_ready {
                 return;
             }
+            let entry = &mut self.seats[seat as usize];
+            rec.greeted(entry.phase, entry.target, at.since(established));
+            if let Some(talk) = &mut entry.talk {
+                talk.first_byte = at;
+            }
             self.opened(seat, at, rec);
+        }
+        if let Some(sent) = pong {
+            self.pong(seat, sent, at, rec);
         }
         self.after_streams(seat, at, rec);
     }
@@ -311,6 +323,8 @@ struct StreamSink<'a> {
     answered: u32,
     /// The peer refused a stream, so this connection should get no more.
     is_refused: bool,
+    /// When the ping was sent that was answered last.
+    pong: Option<Nanos>,
 }
 
 impl ClientSink<StreamRequest> for StreamSink<'_> {
@@ -336,6 +350,10 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
         if stream.request.manner.keeps_answer() && !self.letters.is_empty() {
             self.letters.stream_body(stream.request.exchange, bytes);
         }
+    }
+
+    fn pong(&mut self, payload: &[u8]) {
+        self.pong = ping_time(payload).or(self.pong);
     }
 
     #[inline]

@@ -31,6 +31,7 @@ impl<D: Driver> Connections<D> {
             match timer {
                 Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
                 Timer::Waiting(target) => self.expire_waiting(target, at, now),
+                Timer::Ping(seat, generation) => self.expire_ping(seat, generation, now, rec),
             }
         }
         any

@@ -7,4 +7,6 @@ pub(super) enum Timer {
     Seat(u32),
     /// The requests waiting for any connection to this target.
     Waiting(u16),
+    /// The next ping of this slot's connection, which has this generation.
+    Ping(u32, u16),
 }

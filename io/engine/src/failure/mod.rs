@@ -304,7 +304,8 @@ pub(crate) fn opening_refused(protocol: UrlProtocol, status: u16) -> Failure {
         }
         _ => format!("the server answered the WebSocket upgrade with status {status}"),
     };
-    Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(ErrorClass::Status) }
+    let class = if matches!(status, 401 | 403) { ErrorClass::Login } else { ErrorClass::Status };
+    Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(class) }
 }
 
 /// Returns the failure for a server that closed a WebSocket.

@@ -1,6 +1,7 @@
 //! [`Recorder`]: fills the interval of one load thread and seals it.
 
 mod journeys;
+mod protocols;
 mod slowest;
 
 use wavetank_driver::{Alpn, HandshakeInfo, thread_cpu_ns};
@@ -246,22 +247,6 @@ impl Recorder {
     /// Records a connect that took `ns`.
     pub(crate) fn connected(&mut self, phase: u16, target: u16, ns: u64) {
         self.target(phase, target).connect.record(ns);
-    }
-
-    /// Records a TLS handshake that was completed in `ns`.
-    pub(crate) fn secured(&mut self, phase: u16, target: u16, ns: u64, secured: Option<&HandshakeInfo>) {
-        let index = self.target_index(phase, target);
-        let series = &mut self.now.targets[index];
-        series.tls.record(ns);
-        let Some(secured) = secured else { return };
-        let known = self.agreed.take().filter(|(last, _)| last == secured);
-        let (_, agreed) = self.agreed.insert(known.unwrap_or_else(|| (*secured, agreed(secured))));
-        series.handshakes.add(agreed, 1);
-    }
-
-    /// Counts a failed TLS handshake.
-    pub(crate) fn handshake_failed(&mut self, phase: u16, target: u16) {
-        self.target(phase, target).handshakes.failed += 1;
     }
 
     /// Counts a successful opening: the connection can carry a request.

@@ -12,7 +12,9 @@ pub(super) fn too_few(condition: &Condition, plan: &Plan, forecast: &Forecast) -
     let Subject::Percentile(percentile, part, step) = &condition.subject else { return None };
     let needs = (UNCERTAIN_BELOW as f64 / (1.0 - percentile / 100.0)).round();
     let (sends, what) = match part {
-        LatencyPart::Connect | LatencyPart::Tls => (opened(condition, plan, forecast), "opens"),
+        LatencyPart::Connect | LatencyPart::Tls | LatencyPart::Hello => {
+            (opened(condition, plan, forecast), "opens")
+        }
         _ => (requests(condition, step.as_deref(), plan, forecast), "sends"),
     };
     let likely = sends.mean.or(sends.most)?;

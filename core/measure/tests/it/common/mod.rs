@@ -41,6 +41,7 @@ pub(crate) fn plan(seconds: i64) -> Plan {
             proxy: None,
             proxy_protocol: None,
             dns: None,
+            ping: None,
         },
         tls: None,
         sources: wavetank_plan::SourcesPlan::default(),

@@ -2,13 +2,14 @@
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 pub(crate) mod hosts;
+mod http_plan;
 mod journeys;
 
 use std::path::PathBuf;
 
 use wavetank_measure::{
-    Bytes, ConnCounts, ErrorClass, HandshakeParams, Handshakes, Histogram, Interval, PhaseSeries,
-    RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, WireCounters,
+    Bytes, ConnCounts, ErrorClass, HandshakeParams, Handshakes, Histogram, Interval, MessageCounters,
+    PhaseSeries, RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, WireCounters,
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
@@ -89,6 +90,10 @@ impl Random {
                     complete: (0..self.below(3)).map(|n| (agreed(n > 0), self.magnitude(40))).collect(),
                     failed: self.magnitude(40),
                 },
+                hello: self.histogram(),
+                ping: self.histogram(),
+                pings_sent: self.magnitude(40),
+                messages: MessageCounters { sent: self.magnitude(40), received: self.magnitude(40) },
             }],
             conns: self.conns(),
             bytes: Bytes { sent: self.magnitude(50), received: self.magnitude(50) },
@@ -244,7 +249,7 @@ pub(crate) fn plan() -> Plan {
                 "[::1]:8080".parse().expect("a good address"),
             ],
         }],
-        http: http(),
+        http: http_plan::http(),
         tls: Some(tls()),
         sources: SourcesPlan {
             ranges: vec![SourceRange {
@@ -274,35 +279,6 @@ pub(crate) fn plan() -> Plan {
         tags: [("host", "a: b"), ("empty", ""), ("number", "007")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
-    }
-}
-
-fn http() -> HttpPlan {
-    HttpPlan {
-        version: HttpVersion::Http11,
-        timeout: Nanos::from_secs(60),
-        connect_timeout: Nanos::from_millis(1_500),
-        keepalive: true,
-        requests_per_connection: Some(100),
-        close: Close::Rst,
-        pipeline: 4,
-        expect: StatusSet(vec![(200, 399), (404, 404)]),
-        cookies: true,
-        body_max: Some(1 << 20),
-        websocket: WebSocketPlan {
-            subprotocol: Some("chat.v2".to_owned()),
-            deflate: true,
-            headers: vec![("X-Room".to_owned(), "5".to_owned())],
-            secret_headers: Vec::new(),
-        },
-        proxy: None,
-        proxy_protocol: None,
-        dns: Some(DnsRefreshPlan {
-            when: DnsPolicy::Every(Nanos::from_secs(30)),
-            ip: Some(IpFamily::V4),
-            ways: vec![RefreshedName { names: vec![("localhost".to_owned(), 8080)], first_only: true }],
-            unreached: Vec::new(),
-        }),
     }
 }
 

@@ -47,7 +47,7 @@ impl<T> Core<T> {
         }
         match header.kind {
             kind::SETTINGS => self.take_settings(header, payload),
-            kind::PING => self.take_ping(header, payload),
+            kind::PING => self.take_ping(header, payload, sink),
             kind::WINDOW_UPDATE => self.take_window_update(header, payload, sink),
             kind::RST_STREAM => self.take_reset(header, payload, sink),
             kind::GOAWAY => self.take_goaway(header, payload, sink),
@@ -80,7 +80,12 @@ impl<T> Core<T> {
         Ok(())
     }
 
-    fn take_ping(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Fault> {
+    fn take_ping(
+        &mut self,
+        header: FrameHeader,
+        payload: &[u8],
+        sink: &mut impl ClientSink<T>,
+    ) -> Result<(), Fault> {
         if header.stream != 0 {
             return Err(Fault::WrongStream);
         }
@@ -89,6 +94,11 @@ impl<T> Core<T> {
         }
         if !header.has(flag::ACK) {
             frame::push_ping_ack(&mut self.out, payload);
+        } else if self.pings > 0 {
+            // An answer is no flood.
+            self.pings -= 1;
+            self.idle_frames -= 1;
+            sink.pong(payload);
         }
         Ok(())
     }

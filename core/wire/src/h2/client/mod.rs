@@ -52,6 +52,11 @@ pub trait ClientSink<T> {
         let _ = (tag, bytes);
     }
 
+    /// A ping with this content was answered.
+    fn pong(&mut self, payload: &[u8]) {
+        let _ = payload;
+    }
+
     /// The response is complete. Its status is that of gRPC if the request was a call.
     fn answered(&mut self, tag: T, end: ResponseEnd);
 
@@ -119,6 +124,8 @@ struct Core<T> {
     parting: Option<ErrorCode>,
     /// Frames since the last progress of a request.
     idle_frames: u32,
+    /// Pings that were not answered yet.
+    pings: u32,
 }
 
 impl<T> Core<T> {
@@ -179,6 +186,7 @@ impl<T> Client<T> {
                 scratch: Vec::new(),
                 parting: None,
                 idle_frames: 0,
+                pings: 0,
             },
         }
     }
@@ -187,6 +195,12 @@ impl<T> Client<T> {
     #[inline]
     pub const fn out(&mut self) -> &mut Vec<u8> {
         &mut self.core.out
+    }
+
+    /// Sends a ping with this content.
+    pub fn ping(&mut self, payload: &[u8; 8]) {
+        self.core.pings = self.core.pings.saturating_add(1);
+        frame::push_ping(&mut self.core.out, *payload);
     }
 
     /// Whether the server's settings have arrived, which it sends first.

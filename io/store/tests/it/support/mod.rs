@@ -30,6 +30,7 @@ fn http() -> HttpPlan {
         proxy: None,
         proxy_protocol: None,
         dns: None,
+        ping: None,
         websocket: wavetank_plan::WebSocketPlan::default(),
     }
 }
