@@ -1,5 +1,7 @@
 //! [`Client`]: the client's side of an HTTP/2 connection.
 
+#[cfg(test)]
+mod bad_input;
 mod frames;
 mod grpc;
 #[cfg(test)]
