@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn_proto::{ClientConfig, ServerConfig, TransportConfig, VarInt};
-use wavetank_driver::{TlsClient, TlsServer};
+use wavetank_driver::{QuicSessions, TlsClient, TlsServer};
 
 /// The window for all streams and for each one. A client that lets the server wait for its window
 /// updates measures itself.
@@ -36,14 +36,15 @@ fn transport(requests_max: u32, keep_alive: Option<Duration>) -> Arc<TransportCo
     Arc::new(transport)
 }
 
-/// Returns the configurations of a client's profiles. `None`: one has no cipher that QUIC needs.
-pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<ClientConfig>> {
+/// Returns the configurations of a client's profiles, with their sessions. `None`: one has no
+/// cipher that QUIC needs.
+pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<(ClientConfig, QuicSessions)>> {
     let transport = transport(0, Some(KEEP_ALIVE));
-    let configs = tls.quic_configs().into_iter().map(|config| {
+    let configs = tls.quic_configs().into_iter().map(|(config, sessions)| {
         let crypto = QuicClientConfig::try_from(config).ok()?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::clone(&transport));
-        Some(config)
+        Some((config, sessions))
     });
     configs.collect()
 }

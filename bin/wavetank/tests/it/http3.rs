@@ -115,10 +115,10 @@ fn aioquic_answers() {
     if python.clone().args(["-c", "import aioquic"]).run().exit != Some(0) {
         return skip(name, "python3 has no aioquic");
     }
-    for engine in ENGINES {
+    for (engine, mode) in [(ENGINES[0], "plain"), (ENGINES[1], "retry")] {
         let place = TestDir::new();
         let (script, ready) = (place.write("server.py", AIOQUIC), place.path().join("port"));
-        let server = python.clone().args([script.as_str(), &ready.display().to_string()]).start();
+        let server = python.clone().args([script.as_str(), &ready.display().to_string(), mode]).start();
         let port = poll_until(Duration::from_mins(1), || {
             std::fs::read_to_string(&ready).ok().filter(|port| port.ends_with('\n'))
         });
@@ -224,7 +224,6 @@ fn conflicts_are_explained() {
     check(&["https://127.0.0.1:1", "--http", "3", "--proxy-protocol", "v1"], "not supported over QUIC");
     check(&["https://127.0.0.1:1", "--http", "3", "--pipeline", "2"], "exclude each other");
     check(&["https://127.0.0.1:1", "--http", "3", "--alpn", "h2"], "offered alone");
-    check(&["https://127.0.0.1:1", "--http", "3", "--tls-resume", "user"], "not resumed");
     check(&["https://unix:/run/x.sock:/", "--http", "3"], "Unix sockets");
     check(&["wss://127.0.0.1:1", "--http", "3"], "HTTP/1.1");
     let serve = Program::new(PROGRAM).args(["serve", "--http3", "0"]).run();
@@ -250,4 +249,111 @@ fn held_connections_outlive_the_idle_timeout() {
     outcome.expect_exit(0);
     let result = outcome.result();
     assert_eq!((result.count("connections.opened"), result.count("connections.lost")), (3, 0), "{result}");
+}
+
+/// Each user's first handshake is a full one, and all later ones resume a session.
+#[test]
+fn sessions_are_resumed() {
+    for engine in ENGINES {
+        let serve = serve(&[]);
+        let url = format!("https://{}/", serve.http3_address());
+        for (words, resumed) in [("never", 0), ("user", 18)] {
+            let words = format!("-c 2 -n 20 --no-keepalive --tls-resume {words} --engine {engine}");
+            let outcome = load(&url, &words);
+            outcome.expect_exit(0);
+            let result = outcome.result();
+            let counts = ["tls.handshakes", "tls.resumed", "requests.done"].map(|name| result.count(name));
+            assert_eq!(counts, [20, resumed, 20], "{words}: {outcome}");
+        }
+    }
+}
+
+/// What a server makes of a datagram.
+type DatagramReply = fn(&[u8]) -> Vec<u8>;
+
+/// A UDP server that answers each datagram with what `reply` makes of it, until it is dropped.
+struct Datagrams {
+    address: std::net::SocketAddr,
+    stops: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Datagrams {
+    fn start(reply: DatagramReply) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        let address = socket.local_addr().expect("it is bound");
+        let stops = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stopped = std::sync::Arc::clone(&stops);
+        let thread = std::thread::spawn(move || {
+            let mut buffer = [0; 2_048];
+            while let Ok((len, peer)) = socket.recv_from(&mut buffer)
+                && !stopped.load(std::sync::atomic::Ordering::Relaxed)
+            {
+                let _ = socket.send_to(&reply(&buffer[..len]), peer);
+            }
+        });
+        Self { address, stops, thread: Some(thread) }
+    }
+}
+
+impl Drop for Datagrams {
+    fn drop(&mut self) {
+        self.stops.store(true, std::sync::atomic::Ordering::Relaxed);
+        let waker = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+        let _ = waker.send_to(b"", self.address);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the server ends");
+        }
+    }
+}
+
+/// The connection ids of a packet with a long header (RFC 8999 §5.1).
+fn connection_ids(packet: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = packet.get(5..)?;
+    let (to, rest) = rest.get(1..)?.split_at_checked(usize::from(rest[0]))?;
+    let (from, _) = rest.get(1..)?.split_at_checked(usize::from(*rest.first()?))?;
+    Some((to, from))
+}
+
+/// A server of another version, and servers that answer with anything but QUIC.
+#[test]
+fn answers_that_are_no_quic_of_ours() {
+    let other_version = |packet: &[u8]| {
+        let Some((to, from)) = connection_ids(packet) else { return Vec::new() };
+        // A Version Negotiation packet (RFC 9000 §17.2.1).
+        let mut answer = vec![0xc0, 0, 0, 0, 0, from.len() as u8];
+        answer.extend_from_slice(from);
+        answer.push(to.len() as u8);
+        answer.extend_from_slice(to);
+        answer.extend_from_slice(&[0xfa, 0xfa, 0xfa, 0xfa]);
+        answer
+    };
+    // A Retry packet with a wrong integrity tag is discarded (RFC 9001 §5.8), as are packets that
+    // are not authentic, and those that are too short.
+    let bad_retry = |packet: &[u8]| {
+        let Some((to, from)) = connection_ids(packet) else { return Vec::new() };
+        let mut answer = vec![0xf0, 0, 0, 0, 1, from.len() as u8];
+        answer.extend_from_slice(from);
+        answer.push(to.len() as u8);
+        answer.extend_from_slice(to);
+        answer.extend_from_slice(&[7; 40]);
+        answer
+    };
+    let cases: [(DatagramReply, &str); 5] = [
+        (other_version, "tls"),
+        (bad_retry, "connect_timeout"),
+        (|packet| packet.to_vec(), "connect_timeout"),
+        (|_| b"HTTP/1.1 200 OK\r\n\r\n".to_vec(), "connect_timeout"),
+        (|_| Vec::new(), "connect_timeout"),
+    ];
+    for (reply, class) in cases {
+        let server = Datagrams::start(reply);
+        for engine in ENGINES {
+            let words = format!("-c 2 -n 2 --connect-timeout 200ms --timeout 1s --engine {engine}");
+            let outcome = load(&format!("https://{}/", server.address), &words);
+            let result = outcome.result();
+            result.conserved();
+            assert_eq!(result.count(&format!("errors.{class}")), 2, "{class}: {outcome}");
+        }
+    }
 }

@@ -85,7 +85,9 @@ async def main(ready):
     configuration = QuicConfiguration(alpn_protocols=H3_ALPN, is_client=False)
     with tempfile.TemporaryDirectory() as folder:
         configuration.load_cert_chain(*certificate(folder))
-    server = await serve("127.0.0.1", 0, configuration=configuration, create_protocol=Server)
+    # With `retry`, each client must prove its address first (RFC 9000 §8.1.2).
+    retry = "retry" in sys.argv
+    server = await serve("127.0.0.1", 0, configuration=configuration, create_protocol=Server, retry=retry)
     port = server._transport.get_extra_info("sockname")[1]
     with open(ready, "w") as file:
         file.write(f"{port}\n")

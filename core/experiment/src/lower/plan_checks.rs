@@ -2,7 +2,7 @@
 
 use wavetank_plan::constants::SERIES_MAX;
 use wavetank_plan::{
-    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, TlsResume, TlsVersions,
+    ConnectionOwner, HttpVersion, Load, MessageAction, Plan, ReadExtent, Reply, Step, TlsVersions,
     UrlProtocol,
 };
 use wavetank_units::quantity::format_grouped;
@@ -164,9 +164,6 @@ fn check_quic(plan: &Plan) -> Result<(), UserError> {
     for tls in common.chain(own) {
         if tls.versions == TlsVersions::Tls12 {
             return conflict("QUIC uses TLS 1.3, and the TLS version is 1.2", "leave the TLS version out");
-        }
-        if tls.resume != TlsResume::Never {
-            return conflict("sessions of QUIC are not resumed", "leave the resumption out");
         }
     }
     Ok(())

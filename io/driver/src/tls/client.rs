@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, UnbufferedClientConnection, WebPkiServerVerifier};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::SingleCertAndKey;
@@ -13,8 +14,8 @@ use super::crypto_config::CryptoConfig;
 use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
 use super::rng_warmup::seed;
-use super::sessions::SessionCache;
-use super::verify::{self, CachingVerifier, NoVerifier};
+use super::sessions::{QuicSessions, SessionCache};
+use super::verify::{self, CachingVerifier, CountingVerifier, NoVerifier};
 use crate::driver::DialTls;
 
 /// The client side of TLS with the targets of a run: made once, shared by all threads.
@@ -76,14 +77,20 @@ impl TlsClient {
         Ok(Self { ways, names: all })
     }
 
-    /// Returns the configurations for QUIC, which has TLS inside, by profile. Sessions are not
-    /// resumed. Call it on the thread that uses them, before any measured time runs.
-    pub fn quic_configs(&self) -> Vec<Arc<ClientConfig>> {
+    /// Returns the configurations for QUIC, which has TLS inside, and the sessions of each, by
+    /// profile. Call it on the thread that uses them, before any measured time runs.
+    pub fn quic_configs(&self) -> Vec<(Arc<ClientConfig>, QuicSessions)> {
         let configs = self.ways.iter().map(|way| {
             seed(way.config.crypto_provider());
+            let sessions = Arc::new(SessionCache::new(way.resume));
             let mut config = way.config.clone();
-            way.set_verifier(&mut config);
-            Arc::new(config)
+            if way.resume != TlsResume::Never {
+                config.resumption = Resumption::store(Arc::clone(&sessions) as _);
+            }
+            let inner = way.verifier();
+            let verifier = CountingVerifier { inner, sessions: Arc::clone(&sessions) };
+            config.dangerous().set_certificate_verifier(Arc::new(verifier));
+            (Arc::new(config), QuicSessions::new(sessions, self.names.len()))
         });
         configs.collect()
     }
@@ -131,11 +138,11 @@ impl TlsProfile {
         Ok(Self { config, judge, named, resume: plan.resume })
     }
 
-    /// Gives the configuration of a thread its verifier of certificates.
-    fn set_verifier(&self, config: &mut ClientConfig) {
-        if let Some(judge) = &self.judge {
-            let judge = Arc::new(CachingVerifier::new(Arc::clone(judge), Arc::clone(&self.named)));
-            config.dangerous().set_certificate_verifier(judge);
+    /// Returns the verifier of certificates for a thread.
+    fn verifier(&self) -> Arc<dyn ServerCertVerifier> {
+        match &self.judge {
+            Some(judge) => Arc::new(CachingVerifier::new(Arc::clone(judge), Arc::clone(&self.named))),
+            None => Arc::new(NoVerifier(Arc::clone(self.config.crypto_provider()))),
         }
     }
 }
@@ -174,7 +181,7 @@ impl ThreadTlsClient {
             if way.resume != TlsResume::Never {
                 config.resumption = Resumption::store(Arc::clone(&sessions) as _);
             }
-            way.set_verifier(&mut config);
+            config.dangerous().set_certificate_verifier(way.verifier());
             (Arc::new(config), sessions)
         });
         Self { own: own.collect(), shared }

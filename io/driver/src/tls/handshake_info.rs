@@ -22,8 +22,8 @@ pub struct HandshakeInfo {
 
 impl HandshakeInfo {
     /// Returns what is known of a handshake of QUIC, which has TLS 1.3 inside.
-    pub fn of_quic(alpn: Option<&[u8]>) -> Self {
-        Self { version: "TLSv1.3", cipher: "?", group: None, resumed: false, alpn: alpn.map(Alpn::new) }
+    pub fn of_quic(alpn: Option<&[u8]>, resumed: bool) -> Self {
+        Self { version: "TLSv1.3", cipher: "", group: None, resumed, alpn: alpn.map(Alpn::new) }
     }
 
     pub(super) fn from_state(state: &CommonState) -> Self {

@@ -42,6 +42,7 @@ pub use client::TlsClient;
 pub use handshake_info::{Alpn, HandshakeInfo};
 pub use problem::TlsProblem;
 pub use server::TlsServer;
+pub use sessions::QuicSessions;
 
 use crate::driver::{
     ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,

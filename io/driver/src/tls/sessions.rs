@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
@@ -25,6 +25,8 @@ const CACHES_MAX: usize = 1 << 20;
 pub(super) struct SessionCache {
     resume: TlsResume,
     current: AtomicU64,
+    /// The number of certificates that servers have shown.
+    shown: AtomicU64,
     /// Never contended: only one thread uses it.
     caches: Mutex<HashMap<u64, Cache>>,
 }
@@ -40,7 +42,7 @@ struct Cache {
 impl SessionCache {
     /// Returns an empty cache for one thread.
     pub(super) fn new(resume: TlsResume) -> Self {
-        Self { resume, current: AtomicU64::new(0), caches: Mutex::default() }
+        Self { resume, current: AtomicU64::new(0), shown: AtomicU64::new(0), caches: Mutex::default() }
     }
 
     /// Selects the connection of the library calls that follow.
@@ -48,6 +50,11 @@ impl SessionCache {
     pub(super) fn select_connection(&self, dial: DialTls) {
         let session = if self.resume == TlsResume::User { dial.session } else { 0 };
         self.current.store(u64::from(dial.name) << 32 | u64::from(session), Ordering::Relaxed);
+    }
+
+    /// Counts a certificate that a server has shown.
+    pub(super) fn count_certificate(&self) {
+        self.shown.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Drops the sessions of this user with each of the first `names` servers.
@@ -78,6 +85,40 @@ impl SessionCache {
         if caches.len() < CACHES_MAX || caches.contains_key(&key) {
             with(caches.entry(key).or_default());
         }
+    }
+}
+
+/// The sessions that connections of QUIC of one thread may resume.
+#[derive(Clone, Debug)]
+pub struct QuicSessions {
+    cache: Arc<SessionCache>,
+    names: usize,
+}
+
+impl QuicSessions {
+    pub(super) const fn new(cache: Arc<SessionCache>, names: usize) -> Self {
+        Self { cache, names }
+    }
+
+    /// Selects the sessions of this connection for the calls of the library that follow.
+    pub fn select(&self, dial: DialTls) {
+        self.cache.select_connection(dial);
+    }
+
+    /// Whether the selected connection can ask for a session to be resumed.
+    pub fn has_ticket(&self) -> bool {
+        self.cache.read(|cache| (!cache.tickets.is_empty()).then_some(())).is_some()
+    }
+
+    /// The number of certificates that servers have shown so far. A handshake that resumes a
+    /// session shows none.
+    pub fn certificates_shown(&self) -> u64 {
+        self.cache.shown.load(Ordering::Relaxed)
+    }
+
+    /// Drops the sessions of this user number.
+    pub fn forget(&self, session: u32) {
+        self.cache.forget(session, self.names);
     }
 }
 

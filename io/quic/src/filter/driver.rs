@@ -114,6 +114,9 @@ impl<D: Driver> Driver for Quic<D> {
 
     fn forget(&mut self, session: u32) {
         self.inner.forget(session);
+        for (_, sessions) in self.client.iter().flat_map(|client| &client.configs) {
+            sessions.forget(session);
+        }
     }
 
     fn send_now(&mut self) {
@@ -168,7 +171,10 @@ impl<D: Driver> Driver for Quic<D> {
 
     fn secured(&self, conn: ConnId) -> Option<HandshakeInfo> {
         let Some(entry) = self.peek(conn) else { return self.inner.secured(conn) };
-        entry.quic.is_connected.then(|| HandshakeInfo::of_quic(entry.quic.protocol().as_deref()))
+        entry
+            .quic
+            .is_connected
+            .then(|| HandshakeInfo::of_quic(entry.quic.protocol().as_deref(), entry.resumes))
     }
 
     fn peer_certificates(&self, conn: ConnId) -> Vec<Vec<u8>> {

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use bytes::BytesMut;
 use quinn_proto::{ClientConfig, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent};
-use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, Errno, Event, SendStatus, TlsClient};
+use wavetank_driver::{
+    CloseReason, ConnId, Dial, DialTls, Driver, Errno, Event, QuicSessions, SendStatus, TlsClient,
+};
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records;
@@ -42,7 +44,7 @@ pub struct Quic<D> {
 /// The client side of a thread.
 struct Client {
     tls: Arc<TlsClient>,
-    configs: Vec<ClientConfig>,
+    configs: Vec<(ClientConfig, QuicSessions)>,
     endpoint: Endpoint,
 }
 
@@ -50,6 +52,11 @@ struct Client {
 struct Dialed {
     quic: QuicConnection,
     peer: SocketAddr,
+    tls: DialTls,
+    /// The sessions that it may resume.
+    sessions: QuicSessions,
+    /// It asked for a session to be resumed, and the server has shown no certificate instead.
+    resumes: bool,
 }
 
 impl<D: Driver> Quic<D> {
@@ -94,7 +101,9 @@ impl<D: Driver> Quic<D> {
         let client = self.client.as_mut().ok_or(Errno(libc::EPROTONOSUPPORT))?;
         let (name, profile) = client.tls.quic_server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
         let id = self.inner.connect(&Dial { tls: None, datagrams: true, ..*dial })?;
-        let config = client.configs[profile].clone();
+        let (config, sessions) = client.configs[profile].clone();
+        sessions.select(tls);
+        let resumes = sessions.has_ticket();
         let Ok((handle, connection)) = client.endpoint.connect(now, config, dial.to, &name) else {
             self.inner.close(id, Close::Rst);
             return Err(Errno(libc::EINVAL));
@@ -104,7 +113,7 @@ impl<D: Driver> Quic<D> {
             self.conns.resize_with(slot + 1, || None);
         }
         let quic = QuicConnection::new(id, handle, connection);
-        self.conns[slot] = Some(Box::new(Dialed { quic, peer: dial.to }));
+        self.conns[slot] = Some(Box::new(Dialed { quic, peer: dial.to, tls, sessions, resumes }));
         Ok(id)
     }
 
@@ -153,7 +162,10 @@ impl<D: Driver> Quic<D> {
                 // A datagram with the id of another connection does not belong to this socket.
                 let entry = self.get(conn).filter(|entry| entry.quic.handle == handle);
                 if let Some(entry) = entry {
+                    entry.sessions.select(entry.tls);
+                    let shown = entry.sessions.certificates_shown();
                     entry.quic.connection.handle_event(event);
+                    entry.resumes &= shown == entry.sessions.certificates_shown();
                 }
             }
             Some(DatagramEvent::Response(transmit)) => {
