@@ -32,6 +32,14 @@ pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
             );
             UserError::usage("value_missing", format!("{name} needs a value"), hint)
         }
+        ErrorKind::TooManyValues if !argument.starts_with('-') => {
+            let message = format!("unexpected argument `{}`", text(error, ContextKind::InvalidValue));
+            let hint = match command_of(error).as_str() {
+                "set" => "wavetank set rate=2k/s, or wavetank set RUN users=40".to_owned(),
+                command => format!("see wavetank {command} --help"),
+            };
+            UserError::usage("word_surplus", message, hint)
+        }
         ErrorKind::TooManyValues => {
             let name = name_of(&argument);
             let value = text(error, ContextKind::InvalidValue);
@@ -278,9 +286,8 @@ fn missing(argument: &str, command: &str) -> UserError {
             let hint = "wavetank lab run LAB EXPERIMENT: an experiment file, or a URL in the lab";
             UserError::usage("no_url", "there is nothing to run in the lab", hint)
         }
-        _ if command == "set" => {
-            UserError::usage("value_missing", "no load is given", "wavetank set rate=2k/s, or users=40")
-        }
+        _ if command == "net" => no_host_to_measure(),
+        _ if command == "set" => no_load_to_set(),
         "<TEXT>" => UserError::usage("value_missing", "no text is given", "wavetank event 'deploy 4711'"),
         _ if command == "search" => {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
@@ -291,6 +298,14 @@ fn missing(argument: &str, command: &str) -> UserError {
             UserError::usage("no_url", "no URL is given", hint)
         }
     }
+}
+
+fn no_load_to_set() -> UserError {
+    UserError::usage("value_missing", "no load is given", "wavetank set rate=2k/s, or users=40")
+}
+
+fn no_host_to_measure() -> UserError {
+    UserError::usage("no_host", "no host is named", "wavetank net HOST, with wavetank net serve on that host")
 }
 
 /// Returns the command that was called.

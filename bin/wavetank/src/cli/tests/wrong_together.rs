@@ -46,6 +46,14 @@ fn options_of_agents_need_agents() {
 }
 
 #[test]
+fn arguments_of_commands_have_hints_of_their_own() {
+    check(&[
+        ("set latest rate 5", "word_surplus", Usage, "`5`", "wavetank set rate=2k/s"),
+        ("net", "no_host", Usage, "no host", "wavetank net serve"),
+    ]);
+}
+
+#[test]
 fn what_is_not_supported_is_said_plainly() {
     check(&[
         ("redis://localhost:6379", "bad_scheme", Usage, "not supported", "http, https, grpc"),
