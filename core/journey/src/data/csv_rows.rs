@@ -18,7 +18,8 @@ pub(super) fn read(
     remarks: &mut Vec<DataNote>,
 ) -> Result<Table, UserError> {
     let name = source.name;
-    let separator = separator(source)?;
+    let own = own_separator(text).filter(|_| source.separator.is_none());
+    let separator = separator(source.separator.or(own), name)?;
     check_quotes(name, text, separator)?;
     let mut reader = ReaderBuilder::new()
         .delimiter(separator)
@@ -36,6 +37,11 @@ pub(super) fn read(
         })
     };
     let mut more = next(&mut record)?;
+    if own.is_some() {
+        let message = format!("{name} names its separator in the first line");
+        remarks.push(DataNote::new("separator", message, ""));
+        more = next(&mut record)?;
+    }
     let mut builder = if let Some(columns) = source.columns {
         let builder = TableBuilder::new(name, columns)?;
         if more && record.iter().eq(columns.iter().copied()) {
@@ -67,11 +73,19 @@ pub(super) fn read(
     builder.finish()
 }
 
-fn separator(source: &RowsConfig<'_>) -> Result<u8, UserError> {
-    let given = source.separator.unwrap_or(',');
+/// Returns the separator that the first line names, as spreadsheets write it: `sep=;`.
+fn own_separator(text: &str) -> Option<char> {
+    let first = text.lines().next()?;
+    let named = first.strip_prefix("sep=").or_else(|| first.strip_prefix("SEP="))?;
+    let mut letters = named.chars();
+    letters.next().filter(|_| letters.next().is_none())
+}
+
+fn separator(given: Option<char>, name: &str) -> Result<u8, UserError> {
+    let given = given.unwrap_or(',');
     let allowed = given.is_ascii() && !matches!(given, '"' | '\n' | '\r' | '\0');
     allowed.then_some(given as u8).ok_or_else(|| {
-        let message = format!("`{}` cannot separate the values of {}", given.escape_default(), source.name);
+        let message = format!("`{}` cannot separate the values of {}", given.escape_default(), name);
         UserError::usage("data_separator", message, "use `,` `;` `|` or a tab (`\"\\t\"`)")
     })
 }

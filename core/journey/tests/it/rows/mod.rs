@@ -37,6 +37,7 @@ fn csv_is_read_with_its_quotes_and_line_ends() {
     check(csv(), b"user,password\nanna,x\nbert,\n", table, &[]);
     check(csv(), b"user, password\r\nanna,x\r\n\r\nbert,", table, &[]);
     check(csv(), b"a\n\" x,\"\"y\"\"\nz\"\n", &[&["a"], &[" x,\"y\"\nz"]], &[]);
+    check(csv(), b"sep=;\r\nuser;password\r\nanna;x\r\nbert;", table, &["separator"]);
     let named = RowsConfig { columns: Some(&["user", "password"]), ..csv() };
     check(named, b"anna,x\nbert,", table, &[]);
     check(named, b"user,password\nanna,x\nbert,", table, &["header_repeated"]);
@@ -104,6 +105,7 @@ fn encodings_and_marks_are_understood() {
     check_refused(with("utf-16"), b"abc", "data_encoding", "is not UTF-16LE", "encoding");
     check_refused(csv(), b"\x1f\x8b\x08\0abc", "data_encoding", "is a gzip file", "gunzip");
     check_refused(csv(), b"PK\x03\x04abc", "data_encoding", "spreadsheet", "as CSV");
+    check_refused(csv(), b"sep=;\na;b\n1\n", "data_row", "line 3", "contains `;`");
     check_refused(csv(), b"a;b\n1,5;2\n", "data_row", "2 values for 1 column", "separator: \";\"");
     check_refused(with("ebcdic"), b"a\nb", "data_encoding", "`ebcdic`", "windows-1252");
     check_refused(with("utf-16"), "\u{feff}a\nb".as_bytes(), "data_encoding", "mark of UTF-8", "leave");
