@@ -50,6 +50,8 @@ enum Stage {
     /// After a trailer, which may continue in the next line (RFC 9112 §5.2).
     NextTrailer,
     TrailerName,
+    /// White space after a name: before the colon, or within a line that is no field.
+    TrailerNameBlank,
     TrailerValue,
     TrailerLf,
     EndLf,
@@ -137,6 +139,7 @@ impl Body {
                 Stage::TrailerStart
                 | Stage::NextTrailer
                 | Stage::TrailerName
+                | Stage::TrailerNameBlank
                 | Stage::TrailerValue
                 | Stage::TrailerLf
                 | Stage::EndLf => {
@@ -288,13 +291,16 @@ impl Body {
                 Ok(Stage::TrailerName)
             }
             (Stage::TrailerName, b':') => Ok(Stage::TrailerValue),
-            (Stage::TrailerName, b' ' | b'\t') => Err(Reason::SpaceBeforeColon),
-            (Stage::TrailerName, b'\r' | b'\n') => Err(Reason::MissingColon),
+            (Stage::TrailerName | Stage::TrailerNameBlank, b' ' | b'\t') => Ok(Stage::TrailerNameBlank),
+            (Stage::TrailerNameBlank, b':') => Err(Reason::SpaceBeforeColon),
+            (Stage::TrailerName | Stage::TrailerNameBlank, b'\r' | b'\n') => Err(Reason::MissingColon),
             (Stage::TrailerValue, b'\r') => Ok(Stage::TrailerLf),
             (Stage::TrailerValue | Stage::TrailerLf, b'\n') => Ok(Stage::NextTrailer),
             (Stage::TrailerValue, _) if is_text(byte) => Ok(Stage::TrailerValue),
             (Stage::TrailerLf | Stage::EndLf, _) => Err(Reason::BareCr),
-            (Stage::TrailerStart | Stage::NextTrailer | Stage::TrailerName, _) => Err(Reason::BadFieldName),
+            (Stage::TrailerStart | Stage::NextTrailer | Stage::TrailerName | Stage::TrailerNameBlank, _) => {
+                Err(Reason::BadFieldName)
+            }
             _ => Err(Reason::ControlByte),
         }
     }
