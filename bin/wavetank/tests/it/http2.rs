@@ -153,6 +153,18 @@ fn bad_frames_end_the_connection() {
     check_bad(|_| frame(5, 4, 1, &[0, 0, 0, 2, 0x82]), "protocol", false);
     check_bad(|_| vec![0xff; 9], "protocol", false);
     check_bad(|_| frame(6, 0, 0, b"12345678").repeat(10_001), "protocol", false);
+    // A flood of settings, one of empty data, and a header block that never ends.
+    check_bad(|_| frame(4, 0, 0, &[]).repeat(10_001), "protocol", false);
+    check_bad(
+        |stream| [frame(HEADERS, 4, stream, &[0x88]), frame(0, 0, stream, b"").repeat(10_001)].concat(),
+        "protocol",
+        false,
+    );
+    check_bad(
+        |stream| [frame(HEADERS, 0, stream, &[0x88]), frame(9, 0, stream, b"").repeat(40)].concat(),
+        "protocol",
+        false,
+    );
 }
 
 /// A connection that ends inside a response fails that request; the others go on elsewhere.
