@@ -19,7 +19,7 @@ const SERVERS_MAX: usize = 4;
 
 /// Returns all such causes but [`maxconn`] and [`no_servers`].
 pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
-    let found = [rejected(hosts), session_rate(hosts), queue(hosts), timeout(hosts)];
+    let found = [slow_clients(hosts), rejected(hosts), session_rate(hosts), queue(hosts), timeout(hosts)];
     found.into_iter().flatten().collect()
 }
 
@@ -123,6 +123,32 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
                     .to_owned(),
         },
         covers: &["slow_server", "accept_queue_full"],
+    })
+}
+
+/// A host waited for requests of clients, and gave up: status 408.
+fn slow_clients(hosts: &Hosts<'_>) -> Option<Cause> {
+    let given_up = hosts.status(408);
+    let host = hosts.fronts().next().or_else(|| hosts.only_balancer())?;
+    (given_up >= FAILED_MIN).then(|| Cause {
+        rank: Rank::Counter,
+        finding: Finding {
+            fix: fixes::of("client_timeout", hosts, &host),
+            code: "client_timeout",
+            blame: host.blame(),
+            decisive: false,
+            message: format!("{} gave up on requests that clients had not sent in full", host.name()),
+            evidence: evidence([
+                Some(format!("{} responses 408", format::count(given_up))),
+                failures::shared_age(hosts.case)
+                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                host.unmoved(),
+            ]),
+            hint: "set the timeout above the time that the slowest client needs for a whole request (HAProxy: `timeout \
+                   http-request`; nginx: client_header_timeout, client_body_timeout)"
+                .to_owned(),
+        },
+        covers: &["slow_server", "rate_limited"],
     })
 }
 

@@ -76,8 +76,20 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     // connections, a server may have closed its part first. Others close theirs as they like.
     let passes_on = |host: &Host<'_>| hosts.counts_of(host).any(|count| count.is_tcp);
     let behind = hosts.fronts().any(|host| passes_on(&host)).then(|| of(&mut hosts.with_role(Role::Server)));
-    let (host, _) =
-        behind.flatten().or_else(|| of(&mut hosts.fronts())).or_else(|| of(&mut hosts.under_test()))?;
+    // Hosts of a lab that send load answer the end of a connection with a reset, after which the
+    // other side remembers nothing.
+    let answered: u64 =
+        hosts.with_role(Role::Load).filter(|host| !host.sends()).map(|host| host.rise("Tcp.OutRsts")).sum();
+    let only_front = || {
+        let mut fronts = hosts.fronts();
+        let front = fronts.next().filter(|_| fronts.next().is_none())?;
+        Some((front, answered)).filter(has_closed)
+    };
+    let (host, _) = behind
+        .flatten()
+        .or_else(|| of(&mut hosts.fronts()))
+        .or_else(|| of(&mut hosts.under_test()))
+        .or_else(only_front)?;
     let resting = resting(&host);
     (lost >= FAILED_MIN).then(|| Cause {
         rank: Rank::Pattern,
@@ -97,6 +109,9 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
                     )
                 }),
                 host.moved("Tcp.OutRsts"),
+                (resting == 0)
+                    .then(|| hosts.with_role(Role::Load).find_map(|load| load.moved("Tcp.OutRsts")))
+                    .flatten(),
             ]),
             hint: "compare its idle timeout with the time that clients are silent, and read its log"
                 .to_owned(),

@@ -51,6 +51,10 @@ pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
         "packet_loss" => lossless(hosts, name),
         "upstream_refused" | "upstream_unreachable" => program(&TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY),
         "closed_by_host" => idle_times(hosts, name),
+        "client_timeout" => program(
+            &[("http", Set, "client_header_timeout", TIMEOUT), ("http", Set, "client_body_timeout", TIMEOUT)],
+            &[("defaults", Set, "timeout http-request", TIMEOUT)],
+        ),
         "cut_by_reload" => program(
             &[("", Set, "worker_shutdown_timeout", TIMEOUT)],
             &[("global", Set, "hard-stop-after", TIMEOUT)],
@@ -154,7 +158,12 @@ pub(super) fn of_states(hosts: &Hosts<'_>, host: &Host<'_>, states: &str) -> Vec
 /// A limit on new sessions that four times the load does not reach.
 pub(super) fn session_rate(hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
     let rate = (ROOM as f64 * offered_per_s(hosts)).ceil().to_string();
-    programs(hosts, host.name(), &[], &[("frontend", Set, "rate-limit sessions", &rate)])
+    let changes = [
+        ("frontend", Set, "rate-limit sessions", rate.as_str()),
+        ("global", Set, "maxconnrate", rate.as_str()),
+        ("global", Set, "maxsessrate", rate.as_str()),
+    ];
+    programs(hosts, host.name(), &[], &changes)
 }
 
 /// Idle times above those of clients. `host` is a balancer, or a server of the load.

@@ -63,6 +63,9 @@ pub(super) fn own_haproxy_counters(
     let own = if place.counts_itself() { *readings } else { 0 };
     let mut all = HaproxyStatistics::of(fronts.to_vec(), None);
     all.add(&said).ok_or("its statistics cannot be read")?;
+    if let OwnPlace::Socket(socket) = place {
+        all.add_info(&query_path(socket, "show info\n")?);
+    }
     all.connections = all.connections.saturating_sub(own);
     all.requests = all.requests.map(|requests| requests.saturating_sub(own));
     Ok(all.value())

@@ -119,6 +119,18 @@ impl HaproxyStatistics {
         seen.then_some(())
     }
 
+    /// Adds the limits of the whole process on new connections and sessions from `show info`.
+    pub(super) fn add_info(&mut self, said: &str) {
+        let number = |name: &str| {
+            let value = said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))?;
+            value.trim().parse::<u64>().ok()
+        };
+        for (most, limit) in [("MaxConnRate", "ConnRateLimit"), ("MaxSessRate", "SessRateLimit")] {
+            let limit = number(limit).filter(|limit| *limit > 0);
+            self.rate = nearest(self.rate, number(most).zip(limit));
+        }
+    }
+
     fn add_server(&mut self, one: Server) {
         match self.servers.iter_mut().find(|known| known.name == one.name) {
             Some(known) => {
@@ -226,6 +238,13 @@ mod tests {
         let value = all.value();
         assert_eq!((&value["requests"], &value["incomplete"]), (&json!(70), &json!(4)));
         assert_eq!((&value["connect_failed"], &value["servers"][0]["name"]), (&json!(5), &json!("be/app1")));
+    }
+
+    #[test]
+    fn limits_of_the_process_are_in_its_information() {
+        let mut all = generated();
+        all.add_info("Name: HAProxy\nConnRate: 3\nConnRateLimit: 10\nMaxConnRate: 10\nSessRateLimit: 0\nMaxSessRate: 9\n");
+        assert_eq!(all.rate, Some((10, 10)));
     }
 
     #[test]

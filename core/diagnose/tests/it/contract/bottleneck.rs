@@ -177,6 +177,7 @@ fn what_clients_saw_and_where_connections_are_name_the_cause() {
     counted(503, out(false)).check("no_live_upstreams", "balancer", "lb1");
     counted(503, out(true)).check("balancer_queue", "balancer", "lb1");
     failing(504).check("balancer_timeout", "balancer", "lb1");
+    failing(408).check("client_timeout", "balancer", "lb1");
     let left = HostCounters { levels: vec![("state.close_wait".to_owned(), 32)], ..HostCounters::default() };
     let balancer = HostSample { tcp_established: 225, counters: left, ..HostSample::default() };
     let server = HostSample { tcp_established: 200, ..HostSample::default() };
