@@ -14,8 +14,9 @@ const UNEVEN_SAMPLES_MIN: u64 = 3;
 /// A queue is nearly full from this share of its limit on, if it has this many connections.
 const NEARLY_FULL: f64 = 0.75;
 const NEARLY_FULL_MIN: u64 = 8;
-/// Fewer connections wait for a moment in any queue.
+/// Fewer connections wait for a moment in any queue, and so do those of a shorter time.
 const SLOW_MIN: u64 = 16;
+const SLOW_SECONDS_MIN: f64 = 0.5;
 
 /// Several processes listen on one address, and one of them does not accept. The kernel still gives
 /// it its share of the connections.
@@ -103,7 +104,10 @@ pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
         .peaks()
         .cpu
         .map(|share| format!("up to {} of the CPU time of {}", format::percent(share), host.name()));
-    (one.fullest.queue >= SLOW_MIN).then(|| Cause {
+    let judged = &hosts.case.judged;
+    let per_s = judged.counters.offered as f64 / judged.duration.as_secs_f64().max(1.0);
+    let least = SLOW_SECONDS_MIN * per_s;
+    (one.fullest.queue >= SLOW_MIN && one.fullest.queue as f64 >= least).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
             fix: Vec::new(),

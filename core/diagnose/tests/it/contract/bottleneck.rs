@@ -270,6 +270,7 @@ fn what_waits_without_a_failure_names_the_cause() {
         let counters = HostCounters { listeners, ..HostCounters::default() };
         Lab { ends: vec![("app2", HostSample { counters, ..HostSample::default() })], ..slow() }
     };
-    waiting(40, 0).check("slow_accept", "target", "app2");
-    waiting(4, 0).check_clean();
+    waiting(300, 0).check("slow_accept", "target", "app2");
+    // A tenth of a second, at 400 a second.
+    waiting(40, 0).check_clean();
 }
