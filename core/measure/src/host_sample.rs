@@ -34,7 +34,7 @@ pub struct HostSample {
     /// TCP connections of this network namespace in state ESTABLISHED or CLOSE-WAIT (RFC 4022,
     /// `tcpCurrEstab`).
     pub tcp_established: u64,
-    /// Connections turned away because an accept queue was full, since the namespace was made.
+    /// Connections dropped because an accept queue was full, since the namespace was made.
     pub listen_overflows: u64,
     /// Connections in the longest accept queue.
     pub accept_queue: u64,

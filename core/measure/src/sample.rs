@@ -32,7 +32,7 @@ pub(crate) struct ConditionSample {
     pub(crate) tally: ConditionCounts,
     /// The times themselves.
     pub(crate) times: Histogram,
-    /// Send lag of the same keys, where the times contain it.
+    /// Lag of the same keys, where the times contain it.
     pub(crate) lag: Histogram,
 }
 

@@ -42,10 +42,10 @@ pub struct ThresholdResult {
     pub implicit: bool,
     /// With a window: begin of the worst one.
     pub at: Option<Nanos>,
-    /// Violated, but would pass had the generator been on time: the value minus the send lag at the
+    /// Violated, but would pass had the generator been on time: the value minus the lag at the
     /// same percentile and span passes. `None`: not violated, or not a time that contains lag.
     pub holds_without_lag: Option<bool>,
-    /// The send lag at the same percentile and span, where the value contains lag.
+    /// The lag at the same percentile and span, where the value contains lag.
     pub lag_ns: Option<u64>,
     /// Violated, but would pass without the failures caused by the generator. `None`: not violated,
     /// or not a count of failures.

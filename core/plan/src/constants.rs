@@ -4,7 +4,7 @@
 
 use wavetank_units::Nanos;
 
-/// Send lag above which a request counts as late, unless the plan says otherwise.
+/// Lag above which a request counts as late, unless the plan says otherwise.
 pub const LATE_TOLERANCE: Nanos = Nanos::from_millis(1);
 /// An arrival not begun within this time of its intended instant is dropped (`behind`).
 pub const BEHIND_MAX: Nanos = Nanos::SECOND;

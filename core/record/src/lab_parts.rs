@@ -65,7 +65,7 @@ pub struct HostUseDoc {
     pub established_max: u64,
     /// Connections in the longest accept queue at most.
     pub accept_queue_max: u64,
-    /// Connections turned away because an accept queue was full.
+    /// Connections dropped because an accept queue was full.
     pub listen_overflows: u64,
     /// Bytes received.
     pub in_bytes: u64,

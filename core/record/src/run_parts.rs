@@ -249,7 +249,7 @@ pub struct PhaseDoc {
     pub rate: RateDoc,
     /// Its response time.
     pub response_us: Times,
-    /// Its send lag.
+    /// Its lag.
     pub lag_us: Times,
     /// Its wait for a connection.
     pub wait_us: Times,

@@ -71,7 +71,10 @@ pub struct FinishedRun {
     pub latency: Option<Nanos>,
 }
 
-/// Run the plan. Fails only before anything was sent, where this host cannot.
+/// Runs the plan.
+///
+/// # Errors
+/// If this host cannot start the load. Nothing was sent then.
 pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
     let Execution { prepared, host, command, runs_dir, repeatable, rehearsal, .. } = execution;
     let PreparedRun { plan, load, engine_why, tls, probe: wants_probe, tables, guard, truth, .. } = prepared;

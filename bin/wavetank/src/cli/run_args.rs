@@ -22,7 +22,7 @@ use super::override_args::{OverrideArgs, ResolvedOptions};
 Quantities have units: 30s 250ms 1m30s · 500/s 5k/s 7/min · 10k 1M · 1%  (m is minutes, M is million)
 Conditions are SUBJECT OP VALUE [in PHASE] [for WINDOW]:
   p99 < 250ms · max(lag) < 5ms · failed < 0.1% · done_rate > 1k/s · errors(reset) = 0
-Exit codes: 0 pass · 1 fail · 2 wrong usage · 3 invalid (the generator was in doubt) ·
+Exit codes: 0 pass · 1 fail · 2 usage error · 3 invalid (the generator may have affected the result) ·
   4 incomplete · 5 refused · 130 interrupted")]
 pub(super) struct RunFlags {
     /// Target URL or experiment file: http://host:port/path, https, ws, wss, host/path, host:port,

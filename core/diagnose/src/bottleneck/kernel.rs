@@ -6,7 +6,7 @@ use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
 use super::listeners::{QueueLimit, stuck_worker, waited};
 use crate::{Blame, Finding, format};
 
-/// Fewer connections that an accept queue turned away are no limit.
+/// Minimum `ListenOverflows` for a finding.
 const OVERFLOWS_MIN: u64 = 10;
 /// A quota is a limit if it stopped the host in this share of its periods, of at least this many.
 const THROTTLED_SHARE_MIN: f64 = 0.25;
