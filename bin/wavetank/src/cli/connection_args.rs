@@ -42,15 +42,17 @@ const FAMILIES: Choice<IpFamily> = Choice::new(&[("4", IpFamily::V4), ("6", IpFa
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Connections and host")]
 pub(super) struct ConnectionArgs {
-    /// HTTP version; 2 uses ALPN with https, and prior knowledge with http [default: 1.1]
-    #[arg(long, value_name = "1.0|1.1|2", value_parser = VERSIONS)]
+    /// HTTP version; 2 uses ALPN with https and prior knowledge with http; 3 needs https [default:
+    /// 1.1]
+    #[arg(long, value_name = "1.0|1.1|2|3", value_parser = VERSIONS)]
     pub(super) http: Option<HttpVersion>,
     #[command(flatten)]
     pub(super) closing: ClosingArgs,
     /// Pipelined requests per connection: N connections carry N × P users [default: 1]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(super) pipeline: Option<u32>,
-    /// Requests in flight on one HTTP/2 connection: N connections carry N × S users [default: 1]
+    /// Requests in flight on one HTTP/2 or HTTP/3 connection: N connections carry N × S users
+    /// [default: 1]
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = parse_u32)]
     pub(super) streams: Option<u32>,
     /// Number of load threads [default: one per allowed CPU, at most one per connection]

@@ -100,7 +100,7 @@ pub(crate) struct FleetUnitArgs {
     /// User of the agent; controllers log in as this user or as root
     #[arg(long, value_name = "USER", default_value = "wavetank")]
     pub(crate) run_as: String,
-    /// Folder of the agent, with the program; the same as for `run --fleet`
+    /// Folder of the agent, which also contains the program; an absolute path
     #[arg(long, value_name = "DIR", default_value = "/var/lib/wavetank/agent")]
     pub(crate) dir: String,
     /// Name of the agent; `%H` is the host's name

@@ -41,7 +41,8 @@ pub(crate) struct FleetManifestArgs {
     /// Memory of each agent, requested and at most, as a quantity of Kubernetes
     #[arg(long, value_name = "QUANTITY", default_value = "1Gi")]
     pub(crate) memory: String,
-    /// Targets that the agents may load, joined by commas [default: private addresses] (repeatable)
+    /// Targets that the agents may load, joined by commas [default: loopback and private addresses]
+    /// (repeatable)
     #[arg(long, value_name = "TARGETS", value_delimiter = ',', value_parser = AllowTarget::parse)]
     pub(crate) allow: Vec<AllowTarget>,
     /// Persistent volume claim for archives [default: none, they end with the controller's pod]

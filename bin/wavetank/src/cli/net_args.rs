@@ -28,7 +28,7 @@ For example: wavetank net serve                                  on one host; it
              wavetank net 10.0.0.7 --tests tcp,rr -d 10s --out net.html
              wavetank net 10.0.0.7 --tests udp --rate 500Mbit/s
              wavetank compare BEFORE AFTER                       compares two results
-Tests: tcp, rr (round trips), connect, sizes (1 B to 8 MB), udp, mtu. No command line has the token.
+Tests: tcp, rr (round trips), connect, sizes (1 B to 8 MiB), udp, mtu. No command line has the token.
 Results are stored: wavetank report ID shows one again")]
 pub(crate) struct NetArgs {
     #[command(subcommand)]

@@ -51,7 +51,7 @@ Running runs
   status  Show the running runs of this user
   attach  Watch a running run; its report follows when it is over
   stop    Stop a running run, which then reports
-  set     Change the rate or the number of users of a running run
+  set     Change the rate, the users or the held connections of a running run
   event   Mark the time in a running run
   ui      Serve a web page that shows, starts, changes, stops and compares runs
 Results
@@ -122,7 +122,7 @@ pub(super) enum CliCommand {
     Attach(AttachArgs),
     /// Stop a running run, which then reports.
     Stop(StopArgs),
-    /// Change the rate or the number of users of a running run.
+    /// Change the rate, the users or the held connections of a running run.
     Set(SetArgs),
     /// Mark the time in a running run.
     Event(EventArgs),

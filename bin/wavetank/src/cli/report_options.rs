@@ -20,7 +20,7 @@ pub(crate) struct ReportOptions {
     /// csv: one row per interval and step; hlog: one tagged line per interval and step
     #[arg(long)]
     pub(crate) by_step: bool,
-    /// csv: one row per sampled host and second (lab runs and runs that hold connections)
+    /// csv: one row per sampled host and second
     #[arg(long)]
     pub(crate) by_host: bool,
     /// html: language of the page [default: en]

@@ -14,7 +14,7 @@ const RESUMPTIONS: Choice<TlsResume> =
 
 /// TLS options of the client.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "TLS, with an https URL")]
+#[command(next_help_heading = "TLS (https, wss, sses, grpcs and tls URLs)")]
 pub(super) struct TlsArgs {
     /// Accept any certificate; the server's identity is not verified
     #[arg(long)]

@@ -35,7 +35,7 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Wr
         return Err(WriteError::Unmade(UserError::usage(
             "no_host_samples",
             format!("no host was sampled in `{}`", opened.display_path()),
-            "runs of a fleet sample no hosts, and those of earlier versions only in a lab; leave out --by-host for the load",
+            "earlier versions sampled hosts only in a lab; leave out --by-host for the load",
         )));
     };
     if damaged > 0 {

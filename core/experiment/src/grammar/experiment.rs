@@ -83,7 +83,7 @@ const KEYS: &[Key] = &[
         "Time limit for everything after the last phase; default: 30s or the longest timeout. 0s \
          stops immediately.",
     ),
-    key("seed", Kind::Count, "Seed of all random choices; default: chosen and printed."),
+    key("seed", Kind::Count, "Seed of all random choices. Default 1."),
     key("open_rate", Kind::Own(Rate), "Rate at which connections are opened before a phase; default 5k/s."),
     key("late_tolerance", Kind::Duration, "Lag above which a request is late; default 1ms."),
     key("redact", Kind::OneOrList(&Kind::Text), "Headers, cookies and variables shown as ***."),

@@ -49,8 +49,12 @@ pub(crate) static HTTP: Section = Section {
             "How connections are closed; default fin, rst for hold phases.",
         ),
         key("pipeline", Kind::Count, "Pipelined requests on one connection; default 1."),
-        key("streams", Kind::Count, "Requests in flight on one HTTP/2 connection; default 1."),
-        key("requests_per_connection", Kind::Count, "Close a connection after this many responses."),
+        key("streams", Kind::Count, "Requests in flight on one HTTP/2 or HTTP/3 connection; default 1."),
+        key(
+            "requests_per_connection",
+            Kind::Count,
+            "Close a connection after this many responses. Default: unlimited.",
+        ),
         key(
             "dns",
             Kind::Either(&[Kind::Word(&["once", "each_session"]), Kind::Duration]),
@@ -88,7 +92,7 @@ pub(crate) static TLS: Section = Section {
         key(
             "resume",
             Kind::Word(&["never", "user", "shared"]),
-            "TLS session resumption: never, per user, or shared by a load thread.",
+            "TLS session resumption: never (default), per user, or shared by the users of a load thread.",
         ),
         key("version", Kind::Word(&["1.2", "1.3"]), "The only TLS version used."),
         key("groups", Kind::OneOrList(&Kind::Text), "Groups for the key exchange, in order of preference."),

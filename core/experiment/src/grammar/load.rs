@@ -109,7 +109,11 @@ pub(crate) static PHASE: Section = Section {
         key("arrivals", Kind::Word(&["even", "poisson"]), "Spacing of arrivals; default even."),
         key("wave", Kind::Duration, "With A to B: period of a wave between the two."),
         key("spike", Kind::Own(Spike), "A periodic higher rate: 5k/s for 10s every 1m."),
-        key("max_open", Kind::Count, "Open requests above which arrivals are dropped."),
+        key(
+            "max_open",
+            Kind::Count,
+            "Open requests above which arrivals are dropped. Default: rate × timeout, limited by this host.",
+        ),
         key("warmup", Kind::Bool, "Stored, but not judged; default false."),
         key("from", Kind::Duration, "Its start time; default: after the previous phase."),
     ],

@@ -95,7 +95,7 @@ static LOAD_HOST: Section = Section {
 static OBSERVED_HOST: Section = Section {
     name: "an observed host",
     title: "Observed hosts",
-    about: "A machine under test. It is observed while load runs.",
+    about: "A machine under test, for `fleet exec`, `top` and `hosts`. `--observe` samples it in a run.",
     keys: &[
         key("address", Kind::Text, "Name or address to connect to; default: the host's name."),
         key("as", Kind::Word(&["balancer", "server", "other"]), "What it is; default server."),

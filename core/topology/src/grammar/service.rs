@@ -155,11 +155,11 @@ pub(crate) static TIMEOUTS: Section = Section {
     title: "Times of haproxy",
     about: "They must exceed the longest response and the longest silence of a run.",
     keys: &[
-        key("connect", Kind::Duration, "Connecting to a server."),
-        key("client", Kind::Duration, "Maximum silence of a client."),
-        key("server", Kind::Duration, "Maximum silence of a server."),
-        key("queue", Kind::Duration, "Waiting in the queue for a server."),
-        key("keepalive", Kind::Duration, "Between two requests of a connection; mode http."),
+        key("connect", Kind::Duration, "Connecting to a server. Default 3s."),
+        key("client", Kind::Duration, "Maximum silence of a client. Default 120s."),
+        key("server", Kind::Duration, "Maximum silence of a server. Default 120s."),
+        key("queue", Kind::Duration, "Waiting in the queue for a server. Default 5s."),
+        key("keepalive", Kind::Duration, "Between two requests of a connection; mode http. Default 120s."),
     ],
     verbs: &[],
 };
