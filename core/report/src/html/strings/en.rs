@@ -284,8 +284,8 @@ pub(crate) static WORDS: Strings = Strings {
         per_connection: "Memory per connection",
         per_connection_of: |each, all| format!("{each}, over {all} connections"),
         late_share: "Started late, of all offered",
-        lag_closed: "In a closed loop a user is ready when its load thread reads the previous answer, so lag does not show a busy \
-            or delayed thread. Such delays are part of service.",
+        lag_closed: "In a closed loop a user is ready when its load thread has read the previous response. Lag includes delays of \
+            that thread from two timer ticks on (2 to 20 ms). Shorter delays are part of service.",
     },
     hosts: HostStrings {
         cpu_mean: "CPU, all cores",

@@ -264,7 +264,7 @@ pub(crate) static WORDS: Strings = Strings {
         per_connection: "每连接内存",
         per_connection_of: |each, all| format!("{each}（按 {all} 个连接计）"),
         late_share: "迟发（占应发）",
-        lag_closed: "闭环中，负载线程读到上一个应答时用户才算就绪，因此发送滞后显示不出线程繁忙或停顿；其影响计入服务时间。",
+        lag_closed: "闭环中，负载线程读完上一个应答时用户才算就绪。该线程的延误超过两个内核计时节拍（2 至 20 ms）时计入发送滞后，更短的计入服务时间。",
     },
     hosts: HostStrings {
         cpu_mean: "CPU（全部核心）",
