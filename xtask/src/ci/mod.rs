@@ -42,7 +42,7 @@ pub(crate) struct CiArguments {
     /// Add distribution builds, other systems, instruction counts, every bench and long tests
     #[arg(long)]
     long: bool,
-    /// Run the test step alone this many times, and print how often it failed
+    /// Run the test step alone this many times; print how often it failed and what never ran
     #[arg(long, value_name = "N")]
     repeat_tests: Option<u32>,
 }

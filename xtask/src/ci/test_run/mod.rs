@@ -1,5 +1,6 @@
 //! All tests of the workspace, several programs at a time, with their closing lines added up.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::process::{Command, Stdio};
 
@@ -63,14 +64,27 @@ pub(super) fn run(ci: &mut Ci<'_>) -> Result<()> {
 /// Runs the test step `times` times and prints each result; any failure fails the whole.
 pub(super) fn repeat(ci: &mut Ci<'_>, times: u32) -> Result<()> {
     let mut failed_rounds = 0;
+    let mut always_skipped: Option<BTreeSet<String>> = None;
     for round in 1..=times {
         ci.tally = Tally::default();
+        std::fs::write(&ci.skips, "").with_context(|| ci.skips.display().to_string())?;
         ci.step("test", |ci| {
             failed_rounds += u32::from(!run_once(ci)?.is_empty());
             Ok(())
         })?;
         let Tally { passed, failed } = ci.tally;
-        println!("round {round} of {times}: {passed} passed, {failed} failed");
+        let skipped: BTreeSet<String> = ci
+            .skipped_tests()
+            .iter()
+            .filter_map(|line| line.split_once(": "))
+            .map(|(test, _)| test.to_owned())
+            .collect();
+        println!("round {round} of {times}: {passed} passed, {failed} failed, {} skipped", skipped.len());
+        always_skipped = Some(always_skipped.map_or_else(|| skipped.clone(), |all| &all & &skipped));
+    }
+    // A test that is always skipped as not judgeable may hide that it always fails.
+    for test in always_skipped.into_iter().flatten() {
+        println!("skipped in every round: {test}");
     }
     if failed_rounds > 0 {
         bail!("the test step failed in {failed_rounds} of {times} rounds");
