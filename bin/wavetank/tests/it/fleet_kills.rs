@@ -102,6 +102,9 @@ fn nothing_sealed_is_lost_whatever_process_is_killed() {
     let first: u64 = chosen.unwrap_or_else(|| if is_long() { fresh() } else { SEED });
     with_hosts("nothing_sealed_is_lost_whatever_process_is_killed", 2, |hosts| {
         let count = if chosen.is_some() { 1 } else { count };
-        (first..first + count).for_each(|seed| play(hosts, seed));
+        for seed in first..first + count {
+            play(hosts, seed);
+            println!("seed {seed}: nothing lost");
+        }
     });
 }
