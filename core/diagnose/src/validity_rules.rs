@@ -115,7 +115,7 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message: format!(
-            "send lag p99 is {}: the generator itself started requests that late, and response times include it",
+            "lag p99 is {}: the generator itself started requests that late, and response times include it",
             Nanos(lag as i64)
         ),
         evidence: format!("lag p99 {} · {answered}", Nanos(lag as i64)),
@@ -144,13 +144,13 @@ fn relief(case: &RuleInput<'_>) -> &'static str {
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
     match (case.is_closed(), had_time) {
         (true, true) => {
-            "have nothing else on these CPUs, or fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
+            "stop other processes on these CPUs, or use fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
         }
         (true, false) => {
             "fewer connections (-c, in a file users and hold), more load threads (--threads), or nothing else on these CPUs"
         }
         (false, true) => {
-            "have nothing else on these CPUs, or a lower rate; more load threads would not help, as none was full"
+            "stop other processes on these CPUs, or lower the rate; more load threads would not help, as none was full"
         }
         (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
     }
@@ -239,7 +239,7 @@ fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
         hint: if is_evaluating(case) {
             EVALUATE_LESS.to_owned()
         } else {
-            "have nothing else on these CPUs: another process, or the hypervisor, took the time".to_owned()
+            "stop other processes on these CPUs: another process, or the hypervisor, took the time".to_owned()
         },
     })
 }

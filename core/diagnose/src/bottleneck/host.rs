@@ -289,7 +289,7 @@ impl<'a> Host<'a> {
     /// The counters of other causes that did not move.
     pub(super) fn unmoved(&self) -> Option<String> {
         let quiet: Vec<_> = EXCLUDING.into_iter().filter(|name| self.rise(name) == 0).collect();
-        (!quiet.is_empty()).then(|| format!("unmoved on {}: {}", self.name(), quiet.join(", ")))
+        (!quiet.is_empty()).then(|| format!("unchanged on {}: {}", self.name(), quiet.join(", ")))
     }
 
     /// `round trips of its connections: 39 ms in the median at 5 s`, at their longest.

@@ -269,7 +269,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     let host = remote.filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
     let (from, to) = seconds(&host.activity().counter("Tcp.RetransSegs"));
     let again = format!(
-        "{} of {} segments sent again by {}, from {from} s to {to} s",
+        "{} of {} segments retransmitted by {}, from {from} s to {to} s",
         format::count(host.rise("Tcp.RetransSegs")),
         format::count(host.rise("Tcp.OutSegs")),
         host.name()
@@ -287,7 +287,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
                 host.moved("TcpExt.TCPTimeouts"),
                 host.moved("TcpExt.TCPSynRetrans"),
                 host.round_trips(),
-                Some("unmoved on all hosts: TcpExt.ListenDrops".to_owned()),
+                Some("unchanged on all hosts: TcpExt.ListenDrops".to_owned()),
             ]),
             hint: "find where: drops of interfaces and rings (ip -s link, ethtool -S), queues (tc -s qdisc) and switch \
                    ports between this host and its peers"

@@ -42,10 +42,10 @@ fn advice_fits_the_load() {
         assert!(late.iter().all(|told| told.hint.starts_with(expected)), "{late:?}");
     };
     check(late(100), "a lower rate, more load threads");
-    check(late(20), "have nothing else on these CPUs, or a lower rate");
+    check(late(20), "stop other processes on these CPUs, or lower the rate");
     // No rate there.
     check(late(100).closed(), "fewer connections (-c, in a file users and hold), more load threads");
-    check(late(20).closed(), "have nothing else on these CPUs, or fewer connections");
+    check(late(20).closed(), "stop other processes on these CPUs, or use fewer connections");
 }
 
 #[test]

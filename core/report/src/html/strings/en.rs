@@ -275,7 +275,7 @@ pub(crate) static WORDS: Strings = Strings {
     },
     generator: GeneratorStrings {
         busiest: "Busiest load thread, peak",
-        lag_p99: "Send lag, p99",
+        lag_p99: "Lag, p99",
         cpu: "CPU time of the whole process",
         cpu_of: |cpus, seconds| format!("{cpus} CPUs on average ({seconds}), including time spent waiting"),
         memory: "Memory of the process, peak",
@@ -371,7 +371,7 @@ pub(crate) static WORDS: Strings = Strings {
         busy_max: "Busiest load thread",
         busy_mean: "All threads",
         busy_limit: "bottleneck from 95\u{a0}%",
-        lag: "Send lag: how late requests were started",
+        lag: "Lag: how late requests were started",
         late_when: "A late request is counted in the row in which it ended, which may be later than the row in which it started.",
         open_between: |most| {
             format!(
