@@ -1,7 +1,7 @@
 //! Checks whether two runs can be compared, and lists their other differences.
 
 use wavetank_plan::{Load, Plan};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// The properties of machine and program that influence the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn check_same_kind(a: &Plan, b: &Plan, [of_a, of_b]: [&str; 2]) -> Result<()
         return Ok(());
     }
     Err(UserError::usage(
-        "different_kinds",
+        Code::DifferentKinds,
         format!("{of_a} is {kind_a}, {of_b} is {kind_b}: their numbers mean different things"),
         "compare runs of the same load; the target may differ",
     ))

@@ -1,7 +1,7 @@
 //! [`Factor`]: how many times as much, or as fast, a rehearsal is.
 
 use wavetank_plan::Condition;
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 /// A factor: `1/1000`, `0.5`, `20x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Factor {
         let bad = || {
             let message = format!("{option} {text} is not a factor");
             UserError::usage(
-                "bad_factor",
+                Code::BadFactor,
                 message,
                 "--scale 1/1000 is a thousandth of the load; --speed 20x is 20 times as fast",
             )

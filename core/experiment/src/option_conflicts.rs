@@ -1,7 +1,7 @@
 //! Options that contradict each other: no option is ever silently ignored.
 
 use wavetank_plan::{HttpVersion, RunOptions, TargetUrl};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// Two options that exclude each other, with a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,7 +120,11 @@ pub fn check_conflicts(options: &RunOptions) -> Result<(), UserError> {
 fn exclusive(options: &RunOptions) -> Result<(), UserError> {
     for Exclusive { left, right, hint } in EXCLUSIVE {
         if given(options, left) && given(options, right) {
-            return Err(UserError::usage("conflict", format!("{left} and {right} exclude each other"), hint));
+            return Err(UserError::usage(
+                Code::Conflict,
+                format!("{left} and {right} exclude each other"),
+                hint,
+            ));
         }
     }
     Ok(())
@@ -131,25 +135,33 @@ pub(crate) fn check_url_conflicts(options: &RunOptions, url: &TargetUrl) -> Resu
     exclusive(options)?;
     for Exclusive { left, right, hint } in NEEDS {
         if given(options, left) && !given(options, right) {
-            return Err(UserError::usage("conflict", format!("{left} means nothing without {right}"), hint));
+            return Err(UserError::usage(
+                Code::Conflict,
+                format!("{left} means nothing without {right}"),
+                hint,
+            ));
         }
     }
     if options.rate.is_some() && options.open_rate.is_some() && options.connections.is_none() {
         let hint = "-c opens a pool ahead of the load; without it connections open when an arrival needs one";
-        return Err(UserError::usage("conflict", "--open-rate means nothing with -r and without -c", hint));
+        return Err(UserError::usage(
+            Code::Conflict,
+            "--open-rate means nothing with -r and without -c",
+            hint,
+        ));
     }
     if options.proxy.as_ref().is_some_and(|proxy| proxy.url.credentials.is_some())
         && options.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("proxy-authorization"))
     {
         let hint = "keep one: a user and password in the URL of --proxy, or the header";
         let message = "--proxy with a user and -H Proxy-Authorization write the same header";
-        return Err(UserError::usage("conflict", message, hint));
+        return Err(UserError::usage(Code::Conflict, message, hint));
     }
     zeros(options)?;
     amounts(options)?;
     if options.proxy.is_some() && url.is_unix_socket() {
         return Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             "--proxy has no effect on a Unix socket, to which this host connects itself",
             "leave --proxy out, or use an address of TCP",
         ));
@@ -177,7 +189,7 @@ fn zeros(options: &RunOptions) -> Result<(), UserError> {
     ];
     match zeros.iter().find(|(_, zero, _)| *zero) {
         Some((name, _, hint)) => {
-            Err(UserError::usage("zero", format!("{name} of zero makes no sense"), *hint))
+            Err(UserError::usage(Code::Zero, format!("{name} of zero makes no sense"), *hint))
         }
         None => Ok(()),
     }
@@ -185,11 +197,11 @@ fn zeros(options: &RunOptions) -> Result<(), UserError> {
 
 /// Pairs that are fine until their numbers contradict each other.
 fn amounts(options: &RunOptions) -> Result<(), UserError> {
-    let conflict = |message: String, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: String, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     if let Some(depth) = options.pipeline.filter(|depth| *depth > PIPELINE_MAX) {
         let message = format!("--pipeline {depth} is out of range");
         return Err(UserError::usage(
-            "overflow",
+            Code::Overflow,
             message,
             format!("up to {PIPELINE_MAX}; servers cope with far less"),
         ));
@@ -197,7 +209,7 @@ fn amounts(options: &RunOptions) -> Result<(), UserError> {
     if let Some(streams) = options.streams.filter(|streams| *streams > PIPELINE_MAX) {
         let message = format!("--streams {streams} is out of range");
         let hint = format!("up to {PIPELINE_MAX}; servers allow 100 or 128");
-        return Err(UserError::usage("overflow", message, hint));
+        return Err(UserError::usage(Code::Overflow, message, hint));
     }
     if let (Some(connect), Some(timeout)) = (options.connect_timeout, options.timeout)
         && connect > timeout

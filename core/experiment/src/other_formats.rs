@@ -2,7 +2,7 @@
 //! here.
 
 use wavetank_grammar::{Diagnostic, FormatSignature, Grammar as _, Node, detect_format, foreign};
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use crate::grammar::MapName;
 
@@ -172,6 +172,6 @@ pub(crate) fn detect_in_tree(root: &Node) -> Option<Diagnostic> {
     let near = entries.iter().find(|entry| did_you_mean(&entry.key, ["wavetank"]).is_some());
     near.map(|entry| {
         let message = format!("an experiment begins with `wavetank: 1`, not `{}`", entry.key);
-        Diagnostic::error("version_unknown", entry.place, message, "wavetank: 1")
+        Diagnostic::error(Code::VersionUnknown, entry.place, message, "wavetank: 1")
     })
 }

@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::TargetUrl;
-use wavetank_units::{Nanos, UserError, did_you_mean};
+use wavetank_units::{Code, Nanos, UserError, did_you_mean};
 
 use crate::factor::Factor;
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Sessions, StairHeight, Verb};
@@ -89,7 +89,7 @@ impl Experiment {
                 None if known.is_empty() => "--target URL".to_owned(),
                 None => format!("--target NAME=URL; there is: {known}"),
             };
-            return Err(UserError::usage("target_unknown", message, hint));
+            return Err(UserError::usage(Code::TargetUnknown, message, hint));
         };
         match self.targets.get_mut(at) {
             Some(target) => (target.urls, target.pick) = (urls, None),

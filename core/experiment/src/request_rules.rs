@@ -1,7 +1,7 @@
 //! Rules for the method, headers and credentials of options.
 
 use wavetank_plan::Secret;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Returns whether a byte is allowed in a token (RFC 9110 §5.6.2).
 fn is_token(byte: u8) -> bool {
@@ -15,17 +15,21 @@ fn is_token(byte: u8) -> bool {
 pub(crate) fn check_method(method: &str) -> Result<(), UserError> {
     if method.is_empty() || !method.bytes().all(is_token) {
         let hint = "one word: GET, POST, PUT, DELETE, …";
-        return Err(UserError::usage("bad_method", format!("-X `{method}` is not a method"), hint));
+        return Err(UserError::usage(Code::BadMethod, format!("-X `{method}` is not a method"), hint));
     }
     if method == "CONNECT" {
         let hint = "--proxy URL opens tunnels by itself, for https targets; GET, POST, PUT, DELETE, … work";
-        return Err(UserError::usage("bad_method", "-X `CONNECT` opens a tunnel and is not a request", hint));
+        return Err(UserError::usage(
+            Code::BadMethod,
+            "-X `CONNECT` opens a tunnel and is not a request",
+            hint,
+        ));
     }
     let upper = method.to_ascii_uppercase();
     let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
     if method != upper && known.contains(&upper.as_str()) {
         let hint = format!("methods are case-sensitive: -X {upper}");
-        return Err(UserError::usage("bad_method", format!("-X `{method}` is in lower case"), hint));
+        return Err(UserError::usage(Code::BadMethod, format!("-X `{method}` is in lower case"), hint));
     }
     Ok(())
 }
@@ -38,7 +42,7 @@ pub(crate) fn check_headers(headers: &[(String, Secret)]) -> Result<(), UserErro
     headers.iter().try_for_each(|(name, value)| check_header(name, value.reveal()))?;
     if headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).count() > 1 {
         let hint = "give one; where to connect is --connect-to";
-        return Err(UserError::usage("bad_header", "-H `Host` is given twice", hint));
+        return Err(UserError::usage(Code::BadHeader, "-H `Host` is given twice", hint));
     }
     Ok(())
 }
@@ -50,7 +54,7 @@ pub(crate) fn check_headers(headers: &[(String, Secret)]) -> Result<(), UserErro
 /// A name that is not a token, control characters, or a header that users cannot set.
 pub(crate) fn check_header(name: &str, value: &str) -> Result<(), UserError> {
     let bad = |why: &str, hint: &str| {
-        Err(UserError::usage("bad_header", format!("-H `{name}` {why}"), hint.to_owned()))
+        Err(UserError::usage(Code::BadHeader, format!("-H `{name}` {why}"), hint.to_owned()))
     };
     if name.is_empty() || !name.bytes().all(is_token) {
         return bad("is not a header name", "-H 'Name: value'");
@@ -79,11 +83,11 @@ pub(crate) fn check_header(name: &str, value: &str) -> Result<(), UserError> {
 pub(crate) fn user_and_password(words: &str) -> Result<(&str, &str), UserError> {
     let parts = words.split_once(':').ok_or_else(|| {
         let hint = "--basic user:password, or --basic @FILE with that line in it";
-        UserError::usage("bad_basic", "--basic needs a user and a password separated by a colon", hint)
+        UserError::usage(Code::BadBasic, "--basic needs a user and a password separated by a colon", hint)
     })?;
     if words.bytes().any(|byte| byte.is_ascii_control()) {
         let hint = "one line: user:password";
-        return Err(UserError::usage("bad_basic", "--basic has a control character in it", hint));
+        return Err(UserError::usage(Code::BadBasic, "--basic has a control character in it", hint));
     }
     Ok(parts)
 }

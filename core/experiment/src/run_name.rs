@@ -1,6 +1,6 @@
 //! The name of a run, which is part of a folder's name.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::model::Experiment;
 
@@ -27,7 +27,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), UserError> {
     let letters = name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
     if name.is_empty() || name.len() > NAME_MAX || !letters || name.starts_with(['.', '-']) {
         return Err(UserError::usage(
-            "bad_name",
+            Code::BadName,
             format!("--name `{name}` cannot be part of a directory's name"),
             format!("up to {NAME_MAX} letters, digits, - _ and . in it, for example checkout-v2"),
         ));

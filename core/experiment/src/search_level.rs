@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Span, Spanned};
 use wavetank_plan::constants::OPEN_RATE_PER_S;
-use wavetank_units::{Nanos, Rate, UserError, did_you_mean};
+use wavetank_units::{Code, Nanos, Rate, UserError, did_you_mean};
 
 use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
 
@@ -102,7 +102,7 @@ impl Experiment {
             if let Some(name) = wanted {
                 let message = format!("--phase {name}: the file has no phases");
                 return Err(UserError::usage(
-                    "phase_unknown",
+                    Code::PhaseUnknown,
                     message,
                     "leave it out: a file without phases gets one",
                 ));
@@ -118,7 +118,7 @@ impl Experiment {
         if self.scenarios.iter().filter(|scenario| !scenario.phases.is_empty()).count() > 1 {
             let message = "several scenarios have their own phases: no single load can be varied";
             let hint = "use a file with top-level phases, or with one scenario";
-            return Err(UserError::usage("search_phases", message, hint));
+            return Err(UserError::usage(Code::SearchPhases, message, hint));
         }
         let own = self.phases.iter().map(|phase| (None, phase));
         let of_scenarios = self.scenarios.iter().enumerate();
@@ -192,7 +192,11 @@ fn known(phases: &[Owned<'_>], wanted: &str) -> Result<(), UserError> {
     }
     let hint = did_you_mean(wanted, names.iter().copied())
         .map_or_else(|| format!("there is: {}", names.join(", ")), |near| format!("did you mean {near}?"));
-    Err(UserError::usage("phase_unknown", format!("--phase {wanted}: no phase of that name is judged"), hint))
+    Err(UserError::usage(
+        Code::PhaseUnknown,
+        format!("--phase {wanted}: no phase of that name is judged"),
+        hint,
+    ))
 }
 
 /// Checks that all thresholds refer to the remaining phase or the whole run. Others would never be
@@ -209,7 +213,7 @@ fn judged_alone(experiment: &Experiment, left: &Phase) -> Result<(), UserError> 
         Some(name) => format!("apply it to the varied phase: in {name}; or leave the threshold out"),
         None => "leave out `in PHASE`: only the varied phase remains".to_owned(),
     };
-    Err(UserError::usage("phase_unknown", message, hint))
+    Err(UserError::usage(Code::PhaseUnknown, message, hint))
 }
 
 fn none_fits(level: Level, phases: &[Owned<'_>], wanted: Option<&str>) -> UserError {
@@ -228,7 +232,7 @@ fn none_fits(level: Level, phases: &[Owned<'_>], wanted: Option<&str>) -> UserEr
         Some(other) if other != word => format!("it has another kind of load: --of {other}"),
         _ => "a trace or a pause has no level; use a phase with rate, users or hold".to_owned(),
     };
-    UserError::usage("search_phases", message, hint)
+    UserError::usage(Code::SearchPhases, message, hint)
 }
 
 fn several_fit(level: Level, phases: &[Owned<'_>]) -> UserError {
@@ -244,5 +248,5 @@ fn several_fit(level: Level, phases: &[Owned<'_>]) -> UserError {
         }
         _ => "give them names, and use --phase NAME".to_owned(),
     };
-    UserError::usage("search_phases", message, hint)
+    UserError::usage(Code::SearchPhases, message, hint)
 }

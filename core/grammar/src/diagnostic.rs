@@ -1,6 +1,6 @@
 //! [`Diagnostic`]: one message about a file, and [`Diagnostics`]: all of them.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::Span;
 
@@ -19,7 +19,7 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable code, e.g. `unit_missing`.
-    pub code: &'static str,
+    pub code: Code,
     /// Its severity.
     pub severity: Severity,
     /// Line, column and range of the text; `None` for a remark about the whole file or the command
@@ -33,33 +33,18 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error at `place`.
-    pub fn error(
-        code: &'static str,
-        place: Span,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub fn error(code: Code, place: Span, message: impl Into<String>, hint: impl Into<String>) -> Self {
         let (message, hint) = (message.into(), hint.into());
         Self { code, severity: Severity::Error, place: Some(place), message, hint }
     }
 
     /// A warning at `place`.
-    pub fn warning(
-        code: &'static str,
-        place: Span,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub fn warning(code: Code, place: Span, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, place, message, hint) }
     }
 
     /// A note at `place`.
-    pub fn note(
-        code: &'static str,
-        place: Span,
-        message: impl Into<String>,
-        hint: impl Into<String>,
-    ) -> Self {
+    pub fn note(code: Code, place: Span, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { severity: Severity::Note, ..Self::error(code, place, message, hint) }
     }
 
@@ -69,7 +54,7 @@ impl Diagnostic {
     }
 
     /// An error about the whole file or about the command line.
-    pub fn without_span(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn without_span(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { place: None, ..Self::error(code, Span::default(), message, hint) }
     }
 }

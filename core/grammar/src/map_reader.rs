@@ -1,6 +1,7 @@
 //! [`MapReader`]: reads a map with fixed keys and reports keys that are not in the grammar.
 
 use std::borrow::Cow;
+use wavetank_units::Code;
 
 use crate::{Entry, Grammar, KeySchema, Node, NodeKind, Span, TreeReader, ValueKind, suggestions};
 
@@ -35,7 +36,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
             let shown: Vec<String> = known.iter().take(4).map(|key| format!("{}:", key.name)).collect();
             let message = format!("{what} must be a map of keys, not {}", node.what());
             let hint = format!("use keys such as {}", shown.join(", "));
-            return reader.fail("not_a_map", node.place, message, hint);
+            return reader.fail(Code::NotAMap, node.place, message, hint);
         };
         let keys = Self { what, entries, known, taken: Vec::new(), place: node.place };
         for entry in entries {
@@ -44,7 +45,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
                 Some(key) if entry.value.is_null() && !key.kind.is_nullable() => {
                     let message = format!("`{}` has no value", entry.key);
                     let hint = format!("{} Or leave it out", key.about);
-                    reader.fail::<()>("value_missing", entry.place, message, hint);
+                    reader.fail::<()>(Code::ValueMissing, entry.place, message, hint);
                 }
                 Some(_) => {}
             }
@@ -59,7 +60,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
     fn report_unknown(&self, reader: &mut impl TreeReader, entry: &Entry) {
         let (word, what) = (entry.key.as_str(), &self.what);
         if reader.advice_is_wasted() {
-            reader.fail::<()>("key_unknown", entry.place, String::new(), String::new());
+            reader.fail::<()>(Code::KeyUnknown, entry.place, String::new(), String::new());
             return;
         }
         let names = || self.known.iter().map(|key| key.name);
@@ -73,7 +74,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
             format!("{what} has: {}", names().collect::<Vec<_>>().join(", "))
         };
         let message = format!("{what} has no key `{word}`");
-        reader.fail::<()>("key_unknown", entry.place, message, hint);
+        reader.fail::<()>(Code::KeyUnknown, entry.place, message, hint);
     }
 
     /// Returns the entry of `key`, if it is present with a value.
@@ -99,7 +100,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
                 None => String::new(),
             };
             let message = format!("{} needs `{key}`", self.what);
-            reader.fail::<()>("key_missing", self.place, message, hint);
+            reader.fail::<()>(Code::KeyMissing, self.place, message, hint);
         }
         self.take(key)
     }
@@ -110,7 +111,7 @@ impl<'n, G: Grammar> MapReader<'n, G> {
         let Some(version) = reader.text(node, "the version of the grammar") else { return };
         if version.value != "1" {
             let message = format!("version `{}` of the grammar is unknown", version.value);
-            reader.fail::<()>("version_unknown", version.place, message, format!("{key}: 1"));
+            reader.fail::<()>(Code::VersionUnknown, version.place, message, format!("{key}: 1"));
         }
     }
 

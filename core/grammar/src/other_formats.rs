@@ -2,6 +2,7 @@
 //! keys.
 
 use crate::{Diagnostic, ErrorHints, Node, Span};
+use wavetank_units::Code;
 
 /// Top-level keys that identify a kind of file, its name, and a hint.
 pub type FormatSignature = (&'static [&'static str], &'static str, &'static str);
@@ -10,7 +11,7 @@ pub type FormatSignature = (&'static [&'static str], &'static str, &'static str)
 pub fn foreign(what: &str, hint: &str, advice: &ErrorHints) -> Diagnostic {
     let place = Span { line: 1, column: 1, start: 0, end: 0 };
     let message = format!("this is {what}, not {}", advice.a_file);
-    Diagnostic::error("foreign_file", place, message, hint)
+    Diagnostic::error(Code::ForeignFile, place, message, hint)
 }
 
 /// Returns a diagnostic for the first of `known` with all of its keys at the top level of the file.

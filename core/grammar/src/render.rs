@@ -37,7 +37,7 @@ pub fn render_one(diagnostic: &Diagnostic, name: &str, text: &str) -> String {
         Severity::Warning => Level::WARNING,
         Severity::Note => Level::NOTE,
     };
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.as_str());
     let mut group = match diagnostic.place {
         Some(place) => at_place(Group::with_title(title), place, name, text),
         None => Group::with_title(title).element(Origin::path(name)),

@@ -4,7 +4,7 @@
 use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration, parse_duration_positive, parse_size,
 };
-use wavetank_units::{Nanos, UserError, did_you_mean};
+use wavetank_units::{Code, Nanos, UserError, did_you_mean};
 
 use crate::{Diagnostic, Diagnostics, Entry, Node, NodeKind, Scalar, Span, Spanned};
 
@@ -23,7 +23,7 @@ pub trait TreeReader: Sized {
     /// Reports a mistake and returns `None`, for `return reader.fail(…)`.
     fn fail<T>(
         &mut self,
-        code: &'static str,
+        code: Code,
         place: Span,
         message: impl Into<String>,
         hint: impl Into<String>,
@@ -49,13 +49,13 @@ pub trait TreeReader: Sized {
         match &node.kind {
             NodeKind::Scalar(_) if node.is_null() => {
                 let message = format!("{what} is missing here");
-                self.fail("value_missing", node.place, message, "write one, or leave the key out")
+                self.fail(Code::ValueMissing, node.place, message, "write one, or leave the key out")
             }
             NodeKind::Scalar(scalar) => Some(scalar),
             NodeKind::Map(_) | NodeKind::List(_) => {
                 let message = format!("{what} must be a single value, not {}", node.what());
                 let hint = "quote text that has a colon or starts with a bracket";
-                self.fail("not_a_value", node.place, message, hint)
+                self.fail(Code::NotAValue, node.place, message, hint)
             }
         }
     }
@@ -76,7 +76,7 @@ pub trait TreeReader: Sized {
             Some(near) => format!("did you mean {near}?"),
             None => format!("one of: {}", known().collect::<Vec<_>>().join(", ")),
         };
-        self.fail("word_unknown", word.place, format!("`{}` is not a valid {what}", word.value), hint)
+        self.fail(Code::WordUnknown, word.place, format!("`{}` is not a valid {what}", word.value), hint)
     }
 
     /// `true` or `false`.
@@ -89,7 +89,7 @@ pub trait TreeReader: Sized {
             "false" | "no" | "off" | "n" | "0" => "false?",
             _ => "true or false",
         };
-        self.fail("not_a_bool", word.place, format!("`{}` is not true or false", word.value), hint)
+        self.fail(Code::NotABool, word.place, format!("`{}` is not true or false", word.value), hint)
     }
 
     /// A single value, read by `parse`.
@@ -142,7 +142,7 @@ pub trait TreeReader: Sized {
             return entries;
         }
         let message = format!("{what} must be a map of names and values, not {}", node.what());
-        self.fail::<()>("not_a_map", node.place, message, "write NAME: VALUE, one on each line");
+        self.fail::<()>(Code::NotAMap, node.place, message, "write NAME: VALUE, one on each line");
         &[]
     }
 
@@ -152,7 +152,7 @@ pub trait TreeReader: Sized {
             return items;
         }
         let message = format!("{what} must be a list, not {}", node.what());
-        self.fail::<()>("not_a_list", node.place, message, "start each item with a dash: - …");
+        self.fail::<()>(Code::NotAList, node.place, message, "start each item with a dash: - …");
         &[]
     }
 
@@ -176,7 +176,7 @@ pub trait TreeReader: Sized {
 fn sexagesimal(text: &str) -> Result<Nanos, UserError> {
     parse_duration(text).map_err(|error| match text.split_once(':') {
         Some((minutes, seconds)) if !minutes.is_empty() && !seconds.is_empty() => UserError::usage(
-            "unit_missing",
+            Code::UnitMissing,
             format!("`{text}`: a duration needs units"),
             format!("{minutes}m{seconds}s?"),
         ),

@@ -5,7 +5,7 @@ use prost_reflect::prost_types::FileDescriptorSet;
 use prost_reflect::{DescriptorPool, MethodDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver};
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use crate::Method;
 
@@ -46,14 +46,18 @@ impl Descriptors {
     pub fn decode(bytes: &[u8]) -> Result<Self, UserError> {
         let invalid = |error: &dyn std::fmt::Display| {
             let message = format!("the set of descriptors is not valid: {error}");
-            UserError::usage("bad_proto", message, "protoc --include_imports --descriptor_set_out=FILE …")
+            UserError::usage(Code::BadProto, message, "protoc --include_imports --descriptor_set_out=FILE …")
         };
         let set = FileDescriptorSet::decode(bytes).map_err(|error| invalid(&error))?;
         // The library panics at others, such as `editions`.
         let is_known = |syntax: &str| matches!(syntax, "proto2" | "proto3");
         if let Some(file) = set.file.iter().find(|file| !file.syntax.as_deref().is_none_or(is_known)) {
             let message = format!("{} has the syntax {}, which is not supported", file.name(), file.syntax());
-            return Err(UserError::usage("bad_proto", message, "describe the services in proto2 or proto3"));
+            return Err(UserError::usage(
+                Code::BadProto,
+                message,
+                "describe the services in proto2 or proto3",
+            ));
         }
         let pool = DescriptorPool::from_file_descriptor_set(set).map_err(|error| invalid(&error))?;
         Ok(Self { pool })
@@ -88,7 +92,11 @@ impl Descriptors {
             several => {
                 let names: Vec<String> = several.iter().map(|found| full(found)).collect();
                 let message = format!("several services have a method `{name}`");
-                return Err(UserError::usage("grpc_method", message, format!("one of {}", names.join(", "))));
+                return Err(UserError::usage(
+                    Code::GrpcMethod,
+                    message,
+                    format!("one of {}", names.join(", ")),
+                ));
             }
         }
         let names: Vec<String> = all.iter().map(full).collect();
@@ -97,7 +105,7 @@ impl Descriptors {
             None if names.is_empty() => "name a .proto file that has services".to_owned(),
             None => format!("there is {}", list(&names)),
         };
-        Err(UserError::usage("grpc_method", format!("no service has a method `{name}`"), hint))
+        Err(UserError::usage(Code::GrpcMethod, format!("no service has a method `{name}`"), hint))
     }
 }
 
@@ -157,5 +165,5 @@ fn invalid(error: &protox::Error) -> UserError {
     } else {
         "correct the .proto file"
     };
-    UserError::usage("bad_proto", message, hint)
+    UserError::usage(Code::BadProto, message, hint)
 }

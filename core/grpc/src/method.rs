@@ -3,7 +3,7 @@
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use crate::{MessageError, frame};
 
@@ -194,7 +194,7 @@ fn no_field(of: &MessageDescriptor, name: &str) -> UserError {
         None if names.is_empty() => "the message has no fields".to_owned(),
         None => format!("its fields are {}", names.join(", ")),
     };
-    UserError::usage("grpc_field", format!("the message {} has no field `{name}`", of.full_name()), hint)
+    UserError::usage(Code::GrpcField, format!("the message {} has no field `{name}`", of.full_name()), hint)
 }
 
 /// Turns numbers and booleans in fields of text into text.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message as _;
 use prost_reflect::prost_types::FileDescriptorProto;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::frame;
 
@@ -173,7 +173,7 @@ impl Reflection {
 }
 
 fn failed(message: &str) -> UserError {
-    UserError::usage("bad_proto", format!("cannot get the services by reflection: {message}"), HINT)
+    UserError::usage(Code::BadProto, format!("cannot get the services by reflection: {message}"), HINT)
 }
 
 /// `grpc.reflection.v1.ServerReflectionRequest`.

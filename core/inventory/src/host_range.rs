@@ -1,6 +1,6 @@
 //! Ranges of host names, as pdsh and Slurm write them: `load[01-16,20]`, `rack[1-2]node[01-10]`.
 
-use wavetank_units::{NumberRange, UserError, did_you_mean};
+use wavetank_units::{Code, NumberRange, UserError, did_you_mean};
 
 /// Maximum number of hosts of one list.
 pub const HOSTS_MAX: usize = 100_000;
@@ -225,7 +225,7 @@ pub(crate) fn not_listed(what: &str, name: &str, known: &[&str]) -> UserError {
 }
 
 pub(crate) fn bad(message: impl Into<String>, hint: impl Into<String>) -> UserError {
-    UserError::usage("bad_host_list", message, hint)
+    UserError::usage(Code::BadHostList, message, hint)
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@
 //! the same times everywhere.
 
 use wavetank_plan::Think;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// Rejects invalid values: a reversed range, a 95th percentile below the median, more than a day.
 pub fn check(think: Think) -> Result<Think, UserError> {
-    let bad = |message: &str, hint: &str| Err(UserError::usage("think", message, hint));
+    let bad = |message: &str, hint: &str| Err(UserError::usage(Code::Think, message, hint));
     let lengths = match think {
         Think::Fixed(length) | Think::Exponential { mean: length } => [Nanos::ZERO, length],
         Think::Even { from, to } if from > to => {

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_units::{UserError, unix_path};
+use wavetank_units::{Code, UserError, unix_path};
 
 use crate::{IpFamily, SettingNames, SourcesPlan, TargetUrl};
 
@@ -45,7 +45,7 @@ impl AddressFilter<'_> {
                 None => ("another name", ""),
             };
             let hint = format!("{other}, or look with: getent ahosts {name}");
-            return Err(UserError::usage("no_address", format!("`{name}` has no {wanted}address"), hint));
+            return Err(UserError::usage(Code::NoAddress, format!("`{name}` has no {wanted}address"), hint));
         }
         if self.sources.is_empty() {
             return Ok(left);
@@ -61,7 +61,7 @@ impl AddressFilter<'_> {
             let (v4, v6) = (self.names.family(IpFamily::V4), self.names.family(IpFamily::V6));
             let source = range.first;
             return Err(UserError::usage(
-                "conflict",
+                Code::Conflict,
                 match self.names {
                     SettingNames::Options => {
                         format!("--source {source} is {family}, and `{host}` has no such address")
@@ -85,7 +85,7 @@ impl AddressFilter<'_> {
             _ => return Ok(addresses.to_vec()),
         };
         Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             format!("{without_effect} has no effect on a Unix socket, which has no IP address"),
             format!("leave {without_effect} out, or use an address of TCP"),
         ))

@@ -1,6 +1,6 @@
 //! [`ConnectTo`]: redirects connections to another address than the URL's.
 
-use wavetank_units::{UserError, unix_host, with_brackets};
+use wavetank_units::{Code, UserError, unix_host, with_brackets};
 
 use crate::TargetUrl;
 
@@ -27,14 +27,14 @@ impl ConnectTo {
         }
         let bad = || {
             UserError::usage(
-                "bad_connect_to",
+                Code::BadConnectTo,
                 format!("`{text}` does not say where to connect to"),
                 "HOST:PORT, FROM:PORT:HOST:PORT or unix:/PATH; IPv6 in brackets: [::1]:8080",
             )
         };
         if let Some(hint) = without_brackets(text) {
             let message = format!("`{text}` has an IPv6 address without brackets");
-            return Err(UserError::usage("bad_connect_to", message, hint));
+            return Err(UserError::usage(Code::BadConnectTo, message, hint));
         }
         let parts = split(text).ok_or_else(bad)?;
         let host = |part: &str| (!part.is_empty()).then(|| part.to_owned());

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 use wavetank_units::quantity::parse_duration_positive;
-use wavetank_units::{Nanos, UserError, split_zone};
+use wavetank_units::{Code, Nanos, UserError, split_zone};
 
 use crate::{AddressFilter, DnsPolicy, IpFamily, SettingNames, SourcesPlan};
 
@@ -92,13 +92,13 @@ impl DnsPolicy {
                 let every = parse_duration_positive(text)?;
                 if every < Self::EVERY_MIN {
                     let message = format!("looking up names every {every} is too much load for a resolver");
-                    return Err(UserError::usage("out_of_range", message, "1s or longer"));
+                    return Err(UserError::usage(Code::OutOfRange, message, "1s or longer"));
                 }
                 Ok(Self::Every(every))
             }
             _ => {
                 let message = format!("`{text}` is not a DNS policy");
-                Err(UserError::usage("value_unknown", message, "once, each_session, or a time: 30s"))
+                Err(UserError::usage(Code::ValueUnknown, message, "once, each_session, or a time: 30s"))
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use wavetank_units::{AllowTarget, Network, UserError, split_zone, unix_path};
+use wavetank_units::{AllowTarget, Code, Network, UserError, split_zone, unix_path};
 
 /// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [
@@ -53,7 +53,7 @@ impl Guard {
                 return Ok(());
             }
             return Err(UserError::refused(
-                "target_not_allowed",
+                Code::TargetNotAllowed,
                 format!(
                     "{} hands out this machine's cloud credentials and must not be loaded",
                     named(host, ip)
@@ -66,14 +66,14 @@ impl Guard {
         }
         if self.closed {
             return Err(UserError::refused(
-                "target_not_allowed",
+                Code::TargetNotAllowed,
                 format!("{} is not on the list of targets of this agent", named(host, ip)),
                 "add it to allow: in the fleet file, then wavetank fleet down and up",
             ));
         }
         let allow = if is_name(host) { host.to_owned() } else { ip.to_string() };
         Err(UserError::refused(
-            "target_not_allowed",
+            Code::TargetNotAllowed,
             format!(
                 "{} is not a loopback or private address, and load must only go where it is welcome",
                 named(host, ip)
@@ -88,7 +88,7 @@ impl Guard {
             return Ok(());
         }
         Err(UserError::refused(
-            "target_not_allowed",
+            Code::TargetNotAllowed,
             format!("{host} does not resolve here, and load must only go where it is welcome"),
             format!("if the proxy knows the name and the target is yours: {command} --allow-target {host}"),
         ))

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use wavetank_units::{AllowTarget, Nanos, Rate, UserError};
+use wavetank_units::{AllowTarget, Code, Nanos, Rate, UserError};
 
 use crate::{
     AddressFilter, Arrivals, Close, Condition, ConnectTo, DnsPolicy, EngineChoice, HttpVersion, IpFamily,
@@ -127,12 +127,12 @@ impl RunOptions {
             [] => Ok((url.host.clone(), url.port)),
             [rule] => rule.apply(url).ok_or_else(|| {
                 UserError::usage(
-                    "conflict",
+                    Code::Conflict,
                     format!("--connect-to is about another host or port than {}", url.authority()),
                     format!("--connect-to {}:HOST:PORT, or HOST:PORT alone", url.authority()),
                 )
             }),
-            _ => Err(UserError::usage("conflict", "--connect-to is given twice for one URL", "give one")),
+            _ => Err(UserError::usage(Code::Conflict, "--connect-to is given twice for one URL", "give one")),
         }
     }
 }

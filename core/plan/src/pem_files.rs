@@ -1,7 +1,7 @@
 //! [`load_identity`] and [`check_certificates`]: checks of files that options name. Errors contain
 //! the option and the file.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::pem::{self, PemFault};
 use crate::{PemFile, TlsIdentity};
@@ -24,7 +24,7 @@ pub fn load_identity(
         Ok(_) => Ok(TlsIdentity { chain_pem: cert.bytes.clone(), key_pem: file.bytes.clone() }),
         Err(PemFault::Missing) if key.is_none() => {
             let message = format!("{of_cert} {} holds no private key, and {of_key} is not given", cert.name);
-            Err(UserError::usage("conflict", message, format!("{of_cert} {} {of_key} FILE", cert.name)))
+            Err(UserError::usage(Code::Conflict, message, format!("{of_cert} {} {of_key} FILE", cert.name)))
         }
         Err(fault @ PemFault::Encrypted) => {
             bad(fault, "a key without a password: openssl pkey -in KEY -out PLAIN")
@@ -44,5 +44,5 @@ fn bad_pem(option: &str, file: &PemFile, fault: PemFault, missing: &str, hint: &
         PemFault::Missing => format!("there is {missing} in it"),
         fault => fault.to_string(),
     };
-    UserError::usage("bad_pem", format!("{option} {}: {why}", file.name), hint)
+    UserError::usage(Code::BadPem, format!("{option} {}: {why}", file.name), hint)
 }

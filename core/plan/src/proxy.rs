@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use wavetank_units::{UserError, percent_decoded};
+use wavetank_units::{Code, UserError, percent_decoded};
 
 use crate::{Secret, TargetUrl};
 
@@ -105,7 +105,7 @@ impl ProxyUrl {
 
 fn bad_user() -> UserError {
     UserError::usage(
-        "bad_proxy",
+        Code::BadProxy,
         "the proxy's URL has no user and password with a colon between them before the @",
         "http://USER:PASSWORD@HOST:PORT, with a colon or @ in either of them as %3A or %40",
     )
@@ -124,7 +124,7 @@ fn split_user(text: &str) -> (Option<&str>, String) {
 }
 
 fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
-    let later = |message: String, hint: &str| Err(UserError::usage("value_later", message, hint));
+    let later = |message: String, hint: &str| Err(UserError::usage(Code::ValueLater, message, hint));
     if let Some((scheme, rest)) = plain.split_once("://") {
         let scheme = scheme.to_ascii_lowercase();
         let hint = "an HTTP proxy: http://HOST:PORT; it carries https targets, too";
@@ -138,7 +138,7 @@ fn host_and_port(plain: &str) -> Result<TargetUrl, UserError> {
     let at = TargetUrl::parse(plain)?;
     if at.path != "/" {
         return Err(UserError::usage(
-            "bad_proxy",
+            Code::BadProxy,
             format!("`{plain}` has a path, but a proxy is only a host and a port"),
             format!("http://{}", at.authority()),
         ));

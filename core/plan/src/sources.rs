@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use wavetank_units::{Network, SourceRange, UserError, address_from_number, address_number};
+use wavetank_units::{Code, Network, SourceRange, UserError, address_from_number, address_number};
 
 use crate::HostFacts;
 
@@ -20,12 +20,12 @@ pub fn parse_sources(text: &str) -> Result<Vec<SourceRange>, UserError> {
         let range = parse_one(word)?;
         if let Some(other) = ranges.iter().find(|other| overlap(**other, range)) {
             let message = format!("`{word}` overlaps {} to {}", other.first, other.last);
-            return Err(UserError::usage("bad_source", message, "name every address once"));
+            return Err(UserError::usage(Code::BadSource, message, "name every address once"));
         }
         ranges.push(range);
         if ranges.len() > RANGES_MAX {
             let message = format!("more than {RANGES_MAX} source ranges");
-            return Err(UserError::usage("bad_source", message, "join neighbours: 10.0.8.0/24"));
+            return Err(UserError::usage(Code::BadSource, message, "join neighbours: 10.0.8.0/24"));
         }
     }
     Ok(ranges)
@@ -38,7 +38,7 @@ fn parse_one(word: &str) -> Result<SourceRange, UserError> {
         } else {
             "auto, or a network 10.0.8.0/28, a range 10.0.8.1-10.0.8.14, an address, joined by commas"
         };
-        UserError::usage("bad_source", format!("`{word}` {why}"), hint)
+        UserError::usage(Code::BadSource, format!("`{word}` {why}"), hint)
     };
     if let Some(network) = Network::parse(word) {
         return Ok(network.bindable());
@@ -77,7 +77,7 @@ pub(crate) fn check_local(ranges: &[SourceRange], host: &HostFacts) -> Result<()
         if let Some(foreign) = first_foreign(*range, host) {
             let local: Vec<String> = host.addresses.iter().map(ToString::to_string).collect();
             return Err(UserError::refused(
-                "no_such_source",
+                Code::NoSuchSource,
                 format!("no such source address: {foreign} is not an address of this host"),
                 format!("this host has {}; add one: ip addr add {foreign} dev DEVICE", list(&local)),
             ));

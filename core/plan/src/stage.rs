@@ -1,7 +1,7 @@
 //! [`Stage`]: one `--stage` of the command line.
 
 use wavetank_units::quantity::{parse_count, parse_duration_positive, parse_rate};
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 /// A ramp: the load that is reached, and the time in which it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Stage {
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let shape = "DURATION:LOAD: --stage 1m:100/s, or --stage '1m:50 users'";
         let Some((length, load)) = text.split_once(':') else {
-            return Err(UserError::usage("bad_stage", format!("`{text}` has no colon"), shape));
+            return Err(UserError::usage(Code::BadStage, format!("`{text}` has no colon"), shape));
         };
         let within =
             |error: UserError| UserError { message: format!("`{text}`: {}", error.message), ..error };
@@ -41,7 +41,7 @@ impl Stage {
             None if parse_count(load).is_ok() => {
                 let hint = format!("{load}/s for a rate, or '{load} users' for users that wait");
                 let message = format!("`{text}`: `{load}` has no unit");
-                return Err(UserError::usage("unit_missing", message, hint));
+                return Err(UserError::usage(Code::UnitMissing, message, hint));
             }
             None => StageLoad::Rate(parse_rate(load).map_err(within)?),
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// A set of status codes, as inclusive ranges in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ impl StatusSet {
     /// Fails on codes outside 100 to 999 (RFC 9110 §15 gives three digits) and on ranges that run
     /// backwards.
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let bad = |why: String| UserError::usage("bad_status", why, "for example 200,301 or 200 to 399");
+        let bad = |why: String| UserError::usage(Code::BadStatus, why, "for example 200,301 or 200 to 399");
         let mut ranges = Vec::new();
         for word in text.replace(" or ", ",").split(',').map(str::trim) {
             let range = match word.split_once(" to ").or_else(|| word.split_once('-')) {

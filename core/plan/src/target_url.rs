@@ -4,7 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use url::{Host, Url};
 
-use wavetank_units::{UserError, is_unix, split_unix, split_zone, unix_address, with_brackets, without_zone};
+use wavetank_units::{
+    Code, UserError, is_unix, split_unix, split_zone, unix_address, with_brackets, without_zone,
+};
 
 use crate::ProxyUrl;
 
@@ -68,7 +70,8 @@ impl TargetUrl {
             let (host, path) = found?;
             if protocol == UrlProtocol::Udp {
                 let hint = "udp://HOST:PORT";
-                return Err(UserError::usage("bad_url", format!("`{text}` is a Unix socket, not UDP"), hint));
+                let message = format!("`{text}` is a Unix socket, not UDP");
+                return Err(UserError::usage(Code::BadUrl, message, hint));
             }
             let path = Self::path_of(path);
             return Ok(Self { host, port: default_port(tls), path, tls, protocol });
@@ -78,7 +81,7 @@ impl TargetUrl {
             let option =
                 if hidden.is_empty() { "" } else { &format!(" --basic {hidden}:… (or --basic @FILE)") };
             return Err(UserError::usage(
-                "url_user",
+                Code::UrlUser,
                 format!("`{plain}` was given with a user or password before the `@`"),
                 format!("leave it out of the URL: {plain}{option}"),
             ));
@@ -86,7 +89,8 @@ impl TargetUrl {
         let with_host = if rest.starts_with(':') { format!("localhost{rest}") } else { rest.to_owned() };
         if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
             let hint = "write a space as %20, and quote the URL for the shell";
-            return Err(UserError::usage("bad_url", format!("the URL `{text}` contains white space"), hint));
+            let message = format!("the URL `{text}` contains white space");
+            return Err(UserError::usage(Code::BadUrl, message, hint));
         }
         let (with_host, zone) = without_zone(&with_host);
         let url = Url::parse(&format!("{scheme}://{with_host}")).map_err(|error| bad_url(text, error))?;
@@ -102,7 +106,7 @@ impl TargetUrl {
         let port = url.port().unwrap_or(default_port(tls));
         if port == 0 {
             let hint = "ports are 1 to 65535; 80 if left out, 443 with https";
-            return Err(UserError::usage("bad_url", format!("`{text}` has port 0"), hint));
+            return Err(UserError::usage(Code::BadUrl, format!("`{text}` has port 0"), hint));
         }
         let path = path_and_query(&url);
         if protocol.is_bare() {
@@ -262,12 +266,16 @@ fn check_bare(text: &str, protocol: UrlProtocol, with_host: &str, path: &str) ->
     let port = with_host[..end].rsplit_once(':').map(|(_, port)| port);
     if !port.is_some_and(|port| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())) {
         let hint = format!("{}{}:7000", &text[..start], &with_host[..end]);
-        return Err(UserError::usage("bad_url", format!("`{text}` has no port"), hint));
+        return Err(UserError::usage(Code::BadUrl, format!("`{text}` has no port"), hint));
     }
     if path != "/" {
         let hint = format!("{}{}; steps say what is sent", &text[..start], &with_host[..end]);
         let name = if protocol == UrlProtocol::Udp { "UDP" } else { "TCP" };
-        return Err(UserError::usage("bad_url", format!("`{text}` has a path, which {name} has not"), hint));
+        return Err(UserError::usage(
+            Code::BadUrl,
+            format!("`{text}` has a path, which {name} has not"),
+            hint,
+        ));
     }
     Ok(())
 }
@@ -280,7 +288,7 @@ const fn default_port(tls: bool) -> u16 {
 fn without_scheme(text: &str) -> Result<(Scheme, &str), UserError> {
     let http = |tls| Scheme { tls, protocol: UrlProtocol::Http };
     if text.is_empty() {
-        return Err(UserError::usage("no_url", "the URL is empty", "for example: localhost:8080/path"));
+        return Err(UserError::usage(Code::NoUrl, "the URL is empty", "for example: localhost:8080/path"));
     }
     // A later `://` belongs to a path or query.
     let is_scheme = |word: &str| word.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
@@ -307,22 +315,22 @@ fn bad_scheme(scheme: &str, rest: &str) -> UserError {
         "h2" | "h2c" => {
             let message = format!("`{scheme}://` is not a scheme of HTTP");
             let hint = format!("--http 2 https://{rest}, or --http 2 http://{rest} without TLS");
-            return UserError::usage("bad_scheme", message, hint);
+            return UserError::usage(Code::BadScheme, message, hint);
         }
         "h3" | "quic" => {
             let message = format!("`{scheme}://` is not a scheme of HTTP");
-            return UserError::usage("bad_scheme", message, format!("--http 3 https://{rest}"));
+            return UserError::usage(Code::BadScheme, message, format!("--http 3 https://{rest}"));
         }
         "ssl" | "mqtt" | "mqtts" | "amqp" | "amqps" | "redis" | "rediss" | "postgres" | "postgresql"
         | "mysql" | "mongodb" | "kafka" | "nats" | "ldap" | "ldaps" | "smtp" | "ftp" | "sftp" | "ftps"
         | "file" => "this protocol is",
         _ => {
             let message = format!("`{scheme}://` is not a scheme of HTTP");
-            return UserError::usage("bad_scheme", message, format!("http://{rest}, or https://{rest}"));
+            return UserError::usage(Code::BadScheme, message, format!("http://{rest}, or https://{rest}"));
         }
     };
     let hint = "http, https, grpc, ws, sse, tcp and udp are; docs/limitations.md lists what is not supported";
-    UserError::usage("bad_scheme", format!("`{scheme}://`: {what} not supported"), hint)
+    UserError::usage(Code::BadScheme, format!("`{scheme}://`: {what} not supported"), hint)
 }
 
 fn schemeless(text: &str) -> Result<&str, UserError> {
@@ -330,7 +338,7 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
     let file = [".yaml", ".yml"].iter().any(|suffix| path.ends_with(suffix));
     if file && !path.contains(':') {
         return Err(UserError::usage(
-            "file_for_url",
+            Code::FileForUrl,
             format!("`{text}` looks like an experiment file, but a URL is expected here"),
             format!("wavetank run {text} runs an experiment file; if it is a URL: http://{text}"),
         ));
@@ -343,7 +351,7 @@ fn schemeless(text: &str) -> Result<&str, UserError> {
         if let Some(rest) = broken {
             let rest = text[text.len() - rest.len()..].trim_start_matches([':', '/']);
             let hint = format!("a scheme ends in a colon and two slashes: {scheme}://{rest}");
-            return Err(UserError::usage("bad_url", format!("`{text}` is not a URL"), hint));
+            return Err(UserError::usage(Code::BadUrl, format!("`{text}` is not a URL"), hint));
         }
     }
     Ok(text)
@@ -368,11 +376,15 @@ fn bad_url(text: &str, error: url::ParseError) -> UserError {
     let at = &text[start..end];
     if let Some(bracketed) = with_brackets(at) {
         let hint = format!("write {}{bracketed}{}", &text[..start], &text[end..]);
-        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address without brackets"), hint);
+        return UserError::usage(
+            Code::BadUrl,
+            format!("`{text}` has an IPv6 address without brackets"),
+            hint,
+        );
     }
     if at.starts_with('[') && at.contains('%') {
         let hint = "the zone is an interface or its number: http://[fe80::1%25eth0]:8080/path";
-        return UserError::usage("bad_url", format!("`{text}` has an IPv6 address with a bad zone"), hint);
+        return UserError::usage(Code::BadUrl, format!("`{text}` has an IPv6 address with a bad zone"), hint);
     }
     let hint = match error {
         url::ParseError::InvalidPort => "ports are 1 to 65535: http://localhost:8080/path",
@@ -380,5 +392,5 @@ fn bad_url(text: &str, error: url::ParseError) -> UserError {
         url::ParseError::EmptyHost => "name a host: http://localhost:8080/path, or :8080/path for this host",
         _ => "for example: http://localhost:8080/path",
     };
-    UserError::usage("bad_url", format!("`{text}` is not a URL: {error}"), hint)
+    UserError::usage(Code::BadUrl, format!("`{text}` is not a URL: {error}"), hint)
 }

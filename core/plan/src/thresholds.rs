@@ -1,7 +1,7 @@
 //! Conditions against a plan: what they name must exist, and what is added unasked
 //! (`docs/measuring.md` §5).
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use crate::constants::IMPLICIT_FAILED_SHARE;
 use crate::{Condition, HostFacts, Op, Plan, RequestCounter, Subject, Value};
@@ -72,7 +72,7 @@ fn check_known(plan: &Plan, condition: &Condition, host: &HostFacts) -> Result<(
             return Err(unknown(what, name, &names, condition));
         }
         let hint = "checks, counts and rendezvous are defined in the steps of an experiment file";
-        Err(UserError::usage("name_unknown", format!("`{text}`: no {what} \"{name}\""), hint))
+        Err(UserError::usage(Code::NameUnknown, format!("`{text}`: no {what} \"{name}\""), hint))
     };
     match &condition.subject {
         Subject::Check(name) => {
@@ -85,7 +85,7 @@ fn check_known(plan: &Plan, condition: &Condition, host: &HostFacts) -> Result<(
         }
         Subject::Host(_, pattern) if host.samples_host(pattern) => Ok(()),
         Subject::Host(gauge, host) => Err(UserError::usage(
-            "host_unobserved",
+            Code::HostUnobserved,
             format!("`{text}`: `{}` is about a host, and {host} is not sampled", gauge.name()),
             "`local` is this host: cpu(local) < 90%; --observe HOST samples another; or a condition on requests: p99 < 250ms",
         )),
@@ -115,7 +115,7 @@ fn check_phase(plan: &Plan, condition: &Condition) -> Result<(), UserError> {
     if plan.phases.iter().any(|phase| phase.name == *name) {
         let message = format!("`{}`: the warm-up is not judged", condition.text);
         let hint = format!("in {}", judged.join(", in "));
-        return Err(UserError::usage("phase_unjudged", message, hint));
+        return Err(UserError::usage(Code::PhaseUnjudged, message, hint));
     }
     Err(unknown("phase", name, &judged, condition))
 }
@@ -131,11 +131,11 @@ fn unknown(what: &'static str, name: &str, known: &[&str], condition: &Condition
     let hint = near
         .map_or_else(|| format!("there is: {}", there.join(", ")), |near| format!("did you mean {near}?"));
     let code = match what {
-        "step" => "step_unknown",
-        "phase" => "phase_unknown",
-        "check" => "check_unknown",
-        "count" => "count_unknown",
-        _ => "rendezvous_unknown",
+        "step" => Code::StepUnknown,
+        "phase" => Code::PhaseUnknown,
+        "check" => Code::CheckUnknown,
+        "count" => Code::CountUnknown,
+        _ => Code::RendezvousUnknown,
     };
     UserError::usage(code, format!("`{}`: no {what} \"{name}\"", condition.text), hint)
 }

@@ -3,7 +3,7 @@
 //!
 //! It is the only table of names: client, server, options and reports use it.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use crate::TlsVersions;
 
@@ -86,7 +86,7 @@ pub fn chosen_ciphers(
     let message =
         format!("--tls-ciphers {cipher} belongs to TLS {other}, and {version_option} {spoken} excludes it");
     let hint = format!("leave {version_option} out, or {version_option} {other}");
-    Err(UserError::usage("conflict", message, hint))
+    Err(UserError::usage(Code::Conflict, message, hint))
 }
 
 /// Returns whether a cipher suite belongs to TLS 1.3. Its name shows this, because the key exchange
@@ -108,7 +108,7 @@ fn chosen(
             let same = &words[before];
             let also = if same == word { String::new() } else { format!(", as `{same}` and as `{word}`") };
             let message = format!("{option} names {found} twice{also}");
-            return Err(UserError::usage("conflict", message, "give it once"));
+            return Err(UserError::usage(Code::Conflict, message, "give it once"));
         }
         names.push(found);
     }
@@ -127,7 +127,7 @@ fn unknown(option: &str, what: &str, table: &[NameAliases], word: &str) -> UserE
         did_you_mean(word, all.copied()).map(|near| format!("did you mean {near}? ")).unwrap_or_default();
     let own: Vec<&str> = table.iter().map(|name| name.own).collect();
     let message = format!("{option}: there is no TLS {what} `{word}`");
-    UserError::usage("value_unknown", message, format!("{near}there is: {}", own.join(", ")))
+    UserError::usage(Code::ValueUnknown, message, format!("{near}there is: {}", own.join(", ")))
 }
 
 #[cfg(test)]

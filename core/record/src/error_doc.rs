@@ -47,7 +47,7 @@ impl From<&UserError> for ErrorDoc {
     fn from(error: &UserError) -> Self {
         Self {
             schema: ERROR_SCHEMA.to_owned(),
-            code: error.code.to_owned(),
+            code: error.code.as_str().to_owned(),
             message: error.message.clone(),
             hint: error.hint.clone(),
             exit: error.exit as u8,

@@ -69,7 +69,10 @@ pub fn error_junit(error: &UserError) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let all = || std::iter::once(error).chain(&error.others);
     let told = |of: fn(&UserError) -> &str| all().map(of).collect::<Vec<_>>().join("\n");
-    status.set_type(error.code).set_message(told(|one| &one.message)).set_description(told(|one| &one.hint));
+    status
+        .set_type(error.code.as_str())
+        .set_message(told(|one| &one.message))
+        .set_description(told(|one| &one.hint));
     let mut suite = TestSuite::new("wavetank");
     suite.add_test_case(case("wavetank", "run", status));
     in_report([suite])

@@ -1,7 +1,7 @@
 //! [`Setup`]: what is sought, within which limits.
 
-use wavetank_units::UserError;
 use wavetank_units::quantity::share_literal;
+use wavetank_units::{Code, UserError};
 
 use crate::Granularity;
 
@@ -70,7 +70,8 @@ impl Setup {
     /// # Errors
     /// A usage error that names the option.
     pub fn check(&self) -> Result<(), UserError> {
-        let refused = |message: String, hint: String| Err(UserError::usage("search_limits", message, hint));
+        let refused =
+            |message: String, hint: String| Err(UserError::usage(Code::SearchLimits, message, hint));
         if self.from >= self.to {
             let message = format!("--from {} is not below --to {}", self.from, self.to);
             return refused(message, "the search climbs from the one to the other".to_owned());
@@ -163,7 +164,7 @@ mod tests {
     fn more_runs_than_a_search_makes_are_refused() {
         let check = |levels: u32, repeats: u32, hint: Option<&str>| {
             let setup = Setup { levels, repeats, ..Setup::new(Granularity::Rate, 100.0, 1e6) };
-            let told = setup.check().map_err(|error| (error.code, error.hint));
+            let told = setup.check().map_err(|error| (error.code.as_str(), error.hint));
             let expected = hint.map_or(Ok(()), |hint| Err(("search_limits", hint.to_owned())));
             assert_eq!(told, expected, "--levels {levels} --repeats {repeats}");
         };

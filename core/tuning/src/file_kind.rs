@@ -1,6 +1,6 @@
 //! [`FileKind`]: the syntax of a file.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::haproxy::parse_haproxy;
 
@@ -46,7 +46,7 @@ impl FileKind {
         let Some(kind) = by_name.or_else(|| Self::of_text(text)) else {
             let message = format!("cannot lint `{name}`: its syntax is unknown");
             let hint = "name it with --kind sysctl, limits, systemd, nginx, haproxy or script";
-            return Err(UserError::usage("lint_kind_unknown", message, hint));
+            return Err(UserError::usage(Code::LintKindUnknown, message, hint));
         };
         match Self::of_text(text) {
             // A file with another syntax than its name says would give nonsense for every line.
@@ -54,7 +54,7 @@ impl FileKind {
                 let message =
                     format!("cannot lint `{name}` as {}: its text is of {}", kind.name(), other.name());
                 let hint = format!("name the right file, or use --kind {}", other.name());
-                Err(UserError::usage("lint_foreign", message, hint))
+                Err(UserError::usage(Code::LintForeign, message, hint))
             }
             _ => Ok(kind),
         }

@@ -1,6 +1,6 @@
 //! [`KernelVersion`]: major and minor number of a kernel.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Major and minor number of a kernel; kernels compare by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +20,7 @@ impl KernelVersion {
     pub fn parse(text: &str) -> Result<Self, UserError> {
         Self::of_release(text).ok_or_else(|| {
             let message = format!("`{text}` is not a kernel version");
-            UserError::usage("value_unknown", message, "two numbers, for example 5.10")
+            UserError::usage(Code::ValueUnknown, message, "two numbers, for example 5.10")
         })
     }
 }

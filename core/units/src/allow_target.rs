@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Network, UserError};
+use crate::{Code, Network, UserError};
 
 /// One word of `--allow-target`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl AllowTarget {
             return Ok(Self::Name(text.trim_end_matches('.').to_ascii_lowercase()));
         }
         Err(UserError::usage(
-            "bad_network",
+            Code::BadNetwork,
             format!("`{text}` is not a network, address or host name"),
             "--allow-target 203.0.113.0/24, an address, or a host name without scheme and port",
         ))

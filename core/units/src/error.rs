@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Code;
+
 /// How a process ends (`docs/measuring.md` §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitCode {
@@ -25,7 +27,7 @@ pub enum ExitCode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserError {
     /// Stable short name, e.g. `unit_missing`, for scripts.
-    pub code: &'static str,
+    pub code: Code,
     /// What is wrong, with the offending text in backticks.
     pub message: String,
     /// How to fix it; empty only if there is no useful advice.
@@ -38,12 +40,12 @@ pub struct UserError {
 
 impl UserError {
     /// A usage error (exit 2).
-    pub fn usage(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn usage(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::of(code, message.into(), hint.into(), ExitCode::Usage)
     }
 
     /// A refusal (exit 5): not allowed, or this host cannot.
-    pub fn refused(code: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn refused(code: Code, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::of(code, message.into(), hint.into(), ExitCode::Refused)
     }
 
@@ -68,7 +70,7 @@ impl UserError {
         std::iter::once(own).chain(self.others.iter().map(Self::with_code)).collect::<Vec<_>>().join("\n")
     }
 
-    const fn of(code: &'static str, message: String, hint: String, exit: ExitCode) -> Self {
+    const fn of(code: Code, message: String, hint: String, exit: ExitCode) -> Self {
         Self { code, message, hint, exit, others: Vec::new() }
     }
 }

@@ -2,6 +2,7 @@
 //! errors.
 
 mod allow_target;
+mod code;
 mod error;
 mod grpc_status;
 mod ipv6_text;
@@ -20,6 +21,7 @@ mod suggest;
 mod unix_socket;
 
 pub use allow_target::AllowTarget;
+pub use code::Code;
 pub use error::{ExitCode, UserError};
 pub use grpc_status::{GRPC_STATUS_NAMES, grpc_status_from_name, grpc_status_name, status_text};
 pub use ipv6_text::{split_zone, with_brackets, without_zone};

@@ -8,8 +8,8 @@
 use std::net::{Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::sync::{Mutex, PoisonError};
 
-use crate::UserError;
 use crate::percent::percent_decoded;
+use crate::{Code, UserError};
 
 /// Start of a host that is a Unix socket: `unix:/run/app.sock`, or `unix:@name` for a socket of the
 /// abstract namespace.
@@ -107,7 +107,7 @@ pub fn unix_host(path: &str) -> Result<String, UserError> {
     }
     if path.len() > PATH_BYTES_MAX {
         return Err(UserError::usage(
-            "bad_url",
+            Code::BadUrl,
             format!(
                 "the path of the Unix socket has {} bytes, and Linux allows {PATH_BYTES_MAX}",
                 path.len()
@@ -120,7 +120,7 @@ pub fn unix_host(path: &str) -> Result<String, UserError> {
 
 fn bad_socket(path: &str) -> UserError {
     UserError::usage(
-        "bad_url",
+        Code::BadUrl,
         format!("`{path}` is not the path of a Unix socket"),
         "name it from the root, then the request's path: unix:/run/app.sock:/path",
     )

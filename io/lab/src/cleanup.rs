@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use wavetank_driver::Clock;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::lock::Lock;
 use crate::response::system;
@@ -40,7 +40,7 @@ fn end(state: &LabState) -> Result<(), UserError> {
             let message = format!("processes of lab `{}` do not end", state.mark.name());
             let hint =
                 "find them with `ps -ef | grep lab-host`; a process that waits for a disk cannot be killed";
-            return Err(UserError::refused("lab_stuck", message, hint));
+            return Err(UserError::refused(Code::LabStuck, message, hint));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::LabFolder;
 use crate::json_socket::JsonSocket;
@@ -32,7 +32,7 @@ impl Client {
                 let hint = format!(
                     "check it with `wavetank lab status`; remove it with `wavetank lab down --lab {name}`"
                 );
-                Err(UserError::usage("lab_not_up", message, hint))
+                Err(UserError::usage(Code::LabNotUp, message, hint))
             }
             Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(crate::refusals::no_root()),
             Err(error) => Err(system(&format!("the keeper of lab `{name}` cannot be reached"), &error)),
@@ -100,13 +100,13 @@ impl Client {
             Ok(Some(value)) => response::read(value),
             Ok(None) => {
                 let message = format!("the keeper of lab `{}` has ended", self.name);
-                Err(UserError::refused("lab_keeper", message, "run `wavetank lab down` to remove the lab"))
+                Err(UserError::refused(Code::LabKeeper, message, "run `wavetank lab down` to remove the lab"))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 let message = format!("the keeper of lab `{}` does not answer", self.name);
                 let hint =
                     format!("it may be stopped; run `wavetank lab down --lab {}` to end it", self.name);
-                Err(UserError::refused("lab_silent", message, hint))
+                Err(UserError::refused(Code::LabSilent, message, hint))
             }
             Err(error) => {
                 Err(system(&format!("cannot send a request to the keeper of lab `{}`", self.name), &error))
@@ -138,12 +138,12 @@ mod tests {
         drop(keeper);
         let mut client = Client { line: JsonSocket::new(ours), name: "shop".to_owned() };
         let told = client.request(&json!({ "ask": "status" }));
-        assert_eq!(told.map_err(|error| error.code), Err(expected));
+        assert_eq!(told.map_err(|error| error.code.as_str()), Err(expected));
     }
 
     #[test]
     fn last_words_are_read_and_silence_is_an_end() {
-        check(Some(UserError::refused("lab_busy", "too many talk", "try again")), "lab_busy");
+        check(Some(UserError::refused(Code::LabBusy, "too many talk", "try again")), "lab_busy");
         check(None, "lab_keeper");
     }
 

@@ -20,7 +20,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::Value;
 use wavetank_driver::Signals;
 use wavetank_topology::{CustomConfig, Host, Lab, ServiceKind};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::json_socket::JsonSocket;
 use crate::refusals::interrupted;
@@ -145,12 +145,12 @@ impl Trial {
                     TRIAL_MAX.as_secs()
                 );
                 let hint = "check that each program ends when it is asked to check its configuration";
-                Err(UserError::refused("lab_keeper", message, hint))
+                Err(UserError::refused(Code::LabKeeper, message, hint))
             }
             Ok(None) | Err(_) => {
                 let message = format!("the check of {}'s services ended early", self.host);
                 Err(UserError::refused(
-                    "lab_keeper",
+                    Code::LabKeeper,
                     message,
                     "it was killed by a signal or for lack of memory; check `dmesg`",
                 ))
@@ -185,7 +185,7 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
 fn tried(order: &LabSpec, folder: &LabFolder, name: &str) -> Result<Vec<String>, UserError> {
     let LabSpec { mark, file, lab, .. } = order;
     let index = lab.host_index(name).ok_or_else(|| {
-        UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab check FILE")
+        UserError::refused(Code::LabState, format!("the lab has no host `{name}`"), "wavetank lab check FILE")
     })?;
     namespaces::enter_host(name, None)?;
     net::set_up_for_trial(lab, index, mark, file)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use wavetank_driver::Clock;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::cleanup::{pause, sweep};
 use crate::client::Client;
@@ -41,7 +41,7 @@ pub fn down(folder: &LabFolder) -> Result<(), UserError> {
             _ if clock.now() > HELD_MAX => {
                 let message = format!("another process is working on lab `{}`", folder.name());
                 return Err(UserError::refused(
-                    "lab_held",
+                    Code::LabHeld,
                     message,
                     "check `wavetank lab status` and try again",
                 ));

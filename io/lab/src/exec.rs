@@ -29,7 +29,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
 };
 use serde_json::json;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::json_socket::JsonSocket;
 use crate::response::system;
@@ -208,7 +208,11 @@ fn go(host: &str, words: &[OsString]) -> Result<u8, UserError> {
 }
 
 pub(crate) fn command_not_found(host: &str) -> UserError {
-    UserError::usage("lab_command", "no command is given", format!("wavetank lab exec {host} -- ip address"))
+    UserError::usage(
+        Code::LabCommand,
+        "no command is given",
+        format!("wavetank lab exec {host} -- ip address"),
+    )
 }
 
 pub(crate) fn spawn_error(host: &str, error: &std::io::Error) -> UserError {
@@ -222,7 +226,7 @@ fn not_run(program: &OsStr, host: &str, error: &std::io::Error) -> UserError {
         _ => format!("`{}` cannot be run in host {host}: {error}", sanitize(&shown)),
     };
     UserError::usage(
-        "lab_command",
+        Code::LabCommand,
         message,
         format!("use `wavetank lab exec {host} -- sh -c '…'` for shell syntax"),
     )

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use wavetank_units::{UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, UserError, did_you_mean, sanitize};
 
 use crate::lab_spec::LabSpec;
 use crate::lab_tag::lab_name;
@@ -117,13 +117,13 @@ impl LabsFolder {
             return match labs.as_slice() {
                 [only] => Ok(only.clone()),
                 [] => Err(UserError::usage(
-                    "lab_none",
+                    Code::LabNone,
                     "there is no lab",
                     "bring one up with `wavetank lab up FILE`",
                 )),
                 _ => {
                     let message = format!("there are several labs: {}", names.join(", "));
-                    Err(UserError::usage("lab_which", message, "select yours with --lab NAME"))
+                    Err(UserError::usage(Code::LabWhich, message, "select yours with --lab NAME"))
                 }
             };
         };
@@ -138,7 +138,7 @@ impl LabsFolder {
             }
             None => format!("there is {}", names.join(", ")),
         };
-        Err(UserError::usage("lab_none", format!("there is no lab `{}`", sanitize(name)), hint))
+        Err(UserError::usage(Code::LabNone, format!("there is no lab `{}`", sanitize(name)), hint))
     }
 }
 
@@ -170,7 +170,7 @@ impl LabFolder {
         LabState::read(&self.path)?.ok_or_else(|| {
             let message = format!("lab `{}` is starting, or its start was interrupted", self.name);
             UserError::usage(
-                "lab_not_up",
+                Code::LabNotUp,
                 message,
                 format!("wait, or run `wavetank lab down --lab {}`", self.name),
             )
@@ -226,7 +226,7 @@ impl LabFolder {
             let message =
                 format!("`{path}` is {beyond} characters too long: a socket path has at most {most}");
             return Err(UserError::usage(
-                "lab_folder",
+                Code::LabFolder,
                 message,
                 "set WAVETANK_LABS to a folder with a shorter path",
             ));
@@ -236,7 +236,7 @@ impl LabFolder {
         }
         let message = format!("`{}` exists and is not a lab's folder", self.path.display());
         Err(UserError::usage(
-            "lab_folder",
+            Code::LabFolder,
             message,
             "use another --lab NAME, or set WAVETANK_LABS to another folder",
         ))
@@ -315,7 +315,7 @@ mod tests {
         std::fs::create_dir_all(root.path().join("other/things")).expect("can be made");
         let found = labs.choose(asked);
         assert_eq!(
-            found.as_ref().map(LabFolder::name).map_err(|error| error.code),
+            found.as_ref().map(LabFolder::name).map_err(|error| error.code.as_str()),
             chosen,
             "{there:?} {asked:?}"
         );

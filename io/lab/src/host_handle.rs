@@ -14,7 +14,7 @@ use nix::sys::signalfd::SignalFd;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use serde_json::json;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::exec::{self, ExecRequest, ExecRole, KILLED, command_not_found, spawn_error};
 use crate::host_process::HostProcess;
@@ -46,7 +46,7 @@ impl HostHandle {
         let found = state.hosts.iter().find(|one| one.name == host);
         if state.phase != Phase::Up {
             let message = format!("lab `{}` is not up", folder.name());
-            return Err(UserError::usage("lab_not_up", message, "check it with `wavetank lab status`"));
+            return Err(UserError::usage(Code::LabNotUp, message, "check it with `wavetank lab status`"));
         }
         let found = found.ok_or_else(|| host_unknown(host, names))?;
         let handle = found.process.marked(&state.mark).ok_or_else(|| dead(folder, host))?;
@@ -163,7 +163,7 @@ impl HostHandle {
 fn dead(folder: &LabFolder, host: &str) -> UserError {
     let message = format!("the process of host {host} has ended");
     let hint = format!("run `wavetank lab down --lab {}`, then bring it up again", folder.name());
-    UserError::refused("lab_host_dead", message, hint)
+    UserError::refused(Code::LabHostDead, message, hint)
 }
 
 /// Interval of the checks whether an errand is still starting, because its end causes no

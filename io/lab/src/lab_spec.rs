@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_topology::Lab;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::{LabTag, TaggedProcess};
 
@@ -50,7 +50,7 @@ impl LabSpec {
 
 fn unreadable(why: &str) -> UserError {
     let message = format!("cannot read the lab's specification: {}", sanitize(why));
-    UserError::refused("lab_state", message, "use the version of wavetank that brought the lab up")
+    UserError::refused(Code::LabState, message, "use the version of wavetank that brought the lab up")
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
             "{}",
             "{\"mark\":\"x\",\"file\":\"\",\"lab\":{\"name\":\"\",\"networks\":[],\"hosts\":[],\"faults\":[]}}",
         ] {
-            assert_eq!(LabSpec::read(text).map_err(|error| error.code), Err("lab_state"), "{text}");
+            assert_eq!(LabSpec::read(text).map_err(|error| error.code.as_str()), Err("lab_state"), "{text}");
         }
     }
 }

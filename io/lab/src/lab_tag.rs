@@ -1,6 +1,6 @@
 //! [`LabTag`]: identifies what belongs to a lab.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Maximum length of a lab's name. The name becomes part of folder names, control group names and
 /// interface aliases.
@@ -22,7 +22,7 @@ impl LabTag {
         let name = lab_name(name)?;
         let token = getrandom::u32().map_err(|error| {
             let message = format!("cannot get random numbers from the kernel: {error}");
-            UserError::refused("lab_system", message, "a lab needs getrandom(2) for its mark")
+            UserError::refused(Code::LabSystem, message, "a lab needs getrandom(2) for its mark")
         })?;
         Ok(Self { name: name.to_owned(), token: format!("{token:08x}") })
     }
@@ -57,7 +57,7 @@ pub(crate) fn lab_name(name: &str) -> Result<&str, UserError> {
     }
     let message = format!("`{}` is not a valid lab name", wavetank_units::sanitize(name));
     let hint = format!("use at most {NAME_CHARS_MAX} lower-case letters, digits and `-`, e.g. --lab shop");
-    Err(UserError::usage("lab_name", message, hint))
+    Err(UserError::usage(Code::LabName, message, hint))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use wavetank_units::{UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, UserError, did_you_mean, sanitize};
 
 use crate::LabFolder;
 use crate::supervisor::host_unknown;
@@ -33,7 +33,7 @@ pub fn logs(folder: &LabFolder, host: &str, service: Option<&str>) -> Result<Vec
             None => format!("there is {}", names.collect::<Vec<_>>().join(", ")),
         };
         let message = format!("host {host} has no log of a service `{}`", sanitize(service));
-        return Err(UserError::usage("lab_service", message, hint));
+        return Err(UserError::usage(Code::LabService, message, hint));
     }
     Ok(its)
 }
@@ -76,7 +76,7 @@ mod tests {
         state.write(folder.path()).expect("can be written");
         let found = logs(&folder, host, service);
         let names = found.as_ref().map(|logs| logs.iter().map(|log| log.name.as_str()).collect::<Vec<_>>());
-        assert_eq!(names.map_err(|error| error.code), expected.map(<[&str]>::to_vec));
+        assert_eq!(names.map_err(|error| error.code.as_str()), expected.map(<[&str]>::to_vec));
     }
 
     #[test]

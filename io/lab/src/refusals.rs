@@ -1,7 +1,7 @@
 //! Reasons to refuse a lab: missing rights, and an interruption.
 
 use rustix::thread::{CapabilitySet, capabilities};
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 /// Returns an error unless this process may create namespaces and networks.
 pub fn privileged() -> Result<(), UserError> {
@@ -17,7 +17,7 @@ pub(crate) fn interrupted() -> UserError {
     UserError {
         exit: ExitCode::Signal,
         ..UserError::refused(
-            "lab_interrupted",
+            Code::LabInterrupted,
             "interrupted before the lab was complete; nothing of it is left",
             "",
         )
@@ -28,7 +28,7 @@ pub(crate) fn interrupted() -> UserError {
 pub(crate) fn no_root() -> UserError {
     let message = "a lab needs root: it is made of namespaces, virtual links and control groups";
     UserError::refused(
-        "lab_root",
+        Code::LabRoot,
         message,
         "use `sudo wavetank lab …`, or a container with CAP_SYS_ADMIN and CAP_NET_ADMIN",
     )

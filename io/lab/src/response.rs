@@ -1,18 +1,7 @@
 //! Answers between the lab's processes: a value, or a user-readable error.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
-
 use serde_json::{Value, json};
-use wavetank_units::{ExitCode, UserError};
-
-/// Maximum length of an error code from another process of ours.
-const CODE_CHARS_MAX: usize = 60;
-/// Maximum number of remembered codes; the program has fewer.
-const CODES_MAX: usize = 1_024;
-
-/// Codes received from other processes of ours.
-static CODES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+use wavetank_units::{Code, ExitCode, UserError};
 
 /// A successful answer.
 pub(crate) fn ok(value: &Value) -> Value {
@@ -30,7 +19,7 @@ pub(crate) fn from_result(result: &Result<Value, UserError>) -> Value {
 fn error_value(error: &UserError) -> Value {
     let others: Vec<Value> = error.others.iter().map(error_value).collect();
     let UserError { code, message, hint, exit, .. } = error;
-    json!({ "code": code, "message": message, "hint": hint, "exit": *exit as u8, "others": others })
+    json!({ "code": code.as_str(), "message": message, "hint": hint, "exit": *exit as u8, "others": others })
 }
 
 /// Reads what [`from_result`] wrote.
@@ -45,28 +34,13 @@ fn read_error(error: &Value) -> UserError {
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
     let others = error["others"].as_array().map(|others| others.iter().map(read_error).collect());
     UserError {
-        code: code(error["code"].as_str().unwrap_or_default()),
+        // An unknown code is one of another version of this program.
+        code: error["code"].as_str().and_then(Code::from_name).unwrap_or(Code::LabMessage),
         message: text("message"),
         hint: text("hint"),
         exit: exit(error["exit"].as_u64()),
         others: others.unwrap_or_default(),
     }
-}
-
-/// Returns the code as a constant of the program. A code from another process of ours is leaked
-/// here, each one once, since a client may cause the same failure any number of times.
-fn code(sent: &str) -> &'static str {
-    let mut known = CODES.lock().unwrap_or_else(PoisonError::into_inner);
-    let sent: String = sent.chars().take(CODE_CHARS_MAX).collect();
-    if let Some(&code) = known.get(sent.as_str()) {
-        return code;
-    }
-    if known.len() >= CODES_MAX {
-        return "lab_message";
-    }
-    let code: &'static str = sent.leak();
-    known.insert(code);
-    code
 }
 
 const fn exit(code: Option<u64>) -> ExitCode {
@@ -83,7 +57,7 @@ const fn exit(code: Option<u64>) -> ExitCode {
 /// Converts a system error into a lab error; `what` describes the failed action.
 pub(crate) fn system(what: &str, error: &(dyn std::error::Error + 'static)) -> UserError {
     let hint = "a lab needs root, namespaces and room under /run; `wavetank explain lab_system`";
-    UserError::refused("lab_system", format!("{what}: {error}"), hint)
+    UserError::refused(Code::LabSystem, format!("{what}: {error}"), hint)
 }
 
 #[cfg(test)]
@@ -96,10 +70,9 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_kept_once() {
-        let sent = || code("a_code_of_this_test");
-        assert!(std::ptr::eq(sent(), sent()));
-        assert_eq!(code(&"x".repeat(CODE_CHARS_MAX + 1)), "x".repeat(CODE_CHARS_MAX));
+    fn a_code_of_another_version_is_no_problem() {
+        let sent = json!({ "error": { "code": "of_tomorrow", "message": "m", "hint": "h", "exit": 2 } });
+        assert_eq!(read(sent), Err(UserError::usage(Code::LabMessage, "m", "h")));
     }
 
     #[test]
@@ -109,8 +82,8 @@ mod tests {
         for exit in
             [ExitCode::Fail, ExitCode::Usage, ExitCode::Invalid, ExitCode::Incomplete, ExitCode::Refused]
         {
-            let error = UserError { exit, ..UserError::usage("unit_missing", "`5` has no unit", "5s") };
-            let other = UserError::refused("lab_root", "no root", "sudo");
+            let error = UserError { exit, ..UserError::usage(Code::UnitMissing, "`5` has no unit", "5s") };
+            let other = UserError::refused(Code::LabRoot, "no root", "sudo");
             check(&Err(UserError { others: vec![other], ..error.clone() }));
             check(&Err(error));
         }

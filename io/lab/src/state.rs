@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use wavetank_driver::Clock;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::{LabFolder, LabTag, TaggedProcess, tagged_process};
 
@@ -120,7 +120,7 @@ fn unreadable(path: &Path, why: &str) -> UserError {
     let message = format!("`{}` cannot be read: {}", sanitize(&path.display().to_string()), sanitize(why));
     let hint = "take a lab down with the version of wavetank that brought it up; it left that folder, and \
                 control groups named `wavetank-NAME-…`";
-    UserError::refused("lab_state", message, hint)
+    UserError::refused(Code::LabState, message, hint)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::client::Client;
 use crate::state::Phase;
@@ -56,7 +56,7 @@ impl LabStatus {
         let order = folder.order().ok();
         let told = match (stands == "up").then(|| keeper_answer(folder)) {
             // The status of the other labs must still be reported.
-            Some(Err(error)) if error.code == "lab_silent" => {
+            Some(Err(error)) if error.code == Code::LabSilent => {
                 stands = "silent";
                 Value::Null
             }

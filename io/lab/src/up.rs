@@ -10,7 +10,7 @@ use std::time::Duration;
 use wavetank_driver::Signals;
 use wavetank_topology::{HostAction, Lab};
 use wavetank_units::quantity::show_size;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::json_socket::{JsonSocket, LINE_BYTES_MAX};
 use crate::refusals::interrupted;
@@ -128,7 +128,7 @@ pub fn up(order: &LabSpec, folder: &LabFolder) -> Result<(LabState, Vec<String>)
     let message =
         format!("the keeper of lab `{name}` ended before the lab was complete; nothing of it is left");
     Err(UserError::refused(
-        "lab_keeper",
+        Code::LabKeeper,
         message,
         "it was killed by a signal or for lack of memory; check `dmesg`",
     ))
@@ -142,7 +142,7 @@ fn message(order: &LabSpec) -> Result<serde_json::Value, UserError> {
         let (size, most) = (show_size(written.len() as u64), show_size(LINE_BYTES_MAX as u64));
         let message = format!("the specification of the hosts has {size}, but a lab supports at most {most}");
         let hint = "use shorter texts or fewer hosts: a text of `files` or `config` counts for each host of a pattern";
-        return Err(UserError::usage("lab_too_many", message, hint));
+        return Err(UserError::usage(Code::LabTooMany, message, hint));
     }
     Ok(serde_json::from_str(&written).expect("it has just been written as JSON"))
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use wavetank_driver::NetworkNamespace;
-use wavetank_units::{UserError, WATCHER_NICENESS};
+use wavetank_units::{Code, UserError, WATCHER_NICENESS};
 
 use crate::snapshot::Snapshot;
 
@@ -145,7 +145,7 @@ pub(crate) fn spawn(
         Err(error) => {
             let message = format!("cannot start a thread for --metrics: {error}");
             Err(UserError::refused(
-                "host_cannot",
+                Code::HostCannot,
                 message,
                 "look at `ulimit -u` and the limits of the container",
             ))

@@ -9,7 +9,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use wavetank_driver::{Clock, NetworkNamespace};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::datagrams::{DatagramLines, DatagramSink, FileSink, ReplacedFile};
 use crate::http_client::{Encode, HttpSink};
@@ -159,7 +159,7 @@ fn resolved(spec: &OutputSpec, host: &str, port: u16) -> Result<Vec<SocketAddr>,
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let unknown = |reason: String| {
         let message = format!("--metrics {}: cannot resolve `{host}`: {reason}", spec.label());
-        UserError::usage("metrics_name", message, "check the name, or use an address")
+        UserError::usage(Code::MetricsName, message, "check the name, or use an address")
     };
     let addresses: Vec<_> =
         (host, port).to_socket_addrs().map_err(|error| unknown(error.to_string()))?.collect();
@@ -170,7 +170,7 @@ fn listen(spec: &OutputSpec, host: &str, port: u16) -> Result<TcpListener, UserE
     let addresses = resolved(spec, host, port)?;
     TcpListener::bind(&addresses[..]).map_err(|error| {
         let message = format!("cannot listen for --metrics {}: {error}", spec.label());
-        UserError::refused("metrics_bind", message, "use another port, or an address of this host")
+        UserError::refused(Code::MetricsBind, message, "use another port, or an address of this host")
     })
 }
 
@@ -189,7 +189,7 @@ fn datagrams(
     let socket = socket.map_err(|error| {
         let message = format!("cannot open a socket for --metrics {}: {error}", spec.label());
         UserError::refused(
-            "metrics_bind",
+            Code::MetricsBind,
             message,
             "check that this host has a route to it: ip route get ADDRESS",
         )
@@ -215,7 +215,11 @@ fn http(
         let plain = value.to_str().filter(|value| value.bytes().all(|byte| byte.is_ascii_graphic()));
         let value = plain.ok_or_else(|| {
             let message = format!("{} has a character that a token cannot have", token.0);
-            UserError::usage("metrics_output", message, "use the token alone, without spaces or line feeds")
+            UserError::usage(
+                Code::MetricsOutput,
+                message,
+                "use the token alone, without spaces or line feeds",
+            )
         })?;
         all.push(("Authorization", format!("{} {value}", token.1)));
     }
@@ -227,7 +231,7 @@ fn file(path: &Path) -> Result<Box<dyn std::io::Write + Send>, UserError> {
     let opened = OpenOptions::new().create(true).write(true).truncate(false).open(path);
     let file = opened.map_err(|error| {
         let message = format!("cannot write `--metrics json={}`: {error}", path.display());
-        UserError::usage("metrics_file", message, "use a file in a folder that exists and is writable")
+        UserError::usage(Code::MetricsFile, message, "use a file in a folder that exists and is writable")
     })?;
     Ok(Box::new(ReplacedFile::new(file)))
 }

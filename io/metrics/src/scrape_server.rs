@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use wavetank_driver::Clock;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::output_thread::{spawn, wait};
 use crate::prometheus_text::{TextFormat, encode_text};
@@ -43,7 +43,11 @@ impl ScrapeServer {
     pub(crate) fn start(listener: TcpListener) -> Result<Self, UserError> {
         let refused = |error: std::io::Error| {
             let message = format!("cannot start the endpoint of --metrics prometheus: {error}");
-            UserError::refused("host_cannot", message, "look at `ulimit -a` and the limits of the container")
+            UserError::refused(
+                Code::HostCannot,
+                message,
+                "look at `ulimit -a` and the limits of the container",
+            )
         };
         listener.set_nonblocking(true).map_err(refused)?;
         let (open, closed) = UnixStream::pair().map_err(refused)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use url::Url;
 use wavetank_plan::Secret;
 use wavetank_plan::redact::REDACTED;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Where metrics go, as given: `KIND=WHERE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ pub fn redact_output(text: &str) -> String {
 }
 
 fn wrong(text: &str, what: &str, hint: &str) -> UserError {
-    UserError::usage("metrics_output", format!("`{}` {what}", redact_output(text)), hint)
+    UserError::usage(Code::MetricsOutput, format!("`{}` {what}", redact_output(text)), hint)
 }
 
 /// Reads `HOST:PORT`, `[ADDRESS]:PORT`, `:PORT` or `PORT`.
@@ -220,7 +220,7 @@ fn influx(shown: &str, receiver: HttpReceiver) -> Result<OutputSpec, UserError> 
         url.set_query(Some(&format!("db={path}{query}")));
     } else {
         return Err(UserError::usage(
-            "metrics_output",
+            Code::MetricsOutput,
             format!("`{shown}` names no database"),
             "influx=http://HOST:8086/DB, or influx='http://HOST:8086?org=ORG&bucket=BUCKET' for version 2",
         ));

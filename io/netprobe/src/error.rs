@@ -3,29 +3,29 @@
 use std::io::{Error, ErrorKind};
 
 use wavetank_netbench::{Incompatible, PROTOCOL};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// A connection to `server` that could not be opened.
 pub(crate) fn cannot_connect(server: &str, error: &Error) -> UserError {
     let message = |reason: &str| format!("cannot connect to {server}: {reason}");
     match error.kind() {
         ErrorKind::ConnectionRefused => UserError::refused(
-            "net_refused",
+            Code::NetRefused,
             message("connection refused"),
             "start `wavetank net serve` there, and check the port",
         ),
         ErrorKind::TimedOut | ErrorKind::WouldBlock => UserError::refused(
-            "net_filtered",
+            Code::NetFiltered,
             message("no answer: the port is filtered, or the host is down"),
             "permit the port of `wavetank net serve` (TCP and UDP) in the packet filters on the path",
         ),
         ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => UserError::refused(
-            "net_unreachable",
+            Code::NetUnreachable,
             message(&reason(error)),
             "check the address and the route: `ip route get ADDRESS`",
         ),
         _ => UserError::refused(
-            "net_connect",
+            Code::NetConnect,
             message(&reason(error)),
             "check the address and this host's limits",
         ),
@@ -40,7 +40,7 @@ pub(crate) fn peer_gone(server: &str, error: &Error) -> UserError {
         _ => reason(error),
     };
     UserError::refused(
-        "net_peer_gone",
+        Code::NetPeerGone,
         format!("lost {server} in the middle of a measurement: {reason}"),
         "look at the output of `wavetank net serve` there; it may have reached the end of `--for`",
     )
@@ -49,7 +49,7 @@ pub(crate) fn peer_gone(server: &str, error: &Error) -> UserError {
 /// The other end speaks another version.
 pub(crate) fn versions_differ(server: &str, other: &Incompatible) -> UserError {
     UserError::refused(
-        "net_version",
+        Code::NetVersion,
         format!(
             "{server} runs wavetank {} with version {} of these messages; this one has version {PROTOCOL}",
             other.version, other.protocol
@@ -61,7 +61,7 @@ pub(crate) fn versions_differ(server: &str, other: &Incompatible) -> UserError {
 /// The other end is something else.
 pub(crate) fn not_ours(server: &str) -> UserError {
     UserError::refused(
-        "net_protocol",
+        Code::NetProtocol,
         format!("{server} does not answer like `wavetank net serve`"),
         "check the port: another program may listen there",
     )
@@ -70,7 +70,7 @@ pub(crate) fn not_ours(server: &str) -> UserError {
 /// The tokens differ.
 pub(crate) fn wrong_token(server: &str) -> UserError {
     UserError::refused(
-        "net_token",
+        Code::NetToken,
         format!("{server} has another token"),
         "use the token that `wavetank net serve` printed there: WAVETANK_NET_TOKEN or --token-file FILE",
     )
@@ -79,7 +79,7 @@ pub(crate) fn wrong_token(server: &str) -> UserError {
 /// The server has its number of clients.
 pub(crate) fn is_busy(server: &str) -> UserError {
     UserError::refused(
-        "net_busy",
+        Code::NetBusy,
         format!("{server} already has as many clients as `--peers` permits"),
         "wait for them, or start it with a higher `--peers`",
     )
@@ -88,13 +88,13 @@ pub(crate) fn is_busy(server: &str) -> UserError {
 /// A test that a server cannot make.
 pub(crate) fn test_failed(test: &str, server: &str, reason: &str) -> UserError {
     let message = format!("cannot measure {test} with {server}: {reason}");
-    UserError::refused("net_test_failed", message, "look at the output of `wavetank net serve` there")
+    UserError::refused(Code::NetTestFailed, message, "look at the output of `wavetank net serve` there")
 }
 
 /// UDP does not reach the server or does not come back.
 pub(crate) fn udp_filtered(server: &str, port: u16) -> UserError {
     UserError::refused(
-        "net_udp_filtered",
+        Code::NetUdpFiltered,
         format!("UDP to {server}, port {port}, is not answered, and TCP is"),
         "permit UDP to this port, and its answers, in the packet filters on the path",
     )

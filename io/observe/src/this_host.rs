@@ -31,7 +31,8 @@ pub struct ThisHostSampler {
     link_rates: Vec<(String, u64)>,
     /// Load threads of this process. `None` until the first sample looks them up.
     load_threads: Option<LoadThreadUsage>,
-    waited_ns: u64,
+    /// How long they had waited for a CPU at the last sample.
+    waited_ns: Option<u64>,
     /// The most of each resource, which does not change during a run.
     limits: Vec<(&'static str, u64)>,
 }
@@ -53,7 +54,7 @@ impl ThisHostSampler {
             connections: ConnectionSchedule::one_part_in(CONNECTIONS_REST),
             link_rates: link_speeds(),
             load_threads: None,
-            waited_ns: 0,
+            waited_ns: None,
             limits: limits(),
         }
     }
@@ -72,7 +73,8 @@ impl ThisHostSampler {
             self.load_threads.get_or_insert_with(|| LoadThreadUsage::other_threads_of(std::process::id()));
         threads.sample();
         let used = threads.used();
-        let waited = used.waited_ns.saturating_sub(std::mem::replace(&mut self.waited_ns, used.waited_ns));
+        let before = self.waited_ns.replace(used.waited_ns);
+        let waited = before.map_or(0, |before| used.waited_ns.saturating_sub(before));
         if waited >= NS_PER_US {
             counters.rises.push(("load_threads.waited_us".to_owned(), waited / NS_PER_US));
             counters.rises.sort();

@@ -16,7 +16,7 @@ use wavetank_observe::{host_facts, raise_file_limit};
 use wavetank_pace::Partition;
 use wavetank_plan::Guard;
 use wavetank_store::{CalibrationFile, Spool, SpoolMeta};
-use wavetank_units::{AllowTarget, Nanos, UserError};
+use wavetank_units::{AllowTarget, Code, Nanos, UserError};
 
 use super::agent_links::AgentLinks;
 use super::agent_run::AgentRun;
@@ -285,7 +285,7 @@ impl<'a> AgentService<'a> {
 /// The error of an agent that cannot start, because of `place`.
 pub fn agent_not_started(place: &Path, reason: &dyn std::fmt::Display) -> UserError {
     UserError::refused(
-        "agent_not_started",
+        Code::AgentNotStarted,
         format!("cannot start the agent: {}: {reason}", place.display()),
         "use another folder: --dir DIR",
     )

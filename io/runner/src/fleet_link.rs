@@ -11,7 +11,7 @@ use wavetank_inventory::Host;
 use wavetank_link::{Closed, StreamEvent, StreamHost, StreamLink};
 use wavetank_nats::{Broker, NatsLink};
 use wavetank_ssh::SshOptions;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Folder of an agent, as a shell on its host reads it.
 const AGENT_DIR: &str = "\"$HOME\"/.wavetank/agent";
@@ -71,7 +71,7 @@ impl FleetLink {
         };
         link.map_err(|error| {
             let message = format!("cannot start {program}: {error}");
-            UserError::refused("fleet_unreachable", message, "look at `ulimit -u` and `ulimit -n`")
+            UserError::refused(Code::FleetUnreachable, message, "look at `ulimit -u` and `ulimit -n`")
         })
     }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_plan::{EngineChoice, Plan, RunOptions};
-use wavetank_units::{UserError, unix_path};
+use wavetank_units::{Code, UserError, unix_path};
 
 use super::fleet_run::FleetRun;
 use super::host::Host;
@@ -49,7 +49,7 @@ impl FleetLoad {
         if let Some(target) = target {
             let message = format!("`{}` would be each load host itself", target.url);
             let hint = "name the address by which the load hosts reach the target";
-            return Err(UserError::usage("fleet_target", message, hint));
+            return Err(UserError::usage(Code::FleetTarget, message, hint));
         }
         let checks_reach = probe != Some(false);
         Ok(Some(Self { fleet, automatic_threads, automatic_engine, checks_reach }))

@@ -3,13 +3,13 @@
 use std::fmt::Display;
 
 use wavetank_fleet::{Outcome, RefusalReason, StartProblem};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Returns an error for each host that kept the run from starting.
 pub(super) fn start_errors(outcome: &Outcome) -> Vec<UserError> {
     let busy = "repeat it when hosts and network are less busy";
     let refused = |name: &str, reason: &dyn Display, hint| {
-        UserError::refused("fleet_refused", format!("cannot start on {name}: {reason}"), hint)
+        UserError::refused(Code::FleetRefused, format!("cannot start on {name}: {reason}"), hint)
     };
     let refusals = outcome.refusals.iter().map(|refusal| {
         let hint = match refusal.reason {

@@ -8,7 +8,7 @@ use wavetank_fleet::{AgentId, AgentMessage, AgentPayload, AgentState, Capabiliti
 use wavetank_inventory::{Host, fold_hosts};
 use wavetank_link::StreamEvent;
 use wavetank_plan::{HostFacts, LoadOrigin, SourceOrder, SourcesPlan, parse_sources};
-use wavetank_units::{Nanos, UserError, sanitize};
+use wavetank_units::{Code, Nanos, UserError, sanitize};
 
 use super::fleet_link::{FleetLink, FleetReach};
 use super::host_error::host_error;
@@ -125,7 +125,7 @@ impl FleetRun {
         }
         let errors = reasons.into_iter().map(|(reason, names)| {
             let message = format!("cannot use {}: {}", fold_hosts(&names), sanitize(reason));
-            UserError::refused("fleet_unreachable", message, hint_for(reason))
+            UserError::refused(Code::FleetUnreachable, message, hint_for(reason))
         });
         UserError::combine(errors.collect()).map_or(Ok(()), Err)
     }

@@ -3,7 +3,7 @@
 use wavetank_driver::{Feature, Features, KernelSupport, WallClock};
 use wavetank_engine::{LoadNamespace, SourcePorts};
 use wavetank_plan::{HostFacts, Plan, SocketSupport};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::LabRun;
 use super::fleet_run::FleetRun;
@@ -92,7 +92,7 @@ fn wanted(mask: &str) -> Result<Features, UserError> {
     Features::from_mask(mask).map_err(|word| {
         let known: Vec<_> = Feature::ALL.iter().map(|(_, word)| *word).collect();
         UserError::usage(
-            "bad_mask",
+            Code::BadMask,
             format!("`{word}` in {MASK} is not a feature that can be masked"),
             format!("use some of {}, joined by commas", known.join(", ")),
         )

@@ -13,7 +13,7 @@ use wavetank_inventory::{Host, HostRole};
 use wavetank_lab::{HostHandle, HostProcess, LabFolder};
 use wavetank_link::{create_private, read_hello};
 use wavetank_plan::{Plan, SourcesPlan};
-use wavetank_units::{Nanos, SourceRange, UserError, sanitize};
+use wavetank_units::{Code, Nanos, SourceRange, UserError, sanitize};
 
 use super::fleet_link::FleetReach;
 use super::fleet_run::{FleetRun, FleetTolerance};
@@ -160,5 +160,5 @@ fn last_line(log: &Path) -> String {
 
 fn not_started(host: &str, reason: &str) -> UserError {
     let message = format!("cannot start an agent on host {host} of the lab: {reason}");
-    UserError::refused("agent_not_started", message, "repeat the run without --agents")
+    UserError::refused(Code::AgentNotStarted, message, "repeat the run without --agents")
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use wavetank_lab::{LabFolder, LabSpec, LabStatus, LabTag, TaggedProcess};
 use wavetank_topology::Lab;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::console::RunConsole;
 use super::fleet_run::FleetTolerance;
@@ -86,14 +86,14 @@ fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
         "up" => {
             let message = format!("lab {name} is up, but differs from the file");
             let hint = format!("wavetank lab down --lab {name}; or use another name: --lab NAME");
-            Err(UserError::usage("lab_differs", message, hint))
+            Err(UserError::usage(Code::LabDiffers, message, hint))
         }
         // `up` first removes the remains of a killed lab.
         "dead" => Ok(false),
         state => {
             let message = format!("lab {name} is {state}");
             let hint = format!("wavetank lab status --lab {name}; wavetank lab down --lab {name} removes it");
-            Err(UserError::usage("lab_not_up", message, hint))
+            Err(UserError::usage(Code::LabNotUp, message, hint))
         }
     }
 }

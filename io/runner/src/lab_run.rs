@@ -18,7 +18,7 @@ use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{HostFacts, LoadOrigin, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Interface, Lab, Role, Service, ServiceKind, planned_events};
-use wavetank_units::{SourceRange, UserError, did_you_mean};
+use wavetank_units::{Code, SourceRange, UserError, did_you_mean};
 
 use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};
@@ -73,7 +73,7 @@ impl LabRun {
         if let Some(dead) = state.hosts.iter().find(|host| host.process.marked(&state.mark).is_none()) {
             let message = format!("the process of host {} has ended", dead.name);
             let hint = format!("wavetank lab down --lab {}, then up again", folder.name());
-            return Err(UserError::refused("lab_host_dead", message, hint));
+            return Err(UserError::refused(Code::LabHostDead, message, hint));
         }
         let first = first_load_host(&lab)?;
         let names: Vec<String> = lab.load_hosts().map(|index| lab.hosts[index].name.clone()).collect();
@@ -142,7 +142,7 @@ impl LabRun {
                 let message =
                     format!("--source auto: load host {} has no route to `{name}`: {error}", host.name);
                 let hint = format!("wavetank lab exec {} -- ip route", host.name);
-                UserError::refused("no_source_address", message, hint)
+                UserError::refused(Code::NoSourceAddress, message, hint)
             })?;
             ranges.extend(found.into_iter().filter(|range| !ranges.contains(range)).collect::<Vec<_>>());
         }
@@ -157,7 +157,7 @@ impl LabRun {
         }
         for LoadHost { name, network, facts, .. } in &self.load_hosts {
             let refused =
-                |message: String, hint: String| UserError::refused("no_source_address", message, hint);
+                |message: String, hint: String| UserError::refused(Code::NoSourceAddress, message, hint);
             let owns = |range: &&SourceRange| facts.addresses.iter().any(|address| range.contains(*address));
             let Some(range) = plan.sources.ranges.iter().find(owns) else {
                 let message = format!(
@@ -288,12 +288,12 @@ fn names_of(lab: &Lab) -> impl Iterator<Item = &str> {
 pub fn first_load_host(lab: &Lab) -> Result<String, UserError> {
     if lab.host(THIS_HOST).is_some() {
         let message = format!("a host of the lab is called `{THIS_HOST}`, as an archive calls this one");
-        return Err(UserError::usage("lab_host_name", message, "use another name in the topology"));
+        return Err(UserError::usage(Code::LabHostName, message, "use another name in the topology"));
     }
     let first = lab.load_hosts().next().map(|index| lab.hosts[index].name.clone());
     first.ok_or_else(|| {
         let message = format!("lab {} has no host that sends load", lab.name);
-        UserError::usage("lab_no_load_host", message, "load[1-2]: {role: load, networks: […]} in its file")
+        UserError::usage(Code::LabNoLoadHost, message, "load[1-2]: {role: load, networks: […]} in its file")
     })
 }
 
@@ -309,7 +309,7 @@ pub fn check_host_condition(lab: &Lab, subject: &Subject, text: &str) -> Result<
         None => format!("it has {}", names().collect::<Vec<_>>().join(", ")),
     };
     let message = format!("`{text}`: lab {} has no host `{pattern}`", lab.name);
-    Err(UserError::usage("host_unobserved", message, hint))
+    Err(UserError::usage(Code::HostUnobserved, message, hint))
 }
 
 impl LoadHost {
@@ -347,7 +347,7 @@ fn inside<T: Send>(network: &NetworkNamespace, work: impl FnOnce() -> T + Send) 
     .map_err(|errno| {
         let message = format!("the network of a load host cannot be entered: {errno}");
         UserError::refused(
-            "lab_system",
+            Code::LabSystem,
             message,
             "use a lab with the rights that it was brought up with: root",
         )

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, ToSocketAdd
 
 use wavetank_experiment::UrlPlan;
 use wavetank_plan::{RunOptions, TargetUrl};
-use wavetank_units::{UserError, split_zone, unix_address};
+use wavetank_units::{Code, UserError, split_zone, unix_address};
 
 use super::target_addresses::check_unresolved;
 
@@ -26,7 +26,7 @@ pub fn lookup((host, port): (&str, u16)) -> Result<Vec<SocketAddr>, UserError> {
         let said = error.to_string();
         let said = said.rsplit(": ").next().unwrap_or(&said).to_owned();
         UserError::usage(
-            "unknown_host",
+            Code::UnknownHost,
             format!("`{host}` does not resolve to an address: {said}"),
             format!(
                 "check the spelling, or look with `getent ahosts {host}`; to go elsewhere: --connect-to ADDRESS:{port}"
@@ -43,7 +43,7 @@ pub fn lookup_url(options: &mut RunOptions, url: &TargetUrl) -> Result<Vec<Socke
     let found = lookup((&name, port));
     let Some(proxy) = &mut options.proxy else { return found };
     proxy.addresses = lookup((&proxy.url.at.host, proxy.url.at.port))?;
-    found.or_else(|error| if error.code == "unknown_host" { Ok(Vec::new()) } else { Err(error) })
+    found.or_else(|error| if error.code == Code::UnknownHost { Ok(Vec::new()) } else { Err(error) })
 }
 
 /// Returns an IPv6 address in a zone, which is an interface or its number (RFC 4007 §11).
@@ -54,7 +54,7 @@ fn in_zone(address: &str, zone: &str, port: u16) -> Result<SocketAddr, UserError
     let index = number(zone).or_else(|| number(zone.strip_prefix("25")?));
     let index = index.ok_or_else(|| {
         UserError::usage(
-            "unknown_host",
+            Code::UnknownHost,
             format!("`{address}%{zone}` has a zone that is no interface with IPv6: `{zone}`"),
             "look with `ip -6 -br address`, and name one of its interfaces",
         )

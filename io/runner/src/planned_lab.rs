@@ -4,7 +4,7 @@ use wavetank_experiment::Experiment;
 use wavetank_lab::check_events;
 use wavetank_plan::{Condition, Subject, THIS_HOST, matches_host};
 use wavetank_topology::{HostAction, Lab, planned_events};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::lab_run::{LabRun, check_host_condition};
 
@@ -54,7 +54,7 @@ pub fn check_supported(
     if let (Some(event), None) = (experiment.events.first(), lab) {
         let message = format!("events: cannot run a command on {}", event.host.value);
         return refused(
-            "events_alone",
+            Code::EventsAlone,
             message,
             "wavetank lab run LAB FILE runs them in a lab; or leave events out",
         );
@@ -76,7 +76,7 @@ pub fn check_supported(
     {
         let message = format!("`{}`: that host is not sampled", condition.value.text);
         let hint = "`local` is this host: cpu(local) < 90%; --observe HOST samples another one; --scale or --speed rehearse without it; in a lab hosts are observed: wavetank lab run LAB FILE";
-        return refused("host_unobserved", message, hint);
+        return refused(Code::HostUnobserved, message, hint);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use wavetank_plan::{
 };
 use wavetank_record::LoadDoc;
 use wavetank_report::load_doc;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::host::Host;
 use super::probe::is_safe;
@@ -152,7 +152,11 @@ fn probe_plan(plan: &Plan) -> Result<Arc<Plan>, UserError> {
     let step = plan.scenarios.iter().flat_map(|scenario| &scenario.steps).find(fixed).ok_or_else(|| {
         let message =
             "nothing can be probed: no step is a GET, HEAD or OPTIONS that is the same for all users";
-        UserError::usage("nothing_to_probe", message, "leave out --probe and probe: true, or use --no-probe")
+        UserError::usage(
+            Code::NothingToProbe,
+            message,
+            "leave out --probe and probe: true, or use --no-probe",
+        )
     })?;
     let mut one = plan.clone();
     one.http.timeout = step.timeout.unwrap_or(plan.http.timeout);
@@ -178,7 +182,7 @@ pub fn all_tables(experiment: &Experiment, tables: Vec<Option<Table>>) -> Result
         };
         table.ok_or_else(|| {
             let message = format!("{} has no rows", source.name);
-            UserError::usage("data_missing", message, "a file of rows, or rows: in the experiment")
+            UserError::usage(Code::DataMissing, message, "a file of rows, or rows: in the experiment")
         })
     };
     experiment.data.iter().zip(tables).map(one).collect()

@@ -6,7 +6,7 @@ use wavetank_experiment::{Experiment, LowerContext, ParseInput, lower, read};
 use wavetank_grpc::Reflection;
 use wavetank_journey::Journeys;
 use wavetank_plan::{EngineChoice, Guard, PemFile, RunOptions, SourcesPlan, TargetUrl, UrlProtocol};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::{Host, TargetAddresses, host_error, tls_client};
 
@@ -22,13 +22,13 @@ pub fn reflected(experiment: &Experiment, options: &RunOptions) -> Result<PemFil
     let mut calls = urls.filter(|(_, one)| one.url.value.protocol == UrlProtocol::Grpc);
     let Some((target, one)) = calls.next() else {
         let message = "there is no gRPC target to ask for its services";
-        return Err(UserError::usage("bad_proto", message, "target: grpc://HOST:PORT"));
+        return Err(UserError::usage(Code::BadProto, message, "target: grpc://HOST:PORT"));
     };
     let url = TargetUrl { protocol: UrlProtocol::Http, path: "/".to_owned(), ..one.url.value.clone() };
     if experiment.http.proxy.is_some() || options.proxy.is_some() {
         let message = "a server cannot be asked for its gRPC services through a proxy";
         return Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             message,
             "describe the services: --proto FILE, or grpc: {proto: FILE}",
         ));
@@ -81,7 +81,7 @@ fn question(url: &TargetUrl, path: &str, options: &RunOptions) -> Result<Experim
         let error = reading.diagnostics.first_error("reflection");
         let hint = "describe the services: --proto FILE, or grpc: {proto: FILE}";
         error.unwrap_or_else(|| {
-            UserError::usage("bad_proto", "the server cannot be asked for its services", hint)
+            UserError::usage(Code::BadProto, "the server cannot be asked for its services", hint)
         })
     })
 }
@@ -105,7 +105,11 @@ fn ask(
             let file = given.iter().copied().flatten().find(|file| file.name == name);
             file.map(|file| file.bytes.clone()).ok_or_else(|| {
                 let message = format!("{name} is not read for reflection");
-                UserError::usage("bad_file", message, "give the file as an option: --cacert, --cert, --key")
+                UserError::usage(
+                    Code::BadFile,
+                    message,
+                    "give the file as an option: --cacert, --cert, --key",
+                )
             })
         },
         secret: &|_| None,
@@ -143,6 +147,6 @@ fn ask(
         let url = experiment.targets.first().and_then(|target| target.urls.first());
         let name = url.map(|one| one.url.value.authority()).unwrap_or_default();
         let message = format!("cannot ask {name} for its gRPC services: {why}");
-        UserError::usage("bad_proto", message, "start the server, or describe the services: --proto FILE")
+        UserError::usage(Code::BadProto, message, "start the server, or describe the services: --proto FILE")
     })
 }

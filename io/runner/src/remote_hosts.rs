@@ -12,7 +12,7 @@ use wavetank_inventory::Host;
 use wavetank_measure::HostSample;
 use wavetank_observe::{RemoteSampler, remote_sampler};
 use wavetank_ssh::{HostEvent, RemoteCommand, SshOptions, run_on_hosts};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// Time to connect and log in.
 const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
@@ -126,12 +126,12 @@ impl Drop for RemoteHosts {
 
 fn thread_refused(error: &std::io::Error) -> UserError {
     let message = format!("this host did not let wavetank start a thread for samples: {error}");
-    UserError::refused("host_cannot", message, "look at `ulimit -u`")
+    UserError::refused(Code::HostCannot, message, "look at `ulimit -u`")
 }
 
 fn unreachable(host: &str, reason: &str) -> UserError {
     let hint = format!("check that `ssh {host} true` works without a password, or leave out --observe");
-    UserError::refused("host_unreachable", format!("cannot observe `{host}`: {reason}"), hint)
+    UserError::refused(Code::HostUnreachable, format!("cannot observe `{host}`: {reason}"), hint)
 }
 
 /// Samples all hosts until it is over.

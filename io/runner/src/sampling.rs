@@ -11,7 +11,7 @@ use wavetank_observe::{
     HostSampler, SampledHosts, Sampler, TargetPoller, TargetPollers, ThisHost, ThisHostSampler,
 };
 use wavetank_plan::{Plan, Target};
-use wavetank_units::{Nanos, UserError, unix_path};
+use wavetank_units::{Code, Nanos, UserError, unix_path};
 
 use super::remote_hosts::RemoteHosts;
 
@@ -96,7 +96,7 @@ pub(crate) fn check_counts_available(plan: &Plan, servers: Option<&[LabServer]>)
         let message = format!("truth: true: the target cannot be asked how many connections it has: {why}");
         let hint =
             "leave out truth: true (or --truth); `wavetank serve` reports its count at /truth/connections";
-        Err(UserError::usage("truth_unaskable", message, hint))
+        Err(UserError::usage(Code::TruthUnaskable, message, hint))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use wavetank_plan::SourcesPlan;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Checks that no address is a source of two hosts. Responses to it reach only one of them.
 ///
@@ -26,7 +26,7 @@ pub(super) fn check_sources_distinct<'a>(
         {
             let message = format!("hosts {other} and {name} have the same source address {first}");
             let hint = "give each host addresses of its own in `sources`: responses reach only one of them";
-            return Err(UserError::usage("fleet_sources_shared", message, hint));
+            return Err(UserError::usage(Code::FleetSourcesShared, message, hint));
         }
         known = Some(known.filter(|(end, _)| *end >= last).unwrap_or((last, name)));
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use wavetank_experiment::{Experiment, Sources};
 use wavetank_plan::{Plan, RunOptions, SourceOrder, SourcesPlan};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::Host;
 use super::source_check::check_sources_bindable;
@@ -15,7 +15,7 @@ use super::target_addresses::TargetAddresses;
 pub fn local_source_addresses(targets: &[SocketAddr], name: &str) -> Result<SourcesPlan, UserError> {
     let ranges = wavetank_observe::route_sources(targets).map_err(|error| {
         UserError::refused(
-            "no_source_address",
+            Code::NoSourceAddress,
             format!("--source auto: this host has no route to `{name}`: {error}"),
             "check the routes (ip route get ADDRESS), or name the addresses: --source CIDR",
         )

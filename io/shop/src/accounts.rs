@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Code, UserError};
 
 /// Maximum number of accounts in a file.
 const ACCOUNTS_MAX: usize = 5_000_000;
@@ -28,7 +28,7 @@ impl Accounts {
     pub fn read(name: &str, csv: &[u8]) -> Result<Self, UserError> {
         let wrong = |message: String| {
             UserError::usage(
-                "bad_accounts",
+                Code::BadAccounts,
                 format!("{name}: {message}"),
                 "start the file with a line `user,password`, then write a line for each account",
             )
@@ -81,7 +81,7 @@ mod tests {
             }
             (Err(error), Err(said)) => {
                 assert!(error.message.contains(said), "{error:?}");
-                assert_eq!((error.code, error.exit as u8), ("bad_accounts", 2));
+                assert_eq!((error.code.as_str(), error.exit as u8), ("bad_accounts", 2));
             }
             (found, expected) => panic!("{csv:?}: {found:?}, not {expected:?}"),
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::sale_snapshot::Sale;
 use crate::session_cookie::KEY_BYTES;
@@ -183,7 +183,7 @@ fn make_catalogue(conn: &Connection) -> rusqlite::Result<()> {
 
 fn refused(name: impl Display, why: impl Display) -> UserError {
     UserError::refused(
-        "bad_database",
+        Code::BadDatabase,
         format!("--database {name}: {why}"),
         "name a file that this command made, or a new one in a writable folder",
     )

@@ -30,7 +30,7 @@ use std::thread::{Builder, JoinHandle};
 
 use rusqlite::Connection;
 use wavetank_driver::{Clock, Errno, Waker, WallClock};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 pub use accounts::Accounts;
 pub use ask::Ask;
@@ -171,7 +171,7 @@ fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
     let mut key = [0; KEY_BYTES];
     getrandom::fill(&mut key).map(|()| key).map_err(|error| {
         UserError::refused(
-            "no_random",
+            Code::NoRandom,
             format!("the kernel returned no random bytes: {error}"),
             "allow getrandom(2), which a sandbox may forbid",
         )
@@ -181,7 +181,7 @@ fn new_key() -> Result<[u8; KEY_BYTES], UserError> {
 /// The error for a thread of the database that could not be started.
 fn cannot_start(why: &str) -> UserError {
     UserError::refused(
-        "no_threads",
+        Code::NoThreads,
         format!("cannot start a thread: {why}"),
         "use fewer --threads, or raise `ulimit -u`",
     )

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use wavetank_record::DecodeError;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::contents::unreadable;
 use crate::file_access::is_dir_locked;
@@ -26,7 +26,7 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
             "was interrupted before its first answer"
         };
         return UserError::usage(
-            "not_an_archive",
+            Code::NotAnArchive,
             format!("`{path}` is a search that {how}"),
             format!(
                 "its runs: wavetank runs --runs-dir '{path}/runs'; one of them: wavetank report '{path}/runs/NAME'"
@@ -35,13 +35,13 @@ pub(crate) fn not_an_archive(path: &Path) -> UserError {
     }
     if is_search {
         return UserError::usage(
-            "not_an_archive",
+            Code::NotAnArchive,
             format!("`{path}` is a search, not a run"),
             format!("wavetank report '{path}' shows it; its runs: wavetank runs --runs-dir '{path}/runs'"),
         );
     }
     UserError::usage(
-        "not_an_archive",
+        Code::NotAnArchive,
         format!("`{path}` is not an archive of a run: it has no `run.json` and no `plan.yaml`"),
         "name a run by its folder, the start of its id, or `latest`",
     )
@@ -61,13 +61,13 @@ pub(crate) fn unread(shown: &Path, packed: bool, name: &str, error: &DecodeError
         let path = format!("{shown}/{name}");
         format!("without it the run opens as incomplete: mv '{path}' '{path}.damaged'")
     };
-    UserError::usage("archive_damaged", format!("cannot read `{name}` of `{shown}`: {error}"), hint)
+    UserError::usage(Code::ArchiveDamaged, format!("cannot read `{name}` of `{shown}`: {error}"), hint)
 }
 
 /// The error for a file written by a later version, which is not damage.
 pub(crate) fn newer(shown: &str, name: &str, error: &DecodeError) -> UserError {
     UserError::usage(
-        "archive_newer",
+        Code::ArchiveNewer,
         format!("`{name}` of `{shown}` was written by a later version of wavetank: {error}"),
         "use the version that made it, or a later one; nothing here is damaged",
     )

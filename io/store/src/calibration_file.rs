@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{CalibrationDoc, CalibrationsDoc};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::file_access::{sync_dir, write_atomic};
 use crate::store_problem::os_error_text;
@@ -42,7 +42,7 @@ impl CalibrationFile {
     pub fn read(&self) -> Result<Option<CalibrationsDoc>, UserError> {
         let unreadable = |why: &str, hint: &str| {
             let message = format!("cannot read `{}`: {why}", self.path.display());
-            UserError::usage("calibration_unreadable", message, hint)
+            UserError::usage(Code::CalibrationUnreadable, message, hint)
         };
         // The file type is checked before opening: opening a pipe blocks until a process writes to
         // it, which may never happen.
@@ -63,7 +63,7 @@ impl CalibrationFile {
         }
         let damaged = |why: String| {
             let message = format!("`{}` holds no calibrations: {why}", self.path.display());
-            UserError::usage("calibration_damaged", message, "wavetank calibrate replaces it")
+            UserError::usage(Code::CalibrationDamaged, message, "wavetank calibrate replaces it")
         };
         if bytes.len() as u64 > BYTES_MAX {
             return Err(damaged(format!("it is longer than {BYTES_MAX} bytes")));
@@ -136,5 +136,5 @@ impl CalibrationFile {
 
 fn unwritten(why: &str) -> UserError {
     let message = format!("cannot store the calibration: {why}");
-    UserError::usage("calibration_unwritable", message, "choose a writable file: --out FILE")
+    UserError::usage(Code::CalibrationUnwritable, message, "choose a writable file: --out FILE")
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use wavetank_record::FileDoc;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::store_problem::os_error_text;
 
@@ -79,7 +79,7 @@ impl Contents {
             }
             if self.files.len() + self.odd.len() > FILES_MAX {
                 return Err(UserError::usage(
-                    "not_an_archive",
+                    Code::NotAnArchive,
                     format!(
                         "`{}` holds more than {FILES_MAX} files: it is not an archive of a run",
                         sanitize(&dir.to_string_lossy())
@@ -121,7 +121,7 @@ pub(crate) fn line_files(dir: &Path) -> Result<Vec<PathBuf>, UserError> {
 
 pub(crate) fn unreadable(path: &Path, error: &io::Error) -> UserError {
     UserError::usage(
-        "archive_unreadable",
+        Code::ArchiveUnreadable,
         format!("cannot read `{}`: {}", sanitize(&path.to_string_lossy()), os_error_text(error)),
         "check the path and its permissions",
     )

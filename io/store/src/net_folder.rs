@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{NetDoc, WallTime};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::file_access::{read_text, sync_dir, write_atomic};
 use crate::{RunsDir, StoreProblem};
@@ -55,7 +55,7 @@ impl NetFolder {
         let path = self.dir.join(NET_RESULT);
         let damaged = |why: String| {
             let message = format!("`{}`: {why}", sanitize(&path.to_string_lossy()));
-            UserError::usage("net_damaged", message, "measure again: wavetank net HOST")
+            UserError::usage(Code::NetDamaged, message, "measure again: wavetank net HOST")
         };
         let text = read_text(&path)?.ok_or_else(|| damaged("it is gone".to_owned()))?;
         NetDoc::from_json(&text).map_err(|error| damaged(error.to_string()))

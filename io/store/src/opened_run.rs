@@ -9,7 +9,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{
     DecodeError, EnvironmentDoc, EventLine, IntervalLine, OverflowGuard, PlanDoc, RunRecord, SampleLine,
 };
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::agent_reader::AgentReader;
 use crate::archive_error::{newer, not_an_archive, unread};
@@ -171,7 +171,7 @@ impl OpenedRun {
                 }
             };
             let message = format!("cannot read `plan.yaml` of `{}`: {error}", self.display_path());
-            UserError::usage("archive_damaged", message, hint)
+            UserError::usage(Code::ArchiveDamaged, message, hint)
         })
     }
 }

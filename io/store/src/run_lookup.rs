@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::folder_name::timestamp;
 use crate::search_marker::ANSWER;
@@ -53,7 +53,7 @@ impl RunsDir {
             ([], Some(path)) => Ok(path),
             ([], None) if runs.is_empty() => Err(self.none_yet(beside)),
             ([], None) => Err(UserError::usage(
-                "run_unknown",
+                Code::RunUnknown,
                 format!("no run `{}` in `{}`", sanitize(word), self.display()),
                 "name a run by its folder, the start of its id, or `latest`: wavetank runs lists them",
             )),
@@ -94,7 +94,7 @@ impl RunsDir {
                 format!("show the search there: wavetank report {}", sanitize(&folder.to_string_lossy()))
             }
         };
-        UserError::usage("run_unknown", message, hint)
+        UserError::usage(Code::RunUnknown, message, hint)
     }
 }
 
@@ -135,7 +135,7 @@ fn ambiguous(word: &str, several: &[&Named<'_>], all: &[Named<'_>]) -> UserError
     let counts = [count(&runs, "run", "runs"), count(&searches, "search", "searches")];
     let counts: Vec<_> = counts.into_iter().flatten().collect();
     UserError::usage(
-        "run_ambiguous",
+        Code::RunAmbiguous,
         format!("`{}` matches {}", sanitize(word), counts.join(" and ")),
         format!("write more of the {what}: {}", names.join(", ")),
     )

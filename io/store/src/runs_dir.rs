@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use wavetank_record::{ForeignEntryDoc, ForeignEntryKind, WallTime};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::RunEntry;
 use crate::folder_name::sanitized;
@@ -98,7 +98,7 @@ impl RunsDir {
             _ => (os_error_text(error), "check the path, or name another one with `--runs-dir DIR`"),
         };
         let message = format!("cannot read the runs directory `{}`: {why}", self.display());
-        UserError::usage("runs_unreadable", message, hint)
+        UserError::usage(Code::RunsUnreadable, message, hint)
     }
 }
 

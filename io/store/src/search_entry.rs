@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{ForeignEntryKind, WallTime};
-use wavetank_units::sanitize;
+use wavetank_units::{Code, sanitize};
 
 use crate::contents::Contents;
 use crate::file_access::{is_dir_locked, open_file};
@@ -56,7 +56,7 @@ impl SearchEntry {
     pub(crate) fn has_failed(&self) -> bool {
         match SearchFolder::open(&self.path).map(|folder| folder.read()) {
             Some(Ok(doc)) => doc.answer.exit != 0 || doc.answer.end == UNDER_WAY,
-            Some(Err(error)) => error.code != "archive_newer",
+            Some(Err(error)) => error.code != Code::ArchiveNewer,
             None => true,
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{SearchDoc, WallTime};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::archive_error::newer;
 use crate::file_access::{read_text, sync_dir, write_atomic};
@@ -90,7 +90,7 @@ impl SearchFolder {
         let shown = sanitize(&path.to_string_lossy()).into_owned();
         let damaged = |why: String| {
             UserError::usage(
-                "search_damaged",
+                Code::SearchDamaged,
                 format!("`{shown}`: {why}"),
                 "its runs can still be shown: wavetank report FOLDER/runs/NAME",
             )

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{EventKind, EventLine};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// Something in the archive could not be written.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl StoreProblem {
 
     /// Returns the problem as a usage error, for use before a run starts.
     pub fn user_error(&self) -> UserError {
-        UserError::usage("archive_unwritable", self.to_string(), self.hint())
+        UserError::usage(Code::ArchiveUnwritable, self.to_string(), self.hint())
     }
 }
 

@@ -11,7 +11,7 @@ use wavetank_driver::{
 use wavetank_plan::{EngineChoice, FileTables, SPREAD};
 use wavetank_quic::QuicListener;
 use wavetank_shop::Shop;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::filler::filler;
 use crate::shared::Shared;
@@ -129,7 +129,7 @@ impl Server {
                 }
                 _ => "use --engine epoll",
             };
-            UserError::refused("no_driver", format!("the server cannot go on: waiting failed: {errno}"), hint)
+            UserError::refused(Code::NoDriver, format!("the server cannot go on: waiting failed: {errno}"), hint)
         })
     }
 
@@ -317,35 +317,30 @@ fn listen<D: Driver>(setup: &DriverConfig, addresses: &[SocketAddr]) -> Result<L
 fn check(options: &ServeOptions) -> Result<u32, UserError> {
     if options.listen.is_empty() {
         return Err(UserError::usage(
-            "no_address",
+            Code::NoAddress,
             "there is no address to listen on",
             "name one: --listen 127.0.0.1:8080",
         ));
     }
     if !options.http3.is_empty() && options.tls.is_none() {
         let hint = "add --tls, or --tls-cert and --tls-key";
-        return Err(UserError::usage("conflict", "HTTP/3 always uses TLS, and this server does not", hint));
+        let message = "HTTP/3 always uses TLS, and this server does not";
+        return Err(UserError::usage(Code::Conflict, message, hint));
     }
     if let Some((at, length)) = options.freeze
         && (at < Nanos::ZERO || length <= Nanos::ZERO)
     {
         let hint = "use for example --freeze 300ms --freeze-at 2s";
-        return Err(UserError::usage(
-            "freeze",
-            "a freeze must start at or after the first request, and be longer than zero",
-            hint,
-        ));
+        let message = "a freeze must start at or after the first request, and be longer than zero";
+        return Err(UserError::usage(Code::Freeze, message, hint));
     }
     let cpus = thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(1));
     match options.threads.unwrap_or(cpus) {
         threads @ 1..=THREADS_MAX => Ok(threads),
         threads => {
             let message = format!("cannot serve with {threads} threads");
-            Err(UserError::usage(
-                "threads",
-                message,
-                format!("use 1 to {THREADS_MAX}; this machine has {cpus} CPUs"),
-            ))
+            let hint = format!("use 1 to {THREADS_MAX}; this machine has {cpus} CPUs");
+            Err(UserError::usage(Code::Threads, message, hint))
         }
     }
 }
@@ -362,18 +357,20 @@ fn check_free(address: SocketAddr) -> Result<(), UserError> {
 fn cannot_listen(address: SocketAddr, errno: Errno) -> UserError {
     let port = address.port();
     let (code, hint) = match errno.symbol() {
-        Some("EADDRINUSE") => {
-            ("port_in_use", format!("find the process with `ss -ltnp sport = :{port}`, or use another port"))
-        }
-        Some("EACCES" | "EPERM") => {
-            ("no_permission", "ports below 1024 need root or net.ipv4.ip_unprivileged_port_start".to_owned())
-        }
+        Some("EADDRINUSE") => (
+            Code::PortInUse,
+            format!("find the process with `ss -ltnp sport = :{port}`, or use another port"),
+        ),
+        Some("EACCES" | "EPERM") => (
+            Code::NoPermission,
+            "ports below 1024 need root or net.ipv4.ip_unprivileged_port_start".to_owned(),
+        ),
         Some("EADDRNOTAVAIL") => (
-            "no_such_address",
+            Code::NoSuchAddress,
             "list the addresses of this host with `ip -brief address`; 0.0.0.0 listens on all".to_owned(),
         ),
-        Some("EMFILE" | "ENFILE") => ("no_files", "raise the limit on open files: `ulimit -n`".to_owned()),
-        _ => ("cannot_listen", "use for example --listen 127.0.0.1:8080".to_owned()),
+        Some("EMFILE" | "ENFILE") => (Code::NoFiles, "raise the limit on open files: `ulimit -n`".to_owned()),
+        _ => (Code::CannotListen, "use for example --listen 127.0.0.1:8080".to_owned()),
     };
     UserError::refused(code, format!("cannot listen on {address}: {errno}"), hint)
 }
@@ -382,9 +379,9 @@ fn no_driver(errno: Errno) -> UserError {
     let (code, hint) = match errno.symbol() {
         // Rings of io_uring are locked memory.
         Some("ENOMEM") => {
-            ("no_memory", "raise the limit on locked memory, `ulimit -l`, or use --engine epoll")
+            (Code::NoMemory, "raise the limit on locked memory, `ulimit -l`, or use --engine epoll")
         }
-        _ => ("no_files", "raise the limit on open files: `ulimit -n`"),
+        _ => (Code::NoFiles, "raise the limit on open files: `ulimit -n`"),
     };
     UserError::refused(code, format!("cannot create an event driver: {errno}"), hint)
 }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::actions::body;
 use crate::context::{Shared, waiting};
@@ -58,7 +58,7 @@ impl StartBody {
 pub(crate) fn folder(path: &Path) -> Result<PathBuf, UserError> {
     let refused = |why: String| {
         let message = format!("cannot read experiments in `{}`: {why}", sanitize(&path.to_string_lossy()));
-        UserError::usage("ui_folder", message, "name the folder with experiment files: --dir DIR")
+        UserError::usage(Code::UiFolder, message, "name the folder with experiment files: --dir DIR")
     };
     let whole = path.canonicalize().map_err(|error| refused(error.to_string()))?;
     if whole.is_dir() { Ok(whole) } else { Err(refused("it is not a folder".to_owned())) }

@@ -10,7 +10,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use tokio::sync::{Notify, Semaphore};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::access::Access;
 use crate::context::{Context, STREAMS_MAX, Shared, UiConfig};
@@ -44,12 +44,12 @@ impl UiServer {
         if !listen.ip().is_loopback() {
             let message = format!("cannot listen on {listen}: the page is for this host only");
             let hint = "listen on 127.0.0.1, and forward the port: ssh -L 8080:127.0.0.1:8080 HOST";
-            return Err(UserError::usage("ui_not_loopback", message, hint));
+            return Err(UserError::usage(Code::UiNotLoopback, message, hint));
         }
         config.experiments = experiments::folder(&config.experiments)?;
         let failed = |what: &str, error: std::io::Error| {
             let hint = "choose another port: --listen 127.0.0.1:0 takes any free one";
-            UserError::refused("cannot_start_page", format!("cannot {what}: {error}"), hint)
+            UserError::refused(Code::CannotStartPage, format!("cannot {what}: {error}"), hint)
         };
         let listening = |error| failed(&format!("listen on {listen}"), error);
         let listener = TcpListener::bind(listen).map_err(listening)?;
@@ -98,7 +98,7 @@ impl UiServer {
     pub fn new_url(&self) -> Result<String, UserError> {
         let token = self.shared.access.new_token().map_err(|error| {
             let message = format!("cannot make a token: {error}");
-            UserError::refused("cannot_start_page", message, "check that this system has /dev/urandom")
+            UserError::refused(Code::CannotStartPage, message, "check that this system has /dev/urandom")
         })?;
         Ok(format!("http://{}/?token={token}", self.address))
     }

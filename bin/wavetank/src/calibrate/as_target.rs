@@ -17,7 +17,7 @@ use wavetank_plan::feasibility::choose_engine;
 use wavetank_plan::{EngineChoice, FileTables, TlsServerOptions};
 use wavetank_runner::{Host, host_error};
 use wavetank_target::{ServeOptions, Server, start};
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::output;
 
@@ -32,7 +32,7 @@ pub(crate) fn as_target(cpus: &[u32], engine: EngineChoice) -> Result<u8, UserEr
     for &cpu in cpus {
         let message = format!("there is no CPU {cpu}");
         if cpu as usize >= CpuSet::MAX_CPU {
-            return Err(UserError::usage("bad_cpus", message, "those of `nproc`"));
+            return Err(UserError::usage(Code::BadCpus, message, "those of `nproc`"));
         }
         set.set(cpu as usize);
     }
@@ -52,7 +52,7 @@ pub(crate) fn as_target(cpus: &[u32], engine: EngineChoice) -> Result<u8, UserEr
         ..ServeOptions::default()
     };
     let tls = TlsServer::self_signed(&["127.0.0.1".to_owned()], &TlsServerOptions::default())
-        .map_err(|TlsProblem { what, hint }| UserError::refused("no_tls", what, hint))?;
+        .map_err(|TlsProblem { what, hint }| UserError::refused(Code::NoTls, what, hint))?;
     let plain = start(options.clone())?;
     let secure = start(ServeOptions { tls: Some(Arc::new(tls)), ..options })?;
     output::print(&format!("{}\n", json!({"plain": plain.addresses()[0], "tls": secure.addresses()[0]})))?;

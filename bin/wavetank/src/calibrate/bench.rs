@@ -6,7 +6,7 @@ use wavetank_experiment::plan_url;
 use wavetank_plan::{EngineChoice, Guard, RunOptions, TargetUrl};
 use wavetank_record::RunRecord;
 use wavetank_runner::{Execution, Host, PreparedRun, check_allowed, execute, lookup};
-use wavetank_units::{AllowTarget, ExitCode, UserError};
+use wavetank_units::{AllowTarget, Code, ExitCode, UserError};
 
 use crate::output::Console;
 
@@ -92,5 +92,5 @@ fn nothing_done(record: &RunRecord) -> UserError {
     let why = detail.or(why).unwrap_or("the reason is unknown");
     let message = format!("{} answered none of {} requests: {why}", record.target, record.requests.offered);
     let hint = format!("wavetank run {} --once shows what it answers", record.target);
-    UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
+    UserError { exit: ExitCode::Fail, ..UserError::usage(Code::NoAnswer, message, hint) }
 }

@@ -7,13 +7,13 @@ use wavetank_plan::{HostFacts, Plan};
 use wavetank_record::CalibrationMarginDoc;
 use wavetank_report::{CalibrationLookup, calibration_margin, overload};
 use wavetank_store::CalibrationFile;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// The file at `out`, or in the usual place. Fails where the environment names no place.
 pub(crate) fn calibration_file(out: Option<PathBuf>) -> Result<CalibrationFile, UserError> {
     let path = out.or_else(usual).ok_or_else(|| {
         let message = "cannot store calibrations: XDG_STATE_HOME and HOME are not set";
-        UserError::usage("no_state_folder", message, "--out FILE")
+        UserError::usage(Code::NoStateFolder, message, "--out FILE")
     })?;
     Ok(CalibrationFile::new(path))
 }

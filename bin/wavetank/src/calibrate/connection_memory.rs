@@ -16,7 +16,7 @@ use wavetank_plan::{
     plannable_bytes,
 };
 use wavetank_record::{HeldMemoryDoc, RunRecord};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::bench::{Bench, BenchError};
 use super::rounds::rounded;
@@ -109,7 +109,7 @@ pub(crate) fn hold(
         host: &bench.host.facts,
         tables: &[],
         addresses: &|url| Ok(url.address().into_iter().collect()),
-        file: &|name| Err(UserError::usage("no_file", name, "")),
+        file: &|name| Err(UserError::usage(Code::NoFile, name, "")),
         secret: &|_| None,
         sources: SourcesPlan::default(),
         threads: None,

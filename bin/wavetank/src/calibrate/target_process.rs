@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::Value;
 use wavetank_plan::{TargetUrl, UrlProtocol};
 use wavetank_record::engine_name;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use wavetank_store::os_error_text;
 
@@ -118,7 +118,7 @@ fn url(address: SocketAddr, tls: bool) -> TargetUrl {
 fn none(why: &str) -> UserError {
     let message = format!("the built-in server failed: {why}");
     UserError::refused(
-        "no_own_target",
+        Code::NoOwnTarget,
         message,
         "check `ulimit -a`, or use --target URL for a server on another host",
     )

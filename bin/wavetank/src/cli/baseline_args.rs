@@ -1,7 +1,7 @@
 //! `run … --baseline`: compares a finished run with earlier ones.
 
 use clap::Args;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::compare_settings::{CompareSettings, limit, metric, split};
 use super::errors::with_flag;
@@ -46,18 +46,18 @@ impl BaselineFlags {
         }
         let runs = with_flag("--baseline", split(&self.baseline))?;
         if runs.is_empty() {
-            return Err(UserError::usage("one_side", "--baseline names no run", "--baseline 7f3a"));
+            return Err(UserError::usage(Code::OneSide, "--baseline names no run", "--baseline 7f3a"));
         }
         if !kept {
             let hint = "leave out --no-archive or --once: the comparison reads the archive";
-            return Err(UserError::usage("conflict", "--baseline needs the run's archive", hint));
+            return Err(UserError::usage(Code::Conflict, "--baseline needs the run's archive", hint));
         }
         let known = [OutputFormat::Text, OutputFormat::Json, OutputFormat::Junit, OutputFormat::Markdown];
         if formats.iter().any(|format| !known.contains(format)) {
             let hint = "use text, json, junit or markdown; afterwards: wavetank report latest --out FILE for the run, and wavetank \
                     compare RUN latest --out FILE.html for both";
             let message = "--baseline reports run and comparison together, which this format cannot hold";
-            return Err(UserError::usage("conflict", message, hint));
+            return Err(UserError::usage(Code::Conflict, message, hint));
         }
         let wishes =
             CompareSettings { metrics: self.metric, max_regression: self.max_regression, seed: SEED };

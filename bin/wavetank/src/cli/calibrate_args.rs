@@ -7,7 +7,7 @@ use clap::Args;
 use wavetank_capacity::calibration::CalibrationSchedule;
 use wavetank_plan::{EngineChoice, TargetUrl};
 use wavetank_units::quantity::parse_duration_positive;
-use wavetank_units::{AllowTarget, Nanos, UserError};
+use wavetank_units::{AllowTarget, Code, Nanos, UserError};
 
 use super::output_formats::FileFormat;
 use super::value_parsers::ENGINES;
@@ -70,16 +70,16 @@ impl CalibrateArgs {
         if self.show {
             let Some((option, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
             let message = format!("--show and {option} exclude each other: --show measures nothing");
-            return Err(UserError::usage("conflict", message, "use one of the two"));
+            return Err(UserError::usage(Code::Conflict, message, "use one of the two"));
         }
         if self.quick && self.duration.is_some() {
             let message = "--quick and --duration exclude each other";
             let hint = "use one of the two; --quick is --duration 15s";
-            return Err(UserError::usage("conflict", message, hint));
+            return Err(UserError::usage(Code::Conflict, message, hint));
         }
         if self.target.is_none() && !self.allow_target.is_empty() {
             let hint = "the built-in server is on loopback, which is always allowed";
-            return Err(UserError::usage("conflict", "--allow-target needs --target", hint));
+            return Err(UserError::usage(Code::Conflict, "--allow-target needs --target", hint));
         }
         self.schedule().map(drop)
     }
@@ -121,7 +121,7 @@ fn target(url: &str) -> Result<TargetUrl, UserError> {
     if url.tls {
         let message = format!("`{}` uses TLS, which would hide the cost of a plain request", url.url());
         return Err(UserError::usage(
-            "target_tls",
+            Code::TargetTls,
             message,
             "use its http:// address; TLS is measured against the built-in server",
         ));
@@ -132,7 +132,7 @@ fn target(url: &str) -> Result<TargetUrl, UserError> {
 fn cpu_list(text: &str) -> Result<Vec<u32>, UserError> {
     let one = |word: &str| {
         let message = format!("--as-target `{text}` is not a list of CPUs");
-        word.parse().map_err(|_| UserError::usage("bad_cpus", message, "for example 2,3"))
+        word.parse().map_err(|_| UserError::usage(Code::BadCpus, message, "for example 2,3"))
     };
     text.split(',').map(one).collect()
 }

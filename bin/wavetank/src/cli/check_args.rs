@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_plan::RunOptions;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::errors::Errors;
 use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};
@@ -45,7 +45,7 @@ impl CheckFlags {
         if self.options.request.curl.is_some() {
             let hint = "wavetank run --curl FILE runs it";
             let message = "--curl applies only to run and search";
-            return errors.finish(Err(UserError::usage("conflict", message, hint)));
+            return errors.finish(Err(UserError::usage(Code::Conflict, message, hint)));
         }
         let ResolvedOptions { options, source_auto, request } = self.options.resolve(&mut errors);
         errors.keep(request.check_unused());

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::builder::{PossibleValue, TypedValueParser};
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 /// A closed set of values, each with its name.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +43,13 @@ impl<T: Copy> Choice<T> {
         let names: Vec<&str> = self.known.iter().map(|(name, _)| *name).collect();
         if self.later.contains(&text) {
             let message = format!("`{text}` is not supported in this version");
-            return UserError::usage("value_later", message, format!("supported: {}", names.join(", ")));
+            return UserError::usage(Code::ValueLater, message, format!("supported: {}", names.join(", ")));
         }
         let hint = match did_you_mean(text, names.iter().copied()) {
             Some(near) => format!("did you mean {near}?"),
             None => names.join(" or "),
         };
-        UserError::usage("value_unknown", format!("`{text}` is not one of {}", names.join(", ")), hint)
+        UserError::usage(Code::ValueUnknown, format!("`{text}` is not one of {}", names.join(", ")), hint)
     }
 }
 

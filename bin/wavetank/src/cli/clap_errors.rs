@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use super::clap_text::{example, is_called, name_of, text};
 use super::foreign_flags::{
@@ -30,7 +30,7 @@ pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
                 || format!("allowed values: {argument}"),
                 |example| format!("for example {name} {example}"),
             );
-            UserError::usage("value_missing", format!("{name} needs a value"), hint)
+            UserError::usage(Code::ValueMissing, format!("{name} needs a value"), hint)
         }
         ErrorKind::TooManyValues if !argument.starts_with('-') => {
             let message = format!("unexpected argument `{}`", text(error, ContextKind::InvalidValue));
@@ -38,26 +38,26 @@ pub(super) fn user_error(error: &clap::Error, typed: &[OsString]) -> UserError {
                 "set" => "wavetank set rate=2k/s, or wavetank set RUN users=40".to_owned(),
                 command => format!("see wavetank {command} --help"),
             };
-            UserError::usage("word_surplus", message, hint)
+            UserError::usage(Code::WordSurplus, message, hint)
         }
         ErrorKind::TooManyValues => {
             let name = name_of(&argument);
             let value = text(error, ContextKind::InvalidValue);
             UserError::usage(
-                "value_surplus",
+                Code::ValueSurplus,
                 format!("{name} takes no value, but got `{value}`"),
                 format!("{name} alone"),
             )
         }
         ErrorKind::InvalidUtf8 => UserError::usage(
-            "not_utf8",
+            Code::NotUtf8,
             "an argument is not UTF-8",
             "only file names may contain other bytes",
         ),
         _ => {
             let first = error.render().to_string();
             let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-            UserError::usage("usage", first, "wavetank --help shows all commands")
+            UserError::usage(Code::Usage, first, "wavetank --help shows all commands")
         }
     }
 }
@@ -73,7 +73,7 @@ fn conflict(error: &clap::Error, name: &str) -> UserError {
     } else {
         (format!("{prior} and {name} exclude each other"), "use one of the two")
     };
-    UserError::usage("conflict", message, hint)
+    UserError::usage(Code::Conflict, message, hint)
 }
 
 fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> UserError {
@@ -81,7 +81,7 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
     if !argument.starts_with('-') {
         let message = format!("unexpected argument `{argument}`");
         return UserError::usage(
-            "word_surplus",
+            Code::WordSurplus,
             message,
             words_of(&command_of(error), &word_of_usage(error, 3)),
         );
@@ -106,16 +106,16 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         return negative(argument, typed);
     }
     if let Some(hint) = habit.filter(|hint| is_for(&of, hint)) {
-        return UserError::usage("option_unknown", message(), hint);
+        return UserError::usage(Code::OptionUnknown, message(), hint);
     }
     let bare = argument.split('=').next().unwrap_or(argument);
     if bare == "--json" && long_options(&of).iter().any(|own| own == "format") {
-        return UserError::usage("option_unknown", message(), "--format json");
+        return UserError::usage(Code::OptionUnknown, message(), "--format json");
     }
     if of == "size" && is_of_run(bare) {
         let message = format!("`size` does not support {bare}");
         let hint = "it is an option of run: leave it out; wavetank size --help shows what counts";
-        return UserError::usage("option_unknown", message, hint);
+        return UserError::usage(Code::OptionUnknown, message, hint);
     }
     // clap's own guesses share little more than the dashes: `--out` for `--quiet`.
     let mut longs = long_options(&of);
@@ -139,14 +139,14 @@ fn unknown_option(error: &clap::Error, argument: &str, typed: &[OsString]) -> Us
         }
         None => "wavetank run --help shows all options".to_owned(),
     };
-    UserError::usage("option_unknown", message(), hint)
+    UserError::usage(Code::OptionUnknown, message(), hint)
 }
 
 /// Returns the error for an option of another tool that asks for what is not supported.
 pub(super) fn unsupported_option(argument: &str) -> Option<UserError> {
     let what = unsupported(argument)?;
     let hint = "docs/limitations.md lists what is not supported, and workarounds";
-    Some(UserError::usage("option_unknown", format!("{argument}: {what} not supported"), hint))
+    Some(UserError::usage(Code::OptionUnknown, format!("{argument}: {what} not supported"), hint))
 }
 
 /// Returns the value of an unknown option in the same argument: `--vus=10` or `-t4`.
@@ -171,7 +171,7 @@ fn negative(argument: &str, typed: &[OsString]) -> UserError {
         Some(example) => format!("numbers and quantities cannot be negative, for example {example}"),
         None => "numbers and quantities cannot be negative".to_owned(),
     };
-    UserError::usage("negative", format!("{option}`{word}` is negative"), hint)
+    UserError::usage(Code::Negative, format!("{option}`{word}` is negative"), hint)
 }
 
 fn unknown_command(word: &str, of: &str) -> UserError {
@@ -182,11 +182,11 @@ fn unknown_command(word: &str, of: &str) -> UserError {
             Some(near) => format!("did you mean wavetank {of} {near}?"),
             None => format!("use one of: {}; wavetank {of} --help", known.join(", ")),
         };
-        return UserError::usage("command_unknown", format!("{of} has no command `{word}`"), hint);
+        return UserError::usage(Code::CommandUnknown, format!("{of} has no command `{word}`"), hint);
     }
     if let Some(hint) = hint_for_unsupported_command(word) {
         return UserError::usage(
-            "command_unknown",
+            Code::CommandUnknown,
             format!("`{word}` is not supported in this version"),
             hint,
         );
@@ -198,12 +198,12 @@ fn unknown_command(word: &str, of: &str) -> UserError {
         (None, Some(near)) => format!("did you mean wavetank {near}?"),
         (None, None) => format!("use one of: {}; or a URL: wavetank localhost:8080/", known.join(", ")),
     };
-    UserError::usage("command_unknown", format!("there is no command `{word}`"), hint)
+    UserError::usage(Code::CommandUnknown, format!("there is no command `{word}`"), hint)
 }
 
 fn no_command() -> UserError {
     let hint = "wavetank run localhost:8080/, or wavetank --help";
-    UserError::usage("command_missing", "no command and no URL", hint)
+    UserError::usage(Code::CommandMissing, "no command and no URL", hint)
 }
 
 /// Returns the error for a command that was called without its subcommand. clap would print its
@@ -217,95 +217,103 @@ fn no_verb(error: &clap::Error) -> UserError {
     let Some(group) = command.find_subcommand(of) else { return no_command() };
     let known: Vec<&str> = group.get_subcommands().map(clap::Command::get_name).collect();
     let hint = format!("use one of: {}; wavetank {of} --help", known.join(", "));
-    UserError::usage("command_missing", format!("`{of}` needs a subcommand"), hint)
+    UserError::usage(Code::CommandMissing, format!("`{of}` needs a subcommand"), hint)
 }
 
 /// Returns the error for a missing argument of `wavetank fleet manifest`.
 fn missing_of_manifest(word: &str) -> UserError {
     if word == "--kubernetes" {
         let hint = "name the form of the manifest: --kubernetes";
-        return UserError::usage("bad_manifest", "no form of the manifest is named", hint);
+        return UserError::usage(Code::BadManifest, "no form of the manifest is named", hint);
     }
     let hint = "put them after two dashes: wavetank fleet manifest --kubernetes -- URL -r 1k/s -d 60s";
-    UserError::usage("bad_manifest", "no arguments of `wavetank run` are given", hint)
+    UserError::usage(Code::BadManifest, "no arguments of `wavetank run` are given", hint)
+}
+
+/// Of a group, clap names all options.
+fn missing_fleet(options: &str) -> UserError {
+    if options.contains("--agents") {
+        let hint = "add --agents: an agent on each load host of the lab sends the load";
+        return UserError::usage(Code::NoFleet, "this option needs `--agents`", hint);
+    }
+    let hint = "give the hosts that send the load: --fleet FILE";
+    UserError::usage(Code::NoFleet, "this option needs `--fleet`", hint)
 }
 
 fn missing(argument: &str, command: &str) -> UserError {
     // Arguments are distinguished by their value names in the clap definitions. If several are
     // missing, the first one says most.
     match argument.split_inclusive('>').next().unwrap_or_default() {
-        "<bash|zsh|fish>" => UserError::usage("no_shell", "no shell is named", "wavetank completions bash"),
+        "<bash|zsh|fish>" => {
+            UserError::usage(Code::NoShell, "no shell is named", "wavetank completions bash")
+        }
         "<DIR>" => {
-            UserError::usage("no_folder", "no folder is named", "wavetank man ~/.local/share/man/man1")
+            UserError::usage(Code::NoFolder, "no folder is named", "wavetank man ~/.local/share/man/man1")
         }
         "<FILE>" if command == "lab" => {
             let hint = "wavetank lab up FILE; examples/labs/ has some, docs/lab-file.md the grammar";
-            UserError::usage("no_file", "no topology file is named", hint)
+            UserError::usage(Code::NoFile, "no topology file is named", hint)
         }
         "<FILE>" if command == "runs" => {
             let hint = "wavetank runs unpack FILE.wtrun; wavetank runs pack RUN makes one";
-            UserError::usage("no_file", "no packed run is named", hint)
+            UserError::usage(Code::NoFile, "no packed run is named", hint)
         }
-        "<FILE>" => UserError::usage("no_file", "no file is named", "wavetank new first.yaml writes one"),
+        "<FILE>" => UserError::usage(Code::NoFile, "no file is named", "wavetank new first.yaml writes one"),
         "<RUN|latest>" => {
             let hint = "wavetank report latest, or the name of a folder in the runs directory";
-            UserError::usage("no_run", "no run is named", hint)
+            UserError::usage(Code::NoRun, "no run is named", hint)
         }
         word if word.starts_with("<RUN,") => {
             let hint = "wavetank compare A B, or several per side: wavetank compare A1 A2 --with B1 B2";
-            UserError::usage("no_run", "no runs are named", hint)
+            UserError::usage(Code::NoRun, "no runs are named", hint)
         }
         word if word.starts_with("--baseline") => {
             let hint = "give the run to compare with: --baseline RUN";
-            UserError::usage("no_baseline", "this option needs `--baseline`", hint)
+            UserError::usage(Code::NoBaseline, "this option needs `--baseline`", hint)
         }
-        // Of a group, clap names all options.
-        word if word.contains("--fleet") && word.contains("--agents") => {
-            let hint = "add --agents: an agent on each load host of the lab sends the load";
-            UserError::usage("no_fleet", "this option needs `--agents`", hint)
-        }
-        word if word.trim_start_matches('<').starts_with("--fleet") => {
-            let hint = "give the hosts that send the load: --fleet FILE";
-            UserError::usage("no_fleet", "this option needs `--fleet`", hint)
-        }
-        "<HOST>" => UserError::usage("no_host", "no host is named", "wavetank lab status shows the hosts"),
+        word if word.contains("--fleet") => missing_fleet(word),
+        "<HOST>" => UserError::usage(Code::NoHost, "no host is named", "wavetank lab status shows the hosts"),
         "<LAB>" => {
             let hint = "wavetank lab run LAB EXPERIMENT: the file of the lab, then that of the load";
-            UserError::usage("no_file", "no topology file is named", hint)
+            UserError::usage(Code::NoFile, "no topology file is named", hint)
         }
         "<FAULT>" => {
             let hint = "wavetank lab fault app1 kill nginx; wavetank lab fault --help shows all faults";
-            UserError::usage("lab_fault_words", "no fault is named", hint)
+            UserError::usage(Code::LabFaultWords, "no fault is named", hint)
         }
         word @ ("--kubernetes" | "<RUN_ARGS>") => missing_of_manifest(word),
         "<CMD>" => {
             let hint = "use two dashes: wavetank lab exec HOST -- ip address";
-            UserError::usage("lab_command", "there is no command to run in the host", hint)
+            UserError::usage(Code::LabCommand, "there is no command to run in the host", hint)
         }
         _ if command == "lab" => {
             let hint = "wavetank lab run LAB EXPERIMENT: an experiment file, or a URL in the lab";
-            UserError::usage("no_url", "there is nothing to run in the lab", hint)
+            UserError::usage(Code::NoUrl, "there is nothing to run in the lab", hint)
         }
         _ if command == "net" => no_host_to_measure(),
         _ if command == "set" => no_load_to_set(),
-        "<TEXT>" => UserError::usage("value_missing", "no text is given", "wavetank event 'deploy 4711'"),
+        "<TEXT>" => UserError::usage(Code::ValueMissing, "no text is given", "wavetank event 'deploy 4711'"),
         _ if command == "search" => {
             let hint = "wavetank search localhost:8080/path --threshold 'p99 < 50ms', or search FILE";
-            UserError::usage("no_url", "no URL is given", hint)
+            UserError::usage(Code::NoUrl, "no URL is given", hint)
         }
         _ => {
             let hint = "wavetank run localhost:8080/path -c 50 -d 10s, or run FILE";
-            UserError::usage("no_url", "no URL is given", hint)
+            UserError::usage(Code::NoUrl, "no URL is given", hint)
         }
     }
 }
 
 fn no_load_to_set() -> UserError {
-    UserError::usage("value_missing", "no load is given", "wavetank set rate=2k/s, or users=40")
+    UserError::usage(Code::ValueMissing, "no load is given", "wavetank set rate=2k/s, or users=40")
 }
 
 fn no_host_to_measure() -> UserError {
-    UserError::usage("no_host", "no host is named", "wavetank net HOST, with wavetank net serve on that host")
+    UserError::usage(
+        Code::NoHost,
+        "no host is named",
+        "wavetank net HOST, with wavetank net serve on that host",
+    )
 }
 
 /// Returns the command that was called.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::ValueParserFactory as _;
 use wavetank_report::Language;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::choice::Choice;
 use super::compare_settings::{CompareSettings, RUNS_MAX, limit, metric, split};
@@ -76,7 +76,7 @@ impl CompareArgs {
         if formats.iter().any(|format| !KNOWN.iter().any(|(_, known)| known == format)) {
             let hint =
                 "use text, json, junit, markdown or html; for one run: wavetank report RUN --format csv";
-            return Err(UserError::usage("value_unknown", "a comparison has no such format", hint));
+            return Err(UserError::usage(Code::ValueUnknown, "a comparison has no such format", hint));
         }
         check_language(self.language, &formats)
     }
@@ -102,23 +102,23 @@ fn sides(runs: &[String], with: &[String]) -> Result<(Vec<String>, Vec<String>),
         ([a, b], []) => (split(std::slice::from_ref(a))?, split(std::slice::from_ref(b))?),
         ([_], []) => {
             let hint = "wavetank compare A B, or wavetank compare A1 A2 A3 --with B1 B2 B3";
-            return Err(UserError::usage("one_side", "there is nothing to compare it with", hint));
+            return Err(UserError::usage(Code::OneSide, "there is nothing to compare it with", hint));
         }
         (runs, []) => {
             let message = format!("{} runs, and it is not clear which are A and which are B", runs.len());
             let hint = "wavetank compare A1 A2 A3 --with B1 B2 B3, or A1,A2,A3 B1,B2,B3";
-            return Err(UserError::usage("sides_unclear", message, hint));
+            return Err(UserError::usage(Code::SidesUnclear, message, hint));
         }
         (runs, with) => (split(runs)?, split(with)?),
     };
     for side in [&a, &b] {
         if side.is_empty() {
             let hint = "name a run by its folder, the start of its id, or latest; name:NAME and tag:KEY=VALUE select several";
-            return Err(UserError::usage("one_side", "a side names no run", hint));
+            return Err(UserError::usage(Code::OneSide, "a side names no run", hint));
         }
         if side.len() > RUNS_MAX {
             let message = format!("{} runs on one side are more than {RUNS_MAX}", side.len());
-            return Err(UserError::usage("overflow", message, "5 per side are usually enough"));
+            return Err(UserError::usage(Code::Overflow, message, "5 per side are usually enough"));
         }
     }
     Ok((a, b))

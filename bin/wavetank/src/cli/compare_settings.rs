@@ -1,7 +1,7 @@
 //! [`CompareSettings`]: what `compare` and `run … --baseline` have in common.
 
 use wavetank_units::quantity::parse_share;
-use wavetank_units::{UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, UserError, did_you_mean, sanitize};
 
 /// Most runs of one side. More are a mistake in a shell pattern, or a label that all runs have.
 pub(crate) const RUNS_MAX: usize = 100;
@@ -25,7 +25,7 @@ pub(super) fn limit(text: &str) -> Result<f64, UserError> {
     let meant = read.clone().or_else(|error| parse_share(&format!("{text}%")).map_err(|_| error))?;
     if !is_limit(meant) {
         let hint = "use a share between 0% and 100%, such as 10%; without it no difference fails";
-        return Err(UserError::usage("out_of_range", format!("`{text}` is not a limit"), hint));
+        return Err(UserError::usage(Code::OutOfRange, format!("`{text}` is not a limit"), hint));
     }
     read
 }
@@ -43,7 +43,7 @@ pub(super) fn metric(text: &str) -> Result<String, UserError> {
         Some(near) => format!("did you mean {near}?"),
         None => "p50 p90 p99 p99.9 done_rate failed lost 'p99(service)' 'p99(STEP)'".to_owned(),
     };
-    Err(UserError::usage("metric_unknown", format!("--metric: `{text}` is not a known value"), hint))
+    Err(UserError::usage(Code::MetricUnknown, format!("--metric: `{text}` is not a known value"), hint))
 }
 
 /// Splits names of runs at commas; empty if no run is named. A comma after a backslash belongs to
@@ -60,7 +60,7 @@ pub(super) fn split(words: &[String]) -> Result<Vec<String>, UserError> {
     // Most likely an empty variable of a script.
     let message = format!("`{}` contains an empty name", sanitize(&words.join(" ")));
     let without: Vec<String> = named.iter().map(|word| word.replace(',', "\\,")).collect();
-    Err(UserError::usage("no_run", message, format!("without it: {}", without.join(","))))
+    Err(UserError::usage(Code::NoRun, message, format!("without it: {}", without.join(","))))
 }
 
 #[cfg(test)]
@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn meaningless_options_are_refused() {
         assert_eq!(limit("10%"), Ok(0.1));
-        let refused = |word: &str| limit(word).map_err(|error| (error.code, error.hint)).unwrap_err();
+        let refused =
+            |word: &str| limit(word).map_err(|error| (error.code.as_str(), error.hint)).unwrap_err();
         let expected = |code, hint: &str| (code, hint.to_owned());
         assert_eq!(refused("10"), expected("unit_missing", "10%?"));
         assert_eq!(refused("1e400"), expected("unit_missing", "a share looks like 1% or 0.01%"));

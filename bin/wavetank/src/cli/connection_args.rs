@@ -7,7 +7,7 @@ use wavetank_plan::{
     RunOptions, SourcesPlan, parse_sources,
 };
 use wavetank_units::quantity::parse_count_positive;
-use wavetank_units::{AllowTarget, UserError};
+use wavetank_units::{AllowTarget, Code, UserError};
 
 use super::choice::Choice;
 use super::errors::{Errors, with_flag};
@@ -132,7 +132,7 @@ impl ProxyArg {
         }
         if has_template(text) {
             let hint = "--proxy @FILE with the URL in it, which is used as it is";
-            return Err(UserError::usage("template_not_fixed", "--proxy takes no templates", hint));
+            return Err(UserError::usage(Code::TemplateNotFixed, "--proxy takes no templates", hint));
         }
         ProxyUrl::parse(text).map(Self::Url)
     }

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use wavetank_plan::LoadChange;
-use wavetank_units::UserError;
 use wavetank_units::quantity::{parse_count, parse_rate};
+use wavetank_units::{Code, UserError};
 
 use super::output_formats::FileFormat;
 
@@ -130,5 +130,5 @@ fn parse_load(text: &str) -> Result<LoadChange, UserError> {
 
 fn no_load(text: &str) -> UserError {
     let message = format!("`{}` is not a load", wavetank_units::sanitize(text));
-    UserError::usage("bad_change", message, "rate=2k/s, users=40 or connections=500")
+    UserError::usage(Code::BadChange, message, "rate=2k/s, users=40 or connections=500")
 }

@@ -8,7 +8,7 @@ use wavetank_capacity::size::{Role, SizeOptions};
 use wavetank_plan::RunOptions;
 use wavetank_tuning::{FileKind, KernelVersion, PrintFormat};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 use super::choice::Choice;
 use super::errors::Errors;
@@ -189,11 +189,11 @@ impl DoctorFlags {
         let Self { goal, job, lint, change, lab, hosts, ssh, all, format } = self;
         let root = change.root;
         if change.yes && !change.fix {
-            return Err(UserError::usage("conflict", "--yes has no effect without --fix", "add --fix"));
+            return Err(UserError::usage(Code::Conflict, "--yes has no effect without --fix", "add --fix"));
         }
         if lint.lint.is_empty() && (lint.kind.is_some() || lint.kernel.is_some()) {
             let message = "--kind and --kernel have no effect without --lint";
-            return Err(UserError::usage("conflict", message, "--lint FILE"));
+            return Err(UserError::usage(Code::Conflict, message, "--lint FILE"));
         }
         if change.undo {
             return Ok(DoctorArgs { command: DoctorCommand::Undo, all, format, root });
@@ -207,16 +207,16 @@ impl DoctorFlags {
             let option = if change.fix { "--fix" } else { "--lab or --print" };
             let message = format!("{option} is for this host, not for others");
             let hint = "wavetank doctor --print sh or ansible here, or wavetank fleet exec … wavetank doctor --fix --yes";
-            return Err(UserError::usage("conflict", message, hint));
+            return Err(UserError::usage(Code::Conflict, message, hint));
         }
         if !is_fleet && ssh != SshArgs::default() {
             let hint = "-w 'load[01-20]', --fleet FILE or --inventory FILE";
-            return Err(UserError::usage("conflict", "options of ssh need hosts", hint));
+            return Err(UserError::usage(Code::Conflict, "options of ssh need hosts", hint));
         }
         let has_load = goal.is_some() || job.rate.is_some() || job.connections.is_some();
         if !has_load && (job.hold.is_some() || job.among.is_some()) {
             let message = "--hold and --among need a load";
-            return Err(UserError::usage("conflict", message, "-r 1M/s, -c 1M or an experiment file"));
+            return Err(UserError::usage(Code::Conflict, message, "-r 1M/s, -c 1M or an experiment file"));
         }
         // The hosts of a lab have roles of their own.
         let role = job.role.or((has_load && lab.is_none()).then_some(Role::Load));
@@ -253,7 +253,7 @@ fn unit(text: &str) -> Result<String, UserError> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || "@_-.:\\".contains(letter);
     if name.is_empty() || name.starts_with('.') || !name.chars().all(is_name) {
         let message = format!("`{}` is not the name of a service", wavetank_units::sanitize(text));
-        return Err(UserError::usage("value_unknown", message, "--unit nginx"));
+        return Err(UserError::usage(Code::ValueUnknown, message, "--unit nginx"));
     }
     Ok(name.to_owned())
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wavetank_experiment::{Factor, UrlRequest};
 use wavetank_plan::{PemFile, Secret};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::files::InputFiles;
 use super::output_formats::FileFormat;
@@ -109,17 +109,18 @@ pub(super) struct SecretFile {
 
 /// Parses `--set`.
 pub(super) fn assignment(text: &str) -> Result<(String, String), UserError> {
-    parse_pair(text).ok_or_else(|| UserError::usage("bad_pair", "has no name and value", "--set users=200"))
+    parse_pair(text)
+        .ok_or_else(|| UserError::usage(Code::BadPair, "has no name and value", "--set users=200"))
 }
 
 /// Parses `--secret`. Every process of the host can read a command line, so only files are
 /// accepted. Errors leave the text out, because it may be a secret.
 pub(super) fn secret_file(text: &str) -> Result<SecretFile, UserError> {
     let (name, value) = parse_pair(text)
-        .ok_or_else(|| UserError::usage("bad_pair", "has no name and value", "--secret KEY=@FILE"))?;
+        .ok_or_else(|| UserError::usage(Code::BadPair, "has no name and value", "--secret KEY=@FILE"))?;
     let Some(path) = value.strip_prefix('@') else {
         let message = "needs a file: other processes can read command-line arguments";
-        return Err(UserError::usage("bad_secret", message, "--secret NAME=@FILE"));
+        return Err(UserError::usage(Code::BadSecret, message, "--secret NAME=@FILE"));
     };
     Ok(SecretFile { name, path: path.to_owned() })
 }

@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use wavetank_plan::Secret;
-use wavetank_units::UserError;
 use wavetank_units::quantity::show_size;
+use wavetank_units::{Code, UserError};
 
 /// Largest body: every load thread keeps the rendered request in memory.
 const BODY_MAX: u64 = 256 << 20;
@@ -67,7 +67,7 @@ impl InputFiles {
         let bytes = self.read("--curl", Path::new(path), BODY_MAX)?;
         String::from_utf8(without_mark(bytes)).map_err(|_| {
             let hint = "save the command as text in UTF-8";
-            UserError::usage("bad_file", format!("--curl {path} is not text in UTF-8"), hint)
+            UserError::usage(Code::BadFile, format!("--curl {path} is not text in UTF-8"), hint)
         })
     }
 
@@ -82,7 +82,7 @@ impl InputFiles {
         let bytes = self.read(option, Path::new(path), TEXT_MAX)?;
         String::from_utf8(without_mark(bytes)).map_err(|_| {
             let message = format!("{option} @{path} is not text in UTF-8");
-            UserError::usage("bad_file", message, "write one per line, as on the command line")
+            UserError::usage(Code::BadFile, message, "write one per line, as on the command line")
         })
     }
 
@@ -100,7 +100,7 @@ impl InputFiles {
         if path == Path::new("-") {
             if let Some(other) = self.stdin_taken_by.replace(option) {
                 let message = format!("{other} and {option} both read stdin");
-                return Err(UserError::usage("conflict", message, "put one of them in a file"));
+                return Err(UserError::usage(Code::Conflict, message, "put one of them in a file"));
             }
             return limited(io::stdin().lock(), option, path, bytes_max);
         }
@@ -119,7 +119,7 @@ fn limited(
     source.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| unreadable(option, path, &error))?;
     if bytes.len() as u64 > bytes_max {
         let message = format!("{option} {} is larger than {}", path.display(), show_size(bytes_max));
-        return Err(UserError::usage("bad_file", message, "a smaller file"));
+        return Err(UserError::usage(Code::BadFile, message, "a smaller file"));
     }
     Ok(bytes)
 }
@@ -142,5 +142,5 @@ fn unreadable(option: &str, path: &Path, error: &io::Error) -> UserError {
         ErrorKind::IsADirectory => ("it is a folder".to_owned(), "name a file in it"),
         _ => (error.to_string(), "check the path"),
     };
-    UserError::usage("bad_file", format!("{option} {path}: {why}"), hint)
+    UserError::usage(Code::BadFile, format!("{option} {path}: {why}"), hint)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::fleet_agent_args::{
     FleetAgentArgs, FleetBrokerArgs, FleetLogsArgs, FleetSettleArgs, FleetUnitArgs, FleetUpArgs,
@@ -176,14 +176,14 @@ impl FleetArgs {
         let FleetCommand::Exec(args) = &self.what else { return Ok(()) };
         if args.stream && args.format == FileFormat::Json {
             return Err(UserError::usage(
-                "conflict",
+                Code::Conflict,
                 "--stream has no effect on JSON, which is one object at the end",
                 "leave out --stream or --format json",
             ));
         }
         if args.raw && args.ssh.sudo {
             let message = "--sudo has no effect with --raw, which sends the command as it is";
-            return Err(UserError::usage("conflict", message, "write sudo into the command"));
+            return Err(UserError::usage(Code::Conflict, message, "write sudo into the command"));
         }
         Ok(())
     }

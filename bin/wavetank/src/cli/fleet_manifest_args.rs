@@ -1,7 +1,7 @@
 //! Arguments of `wavetank fleet manifest`.
 
 use clap::Args;
-use wavetank_units::{AllowTarget, UserError};
+use wavetank_units::{AllowTarget, Code, UserError};
 
 use super::value_parsers::parse_u32;
 
@@ -60,22 +60,22 @@ impl FleetManifestArgs {
         for (option, name) in [("--name", &self.name), ("--namespace", &self.namespace)] {
             if !is_label(name) {
                 let message = format!("{option} `{name}` is not a name of Kubernetes");
-                return Err(UserError::usage("bad_manifest", message, hint));
+                return Err(UserError::usage(Code::BadManifest, message, hint));
             }
         }
         if let Some(claim) = self.claim.as_ref().filter(|claim| !is_label(claim)) {
             let message = format!("--claim `{claim}` is not a name of Kubernetes");
-            return Err(UserError::usage("bad_manifest", message, hint));
+            return Err(UserError::usage(Code::BadManifest, message, hint));
         }
         for (option, text) in [("--cpu", &self.cpu), ("--memory", &self.memory)] {
             if !is_quantity(text) {
                 let message = format!("{option} `{text}` is not a quantity of Kubernetes");
-                return Err(UserError::usage("bad_manifest", message, "write for example 500m, 2 or 1Gi"));
+                return Err(UserError::usage(Code::BadManifest, message, "write for example 500m, 2 or 1Gi"));
             }
         }
         if !(1..=AGENTS_MAX).contains(&self.agents) {
             let message = format!("--agents {} is not between 1 and {AGENTS_MAX}", self.agents);
-            return Err(UserError::usage("bad_manifest", message, "use fewer agents with more CPUs each"));
+            return Err(UserError::usage(Code::BadManifest, message, "use fewer agents with more CPUs each"));
         }
         Ok(())
     }

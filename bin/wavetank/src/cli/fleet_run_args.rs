@@ -6,7 +6,7 @@ use clap::Args;
 use wavetank_fleet::LossPolicy;
 use wavetank_fleet::constants::LEASE_MIN;
 use wavetank_units::quantity::parse_duration_positive;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// The group of options by which agents send the load: `--fleet`, and `--agents` of `lab run`.
 pub(super) const SENDERS: &str = "senders";
@@ -43,7 +43,7 @@ impl FleetRunArgs {
     /// Checks that the run can come from a fleet.
     pub(super) fn check(&self, once: bool, source_auto: bool) -> Result<(), UserError> {
         let refused = |what: &str, hint: &str| {
-            Err(UserError::usage("conflict", format!("{what} cannot be used with --fleet"), hint))
+            Err(UserError::usage(Code::Conflict, format!("{what} cannot be used with --fleet"), hint))
         };
         if self.fleet.is_none() {
             return Ok(());
@@ -63,7 +63,7 @@ fn parse_lease(text: &str) -> Result<Nanos, UserError> {
     let lease = parse_duration_positive(text)?;
     if lease < LEASE_MIN {
         let message = format!("a lease of {text} is too short: the controller extends leases once a second");
-        return Err(UserError::usage("bad_lease", message, "use at least --lease 3s"));
+        return Err(UserError::usage(Code::BadLease, message, "use at least --lease 3s"));
     }
     Ok(lease)
 }
@@ -76,7 +76,11 @@ fn parse_on_loss(text: &str) -> Result<LossPolicy, UserError> {
         "abort" => Ok(LossPolicy::Abort),
         _ => percent().map(|percent| LossPolicy::Tolerate { percent }).ok_or_else(|| {
             let message = format!("`{text}` is not incomplete, abort or a percentage from 1% to 99%");
-            UserError::usage("bad_loss_policy", message, "write for example --on-loss abort or --on-loss 5%")
+            UserError::usage(
+                Code::BadLossPolicy,
+                message,
+                "write for example --on-loss abort or --on-loss 5%",
+            )
         }),
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use wavetank_units::quantity::parse_duration_positive;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::errors::Errors;
 use super::fleet_run_args::SENDERS;
@@ -221,7 +221,7 @@ pub(crate) struct LabRunArgs {
 impl LabRunArgs {
     /// Checks that the load can come from the hosts of a lab.
     fn check(&self) -> Result<(), UserError> {
-        let refused = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+        let refused = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
         if self.run.fleet.fleet.is_some() {
             return refused(
                 "--fleet cannot be used with lab run",
@@ -249,7 +249,7 @@ impl LabFlags {
                 let run = run.resolve(command, errors)?;
                 if !run.observe.is_empty() {
                     let message = "--observe: every host of a lab is sampled";
-                    return Err(UserError::usage("conflict", message, "leave out --observe"));
+                    return Err(UserError::usage(Code::Conflict, message, "leave out --observe"));
                 }
                 let args = LabRunArgs { file, lab, agents, run };
                 args.check()?;
@@ -303,11 +303,11 @@ impl LabFaultArgs {
         }
         let number = number.parse().map_err(|_| {
             let hint = "use the number that `lab fault` printed: undo 3";
-            UserError::usage("lab_fault_words", format!("`{number}` is not the number of a fault"), hint)
+            UserError::usage(Code::LabFaultWords, format!("`{number}` is not the number of a fault"), hint)
         })?;
         if self.lasts.is_some() {
             let message = "--for has no effect on undo";
-            return Err(UserError::usage("lab_fault_words", message, "leave --for out"));
+            return Err(UserError::usage(Code::LabFaultWords, message, "leave --for out"));
         }
         Ok(FaultCommand::End(number))
     }

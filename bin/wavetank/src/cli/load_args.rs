@@ -5,7 +5,7 @@ use wavetank_plan::{Arrivals, RunOptions, Stage};
 use wavetank_units::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive,
 };
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 use super::choice::Choice;
 use super::errors::Errors;
@@ -121,7 +121,7 @@ impl LoadArgs {
     fn probe(&self) -> Result<Option<bool>, UserError> {
         if self.probe && self.no_probe {
             let hint = "use one of the two; by default a URL is probed and a file is not";
-            return Err(UserError::usage("conflict", "--probe and --no-probe exclude each other", hint));
+            return Err(UserError::usage(Code::Conflict, "--probe and --no-probe exclude each other", hint));
         }
         Ok(self.probe.then_some(true).or(self.no_probe.then_some(false)))
     }
@@ -130,7 +130,7 @@ impl LoadArgs {
         let TargetCountArgs { truth, no_truth } = self.asked;
         if truth && no_truth {
             let hint = "use one of the two; by default a target on this host is polled";
-            return Err(UserError::usage("conflict", "--truth and --no-truth exclude each other", hint));
+            return Err(UserError::usage(Code::Conflict, "--truth and --no-truth exclude each other", hint));
         }
         Ok(truth.then_some(true).or(no_truth.then_some(false)))
     }
@@ -148,5 +148,5 @@ fn run_length(text: &str) -> Result<Nanos, UserError> {
         }
         None => "a body is --body TEXT (curl's -d); -d is the duration: -d 10s".to_owned(),
     };
-    Err(UserError::usage("not_a_number", format!("`{text}` is not a duration"), hint))
+    Err(UserError::usage(Code::NotANumber, format!("`{text}` is not a duration"), hint))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use wavetank_experiment::{UrlBody, UrlRequest, has_template};
 use wavetank_plan::{PemFile, RunOptions, TargetUrl, UrlProtocol};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::experiment_args::{ExperimentArgs, ExperimentSource, FileArgs};
 use super::output_formats::FileFormat;
@@ -57,7 +57,7 @@ impl RequestExtras {
         match given.into_iter().find(|(_, given, _)| *given) {
             Some((option, _, hint)) => {
                 let message = format!("{option} applies only to a URL, not to an experiment file");
-                Err(UserError::usage("conflict", message, hint))
+                Err(UserError::usage(Code::Conflict, message, hint))
             }
             None => Ok(()),
         }
@@ -120,11 +120,11 @@ pub(super) fn parse_load_source(
     if word == "-" {
         let message = "an experiment is not read from standard input";
         let hint = "save it as FILE.yaml; --curl - reads a command for curl from standard input";
-        return Err(UserError::usage("bad_url", message, hint));
+        return Err(UserError::usage(Code::BadUrl, message, hint));
     }
     let Some(text) = word.to_str() else {
         let message = format!("`{}` is not a file and not a URL", word.display());
-        return Err(UserError::usage("bad_url", message, "for example: http://localhost:8080/path"));
+        return Err(UserError::usage(Code::BadUrl, message, "for example: http://localhost:8080/path"));
     };
     if !request.needs_experiment(text, options) {
         let url = TargetUrl::parse(text)?;
@@ -147,7 +147,7 @@ fn refuse_file_options(given: Option<&'static str>, url: &str) -> Result<(), Use
         _ => "use -c, -r, -d and -n, or an experiment file: wavetank new FILE",
     };
     let message = format!("{option} needs an experiment file, and {url} is a URL");
-    Err(UserError::usage("conflict", message, hint))
+    Err(UserError::usage(Code::Conflict, message, hint))
 }
 
 /// Whether `word` names a file: the file exists, or the name ends like one. A scheme such as

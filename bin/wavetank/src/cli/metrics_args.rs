@@ -2,7 +2,7 @@
 
 use clap::Args;
 use wavetank_metrics::OutputSpec;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::output_formats::OutputFormat;
 
@@ -20,7 +20,7 @@ pub(crate) struct MetricsArgs {
 impl MetricsArgs {
     /// Refuses outputs that would be mixed up or ignored.
     pub(super) fn check(&self, once: bool, format: OutputFormat) -> Result<(), UserError> {
-        let conflict = |message: String, hint: &str| Err(UserError::usage("conflict", message, hint));
+        let conflict = |message: String, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
         if once && !self.outputs.is_empty() {
             let hint = "leave out --metrics: --once is not a run and has no intervals";
             return conflict("--once and --metrics exclude each other".to_owned(), hint);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use wavetank_netbench::{DEFAULT_PORT, NetSettings, NetTest};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_link};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::output_args::check_files;
 use super::output_formats::{OutFile, OutputFormat};
@@ -150,12 +150,16 @@ impl NetArgs {
         for format in formats {
             if !matches!(format, OutputFormat::Text | OutputFormat::Json | OutputFormat::Html) {
                 let message = "a network measurement is written as text, json or html";
-                return Err(UserError::usage("conflict", message, "use --format json, or --out FILE.html"));
+                return Err(UserError::usage(
+                    Code::Conflict,
+                    message,
+                    "use --format json, or --out FILE.html",
+                ));
             }
         }
         if self.measure.duration > NetSettings::DURATION_MAX {
             let message = format!("--duration {} is too long", self.measure.duration);
-            return Err(UserError::usage("overflow", message, "use up to 1h for each measurement"));
+            return Err(UserError::usage(Code::Overflow, message, "use up to 1h for each measurement"));
         }
         let is_between = self.measure.lab.is_some() || self.measure.fleet.is_some();
         let needs = [
@@ -167,7 +171,7 @@ impl NetArgs {
         match needs.iter().find(|(_, is_given)| *is_given && !is_between) {
             Some((option, _)) => {
                 let message = format!("{option} selects hosts of a lab or fleet");
-                Err(UserError::usage("conflict", message, "add --lab NAME or --fleet FILE"))
+                Err(UserError::usage(Code::Conflict, message, "add --lab NAME or --fleet FILE"))
             }
             None => Ok(self),
         }
@@ -194,7 +198,7 @@ fn listen_address(text: &str) -> Result<SocketAddr, UserError> {
     }
     text.parse().map_err(|_| {
         let hint = "use an address and a port: 10.0.0.7:7077, or [::]:7077 for IPv6";
-        UserError::usage("bad_listen", format!("`{text}` is not an address"), hint)
+        UserError::usage(Code::BadListen, format!("`{text}` is not an address"), hint)
     })
 }
 
@@ -203,7 +207,7 @@ fn tests(text: &str) -> Result<TestList, UserError> {
     let find = |name: &str| {
         NetTest::ALL.into_iter().find(|test| test.name() == name.trim()).ok_or_else(|| {
             let message = format!("`{}` is not one of {}", name.trim(), known());
-            UserError::usage("value_unknown", message, "names joined by commas: --tests tcp,rr")
+            UserError::usage(Code::ValueUnknown, message, "names joined by commas: --tests tcp,rr")
         })
     };
     let mut tests = text.split(',').map(find).collect::<Result<TestList, _>>()?;
@@ -219,7 +223,7 @@ fn streams(text: &str) -> Result<StreamList, UserError> {
         parsed.ok_or_else(|| {
             let message = format!("`{}` is not a number of streams", number.trim());
             UserError::usage(
-                "value_unknown",
+                Code::ValueUnknown,
                 message,
                 format!("1 to {most}, joined by commas: --streams 1,8"),
             )

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use wavetank_units::quantity::{parse_duration, parse_duration_positive};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// The shortest time between two samples.
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
@@ -39,5 +39,5 @@ fn interval(text: &str) -> Result<Nanos, UserError> {
         return Ok(interval);
     }
     let message = format!("`{text}` is shorter than {INTERVAL_MIN}");
-    Err(UserError::usage("bad_interval", message, "use --interval 100ms or longer"))
+    Err(UserError::usage(Code::BadInterval, message, "use --interval 100ms or longer"))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use wavetank_report::Language;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::choice::Choice;
 use super::output_formats::{OutFile, OutputFormat};
@@ -88,11 +88,19 @@ impl OutputArgs {
         ];
         if let Some((name, _)) = given.iter().find(|(_, given)| once && *given) {
             let hint = "--once is not a run: it stores no archive and prints one response as text on stdout";
-            return Err(UserError::usage("conflict", format!("--once and {name} exclude each other"), hint));
+            return Err(UserError::usage(
+                Code::Conflict,
+                format!("--once and {name} exclude each other"),
+                hint,
+            ));
         }
         if self.no_archive && self.runs_dir.is_some() {
             let hint = "--runs-dir is the directory of the archive, and --no-archive stores none";
-            return Err(UserError::usage("conflict", "--no-archive and --runs-dir exclude each other", hint));
+            return Err(UserError::usage(
+                Code::Conflict,
+                "--no-archive and --runs-dir exclude each other",
+                hint,
+            ));
         }
         Ok(())
     }
@@ -107,7 +115,7 @@ impl OutputArgs {
             None => return Ok(()),
         };
         let hint = "csv, hgrm and hlog are made from the archive's intervals: leave out --no-archive, or use .json or .md";
-        Err(UserError::usage("conflict", format!("--no-archive and {word} exclude each other"), hint))
+        Err(UserError::usage(Code::Conflict, format!("--no-archive and {word} exclude each other"), hint))
     }
 }
 
@@ -116,7 +124,7 @@ impl OutputArgs {
 pub(super) fn check_language(language: Option<Language>, formats: &[OutputFormat]) -> Result<(), UserError> {
     if language.is_some() && !formats.contains(&OutputFormat::Html) {
         let hint = "use it with --format html or --out FILE.html";
-        return Err(UserError::usage("conflict", "--lang applies only to html", hint));
+        return Err(UserError::usage(Code::Conflict, "--lang applies only to html", hint));
     }
     Ok(())
 }
@@ -135,7 +143,7 @@ pub(super) fn check_files(files: &[OutFile]) -> Result<(), UserError> {
             } else {
                 format!("--out {} and --out {} are the same file", same.path.display(), path.display())
             };
-            return Err(UserError::usage("conflict", message, "use a separate file for each"));
+            return Err(UserError::usage(Code::Conflict, message, "use a separate file for each"));
         }
     }
     Ok(())
@@ -193,7 +201,7 @@ mod tests {
         let files = |paths: [PathBuf; 2]| paths.map(|path| OutFile::new(path).expect("a known suffix"));
         let check = |a: &str, b: &str, code: Option<&str>| {
             let refused = check_files(&files([at(a), at(b)])).err();
-            assert_eq!(refused.as_ref().map(|error| error.code), code, "{a} {b}: {refused:?}");
+            assert_eq!(refused.as_ref().map(|error| error.code.as_str()), code, "{a} {b}: {refused:?}");
         };
         check("a.json", "b.txt", Some("conflict"));
         check("a.json", "d.md", Some("conflict"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser as _, ValueParser, ValueParserFactory};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::choice::Choice;
 
@@ -127,11 +127,11 @@ impl OutFile {
         let message = format!("{}: the suffix is not a known format", path.display());
         if path.to_str().and_then(|text| text.split_once('=')).is_some_and(|(kind, _)| is_metrics(kind)) {
             let hint = "--metrics sends metrics during the run, for example --metrics influx=http://HOST:8086/DB; --out FILE.json writes the result";
-            return Err(UserError::usage("out_suffix", message, hint));
+            return Err(UserError::usage(Code::OutSuffix, message, hint));
         }
         let hint = ".txt is text, .json is json, .xml and .junit are junit, .md is markdown; .html, .csv, .hgrm and .hlog \
                     are the formats of these names: --out result.json";
-        Err(UserError::usage("out_suffix", message, hint))
+        Err(UserError::usage(Code::OutSuffix, message, hint))
     }
 }
 

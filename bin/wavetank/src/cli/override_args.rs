@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use wavetank_plan::{Condition, RunOptions};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::connection_args::ConnectionArgs;
 use super::errors::Errors;
@@ -87,7 +87,7 @@ fn tags(pairs: Vec<(String, String)>) -> Result<BTreeMap<String, String>, UserEr
     for (key, value) in pairs {
         let message = format!("--tag `{key}` is given twice");
         if tags.insert(key, value).is_some() {
-            return Err(UserError::usage("conflict", message, "one value for each key"));
+            return Err(UserError::usage(Code::Conflict, message, "one value for each key"));
         }
     }
     Ok(tags)

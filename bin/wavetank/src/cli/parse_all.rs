@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ErrorKind};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::clap_errors::{unsupported_option, user_error};
 use super::clap_text::{is_called, text};
@@ -52,7 +52,7 @@ pub(super) fn parse_all(mut typed: Vec<OsString>) -> Result<Parsed, String> {
                 errors.push(user_error(&error, &typed));
             }
             // A negative number is the value of an option, which would have none without it.
-            rest.filter(|_| errors.last().is_none_or(|error| error.code != "negative"))
+            rest.filter(|_| errors.last().is_none_or(|error| error.code != Code::Negative))
         };
         match rest {
             Some(rest) => typed = rest,
@@ -92,7 +92,7 @@ fn without_long_with_one_dash(typed: &mut Vec<OsString>, errors: &mut Vec<UserEr
             .map_or((word.as_str(), next.as_deref()), |(name, value)| (name, Some(value)));
         errors.push(unsupported_option(name).unwrap_or_else(|| {
             let hint = hint_for_foreign_flag(name, value).unwrap_or_default();
-            UserError::usage("option_unknown", format!("there is no option `{name}`"), hint)
+            UserError::usage(Code::OptionUnknown, format!("there is no option `{name}`"), hint)
         }));
         typed.drain(at..=at + usize::from(next.is_some()));
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use wavetank_report::{Language, LatencySeries};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::choice::Choice;
 use super::output_args::{LANGUAGES, check_language};
@@ -61,10 +61,10 @@ impl ReportOptions {
             if needs_steps && !times.is_per_step() {
                 let message = format!("{} times are not stored per step", times.name());
                 let hint = "--of response and --of service are; the others are stored per phase";
-                return Err(UserError::usage("conflict", message, hint));
+                return Err(UserError::usage(Code::Conflict, message, hint));
             }
             return Ok(());
         };
-        Err(UserError::usage("conflict", message, hint))
+        Err(UserError::usage(Code::Conflict, message, hint))
     }
 }

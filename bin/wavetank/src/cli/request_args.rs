@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use wavetank_experiment::{UrlBody, UrlPart, has_template};
 use wavetank_plan::{PemFile, RunOptions, Secret, StatusSet};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::errors::Errors;
 use super::files::{InputFiles, TextOrFile};
@@ -172,7 +172,7 @@ impl RequestArgs {
         match (given.next(), given.next()) {
             (Some(first), Some(second)) => {
                 let message = format!("{first} and {second} exclude each other");
-                Err(UserError::usage("conflict", message, "one of the two is the body"))
+                Err(UserError::usage(Code::Conflict, message, "one of the two is the body"))
             }
             _ => Ok(()),
         }
@@ -206,14 +206,14 @@ fn check_json(text: &str) -> Result<(), UserError> {
     }
     serde_json::from_str::<serde_json::Value>(text).map(drop).map_err(|error| {
         let hint = "in single quotes for the shell: --json '{\"name\": \"value\"}'; other text is --body";
-        UserError::usage("bad_body", format!("--json is not JSON: {error}"), hint)
+        UserError::usage(Code::BadBody, format!("--json is not JSON: {error}"), hint)
     })
 }
 
 /// Parses a field of `--form`.
 fn field(text: &str) -> Result<(String, String), UserError> {
     let (name, value) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-        UserError::usage("bad_pair", format!("`{text}` has no name and value"), "--form name=value")
+        UserError::usage(Code::BadPair, format!("`{text}` has no name and value"), "--form name=value")
     })?;
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -240,7 +240,7 @@ fn form(
                 _ => {
                     let message = format!("--form `{name}`: `{word}` is not type= or filename=");
                     let hint = "--form 'photo=@cat.jpg;type=image/jpeg;filename=cat.jpg'";
-                    return Err(UserError::usage("bad_pair", message, hint));
+                    return Err(UserError::usage(Code::BadPair, message, hint));
                 }
             }
         }
@@ -256,7 +256,7 @@ fn inline_body(text: &str) -> Result<String, UserError> {
     match text.strip_prefix('@') {
         Some(path) if !path.is_empty() => {
             let hint = format!("--body-file {path}; a body that begins with @ goes into a file too");
-            Err(UserError::usage("bad_body", format!("`{text}` looks like a file"), hint))
+            Err(UserError::usage(Code::BadBody, format!("`{text}` looks like a file"), hint))
         }
         _ => Ok(text.to_owned()),
     }
@@ -267,7 +267,7 @@ pub(super) fn credentials(text: &str) -> Result<TextOrFile, UserError> {
     match TextOrFile::new(text) {
         TextOrFile::Text(text) if has_template(&text) => {
             let hint = "--basic @FILE with user:password in it, which is sent as it is";
-            Err(UserError::usage("template_not_fixed", "--basic takes no templates", hint))
+            Err(UserError::usage(Code::TemplateNotFixed, "--basic takes no templates", hint))
         }
         credentials => Ok(credentials),
     }
@@ -278,11 +278,11 @@ pub(super) fn credentials(text: &str) -> Result<TextOrFile, UserError> {
 pub(super) fn header(line: &str, place: &str) -> Result<(String, Secret), UserError> {
     if line.trim_start().starts_with('#') {
         let message = format!("{place}: a header begins with `#`, and comments are not supported");
-        return Err(UserError::usage("bad_header", message, "remove the line"));
+        return Err(UserError::usage(Code::BadHeader, message, "remove the line"));
     }
     let (name, value) = line.split_once(':').ok_or_else(|| {
         let message = format!("{place}: a header has no colon");
-        UserError::usage("bad_header", message, "-H 'Name: value', in quotes; in a file one on each line")
+        UserError::usage(Code::BadHeader, message, "-H 'Name: value', in quotes; in a file one on each line")
     })?;
     Ok((name.to_owned(), Secret::new(value.trim())))
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use wavetank_plan::{RunOptions, THIS_HOST};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::baseline_args::{BaselineArgs, BaselineFlags};
 use super::curl;
@@ -131,10 +131,14 @@ const OBSERVED_MAX: usize = 64;
 
 /// Refuses hosts that cannot have a file in the archive, and too many of them.
 fn check_observed(hosts: &[String], once: bool) -> Result<(), UserError> {
-    let refused = |message: String, hint: &str| Err(UserError::usage("observed_host", message, hint));
+    let refused = |message: String, hint: &str| Err(UserError::usage(Code::ObservedHost, message, hint));
     if once && !hosts.is_empty() {
         let message = "--observe and --once exclude each other".to_owned();
-        return Err(UserError::usage("conflict", message, "leave out --observe: one response is printed"));
+        return Err(UserError::usage(
+            Code::Conflict,
+            message,
+            "leave out --observe: one response is printed",
+        ));
     }
     if hosts.len() > OBSERVED_MAX {
         return refused(
@@ -163,7 +167,7 @@ fn check_observed(hosts: &[String], once: bool) -> Result<(), UserError> {
 /// Refuses a run in the background without a result.
 fn check_detached(detach: bool, output: &OutputArgs, once: bool) -> Result<(), UserError> {
     let refused = |other: &str, hint: &str| {
-        Err(UserError::usage("conflict", format!("--detach and {other} exclude each other"), hint))
+        Err(UserError::usage(Code::Conflict, format!("--detach and {other} exclude each other"), hint))
     };
     match (detach, once) {
         (true, true) => refused("--once", "leave out --detach: one response is printed when it comes"),
@@ -177,7 +181,7 @@ fn check_detached(detach: bool, output: &OutputArgs, once: bool) -> Result<(), U
 /// Refuses a page of a run that it could not show.
 fn check_page(ui: bool, detach: bool, once: bool) -> Result<(), UserError> {
     let refused = |other: &str, hint: &str| {
-        Err(UserError::usage("conflict", format!("--ui and {other} exclude each other"), hint))
+        Err(UserError::usage(Code::Conflict, format!("--ui and {other} exclude each other"), hint))
     };
     match (ui, detach, once) {
         (true, true, _) => refused("--detach", "start the run with --detach, then: wavetank ui"),

@@ -6,7 +6,7 @@ use clap::builder::ValueParserFactory;
 use clap::{Args, Subcommand};
 use wavetank_store::PruneOptions;
 use wavetank_units::quantity::{parse_count, parse_count_positive, parse_duration_positive, parse_size};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::choice::Choice;
 use super::output_formats::FileFormat;
@@ -145,7 +145,7 @@ impl RunsArgs {
         match &self.what {
             Some(RunsCommand::Prune(args)) if args.selection() == PruneOptions::default() => {
                 Err(UserError::usage(
-                    "prune_what",
+                    Code::PruneWhat,
                     "no option selects the runs to remove",
                     "wavetank runs prune --keep 20, or --older-than 30d, --failed, --size-max 10GB",
                 ))

@@ -9,7 +9,7 @@ use wavetank_search::{Granularity, SearchTiming, SearchVariable, Setup};
 use wavetank_units::quantity::{
     parse_count_positive, parse_duration, parse_duration_positive, parse_rate_positive, parse_share,
 };
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::choice::Choice;
 use super::curl;
@@ -255,7 +255,7 @@ fn check_meaningful(
     ];
     match given.into_iter().find(|(_, given, _)| *given) {
         Some((name, _, hint)) => {
-            Err(UserError::usage("conflict", format!("{name} does not apply to this search"), hint))
+            Err(UserError::usage(Code::Conflict, format!("{name} does not apply to this search"), hint))
         }
         None => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! Which thresholds a search can use.
 
 use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// The error that no threshold defines the knee.
 pub(crate) fn no_threshold(message: &str) -> UserError {
     let hint = "a search finds the highest load that meets its thresholds: --threshold 'p99 < 50ms'";
-    UserError::usage("threshold_missing", message, hint)
+    UserError::usage(Code::ThresholdMissing, message, hint)
 }
 
 /// Refuses conditions that require much load. They fail at low levels, so no level would be the
@@ -28,7 +28,7 @@ pub(crate) fn check_searchable(conditions: &[Condition]) -> Result<(), UserError
     };
     match conditions.iter().find(asks_for_load) {
         Some(condition) => Err(UserError::usage(
-            "threshold_unsearchable",
+            Code::ThresholdUnsearchable,
             format!(
                 "`{}` requires load, and a search varies the load: low levels would fail it",
                 condition.text

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wavetank_plan::EngineChoice;
 use wavetank_units::quantity::{parse_count_positive, parse_duration, parse_duration_positive};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::serve_tls_args::{ServeTls, ServeTlsArgs};
 use super::value_parsers::{ENGINES, parse_u32};
@@ -87,11 +87,11 @@ impl ServeArgs {
     pub(super) fn read(mut self) -> Result<Self, UserError> {
         if self.freeze.is_some() != self.freeze_at.is_some() {
             let hint = "--freeze is the duration, --freeze-at the start: --freeze 300ms --freeze-at 5s";
-            return Err(UserError::usage("conflict", "--freeze and --freeze-at go together", hint));
+            return Err(UserError::usage(Code::Conflict, "--freeze and --freeze-at go together", hint));
         }
         if self.tcp_greeting.is_some() && self.tcp.is_none() {
             let hint = "serve --tcp 7000 --tcp-greeting TEXT";
-            return Err(UserError::usage("conflict", "--tcp-greeting needs --tcp", hint));
+            return Err(UserError::usage(Code::Conflict, "--tcp-greeting needs --tcp", hint));
         }
         self.tls = self.tls_args.read()?;
         Ok(self)
@@ -133,7 +133,7 @@ fn addresses(text: &str) -> Result<ListenAddresses, UserError> {
     let doubled = listen.iter().enumerate().find(|(index, one)| listen[..*index].contains(one));
     if let Some((_, address)) = doubled {
         let hint = "one address for each; --threads adds threads";
-        return Err(UserError::usage("conflict", format!("{address} is given twice"), hint));
+        return Err(UserError::usage(Code::Conflict, format!("{address} is given twice"), hint));
     }
     Ok(listen)
 }
@@ -152,6 +152,6 @@ pub(super) fn address(word: &str) -> Result<SocketAddr, UserError> {
         } else {
             "use an address and a port: 127.0.0.1:8080; 0.0.0.0:8080 listens on all interfaces".to_owned()
         };
-        UserError::usage("bad_listen", format!("`{word}` is not an address"), hint)
+        UserError::usage(Code::BadListen, format!("`{word}` is not an address"), hint)
     })
 }

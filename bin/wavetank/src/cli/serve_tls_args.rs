@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
 use wavetank_plan::{PemFile, TlsIdentity, TlsServerOptions, TlsVersions, check_certificates, load_identity};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::files::InputFiles;
 use super::value_parsers::{NameList, TLS_VERSIONS, parse_tls_names};
@@ -64,7 +64,7 @@ impl ServeTlsArgs {
                 None => Ok(None),
                 Some(option) => {
                     let message = format!("{option} needs --tls");
-                    Err(UserError::usage("conflict", message, format!("serve --tls {option} …")))
+                    Err(UserError::usage(Code::Conflict, message, format!("serve --tls {option} …")))
                 }
             };
         }
@@ -76,12 +76,12 @@ impl ServeTlsArgs {
             (None, None) => None,
             (None, Some(_)) => {
                 let hint = "--tls-cert FILE --tls-key FILE, or neither";
-                return Err(UserError::usage("conflict", "--tls-key is given without --tls-cert", hint));
+                return Err(UserError::usage(Code::Conflict, "--tls-key is given without --tls-cert", hint));
             }
             (Some(_), _) if self.tls_cert_out.is_some() => {
                 let hint = "--tls-cert-out writes a generated certificate; with --tls-cert none is generated";
                 return Err(UserError::usage(
-                    "conflict",
+                    Code::Conflict,
                     "--tls-cert and --tls-cert-out exclude each other",
                     hint,
                 ));

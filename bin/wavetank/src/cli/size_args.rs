@@ -8,7 +8,7 @@ use wavetank_plan::{RunOptions, TlsVersions, parse_sources};
 use wavetank_units::quantity::{
     parse_count, parse_count_positive, parse_duration_positive, parse_link, parse_rate_positive, parse_size,
 };
-use wavetank_units::{Nanos, Rate, SourceRange, UserError};
+use wavetank_units::{Code, Nanos, Rate, SourceRange, UserError};
 
 use super::choice::Choice;
 use super::connection_args::ClosingArgs;
@@ -168,7 +168,7 @@ impl SizeFlags {
         errors.finish(Ok(()))?;
         if let (None, Some(option)) = (&self.goal, self.experiment.first_given_flag()) {
             let message = format!("{option} needs an experiment file");
-            return Err(UserError::usage("conflict", message, "wavetank size FILE"));
+            return Err(UserError::usage(Code::Conflict, message, "wavetank size FILE"));
         }
         let goal =
             self.goal.map(|goal| parse_load_source(&goal, self.experiment, None, request, &mut options));
@@ -202,7 +202,7 @@ fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
     if words.iter().any(|word| word == "auto") {
         let hint = "name the addresses: --source 10.0.8.0/28, or leave it out";
         let message = "--source auto depends on hosts that size does not know";
-        return Err(UserError::usage("conflict", message, hint));
+        return Err(UserError::usage(Code::Conflict, message, hint));
     }
     let ranges = with_flag("--source", parse_sources(&words.join(",")))?;
     let count: u128 = ranges.iter().map(SourceRange::len).sum();
@@ -213,7 +213,7 @@ fn sources(words: &[String]) -> Result<Option<u64>, UserError> {
 fn spare(text: &str) -> Result<u64, UserError> {
     let count = parse_count(text)?;
     if count > 1_000_000 {
-        return Err(UserError::usage("overflow", format!("`{text}` is out of range"), "1 or 2"));
+        return Err(UserError::usage(Code::Overflow, format!("`{text}` is out of range"), "1 or 2"));
     }
     Ok(count)
 }
@@ -222,7 +222,7 @@ fn spare(text: &str) -> Result<u64, UserError> {
 fn message_size(text: &str) -> Result<u64, UserError> {
     let bytes = positive_size(text)?;
     if bytes > BYTES_MAX {
-        return Err(UserError::usage("overflow", format!("`{text}` is out of range"), "1024GiB at most"));
+        return Err(UserError::usage(Code::Overflow, format!("`{text}` is out of range"), "1024GiB at most"));
     }
     Ok(bytes)
 }
@@ -230,7 +230,7 @@ fn message_size(text: &str) -> Result<u64, UserError> {
 fn positive_size(text: &str) -> Result<u64, UserError> {
     match parse_size(text)? {
         0 => Err(UserError::usage(
-            "zero",
+            Code::Zero,
             format!("`{text}`: a size of zero is not allowed here"),
             "16kB, 64GiB",
         )),
@@ -241,7 +241,7 @@ fn positive_size(text: &str) -> Result<u64, UserError> {
 fn positive_link(text: &str) -> Result<u64, UserError> {
     match parse_link(text)? {
         0 => Err(UserError::usage(
-            "zero",
+            Code::Zero,
             format!("`{text}`: a link speed of zero is not allowed here"),
             "10Gbit/s",
         )),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use wavetank_plan::{ConnectTo, EngineChoice, RunOptions};
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive};
-use wavetank_units::{AllowTarget, Nanos, UserError};
+use wavetank_units::{AllowTarget, Code, Nanos, UserError};
 
 use super::experiment_args::{
     ExperimentArgs, ExperimentSource, FileArgs, SecretFile, assignment, secret_file,
@@ -89,7 +89,7 @@ impl TryFlags {
             let hint = format!(
                 "wavetank run {url} --once shows one request and its response; wavetank new FILE writes a file"
             );
-            return Err(UserError::usage("no_file", message, hint));
+            return Err(UserError::usage(Code::NoFile, message, hint));
         }
         let experiment = ExperimentArgs {
             set: self.set,

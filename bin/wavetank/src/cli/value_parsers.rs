@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use wavetank_plan::{Close, EngineChoice, TlsVersions};
-use wavetank_units::UserError;
 use wavetank_units::quantity::parse_count_positive;
+use wavetank_units::{Code, UserError};
 
 use super::choice::Choice;
 
@@ -34,7 +34,7 @@ fn other_tls_version(text: &str) -> Option<Result<TlsVersions, UserError>> {
         "1.2" => Some(Ok(TlsVersions::Tls12)),
         "1" | "1.0" | "1.1" => {
             let message = format!("`{text}` is insecure and not supported");
-            Some(Err(UserError::usage("value_unknown", message, "1.2 or 1.3; both when left out")))
+            Some(Err(UserError::usage(Code::ValueUnknown, message, "1.2 or 1.3; both when left out")))
         }
         _ => None,
     }
@@ -50,7 +50,7 @@ pub(crate) fn default_runs_dir() -> PathBuf {
 pub(super) fn parse_u32(text: &str) -> Result<u32, UserError> {
     let count = parse_count_positive(text)?;
     u32::try_from(count).map_err(|_| {
-        UserError::usage("overflow", format!("`{text}` is out of range"), "use a smaller number")
+        UserError::usage(Code::Overflow, format!("`{text}` is out of range"), "use a smaller number")
     })
 }
 
@@ -59,16 +59,16 @@ pub(super) fn parse_seed(text: &str) -> Result<u64, UserError> {
     text.parse().map_err(|_| {
         let hint = "a whole number from 0 to 18446744073709551615, for example --seed 7";
         if text.starts_with('-') {
-            return UserError::usage("negative", format!("`{text}` is negative"), hint);
+            return UserError::usage(Code::Negative, format!("`{text}` is negative"), hint);
         }
-        UserError::usage("not_a_number", format!("`{text}` is not a seed"), hint)
+        UserError::usage(Code::NotANumber, format!("`{text}` is not a seed"), hint)
     })
 }
 
 /// Parses the name of a run; `example` is a valid command.
 pub(super) fn parse_run(text: &str, example: &str) -> Result<String, UserError> {
     if text.is_empty() {
-        return Err(UserError::usage("no_run", "the run's name is empty", example));
+        return Err(UserError::usage(Code::NoRun, "the run's name is empty", example));
     }
     Ok(text.to_owned())
 }
@@ -77,7 +77,7 @@ pub(super) fn parse_run(text: &str, example: &str) -> Result<String, UserError> 
 pub(super) fn parse_tag(text: &str) -> Result<(String, String), UserError> {
     parse_pair(text).ok_or_else(|| {
         let message = format!("`{}` has no key and value", wavetank_units::sanitize(text));
-        UserError::usage("bad_tag", message, "--tag build=1234")
+        UserError::usage(Code::BadTag, message, "--tag build=1234")
     })
 }
 
@@ -105,11 +105,11 @@ fn split_names(text: &str, joints: &[char]) -> Result<NameList, UserError> {
     let names: NameList = text.split(joints).map(|name| name.trim().to_owned()).collect();
     if names.iter().any(String::is_empty) {
         let message = format!("`{text}`: a name is empty");
-        return Err(UserError::usage("value_missing", message, "names joined by commas"));
+        return Err(UserError::usage(Code::ValueMissing, message, "names joined by commas"));
     }
     let twice = names.iter().enumerate().find(|(index, name)| names[..*index].contains(name));
     if let Some((_, name)) = twice {
-        return Err(UserError::usage("conflict", format!("names {name} twice"), "give it once"));
+        return Err(UserError::usage(Code::Conflict, format!("names {name} twice"), "give it once"));
     }
     Ok(names)
 }

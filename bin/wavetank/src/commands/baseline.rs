@@ -5,7 +5,7 @@ use std::path::Path;
 use wavetank_plan::Plan;
 use wavetank_record::CompareDoc;
 use wavetank_store::RunsDir;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli::{BaselineArgs, CompareSettings};
 use crate::comparison::{LoadedRun, check_comparable, check_distinct, compare_sides, load, load_all};
@@ -44,7 +44,7 @@ impl Baseline {
     fn doc(&self, archive: Option<&Path>) -> Result<CompareDoc, UserError> {
         let Some(folder) = archive else {
             let hint = "make room in the runs directory";
-            return Err(UserError::usage("no_archive", "there is no archive to compare", hint));
+            return Err(UserError::usage(Code::NoArchive, "there is no archive to compare", hint));
         };
         let dir = RunsDir::new(folder.parent().unwrap_or(folder));
         let run = load(&dir, &folder.display().to_string())?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use wavetank_nats::{Broker, NatsKey};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Variable with a seed, in place of a file.
 const SEED: &str = "WAVETANK_NATS_SEED";
@@ -35,5 +35,5 @@ pub(super) fn open_broker(
 }
 
 fn bad_broker(error: &dyn std::fmt::Display, hint: &str) -> UserError {
-    UserError::usage("bad_broker", error.to_string(), hint)
+    UserError::usage(Code::BadBroker, error.to_string(), hint)
 }

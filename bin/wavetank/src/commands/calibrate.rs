@@ -12,7 +12,7 @@ use wavetank_record::{
 use wavetank_report::{calibration_text, engine_line};
 use wavetank_runner::{Host, RunConsole as _, host_error};
 use wavetank_units::quantity::show_share;
-use wavetank_units::{ExitCode, Nanos, Rate, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, Rate, UserError};
 
 use super::terminal_width::terminal_width;
 use crate::calibrate::{
@@ -98,7 +98,7 @@ fn show(out: Option<std::path::PathBuf>, format: FileFormat) -> Result<u8, UserE
     let file = calibration_file(out)?;
     let doc = file.read()?.ok_or_else(|| {
         let message = format!("this host is not calibrated: there is no `{}`", file.path().display());
-        UserError::usage("not_calibrated", message, "wavetank calibrate takes a minute, --quick 15 s")
+        UserError::usage(Code::NotCalibrated, message, "wavetank calibrate takes a minute, --quick 15 s")
     })?;
     print(&doc, format)?;
     Ok(ExitCode::Pass as u8)

@@ -10,7 +10,7 @@ use wavetank_record::LackDoc;
 #[cfg(target_os = "linux")]
 use wavetank_runner::Host;
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 #[cfg(target_os = "linux")]
 use super::plan::lowered;
@@ -69,7 +69,7 @@ fn lacking(
     match lowered(experiment, loaded, asked, &host) {
         Ok((lowered, _)) => Ok(lowered.lacking),
         // No host could run this, so the file is wrong.
-        Err(error) if error.code == "too_many_series" => Err(error),
+        Err(error) if error.code == Code::TooManySeries => Err(error),
         Err(_) => Ok(Vec::new()),
     }
 }

@@ -3,7 +3,7 @@
 use wavetank_record::CompareDoc;
 use wavetank_report::{comparison_junit, comparison_markdown, comparison_text};
 use wavetank_store::{RunsDir, os_error_text};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::{CompareArgs, OutputFormat};
 use crate::comparison::{LoadedRun, compare_nets, compare_sides, load_all, load_networks, page};
@@ -38,7 +38,7 @@ fn deliver(args: &CompareArgs, doc: &CompareDoc, sides: [&[LoadedRun]; 2]) -> Re
         let filled: std::io::Result<()> = file.write_atomically(|to| to.write_all(text.as_bytes()));
         failures.extend(filled.err().map(|error| {
             let message = format!("cannot write the result to `{shown}`: {}", os_error_text(&error));
-            UserError::usage("result_unwritten", message, "free some space there; compare again")
+            UserError::usage(Code::ResultUnwritten, message, "free some space there; compare again")
         }));
     }
     // A failure to write one output does not stop the others.

@@ -10,7 +10,7 @@ use wavetank_record::{RunRecord, Times};
 use wavetank_runner::{Execution, FinishedRun, Host, PreparedRun, execute};
 use wavetank_store::{RunsDir, os_error_text};
 use wavetank_target::ServeOptions;
-use wavetank_units::{ExitCode, Nanos, Rate, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, Rate, UserError};
 
 use crate::cli::DemoArgs;
 use crate::output::{self, Console};
@@ -113,7 +113,7 @@ fn check_reachable(address: SocketAddr) -> Result<(), UserError> {
     let Err(error) = TcpStream::connect_timeout(&address, REACH) else { return Ok(()) };
     let message = format!("this host does not reach itself at {address}: {}", os_error_text(&error));
     let hint = "ip link set lo up; if loopback is up, a firewall blocks it";
-    Err(UserError::refused("no_loopback", message, hint))
+    Err(UserError::refused(Code::NoLoopback, message, hint))
 }
 
 fn demo_text(made: &DemoRun) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use wavetank_store::os_error_text;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli;
 use crate::output;
@@ -13,7 +13,7 @@ use crate::output;
 pub(crate) fn man(dir: &Path) -> Result<u8, UserError> {
     let unwritable = |path: &Path, error: &std::io::Error| {
         let message = format!("cannot write `{}`: {}", path.display(), os_error_text(error));
-        UserError::usage("out_unwritable", message, "name a folder in which you may write")
+        UserError::usage(Code::OutUnwritable, message, "name a folder in which you may write")
     };
     std::fs::create_dir_all(dir).map_err(|error| unwritable(dir, &error))?;
     for (name, text) in cli::man_pages() {

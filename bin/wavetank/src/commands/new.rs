@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use wavetank_store::os_error_text;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::output;
 
@@ -17,12 +17,12 @@ pub(crate) fn new(file: &Path) -> Result<u8, UserError> {
     let written = opened.and_then(|mut opened| opened.write_all(wavetank_experiment::starter().as_bytes()));
     written.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => UserError::usage(
-            "file_exists",
+            Code::FileExists,
             format!("`{shown}` already exists"),
             "use another name, or remove the file first",
         ),
         _ => UserError::usage(
-            "out_unwritable",
+            Code::OutUnwritable,
             format!("cannot write `{shown}`: {}", os_error_text(&error)),
             "name a file in a folder that exists and can be written",
         ),

@@ -12,7 +12,7 @@ use wavetank_observe::{RemoteSampler, ThisHostSampler, remote_sampler};
 use wavetank_record::HostLine;
 use wavetank_runner::host_error;
 use wavetank_ssh::{HostEvent, RemoteCommand, SshOptions, run_on_hosts};
-use wavetank_units::{ExitCode, Nanos, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, UserError};
 
 use crate::cli::ObserveArgs;
 
@@ -77,7 +77,7 @@ fn observe_remote(host: &str, args: &ObserveArgs, is_over: &dyn Fn() -> bool) ->
     let reason = failure.unwrap_or_else(|| "it printed no sample".to_owned());
     let message = format!("cannot observe `{host}`: {reason}");
     Err(UserError::refused(
-        "host_unreachable",
+        Code::HostUnreachable,
         message,
         format!("check that `ssh {host} true` works without a password"),
     ))

@@ -9,7 +9,7 @@ use wavetank_engine::{Handshake, Probe, ProbeAnswer, ProbeFailure};
 use wavetank_plan::Plan;
 use wavetank_plan::redact::is_secret_header;
 use wavetank_runner::{Host, certificate_lines, hint_for_unexpected_answer, host_error};
-use wavetank_units::{ExitCode, Nanos, UserError, address_text};
+use wavetank_units::{Code, ExitCode, Nanos, UserError, address_text};
 
 use crate::output;
 
@@ -39,7 +39,7 @@ fn no_answer(failure: &ProbeFailure) -> UserError {
         seen(failure)
     );
     let hint = hint_for(failure.class, Some(&failure.detail));
-    UserError { exit: ExitCode::Fail, ..UserError::usage("no_answer", message, hint) }
+    UserError { exit: ExitCode::Fail, ..UserError::usage(Code::NoAnswer, message, hint) }
 }
 
 /// Returns the first bytes received, if any, with control characters escaped.

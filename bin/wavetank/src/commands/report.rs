@@ -5,7 +5,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
 use wavetank_report::{Examples, RunFacts, build_record};
 use wavetank_store::{NetFolder, OpenedRun, ReadReport, RunsDir, SearchFolder};
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
 use crate::output;
@@ -37,7 +37,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<u8, UserError> {
 fn report_net(folder: &NetFolder, args: &ReportArgs) -> Result<u8, UserError> {
     if args.wants != ReportOptions::default() {
         let message = "--of, --step, --by-step, --by-host and --lang do not apply to a network measurement";
-        return Err(UserError::usage("conflict", message, "leave them out"));
+        return Err(UserError::usage(Code::Conflict, message, "leave them out"));
     }
     let formats = args.out.iter().map(|out| out.format).chain([args.format]);
     let has = |format: &OutputFormat| {
@@ -55,7 +55,7 @@ fn report_search(folder: &SearchFolder, args: &ReportArgs) -> Result<u8, UserErr
     if args.wants != (ReportOptions { language: args.wants.language, ..ReportOptions::default() }) {
         let hint = "its runs have steps and histograms: wavetank report FOLDER/runs/NAME";
         return Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             "--of, --step, --by-step and --by-host do not apply to a search",
             hint,
         ));
@@ -74,7 +74,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let (ledger, read) = opened.ledger(&plan)?;
     let environment = opened.environment.as_ref().ok_or_else(|| {
         UserError::usage(
-            "archive_damaged",
+            Code::ArchiveDamaged,
             format!("`{}` has no `run.json` and no readable `environment.json`", opened.display_path()),
             "the sealed seconds are in `intervals/`, one line each; `wavetank runs show` lists the rest",
         )

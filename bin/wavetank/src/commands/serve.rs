@@ -13,7 +13,7 @@ use wavetank_runner::{Host, RunConsole as _, host_error};
 use wavetank_store::os_error_text;
 use wavetank_target::{Accounts, HandshakeCounts, ServeOptions, Server, ShopOptions, Truth};
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli::{ServeArgs, ServeTls};
 use crate::output::{self, Console};
@@ -108,7 +108,7 @@ fn attend(
         }
         if crashes.len() == threads as usize {
             return Some(UserError::refused(
-                "no_threads",
+                Code::NoThreads,
                 "none of the server's worker processes is left",
                 "`dmesg` lists what the kernel killed for lack of memory",
             ));
@@ -122,7 +122,7 @@ fn accounts(path: &Path) -> Result<Accounts, UserError> {
     let name = format!("--accounts {}", path.display());
     let csv = std::fs::read(path).map_err(|error| {
         let message = format!("{name}: {}", os_error_text(&error));
-        UserError::usage("bad_file", message, "the file that experiments name under `data`")
+        UserError::usage(Code::BadFile, message, "the file that experiments name under `data`")
     })?;
     Accounts::read(&name, &csv)
 }
@@ -163,11 +163,11 @@ fn tls_server(tls: &ServeTls, listen: &[SocketAddr]) -> Result<TlsServer, UserEr
         Some(own) => TlsServer::new(&own.chain_pem, &own.key_pem, &tls.options),
         None => TlsServer::self_signed(&names(listen), &tls.options),
     };
-    let server = server.map_err(|TlsProblem { what, hint }| UserError::usage("bad_tls", what, hint))?;
+    let server = server.map_err(|TlsProblem { what, hint }| UserError::usage(Code::BadTls, what, hint))?;
     if let Some(path) = &tls.cert_out {
         std::fs::write(path, server.chain_pem()).map_err(|error| {
             let message = format!("--tls-cert-out {}: {}", path.display(), os_error_text(&error));
-            UserError::usage("bad_file", message, "a file in a folder that can be written to")
+            UserError::usage(Code::BadFile, message, "a file in a folder that can be written to")
         })?;
     }
     Ok(server)

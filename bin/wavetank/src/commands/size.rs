@@ -9,7 +9,7 @@ use wavetank_capacity::size::{
 use wavetank_experiment::{Experiment, LowerContext, LoweredPlan, Sources, lower, plan_url};
 use wavetank_plan::{Close, EngineChoice, HostFacts, Plan, RunOptions, SourcesPlan, TargetUrl, UrlProtocol};
 use wavetank_report::{SizingInput, size_doc, size_text};
-use wavetank_units::{ExitCode, SourceRange, UserError};
+use wavetank_units::{Code, ExitCode, SourceRange, UserError};
 
 use super::terminal_width::terminal_width;
 use crate::cli::{FileArgs, FileFormat, LoadSource, SizeArgs};
@@ -93,7 +93,7 @@ fn of_url(
         ];
         if let Some((option, _)) = of_request.iter().find(|(_, given)| *given) {
             let message = format!("--request-bytes and {option} both set the size of a request");
-            return Err(UserError::usage("conflict", message, "leave one of the two out"));
+            return Err(UserError::usage(Code::Conflict, message, "leave one of the two out"));
         }
     }
     // The code for runs checks the request and conflicts between options.
@@ -120,7 +120,7 @@ fn of_url(
     };
     if options.open_rate.is_some() && options.connections.is_none() {
         let hint = "-c opens connections ahead of the load; with -r alone they are opened as requests arrive";
-        return Err(UserError::usage("conflict", "--open-rate needs -c", hint));
+        return Err(UserError::usage(Code::Conflict, "--open-rate needs -c", hint));
     }
     let bytes = request_bytes(&plan).first().and_then(|steps| *steps.first()?).unwrap_or(REQUEST_BYTES);
     let exchange = TransactionProfile {
@@ -162,7 +162,7 @@ fn of_file(
 ) -> Result<Option<SizingRequest>, UserError> {
     if wishes.hold.is_some() {
         let hint = "the file's phases set how long connections are kept";
-        return Err(UserError::usage("conflict", "--hold has no effect with a file", hint));
+        return Err(UserError::usage(Code::Conflict, "--hold has no effect with a file", hint));
     }
     let mut loaded = ExperimentFile::read(args, options, DataLoading::Later)?;
     let Some(experiment) = loaded.experiment.take() else {

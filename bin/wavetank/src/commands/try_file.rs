@@ -12,7 +12,7 @@ use wavetank_record::{TRY_SCHEMA, TryDoc, TryEvent, TryWalk};
 use wavetank_runner::{
     Host, TargetAddresses, all_tables, check_sources_bindable, chosen_sources, host_error, tls_client,
 };
-use wavetank_units::{ExitCode, UserError, did_you_mean};
+use wavetank_units::{Code, ExitCode, UserError, did_you_mean};
 
 use crate::cli::{FileFormat, TryArgs};
 use crate::experiment::{DataLoading, ExperimentFile, with_absolute_paths};
@@ -90,7 +90,7 @@ fn wanted(plan: &Plan, names: &[String]) -> Result<Vec<u16>, UserError> {
                 (None, [""]) => "its one scenario has no name: leave --scenario out".to_owned(),
                 (None, all) => format!("it has {}", all.join(", ")),
             };
-            UserError::usage("scenario_unknown", message, hint)
+            UserError::usage(Code::ScenarioUnknown, message, hint)
         })
     };
     if names.is_empty() {

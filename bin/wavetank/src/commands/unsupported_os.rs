@@ -1,7 +1,7 @@
 //! Commands that need Linux, on other systems: one clear line instead of a program that half works.
 //! Arguments have been parsed by then, so a wrong option is reported first, as everywhere.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::{
     AgentArgs, CalibrateArgs, CalibrationTargetArgs, CheckArgs, ControlCommand, DemoArgs, FleetArgs,
@@ -110,7 +110,7 @@ pub(crate) fn doctor() -> UserError {
 
 fn linux_only(command: &str) -> UserError {
     UserError::refused(
-        "linux_only",
+        Code::LinuxOnly,
         format!("`wavetank {command}` runs on Linux only, and this is {}", std::env::consts::OS),
         format!(
             "in a container: docker run --rm --network host wavetank {command} … (Containerfile says how to build the \
@@ -129,7 +129,7 @@ mod tests {
     fn says_in_one_line_what_to_do_instead() {
         for command in ["run", "search", "plan", "serve", "demo", "try", "calibrate", "lab"] {
             let error = linux_only(command);
-            assert_eq!((error.code, error.exit), ("linux_only", ExitCode::Refused));
+            assert_eq!((error.code.as_str(), error.exit), ("linux_only", ExitCode::Refused));
             assert!(error.message.contains(&format!("wavetank {command}")), "{}", error.message);
             assert!(error.hint.starts_with("in a container: "), "{}", error.hint);
             assert!(!error.message.contains('\n') && !error.hint.contains('\n'), "{error}");

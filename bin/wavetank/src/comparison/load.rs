@@ -8,7 +8,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{ComparedRunDoc, EventKind, RunRecord};
 use wavetank_store::{ArchiveItem, OpenedRun, RunsDir, answered};
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {
@@ -31,7 +31,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
     let opened = wavetank_store::open(&runs.find(word)?)?;
     let Some(record) = opened.record.clone() else {
         return Err(UserError::usage(
-            "run_unfinished",
+            Code::RunUnfinished,
             format!("run `{word}` never finished: `{}` has no `run.json`", opened.display_path()),
             format!("see wavetank report {word} for its results so far; compare finished runs"),
         ));
@@ -40,7 +40,7 @@ pub(crate) fn load(runs: &RunsDir, word: &str) -> Result<LoadedRun, UserError> {
     let (data, damage) = read(&opened, &plan, &record)?;
     if record.requests.offered == 0 && record.connections.opened == 0 {
         return Err(UserError::usage(
-            "run_empty",
+            Code::RunEmpty,
             format!("run `{word}` has nothing to compare: nothing was sent"),
             format!("see wavetank report {word} for the reason"),
         ));

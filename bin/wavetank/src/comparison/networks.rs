@@ -3,7 +3,7 @@
 use wavetank_compare::{CompareContext, CompareOptions, compare_doc, compare_networks};
 use wavetank_record::{CompareDoc, ComparedRunDoc, NetDoc, SideDoc};
 use wavetank_store::{NetFolder, RunsDir};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::CompareSettings;
 
@@ -32,7 +32,7 @@ pub(crate) fn load_networks(
         (0, _) => Ok(None),
         (_, 0) => Ok(Some([a, b])),
         _ => Err(UserError::usage(
-            "net_and_runs",
+            Code::NetAndRuns,
             "runs cannot be compared with measurements of a network",
             "name measurements of `wavetank net` on both sides",
         )),
@@ -51,7 +51,7 @@ pub(crate) fn compare_nets(
     let twice = all.iter().enumerate().find(|(at, doc)| all[..*at].iter().any(|other| other.id == doc.id));
     if let Some((_, doc)) = twice {
         let message = format!("`{}` is named twice: it does not differ from itself", doc.id);
-        return Err(UserError::usage("same_run", message, "name each measurement once"));
+        return Err(UserError::usage(Code::SameRun, message, "name each measurement once"));
     }
     let options =
         CompareOptions { metrics: wishes.metrics.clone(), seed: wishes.seed, ..CompareOptions::default() };
@@ -59,11 +59,15 @@ pub(crate) fn compare_nets(
     if let Some(missing) = options.metrics.iter().find(|name| rows.iter().all(|row| row.name != **name)) {
         let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
         let message = format!("--metric: these measurements have no `{missing}`");
-        return Err(UserError::usage("metric_unknown", message, format!("use one of: {}", known.join(" "))));
+        return Err(UserError::usage(
+            Code::MetricUnknown,
+            message,
+            format!("use one of: {}", known.join(" ")),
+        ));
     }
     if rows.is_empty() {
         let message = "the measurements have no pair of hosts in common";
-        return Err(UserError::usage("net_and_runs", message, "compare measurements of the same hosts"));
+        return Err(UserError::usage(Code::NetAndRuns, message, "compare measurements of the same hosts"));
     }
     let context = CompareContext {
         version: env!("CARGO_PKG_VERSION").to_owned(),

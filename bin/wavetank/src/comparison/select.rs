@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use wavetank_record::{RunLine, RunState};
 use wavetank_store::RunsDir;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use super::{LoadedRun, load};
 use crate::cli::RUNS_MAX;
@@ -66,7 +66,7 @@ fn read(part: &str) -> Result<Selector, UserError> {
     let unclear = || {
         let message = format!("`{}` names no runs", sanitize(part));
         let hint = "name:checkout for all runs of that name, tag:version=2 for all with that label";
-        UserError::usage("bad_tag", message, hint)
+        UserError::usage(Code::BadTag, message, hint)
     };
     let named = part.strip_prefix(NAME).filter(|name| !name.is_empty());
     let tagged =
@@ -110,11 +110,11 @@ fn chosen(runs: &RunsDir, word: &str, traits: &[Selector], most: usize) -> Resul
         let message = format!("no finished run matches `{word}` in `{shown}`");
         let hint = "names and labels must match completely, with a comma as `\\,`: wavetank runs lists them, wavetank run … --tag \
                     version=2 sets one";
-        return Err(UserError::usage("run_unknown", message, hint));
+        return Err(UserError::usage(Code::RunUnknown, message, hint));
     }
     if found.len() > most {
         let message = format!("`{word}` matches {} runs, and a side has at most {RUNS_MAX}", found.len());
-        return Err(UserError::usage("overflow", message, "add a label: name:checkout+tag:version=2"));
+        return Err(UserError::usage(Code::Overflow, message, "add a label: name:checkout+tag:version=2"));
     }
     Ok(found)
 }

@@ -8,7 +8,7 @@ use wavetank_compare::{
 };
 use wavetank_plan::Plan;
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use super::LoadedRun;
 use crate::cli::CompareSettings;
@@ -56,7 +56,7 @@ pub(crate) fn check_distinct(all: &[&LoadedRun]) -> Result<(), UserError> {
     let earlier = |(number, run): &(usize, &&LoadedRun)| all[..*number].iter().any(|one| is_same(one, run));
     all.iter().enumerate().find(earlier).map_or(Ok(()), |(_, run)| {
         let message = format!("run `{}` is named twice: a run does not differ from itself", run.record.id);
-        Err(UserError::usage("same_run", message, "name each run once; wavetank runs list"))
+        Err(UserError::usage(Code::SameRun, message, "name each run once; wavetank runs list"))
     })
 }
 
@@ -74,7 +74,7 @@ pub(super) fn rows(
     };
     let known: Vec<&str> = rows.iter().map(|row| row.name.as_str()).take(20).collect();
     let message = format!("--metric: these runs have no `{missing}`");
-    Err(UserError::usage("metric_unknown", message, format!("use one of: {}", known.join(" "))))
+    Err(UserError::usage(Code::MetricUnknown, message, format!("use one of: {}", known.join(" "))))
 }
 
 /// Returns other reasons for a difference: doubts about single runs, then differences between the

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 use wavetank_grammar::{Diagnostic, Diagnostics, Severity, render};
 use wavetank_record::ErrorDoc;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use super::ExperimentFile;
 use crate::cli::FileFormat;
@@ -30,7 +30,7 @@ impl ExperimentFile {
             self.diagnostics.first_error(&self.name)
         };
         first.unwrap_or_else(|| {
-            UserError::usage("bad_file", format!("{} cannot be read", self.name), "wavetank new FILE")
+            UserError::usage(Code::BadFile, format!("{} cannot be read", self.name), "wavetank new FILE")
         })
     }
 
@@ -74,7 +74,7 @@ pub(crate) fn errors_json(first: &UserError, diagnostics: &Diagnostics) -> Value
 pub(crate) fn remarks_json(diagnostics: &Diagnostics) -> Vec<Value> {
     let all = diagnostics.sorted().into_iter().map(|one| {
         json!({
-            "code": one.code,
+            "code": one.code.as_str(),
             "severity": match one.severity {
                 Severity::Error => "error",
                 Severity::Warning => "warning",

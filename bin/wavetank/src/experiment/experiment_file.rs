@@ -18,7 +18,7 @@ use wavetank_plan::{RunOptions, Secret};
 use wavetank_runner::reflected;
 use wavetank_store::os_error_text;
 use wavetank_units::quantity::show_size;
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use crate::cli::{ExperimentSource, FileArgs};
 
@@ -165,7 +165,7 @@ impl ExperimentFile {
         }
         for remark in verify_data(&experiment, &facts).sorted() {
             let mut remark = remark.clone();
-            if self.rows == DataLoading::One && remark.code == "rows_too_few" {
+            if self.rows == DataLoading::One && remark.code == Code::RowsTooFew {
                 remark.severity = Severity::Warning;
             }
             self.diagnostics.push(remark);
@@ -182,7 +182,7 @@ impl ExperimentFile {
         bytes_of(&self.folder.join(name), FILE_MAX).map_err(|why| match why {
             ReadError::Missing => {
                 let hint = "file names are relative to the experiment's folder";
-                UserError::usage("bad_file", format!("{name}: there is no such file"), hint)
+                UserError::usage(Code::BadFile, format!("{name}: there is no such file"), hint)
             }
             why => unreadable(name, &why),
         })
@@ -204,12 +204,12 @@ impl ExperimentFile {
                 self.diagnostics.push(match self.rows {
                     DataLoading::Later => {
                         let message = format!("{name} does not exist; only the experiment file is checked");
-                        Diagnostic::warning("data_missing", place, message, hint)
+                        Diagnostic::warning(Code::DataMissing, place, message, hint)
                     }
                     DataLoading::Now | DataLoading::One => {
                         let message =
                             format!("{name} does not exist, and sessions take their values from it");
-                        Diagnostic::error("data_missing", place, message, hint)
+                        Diagnostic::error(Code::DataMissing, place, message, hint)
                     }
                 });
                 return None;
@@ -266,7 +266,7 @@ fn describe(experiment: &mut Option<Experiment>, options: &RunOptions) -> Result
 #[cfg(not(target_os = "linux"))]
 fn reflected(_: &Experiment, _: &RunOptions) -> Result<PemFile, UserError> {
     let hint = "describe the services: --proto FILE, or grpc: {proto: FILE}";
-    Err(UserError::usage("bad_proto", "servers can be asked for their services on Linux only", hint))
+    Err(UserError::usage(Code::BadProto, "servers can be asked for their services on Linux only", hint))
 }
 
 /// `--target`, `--scale`, `--speed`.
@@ -298,7 +298,7 @@ fn secret_unused(name: &str, asked: &BTreeSet<String>) -> Diagnostic {
         None if known.is_empty() => "leave it out: the file uses no secrets".to_owned(),
         None => format!("it uses: {}", known.join(", ")),
     };
-    Diagnostic::without_span("secret_unused", message, hint)
+    Diagnostic::without_span(Code::SecretUnused, message, hint)
 }
 
 /// Why there are no bytes.
@@ -332,5 +332,5 @@ fn unreadable(name: &str, why: &ReadError) -> UserError {
             _ => (os_error_text(error), "check the path"),
         },
     };
-    UserError::usage("bad_file", format!("{name}: {why}"), hint)
+    UserError::usage(Code::BadFile, format!("{name}: {why}"), hint)
 }

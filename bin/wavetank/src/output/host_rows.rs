@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use wavetank_record::HostLine;
 use wavetank_report::HostRows;
 use wavetank_store::OpenedRun;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::write_error::WriteError;
 
@@ -27,13 +27,13 @@ pub(super) fn host_rows(opened: &OpenedRun, to: &mut dyn Write) -> Result<(), Wr
     let Some(rows) = table.rows else {
         if damaged > 0 {
             return Err(WriteError::Unmade(UserError::usage(
-                "archive_damaged",
+                Code::ArchiveDamaged,
                 format!("none of the {damaged} lines in `{}/hosts` can be read", opened.display_path()),
                 "they are damaged or from a later version of wavetank; the other formats show the rest of the run",
             )));
         }
         return Err(WriteError::Unmade(UserError::usage(
-            "no_host_samples",
+            Code::NoHostSamples,
             format!("no host was sampled in `{}`", opened.display_path()),
             "earlier versions sampled hosts only in a lab; leave out --by-host for the load",
         )));

@@ -14,9 +14,9 @@ use std::io::{self, BufWriter, Write};
 use wavetank_record::{NetDoc, SearchDoc};
 use wavetank_report::Language;
 use wavetank_store::os_error_text;
-#[cfg(target_os = "linux")]
-use wavetank_units::ExitCode;
 use wavetank_units::UserError;
+#[cfg(target_os = "linux")]
+use wavetank_units::{Code, ExitCode};
 
 use crate::cli::{OutFile, OutputFormat};
 #[cfg(target_os = "linux")]
@@ -27,7 +27,7 @@ pub(crate) use result_writer::ResultWriter;
 use write_error::WriteError;
 
 /// Code of the error that there is a result but no place for it, or not everywhere.
-pub(crate) const UNWRITTEN: &str = "result_unwritten";
+pub(crate) const UNWRITTEN: Code = Code::ResultUnwritten;
 
 /// Renders an error that ended the command before a result, in `format`, or as text if the format
 /// has no errors.
@@ -102,13 +102,13 @@ pub(crate) fn deliver_net(doc: &NetDoc, format: OutputFormat, files: Vec<OpenFil
 /// Other formats are of loads.
 pub(crate) fn unsupported_for_net() -> UserError {
     let message = "a network measurement is written as text, json or html";
-    UserError::usage("format_of_runs", message, "use --format json, or --out FILE.html")
+    UserError::usage(Code::FormatOfRuns, message, "use --format json, or --out FILE.html")
 }
 
 /// A search is of many levels, and such a file of one load.
 pub(crate) fn unsupported_for_search() -> UserError {
     let hint = "each run has one: wavetank report FOLDER/runs/NAME --format hgrm; of a search there is text, json, junit, csv, md, html";
-    UserError::usage("format_of_runs", "oneline, hgrm and hlog are of one run, and a search is many", hint)
+    UserError::usage(Code::FormatOfRuns, "oneline, hgrm and hlog are of one run, and a search is many", hint)
 }
 
 /// How a result is written in a format.
@@ -146,7 +146,7 @@ fn into_user_error(place: &str, unwritten: WriteError) -> UserError {
 pub(crate) fn print(text: &str) -> Result<(), UserError> {
     to_stdout(|to| to.write_all(text.as_bytes())).map_err(|error| {
         let message = format!("cannot write to stdout: {}", os_error_text(&error));
-        UserError::usage("stdout_unwritable", message, "free some space there, or send it elsewhere")
+        UserError::usage(Code::StdoutUnwritable, message, "free some space there, or send it elsewhere")
     })
 }
 

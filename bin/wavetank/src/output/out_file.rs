@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use wavetank_store::os_error_text;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::{OutFile, OutputFormat};
 
@@ -25,7 +25,7 @@ pub(crate) fn open_all(out: &[OutFile]) -> Result<Vec<OpenFile>, UserError> {
         .map(|out| {
             OpenFile::open(out).map_err(|error| {
                 UserError::usage(
-                    "out_unwritable",
+                    Code::OutUnwritable,
                     format!("cannot write `--out {}`: {}", out.path.display(), os_error_text(&error)),
                     "name a file in a folder that exists and can be written",
                 )

@@ -8,7 +8,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{CompareDoc, RunRecord};
 use wavetank_report::{CsvExport, IntervalLog, Language, LatencySeries, StepSelector, percentile_text};
 use wavetank_store::{ArchiveGaps, OpenedRun, ReadReport, answered};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::gap_warning::warn_of_gaps;
 use super::host_rows::host_rows;
@@ -123,7 +123,7 @@ impl<'a> ResultWriter<'a> {
     fn archive(&self) -> Result<&Archive<'a>, WriteError> {
         self.archive.as_ref().ok_or_else(|| {
             WriteError::Unmade(UserError::usage(
-                "no_archive",
+                Code::NoArchive,
                 "the run kept no archive, and this format is made of its intervals",
                 "see the reason above; .txt, .json, .xml, .html and .md do not need it",
             ))
@@ -161,7 +161,7 @@ impl<'a> ResultWriter<'a> {
         if read.intervals == 0 && self.record.requests.offered > 0 {
             let message = format!("no interval of the run can be read in `{dir}`");
             let hint = "use .txt, .json, .xml or .md, which need only run.json";
-            return Err(WriteError::Unmade(UserError::usage("archive_damaged", message, hint)));
+            return Err(WriteError::Unmade(UserError::usage(Code::ArchiveDamaged, message, hint)));
         }
         warn_of_gaps(&ArchiveGaps { dir, read, in_intervals }, self.record);
         Ok(())

@@ -1,6 +1,6 @@
 //! [`CalibrationSchedule`]: how a calibration's time is divided.
 
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 /// Rounds of each figure, so that a disturbance shows and the median is not it.
 const ROUNDS: u32 = 3;
@@ -61,7 +61,7 @@ impl CalibrationSchedule {
         if !(TOTAL_MIN..=TOTAL_MAX).contains(&total) {
             let message = format!("--duration {total} is not between {TOTAL_MIN} and {TOTAL_MAX}");
             let hint = "--quick takes 15 s, and 60 s are the default";
-            return Err(UserError::usage("bad_duration", message, hint));
+            return Err(UserError::usage(Code::BadDuration, message, hint));
         }
         let lag_rounds = if total >= LAG_ROUNDS_FROM { ROUNDS } else { 1 };
         let slices = i64::from(ROUNDS * FIGURES + lag_rounds * LAG_PERCENT.len() as u32);

@@ -1,7 +1,7 @@
 //! [`RoleCapacity`]: what one host of a role can do.
 
-use wavetank_units::UserError;
 use wavetank_units::quantity::{format_compact, parse_count_positive, parse_rate_positive};
+use wavetank_units::{Code, UserError};
 
 use super::{PerSecond, Role};
 
@@ -23,7 +23,7 @@ impl RoleCapacity {
         let example = "ROLE=RATE, ROLE=CONNECTIONS or both: balancer=270k/s, server=140k/s,500k";
         let Some((role, words)) = text.split_once('=') else {
             let message = format!("`{text}` is not a role and its capacity");
-            return Err(UserError::usage("bad_capacity", message, example));
+            return Err(UserError::usage(Code::BadCapacity, message, example));
         };
         let role = Role::parse(role.trim())?;
         let mut capacity = Self::default();
@@ -35,7 +35,7 @@ impl RoleCapacity {
             };
             if twice {
                 let message = format!("`{text}`: two numbers of one kind");
-                return Err(UserError::usage("conflict", message, example));
+                return Err(UserError::usage(Code::Conflict, message, example));
             }
         }
         Ok((role, capacity))

@@ -1,7 +1,7 @@
 //! [`LoadDemand`]: how much load there is at its highest, whatever it was asked in.
 
 use wavetank_units::quantity::{format_compact, format_grouped};
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 use super::result::show_length;
 use super::{PerSecond, Quantity, SizingResult};
@@ -97,7 +97,7 @@ impl LoadDemand {
         if demand.connections > CONNECTIONS_MAX {
             let message = format!("{} connections are out of range", format_grouped(demand.connections));
             return Err(UserError::usage(
-                "overflow",
+                Code::Overflow,
                 message,
                 "a trillion at most; fewer, or for a shorter time",
             ));
@@ -128,7 +128,7 @@ impl LoadDemand {
         let longest = Nanos(per(u128::from(self.connections), self.requests));
         if self.exchange.service_given {
             return Err(UserError::usage(
-                "conflict",
+                Code::Conflict,
                 format!(
                     "{rate} at {} each keep {} connections busy, and there are {connections}",
                     show_length(service),
@@ -151,7 +151,7 @@ impl LoadDemand {
         let by_count = words.requests.map(|count| (count, Nanos(per(u128::from(count), self.requests))));
         if by_count.is_some() && self.requests.is_zero() {
             let hint = "-r sets their rate";
-            return Err(UserError::usage("conflict", "-n means nothing without -r", hint));
+            return Err(UserError::usage(Code::Conflict, "-n means nothing without -r", hint));
         }
         self.length = match (words.duration, by_count) {
             (Some(length), Some((_, own))) => Some(length.min(own)),
@@ -217,7 +217,7 @@ fn kept(
         (None, Some(_), None) => {
             let hint = "-r sets how many are sent, --hold how long a connection is kept";
             let message = "requests on each connection mean nothing without -r or --hold";
-            return Err(UserError::usage("conflict", message, hint));
+            return Err(UserError::usage(Code::Conflict, message, hint));
         }
         (None, None, _) => PerSecond::ZERO,
     };
@@ -295,7 +295,7 @@ fn agree(words: &LoadOptions, rate: PerSecond, each: u64, opens: PerSecond) -> R
         product.show(),
         rate.show()
     );
-    Err(UserError::usage("conflict", message, "leave one of the four out: it follows from the others"))
+    Err(UserError::usage(Code::Conflict, message, "leave one of the four out: it follows from the others"))
 }
 
 fn nothing(words: &LoadOptions) -> UserError {
@@ -304,7 +304,7 @@ fn nothing(words: &LoadOptions) -> UserError {
         None => "no option sets the load".to_owned(),
     };
     let hint = "-r 10k/s, -c 1M, both, or an experiment file: wavetank size -r 1M/s -c 1M --hold 100s";
-    UserError::usage("no_load", message, hint)
+    UserError::usage(Code::NoLoad, message, hint)
 }
 
 fn requests_word(count: u64) -> String {

@@ -1,7 +1,7 @@
 //! [`HostInventory`]: what hosts can do and how many there are.
 
 use wavetank_units::quantity::{format_compact, show_size};
-use wavetank_units::{Nanos, Ports, UserError};
+use wavetank_units::{Code, Nanos, Ports, UserError};
 
 use super::capacity::RoleCapacity;
 use super::{Balancing, PortsOption, Role, SizeOptions};
@@ -120,7 +120,7 @@ impl HostInventory {
             if let Some(have) = self.hosts[role as usize].filter(|have| *have <= self.spare) {
                 let message =
                     format!("--spare {} of {have} hosts in the role {} leaves none", self.spare, role.name());
-                return Err(UserError::usage("conflict", message, "fewer spare ones, or more hosts"));
+                return Err(UserError::usage(Code::Conflict, message, "fewer spare ones, or more hosts"));
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ fn ports_text(means: &HostInventory) -> String {
 
 fn twice(option: &str, role: Role) -> UserError {
     let message = format!("{option} {} is given twice", role.name());
-    UserError::usage("conflict", message, "give it once")
+    UserError::usage(Code::Conflict, message, "give it once")
 }
 
 /// Returns the kind of balancing: a proxy if an option implies one.
@@ -210,7 +210,7 @@ fn balancing(wishes: &SizeOptions) -> Result<Balancing, UserError> {
         (Some(Balancing::None), Some(option)) => {
             let message = format!("{option} means nothing with --balancer none");
             Err(UserError::usage(
-                "conflict",
+                Code::Conflict,
                 message,
                 "--balancer proxy or direct, or leave one of the two out",
             ))
@@ -218,7 +218,7 @@ fn balancing(wishes: &SizeOptions) -> Result<Balancing, UserError> {
         (Some(Balancing::Direct), _) if wishes.backends.is_some() => {
             let message =
                 "--backends means nothing with --balancer direct: it has no ports of its own to servers";
-            Err(UserError::usage("conflict", message, "leave --backends out, or --balancer proxy"))
+            Err(UserError::usage(Code::Conflict, message, "leave --backends out, or --balancer proxy"))
         }
         (Some(own), _) => Ok(own),
         (None, Some(_)) => Ok(Balancing::Proxy),

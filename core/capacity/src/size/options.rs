@@ -2,7 +2,7 @@
 //! connection.
 
 use wavetank_units::quantity::parse_count_positive;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::capacity::RoleCapacity;
 use super::{Balancing, Role};
@@ -63,13 +63,17 @@ impl PortsOption {
             let port = |word: &str| word.trim().parse::<u16>().ok().filter(|port| *port > 0);
             return match (port(first), port(last)) {
                 (Some(first), Some(last)) if first <= last => Ok(Self::Range(first, last)),
-                _ => Err(UserError::usage("bad_ports", format!("`{text}` is not a range of ports"), example)),
+                _ => Err(UserError::usage(
+                    Code::BadPorts,
+                    format!("`{text}` is not a range of ports"),
+                    example,
+                )),
             };
         }
         let count = parse_count_positive(text)?;
         if count > 65_535 {
             let message = format!("`{text}`: an address has no more than 65,535 ports");
-            return Err(UserError::usage("overflow", message, example));
+            return Err(UserError::usage(Code::Overflow, message, example));
         }
         Ok(Self::Count(count))
     }
@@ -83,11 +87,11 @@ impl SizeOptions {
     pub fn parse_hosts(text: &str) -> Result<(Role, u64), UserError> {
         let Some((role, count)) = text.split_once('=') else {
             let message = format!("`{text}` is not a role and a number");
-            return Err(UserError::usage("bad_hosts", message, "ROLE=N: load=20, balancer=2, server=10"));
+            return Err(UserError::usage(Code::BadHosts, message, "ROLE=N: load=20, balancer=2, server=10"));
         };
         let count = parse_count_positive(count.trim())?;
         if count > HOSTS_MAX {
-            return Err(UserError::usage("overflow", format!("`{text}` is out of range"), "far fewer"));
+            return Err(UserError::usage(Code::Overflow, format!("`{text}` is out of range"), "far fewer"));
         }
         Ok((Role::parse(role.trim())?, count))
     }

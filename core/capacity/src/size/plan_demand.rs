@@ -1,6 +1,6 @@
 //! The [`LoadDemand`] of an experiment: its plan at its highest.
 
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::result::show_length;
 use super::{
@@ -88,7 +88,7 @@ impl LoadDemand {
         let connections = peak.connections.ceil();
         if connections > super::CONNECTIONS_MAX as f64 {
             let message = "the file's connections are out of range";
-            return Err(UserError::usage("overflow", message, "a trillion at most: --scale 1/1000"));
+            return Err(UserError::usage(Code::Overflow, message, "a trillion at most: --scale 1/1000"));
         }
         let (requests, opens) =
             (PerSecond::from_f64(rounded(peak.requests)), PerSecond::from_f64(rounded(peak.opens)));

@@ -5,7 +5,7 @@
 //! target. A limit of 64 thousand connections applies to a pair of addresses, not to a host.
 
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::tier::host_count_text;
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
@@ -102,7 +102,7 @@ impl PortBudget {
             format_grouped(demand.connections)
         );
         let hint = format!("it takes {}: --source CIDR", addresses_word(addresses));
-        self.lacking.push(UserError::refused("no_source_address", message, hint));
+        self.lacking.push(UserError::refused(Code::NoSourceAddress, message, hint));
     }
 
     fn of_proxy(&mut self, demand: &LoadDemand, means: &HostInventory, tiers: &[TierSizing]) {
@@ -164,7 +164,7 @@ impl PortBudget {
             "{} pairs of address and port to connect to: servers may listen on several ports each; or more addresses of the balancer's own",
             format_grouped(tuples)
         );
-        self.lacking.push(UserError::refused("no_backend_ports", message, hint));
+        self.lacking.push(UserError::refused(Code::NoBackendPorts, message, hint));
     }
 }
 

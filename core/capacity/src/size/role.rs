@@ -1,7 +1,7 @@
 //! [`Role`]: the purpose of a host; [`Balancing`]: the kind of balancing between clients and
 //! servers.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 /// The purpose of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,7 +42,7 @@ impl Role {
             }
         };
         let message = format!("`{text}` is not a role: load, balancer or server");
-        Err(UserError::usage("value_unknown", message, hint))
+        Err(UserError::usage(Code::ValueUnknown, message, hint))
     }
 }
 
@@ -78,7 +78,7 @@ impl Balancing {
             "proxy" => Ok(Self::Proxy),
             "direct" => Ok(Self::Direct),
             _ => Err(UserError::usage(
-                "value_unknown",
+                Code::ValueUnknown,
                 format!("`{text}` is not one of none, proxy, direct"),
                 match text {
                     "dr" | "dsr" | "lvs" | "ipvs" | "routing" => "direct: responses bypass the balancer",

@@ -1,7 +1,7 @@
 //! [`TierSizing`]: how many hosts of one role it takes, and why.
 
 use wavetank_units::quantity::{format_grouped, show_size};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::memory::PerConnection;
 use super::result::bits;
@@ -116,7 +116,7 @@ impl TierSizing {
             (what, _) => format!("{} in the role {name} have too little {what}", host_count_text(have)),
         };
         let hint = format!("it takes {}{gone}: {}", host_count_text(self.needed), limit.formula);
-        Some(UserError::refused("too_few_hosts", message, hint))
+        Some(UserError::refused(Code::TooFewHosts, message, hint))
     }
 }
 

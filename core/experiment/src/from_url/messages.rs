@@ -2,6 +2,7 @@
 
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{MessageAction, ReadExtent, TargetUrl, UrlProtocol};
+use wavetank_units::Code;
 
 use super::{UrlReader, UrlRequest, one_request, rows};
 use crate::model::{AwaitedReply, Body, Experiment, Message, Part, Request, RequestHead, Template};
@@ -83,7 +84,7 @@ impl UrlReader<'_> {
             (is_form && !is_events, form.as_str(), "--body TEXT, --json JSON or --body-file FILE"),
         ];
         for (_, message, hint) in conflicts.into_iter().filter(|(given, ..)| *given) {
-            self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::Conflict, PLACE, message, hint));
         }
         if target.protocol.is_bare() {
             // It has no path.
@@ -92,7 +93,7 @@ impl UrlReader<'_> {
         if path.as_fixed().is_none() {
             let message = format!("the path of {carries} must be the same for all users here");
             let hint = format!("in a file, {verb}: /path/${{user}} opens one for each user");
-            self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::NotFixed, PLACE, message, hint));
         }
         if target.protocol == UrlProtocol::Tcp
             && let Some(Body::Text(text)) = body
@@ -101,7 +102,7 @@ impl UrlReader<'_> {
             let message =
                 "the answer to a message of a TCP URL ends with its line, and the message has no line end";
             let hint = "--body $'TEXT\\n', or a file with tcp.send: and read:";
-            self.out.push(Diagnostic::error("conflict", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::Conflict, PLACE, message, hint));
         }
     }
 }

@@ -7,7 +7,7 @@ mod messages;
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::{SettingNames, TargetUrl, UrlProtocol};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::input::override_with;
 use crate::model::{
@@ -115,7 +115,7 @@ fn unplaced(diagnostics: &Diagnostics) -> Diagnostics {
     let mut out = Diagnostics::default();
     for diagnostic in diagnostics.sorted() {
         let mut diagnostic = Diagnostic { place: None, ..diagnostic.clone() };
-        if matches!(diagnostic.code, "variable_unknown" | "data_unknown") {
+        if matches!(diagnostic.code, Code::VariableUnknown | Code::DataUnknown) {
             diagnostic.hint = format!(
                 "--rows FILE.csv makes its columns available as ${{{ROWS}.COLUMN}}; functions have \
                  parentheses: ${{uuid()}}; a dollar and a brace as they are: $${{"
@@ -177,13 +177,13 @@ impl UrlReader<'_> {
         if sets.len() > 1 || !(sets.is_empty() || proto.is_empty()) {
             let message = "--proto takes .proto files, or one set of descriptors";
             let hint = "leave the other files out; .proto files end in .proto";
-            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::OptionConflict, PLACE, message, hint));
             return None;
         }
         if proto.is_empty() && !request.proto_paths.is_empty() {
             let message = "--proto-path is where imports of --proto start, which is not given";
             let hint = "--proto FILE.proto, or leave --proto-path out";
-            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::OptionConflict, PLACE, message, hint));
             return None;
         }
         let descriptors = sets.into_iter().next();
@@ -200,7 +200,7 @@ impl UrlReader<'_> {
             let url = TargetUrl { protocol: UrlProtocol::Grpc, ..target.clone() }.url();
             let message = "--proto describes a gRPC service, and the URL is one of HTTP";
             let hint = format!("{url}package.Service/Method");
-            self.out.push(Diagnostic::error("option_conflict", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::OptionConflict, PLACE, message, hint));
         }
     }
 
@@ -208,7 +208,7 @@ impl UrlReader<'_> {
     fn call(&mut self, request: &UrlRequest, path: &Template) -> Option<RequestHead> {
         let method = path.as_fixed().map(|path| path.trim_matches('/').to_owned());
         let mut fail = |message: &str, hint: &str| {
-            self.out.push(Diagnostic::error("grpc_method", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::GrpcMethod, PLACE, message, hint));
             None
         };
         if request.method.is_some() {
@@ -251,7 +251,7 @@ impl UrlReader<'_> {
         if host_end.is_none() && whole.as_fixed().is_none() {
             let message = "the host and port of the URL must be the same for all users";
             let hint = "templates belong in the path and the query: localhost:8080/item/${random(1,100)}";
-            self.out.push(Diagnostic::error("not_fixed", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::NotFixed, PLACE, message, hint));
             return None;
         }
         let (authority, rest) = first.split_at(host_end.unwrap_or(first.len()));
@@ -270,7 +270,7 @@ impl UrlReader<'_> {
         if path.parts.iter().any(text) {
             let message = format!("the URL `{}` has white space in it", whole.display_text());
             let hint = "write a space as %20, and quote the URL for the shell";
-            self.out.push(Diagnostic::error("bad_url", PLACE, message, hint));
+            self.out.push(Diagnostic::error(Code::BadUrl, PLACE, message, hint));
             return None;
         }
         Some((target, normal_path(path)))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_plan::{self as plan, Action, Escape, Rendezvous};
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use super::scope::ScenarioScope;
 use super::shared::{add, index, too_many};
@@ -171,7 +171,7 @@ impl<'e, 't> StepLowering<'e, 't> {
         let blocks = &self.names.shared.experiment.blocks;
         let found = blocks.iter().find(|own| own.name.value == name.value).ok_or_else(|| {
             let message = format!("no block \"{}\"", name.value);
-            Diagnostic::error("block_unknown", name.place, message, "blocks: {NAME: [STEP…]}")
+            Diagnostic::error(Code::BlockUnknown, name.place, message, "blocks: {NAME: [STEP…]}")
         })?;
         self.list(&found.steps, pause)
     }
@@ -183,7 +183,7 @@ impl<'e, 't> StepLowering<'e, 't> {
     fn list_slot(&self, list: &Spanned<String>) -> Result<u16, LowerError> {
         self.names.slot(&list.value).ok_or_else(|| {
             let message = format!("nothing sets the list `{}` in this journey", list.value);
-            Diagnostic::error("list_unset", list.place, message, "extract: {NAME: all json $.items[*].id}")
+            Diagnostic::error(Code::ListUnset, list.place, message, "extract: {NAME: all json $.items[*].id}")
                 .into()
         })
     }

@@ -3,6 +3,7 @@
 use wavetank_grammar::{Diagnostic, Spanned};
 use wavetank_journey::body::Multipart;
 use wavetank_plan::{self as plan, Escape, Hole, TemplatePart};
+use wavetank_units::Code;
 
 use super::LowerError;
 use super::escape::push_text;
@@ -253,7 +254,7 @@ fn multipart(
                     None => own,
                     Some(sent) => sent.as_fixed().map(<[u8]>::to_vec).ok_or_else(|| {
                         let message = "a part's file name must be the same for all sessions in this version";
-                        Diagnostic::error("not_fixed", file.place, message, "filename: photo.jpg")
+                        Diagnostic::error(Code::NotFixed, file.place, message, "filename: photo.jpg")
                     })?,
                 };
                 let kind = content_type.as_deref().unwrap_or("application/octet-stream");

@@ -2,7 +2,7 @@
 
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{self as plan, Escape, Op, Quantity};
-use wavetank_units::Number;
+use wavetank_units::{Code, Number};
 
 use super::LowerError;
 use super::scope::ScenarioScope;
@@ -28,7 +28,7 @@ impl ScenarioScope<'_> {
         let unfit = || {
             let message = format!("`{}` cannot be checked", check.text);
             LowerError::from(Diagnostic::error(
-                "bad_check",
+                Code::BadCheck,
                 check.place,
                 message,
                 "status = 200, body contains \"ok\"",

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use wavetank_journey::data::{Table, TableBuilder};
 use wavetank_journey::value::JsonType;
 use wavetank_plan::{DataPlan, RowChoice};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::shared::GlobalScope;
 use crate::model::{DataContent, DataSource, RowOrder, Value};
@@ -22,7 +22,7 @@ pub fn rows_table(source: &DataSource) -> Result<Option<Table>, UserError> {
     for value in rows.iter().flatten() {
         let (kind, text) = cell(value).ok_or_else(|| {
             let message = format!("a row of {} contains a template", source.name);
-            UserError::usage("not_fixed", message, "rows are the same for all sessions: write the value")
+            UserError::usage(Code::NotFixed, message, "rows are the same for all sessions: write the value")
         })?;
         table.push(kind, &text)?;
     }

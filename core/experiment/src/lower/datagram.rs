@@ -2,8 +2,8 @@
 
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::{Plan, Target, Template, TemplatePart, UrlProtocol};
-use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Code, UserError};
 
 use super::LowerError;
 use crate::placeless::PLACE;
@@ -27,7 +27,7 @@ pub(super) fn check_length(datagram: &Template, place: Span) -> Result<(), Lower
         format_grouped(length as u64)
     );
     let hint = "send less, or split it into several steps";
-    let diagnostic = Diagnostic::error("datagram_length", place, message, hint);
+    let diagnostic = Diagnostic::error(Code::DatagramLength, place, message, hint);
     Err(Diagnostic { place: (place != PLACE).then_some(place), ..diagnostic }.into())
 }
 
@@ -39,7 +39,7 @@ pub(super) fn check_path(plan: &Plan) -> Result<(), UserError> {
     if !plan.targets.iter().map(Target::protocol).any(|protocol| protocol == UrlProtocol::Udp) {
         return Ok(());
     }
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     if plan.http.proxy.is_some() {
         return conflict("an HTTP proxy carries no UDP", "leave the proxy out");
     }

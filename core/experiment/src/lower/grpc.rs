@@ -7,7 +7,7 @@ use wavetank_grammar::{Diagnostic, Diagnostics, Span, Spanned};
 use wavetank_grpc::{Descriptors, Method, RequestEncoding, timeout_text};
 use wavetank_plan::constants::TIMEOUT;
 use wavetank_plan::{self as plan, DescriptorSet, GrpcPlan, HttpVersion, RequestPlan, UrlProtocol};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::scope::ScenarioScope;
 use super::{LowerError, body};
@@ -52,7 +52,7 @@ pub(super) fn descriptors(
     let compiled = Descriptors::compile(&names, &source);
     if let Some(message) = unreadable.into_inner() {
         let hint = "name a .proto file; a compiled one is descriptors: FILE";
-        return Err(Diagnostic::error("bad_proto", first.place, message, hint));
+        return Err(Diagnostic::error(Code::BadProto, first.place, message, hint));
     }
     compiled.map(Some).map_err(|error| Diagnostic::from_error(error, first.place))
 }
@@ -76,7 +76,7 @@ fn verify_version(experiment: &Experiment) -> Result<(), Diagnostic> {
     if experiment.http.version != Some(HttpVersion::Http2) {
         let message = "gRPC needs HTTP/2, but http.version is another one";
         let hint = "http: {version: 2}, or leave --http out";
-        return Err(Diagnostic::error("option_conflict", call.place, message, hint));
+        return Err(Diagnostic::error(Code::OptionConflict, call.place, message, hint));
     }
     Ok(())
 }
@@ -150,7 +150,7 @@ fn find_method(descriptors: Option<&Descriptors>, method: &Spanned<String>) -> R
     let Some(descriptors) = descriptors else {
         let message = format!("`{}` is described nowhere", method.value);
         let hint = "name the .proto file: grpc: {proto: FILE}, or ask the server: grpc: {reflection: true}";
-        return Err(Diagnostic::error("grpc_method", method.place, message, hint));
+        return Err(Diagnostic::error(Code::GrpcMethod, method.place, message, hint));
     };
     descriptors.method(&method.value).map_err(|error| Diagnostic::from_error(error, method.place))
 }
@@ -159,7 +159,7 @@ fn find_method(descriptors: Option<&Descriptors>, method: &Spanned<String>) -> R
 fn check_message(method: &Method, json: &[u8], place: Span) -> Result<(), Diagnostic> {
     method.encode(json, RequestEncoding::Identity, &mut Vec::new()).map_err(|error| {
         let hint = "compare it with the message in the .proto file";
-        Diagnostic::error("grpc_message", place, error.to_string(), hint)
+        Diagnostic::error(Code::GrpcMessage, place, error.to_string(), hint)
     })
 }
 
@@ -188,7 +188,7 @@ pub(super) fn call(
         }
         Some(_) => {
             let message = "the message of a gRPC call is written as JSON";
-            return Err(Diagnostic::error("bad_body", method.place, message, "--json '{…}'").into());
+            return Err(Diagnostic::error(Code::BadBody, method.place, message, "--json '{…}'").into());
         }
     }
     let has_message =
@@ -245,7 +245,7 @@ pub(super) fn wrong_scheme(is_call: bool, place: Span) -> Diagnostic {
     } else {
         ("the target speaks gRPC, and this is a request of HTTP", "use grpc.call, or a target with http://")
     };
-    Diagnostic::error("wrong_scheme", place, message, hint)
+    Diagnostic::error(Code::WrongScheme, place, message, hint)
 }
 
 fn check_names(method: &Method, message: &Json, place: Span) -> Result<(), Diagnostic> {

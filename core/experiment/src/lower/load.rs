@@ -7,7 +7,7 @@ use wavetank_plan::{
     ConnectionOwner, FileTables, HttpPlan, Load, MaxOpenLimit, Phase as PlanPhase, PopulationCurve,
     RateCurve, Scenario, ScenarioMix, SettingNames,
 };
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::phase::{LoweredLoad, lower_load};
 use super::session::SessionFacts;
@@ -112,7 +112,7 @@ fn line(
         let from = phase.from.as_ref().map(|from| from.value).or(start).ok_or_else(|| {
             let message = "the previous phase has no length, so the start of this phase is unknown";
             Diagnostic::error(
-                "length_missing",
+                Code::LengthMissing,
                 phase.place,
                 message,
                 "set for: in the previous phase, or from: here",
@@ -153,7 +153,8 @@ fn counts(
     sessions_max: Option<u64>,
     requests_each: Option<u64>,
 ) -> Result<(Option<u64>, Option<u64>), LowerError> {
-    let unfit = |message: String, hint: String| LowerError::from(UserError::usage("conflict", message, hint));
+    let unfit =
+        |message: String, hint: String| LowerError::from(UserError::usage(Code::Conflict, message, hint));
     match (phase.requests, requests_each) {
         (None, _) => Ok((None, sessions_max)),
         (Some(most), Some(1)) => Ok((Some(most), sessions_max)),

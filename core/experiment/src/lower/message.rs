@@ -7,6 +7,7 @@ use wavetank_plan::{
     self as plan, EVENT_STREAM_FIELDS, Escape, HttpVersion, MessagePlan, Plan, Reply, RequestPlan,
     UrlProtocol, WebSocketPlan,
 };
+use wavetank_units::Code;
 
 use super::LowerError;
 use super::body;
@@ -126,7 +127,7 @@ pub(super) fn check_protocol(
             format!("target: {scheme}HOST, or to: another target with {scheme}"),
         )
     };
-    Err(Diagnostic::error("wrong_protocol", place, message, hint).into())
+    Err(Diagnostic::error(Code::WrongProtocol, place, message, hint).into())
 }
 
 /// Checks that connections have the pings that were asked for.
@@ -135,7 +136,7 @@ fn check_pings(experiment: &Experiment, plan: &Plan) -> Result<(), LowerError> {
     let has_streams = plan.http.version == HttpVersion::Http2 && !plan.uses_tunnels();
     let (http, ws) = (&experiment.http.ping, &experiment.ws.ping);
     let conflict = |place, message: &str, hint: &str| {
-        Err(Diagnostic::error("option_conflict", place, message, hint).into())
+        Err(Diagnostic::error(Code::OptionConflict, place, message, hint).into())
     };
     match (http, ws) {
         (Some(ping), _) if !has_streams => {
@@ -170,7 +171,7 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
     if is_shared && plan.scenarios.iter().any(|own| own.steps.iter().any(reads_some)) {
         let message =
             "users that share a connection by pipelining can only send WebSocket messages, with reply: any";
-        let error = wavetank_units::UserError::usage("conflict", message, "leave the pipeline out");
+        let error = wavetank_units::UserError::usage(Code::Conflict, message, "leave the pipeline out");
         return Err(error.into());
     }
     let with_request =
@@ -181,11 +182,11 @@ pub(super) fn check_upgrades(experiment: &Experiment, plan: &Plan) -> Result<(),
     let hint = format!("open it in a step: {verb}: /path");
     if let Some(header) = experiment.http.headers.iter().find(|header| header.value.as_fixed().is_none()) {
         let message = format!("the header {} differs between users", header.name.value);
-        return Err(Diagnostic::error("not_fixed", header.name.place, message, hint).into());
+        return Err(Diagnostic::error(Code::NotFixed, header.name.place, message, hint).into());
     }
     if experiment.http.auth.is_some() {
         let error = wavetank_units::UserError::usage(
-            "conflict",
+            Code::Conflict,
             format!("http.auth has no effect on a connection that no {verb} opens"),
             format!("{hint}, or use -H 'Authorization: …'"),
         );

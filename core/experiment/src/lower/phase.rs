@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::shape::{ShapeError, climb_length, rise_length};
 use wavetank_plan::{Arrivals, Load, PopulationCurve, RateCurve};
-use wavetank_units::{Nanos, Rate};
+use wavetank_units::{Code, Nanos, Rate};
 
 use super::{LowerContext, LowerError, trace};
 use crate::model::{FromTo, Phase, PhaseLoad, Sessions, StairHeight};
@@ -74,12 +74,12 @@ fn ended(curve: RateCurve) -> (RateCurve, Option<Nanos>) {
 fn uncounted(place: Span) -> LowerError {
     let message = "requests/s needs sessions that all send the same number of requests, known in advance";
     let hint = "use rate: 1k/s to count sessions, or one scenario without if, while, choose";
-    Diagnostic::error("requests_unknown", place, message, hint).into()
+    Diagnostic::error(Code::RequestsUnknown, place, message, hint).into()
 }
 
 fn unshaped(phase: &Phase, fault: ShapeError) -> LowerError {
     let hint = "for: 10m, or at: and step: above zero";
-    Diagnostic::error("bad_shape", phase.place, format!("this phase is invalid: {fault}"), hint).into()
+    Diagnostic::error(Code::BadShape, phase.place, format!("this phase is invalid: {fault}"), hint).into()
 }
 
 /// Returns a rate over time. `slow` converts a rate of requests to sessions.

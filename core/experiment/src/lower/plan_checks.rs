@@ -6,7 +6,7 @@ use wavetank_plan::{
     UrlProtocol,
 };
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{UserError, unix_path};
+use wavetank_units::{Code, UserError, unix_path};
 
 /// Checks the number of time series. Every step is counted and timed separately in every phase with
 /// sessions that may reach it. Every load thread keeps all series and writes them each second.
@@ -31,7 +31,7 @@ pub(super) fn check_series(plan: &Plan) -> Result<(), UserError> {
     );
     let hint = "fewer phases: a ramp or a stair is one ({rate: 100/s to 1k/s, step: 100/s, every: 10s}), and phases of a scenario's \
                 own count its steps alone; or fewer steps";
-    Err(UserError::usage("too_many_series", message, hint))
+    Err(UserError::usage(Code::TooManySeries, message, hint))
 }
 
 /// Checks that a plan with targets that carry messages contains nothing that these cannot do.
@@ -43,7 +43,7 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
     let mut protocols = carriers.map(|(_, target)| target.protocol());
     let Some(protocol) = protocols.next() else { return Ok(()) };
     super::datagram::check_path(plan)?;
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     let (what, close) = match protocol {
         UrlProtocol::Events => ("an event stream", "sse.close: true"),
         UrlProtocol::Tcp => ("a TCP connection", "tcp.close: true"),
@@ -97,7 +97,7 @@ pub(super) fn check_messages(plan: &Plan) -> Result<(), UserError> {
 
 /// Checks that all connections of a plan can be streams of HTTP/2 that carry messages.
 fn check_tunnels(plan: &Plan) -> Result<(), UserError> {
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     for target in &plan.targets {
         let message = match target.protocol() {
             UrlProtocol::WebSocket | UrlProtocol::Events | UrlProtocol::Grpc => continue,
@@ -126,7 +126,7 @@ pub(super) fn check_streams(plan: &Plan) -> Result<(), UserError> {
     if !plan.http.version.has_streams() {
         return Ok(());
     }
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     let around = [&plan.around.before, &plan.around.after].into_iter().flatten().map(|hook| &**hook);
     let mut steps = plan.scenarios.iter().chain(around).flat_map(|scenario| &scenario.steps);
     if steps.any(|step| step.message.is_none() && step.request.method.is_empty()) {
@@ -145,7 +145,7 @@ pub(super) fn check_streams(plan: &Plan) -> Result<(), UserError> {
 
 /// Checks that QUIC leads to all targets of a plan.
 fn check_quic(plan: &Plan) -> Result<(), UserError> {
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     if let Some(target) = plan.targets.iter().find(|target| target.server_name.is_none()) {
         let message = format!("HTTP/3 always uses TLS, and {} does not", target.host);
         return conflict(&message, "use https, or HTTP/1.1");

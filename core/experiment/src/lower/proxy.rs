@@ -2,6 +2,7 @@
 
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::{ProxyPlan, ProxyUrl, Secret};
+use wavetank_units::Code;
 
 use super::LowerError;
 use super::shared::GlobalScope;
@@ -21,7 +22,7 @@ pub(super) fn proxy(
     if let Some(place) = targets.second_url_place() {
         let message = "a target with several URLs cannot be used with a proxy";
         let hint = "use two named targets, and to: NAME in the steps";
-        return Err(Diagnostic::error("value_later", place, message, hint).into());
+        return Err(Diagnostic::error(Code::ValueLater, place, message, hint).into());
     }
     let credentials = match user {
         None => url.value.credentials.clone(),
@@ -43,7 +44,7 @@ fn words(shared: &GlobalScope<'_>, template: &Template, depth: u32) -> Result<St
     let not_fixed = || {
         let hint = "proxy: http://USER:${secret:PASSWORD}@HOST:PORT";
         let message = "proxy credentials are fixed before the run";
-        LowerError::from(Diagnostic::error("template_not_fixed", template.place, message, hint))
+        LowerError::from(Diagnostic::error(Code::TemplateNotFixed, template.place, message, hint))
     };
     let mut text = String::new();
     for part in &template.parts {

@@ -6,6 +6,7 @@ use wavetank_plan::redact::is_secret_header;
 use wavetank_plan::{
     self as plan, AuthPlan, Escape, Expr, Extract, RequestPlan, TargetUrl, TemplatePart, UrlProtocol,
 };
+use wavetank_units::Code;
 
 use super::body::{self, BodyTemplate};
 use super::message;
@@ -140,7 +141,7 @@ fn path(
         if end.is_none() && written.pieces.len() > 1 {
             let message = "the host of a URL must be the same for all sessions";
             let hint = "targets: {NAME: URL, …}, and to: NAME in the step";
-            return Err(Diagnostic::error("not_fixed", url.place, message, hint).into());
+            return Err(Diagnostic::error(Code::NotFixed, url.place, message, hint).into());
         }
         let (authority, path) = first.split_at(at + 3 + end.unwrap_or(rest.len()));
         let known = TargetUrl::parse(authority).map_err(|error| Diagnostic::from_error(error, url.place))?;

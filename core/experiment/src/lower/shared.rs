@@ -2,7 +2,7 @@
 
 use wavetank_grpc::Descriptors;
 use wavetank_plan::Secret;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::{LowerContext, LowerError};
 use crate::model::{DataContent, Experiment, Part, Step, Template, Value, Verb};
@@ -49,7 +49,7 @@ impl<'e> GlobalScope<'e> {
     pub(super) fn secret(&self, name: &str) -> Result<Secret, UserError> {
         (self.input.secret)(name).ok_or_else(|| {
             let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
-            UserError::usage("secret_unknown", format!("there is no secret {name}"), hint)
+            UserError::usage(Code::SecretUnknown, format!("there is no secret {name}"), hint)
         })
     }
 
@@ -76,7 +76,7 @@ pub(super) fn add(names: &mut Vec<String>, name: &str) {
 /// Reports more entries than a plan has numbers for.
 pub(super) fn too_many(what: &str) -> LowerError {
     let message = format!("more than {} {what}", u16::MAX);
-    UserError::usage("too_many", message, "use a repeat or rows of data instead").into()
+    UserError::usage(Code::TooMany, message, "use a repeat or rows of data instead").into()
 }
 
 fn every_step(experiment: &Experiment) -> impl Iterator<Item = &Step> {

@@ -1,6 +1,7 @@
 //! [`Targets`]: the file's targets, and those of steps with a whole URL.
 
 use std::net::SocketAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Span, Spanned};
 use wavetank_plan::{
@@ -94,7 +95,7 @@ impl<'e> Targets<'e> {
                 target.urls.len()
             );
             let hint = "set one Host with http: {headers: {host: NAME}}, or use several named targets";
-            return Err(Diagnostic::error("too_many", first.place, message, hint).into());
+            return Err(Diagnostic::error(Code::TooMany, first.place, message, hint).into());
         }
         let index = |at: usize| u16::try_from(self.all.len() + 1 + at).map_err(|_| too_many("targets"));
         let weights = target.urls.iter().map(|one| one.weight.unwrap_or(1)).enumerate();
@@ -124,14 +125,14 @@ impl<'e> Targets<'e> {
     /// can resolve has none.
     fn addresses_of(&self, url: &Spanned<TargetUrl>) -> Result<Vec<SocketAddr>, LowerError> {
         let found = (self.input.addresses)(&url.value).or_else(|error| {
-            let of_proxy = self.experiment.http.proxy.is_some() && error.code == "unknown_host";
+            let of_proxy = self.experiment.http.proxy.is_some() && error.code == Code::UnknownHost;
             if of_proxy { Ok(Vec::new()) } else { Err(error) }
         })?;
         if let Some(proxy) = &self.experiment.http.proxy {
             if self.experiment.connect_point(&url.value) != (url.value.host.clone(), url.value.port) {
                 let message = "connect_to has no effect with a proxy, which alone connects to the target";
                 let hint = "leave one of the two out";
-                return Err(Diagnostic::error("option_conflict", proxy.url.place, message, hint).into());
+                return Err(Diagnostic::error(Code::OptionConflict, proxy.url.place, message, hint).into());
             }
             return Ok(found);
         }
@@ -150,7 +151,7 @@ impl<'e> Targets<'e> {
         };
         found.ok_or_else(|| {
             let message = "the file has no such target";
-            Diagnostic::error("target_unknown", place, message, "target: http://127.0.0.1:8080").into()
+            Diagnostic::error(Code::TargetUnknown, place, message, "target: http://127.0.0.1:8080").into()
         })
     }
 
@@ -253,5 +254,5 @@ fn has_unused_query(one: &TargetAddress) -> bool {
 }
 
 fn later(place: Span, message: &str, hint: &str) -> Result<(), LowerError> {
-    Err(Diagnostic::error("value_later", place, message, hint).into())
+    Err(Diagnostic::error(Code::ValueLater, place, message, hint).into())
 }

@@ -4,6 +4,7 @@
 use wavetank_grammar::{Diagnostic, Span};
 use wavetank_plan::redact::REDACTED;
 use wavetank_plan::{self as plan, Escape, Expr, Hole, Secret, TemplatePart};
+use wavetank_units::Code;
 
 use super::escape::push_text;
 use super::scope::ScenarioScope;
@@ -109,7 +110,7 @@ impl ScenarioScope<'_> {
         self.shared.var(name).ok_or_else(|| {
             let message = format!("no variable \"{name}\"");
             let hint = format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE");
-            Diagnostic::error("variable_unknown", place, message, hint).into()
+            Diagnostic::error(Code::VariableUnknown, place, message, hint).into()
         })
     }
 
@@ -117,7 +118,7 @@ impl ScenarioScope<'_> {
     pub(super) fn expr(&self, part: &Part, place: Span) -> Result<Expr, LowerError> {
         let unknown = |what: &str, name: &str| {
             LowerError::from(Diagnostic::error(
-                "name_unknown",
+                Code::NameUnknown,
                 place,
                 format!("no {what} \"{name}\""),
                 "check its spelling",

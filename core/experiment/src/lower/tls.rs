@@ -6,7 +6,7 @@ use wavetank_plan::tls_names::{chosen_ciphers, chosen_groups};
 use wavetank_plan::{
     HttpVersion, SettingNames, TargetUrl, TlsOptions, TlsPlan, check_certificates, load_identity, pem,
 };
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// The default ALPN offers (RFC 7301 and RFC 9113 §3.2).
 const ALPN: &str = "http/1.1";
@@ -69,11 +69,15 @@ pub(crate) fn check_tls_options(tls: &TlsOptions, url: &TargetUrl) -> Result<(),
     // The port of `http` is of no use to `https`.
     let secure = if url.port == 80 { TargetUrl { port: 443, ..secure } } else { secure };
     let message = format!("{first} means nothing without TLS, and {} does not use TLS", url.url());
-    Err(UserError::usage("conflict", message, format!("with TLS: {}; or leave {first} out", secure.url())))
+    Err(UserError::usage(
+        Code::Conflict,
+        message,
+        format!("with TLS: {}; or leave {first} out", secure.url()),
+    ))
 }
 
 fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
-    let conflict = |message: &str, hint: &str| Err(UserError::usage("conflict", message, hint));
+    let conflict = |message: &str, hint: &str| Err(UserError::usage(Code::Conflict, message, hint));
     if tls.insecure && tls.ca.is_some() {
         let hint = "--cacert sets the trusted CA, --insecure skips verification; keep one";
         return conflict("--insecure and --cacert exclude each other", hint);
@@ -93,7 +97,7 @@ fn contradictions(tls: &TlsOptions) -> Result<(), UserError> {
 /// A host's name: addresses are never sent in the handshake (RFC 6066 §3).
 fn check_sni(sni: &str) -> Result<(), UserError> {
     let bad = |why: &str, hint: &str| {
-        Err(UserError::usage("bad_sni", format!("--sni `{sni}` {why}"), hint.to_owned()))
+        Err(UserError::usage(Code::BadSni, format!("--sni `{sni}` {why}"), hint.to_owned()))
     };
     if sni.parse::<std::net::IpAddr>().is_ok() {
         return bad("is an address, and a handshake only contains names", "put the address into the URL");
@@ -114,7 +118,7 @@ fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError
                 let message = format!(
                     "the ALPN offer of this version of HTTP is {own} alone, and alpn names other protocols"
                 );
-                Err(UserError::usage("conflict", message, "leave alpn out, or use HTTP/1.1"))
+                Err(UserError::usage(Code::Conflict, message, "leave alpn out, or use HTTP/1.1"))
             }
             _ => Ok(vec![own.to_owned()]),
         };
@@ -123,28 +127,32 @@ fn alpn(tls: &TlsOptions, version: HttpVersion) -> Result<Vec<String>, UserError
     if words.iter().any(|word| word == ALPN_HTTP2) {
         let message = format!("--alpn {}: the target could choose HTTP/2", words.join(","));
         return Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             message,
             "--http 2 offers h2; the default is --alpn http/1.1",
         ));
     }
     if words.iter().any(|word| word == ALPN_HTTP3) {
         return Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             format!("--alpn {}: HTTP/3 is over QUIC, and this run uses TCP", words.join(",")),
             "--http 3 uses QUIC and offers h3; the default is --alpn http/1.1",
         ));
     }
     if words.len() > 1 && words.iter().any(|word| word == "none") {
         let message = format!("--alpn {}: none cannot be combined with protocols", words.join(","));
-        return Err(UserError::usage("conflict", message, "--alpn none to offer nothing, or leave none out"));
+        return Err(UserError::usage(
+            Code::Conflict,
+            message,
+            "--alpn none to offer nothing, or leave none out",
+        ));
     }
     let bad = |word: &&String| {
         word.is_empty() || word.len() > ALPN_BYTES_MAX || word.bytes().any(|b| !b.is_ascii_graphic())
     };
     if let Some(word) = words.iter().find(bad) {
         let hint = "--alpn http/1.1, or --alpn none to offer nothing";
-        return Err(UserError::usage("bad_alpn", format!("--alpn `{word}` is not a protocol name"), hint));
+        return Err(UserError::usage(Code::BadAlpn, format!("--alpn `{word}` is not a protocol name"), hint));
     }
     Ok(words.clone())
 }

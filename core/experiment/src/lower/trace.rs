@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::{Arrivals, Load, RateCurve};
 use wavetank_units::quantity::{parse_duration, parse_rate};
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 use super::{LowerContext, LowerError};
 use crate::model::{Experiment, Phase, PhaseLoad, Trace};
@@ -76,7 +76,7 @@ fn read(
     }
     let Some(length) = given else {
         let message = "a trace with rates needs a length: its last rate applies until the phase ends";
-        return Err(Diagnostic::error("length_missing", place, message, "for: 10m"));
+        return Err(Diagnostic::error(Code::LengthMissing, place, message, "for: 10m"));
     };
     let rates: Vec<(Nanos, Rate)> =
         rows.iter().filter_map(|(time, rate)| Some((*time, (*rate)?))).filter(|row| row.0 < length).collect();
@@ -120,11 +120,11 @@ fn read_rows(file: &str, text: &str) -> Result<Rows, UserError> {
 const FORM: &str = "a line is a time, or a time and a rate: 1.5s or 90s,200/s";
 
 fn bad_trace(file: &str, line: usize, why: &str, hint: &str) -> UserError {
-    UserError::usage("bad_trace", format!("{file}:{line}: {why}"), hint)
+    UserError::usage(Code::BadTrace, format!("{file}:{line}: {why}"), hint)
 }
 
 /// Returns a hint for a line with a time that cannot be read.
-fn hint_for_time(line: &str, time: &str, code: &str) -> String {
+fn hint_for_time(line: &str, time: &str, code: Code) -> String {
     let is_log = line.contains("HTTP/") || line.contains("://") || line.starts_with('{');
     let is_date =
         time.split_once('-').is_some_and(|(year, _)| year.len() == 4 && year.parse::<u16>().is_ok());
@@ -133,7 +133,7 @@ fn hint_for_time(line: &str, time: &str, code: &str) -> String {
         // A time of the Unix epoch.
         Ok(number) if number > 1e9 => "times count from the start of the load: 0s, 0.417s".to_owned(),
         _ if is_date => "times count from the start of the load: 0s, 0.417s".to_owned(),
-        Ok(_) if code == "unit_missing" => format!("{time}s, or {time}ms?"),
+        Ok(_) if code == Code::UnitMissing => format!("{time}s, or {time}ms?"),
         _ => FORM.to_owned(),
     }
 }

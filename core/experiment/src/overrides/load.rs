@@ -2,7 +2,7 @@
 
 use wavetank_plan::constants::{CONNECTIONS, DURATION};
 use wavetank_plan::{RunOptions, StageLoad};
-use wavetank_units::{Nanos, Rate, UserError};
+use wavetank_units::{Code, Nanos, Rate, UserError};
 
 use super::conflict;
 use crate::model::{Connection, Experiment, FromTo, Phase, PhaseLoad};
@@ -135,7 +135,7 @@ fn phases_of(options: &RunOptions, pipeline: u64) -> Result<Vec<Phase>, UserErro
     let connections = options.connections.unwrap_or(fewer);
     let users = connections.checked_mul(pipeline).ok_or_else(|| {
         let message = format!("-c {connections} with {pipeline} requests on each connection is out of range");
-        UserError::usage("overflow", message, "fewer of both")
+        UserError::usage(Code::Overflow, message, "fewer of both")
     })?;
     if let (Some(most), None, Some(_)) = (options.requests, options.rate, options.connections)
         && users > most

@@ -11,7 +11,7 @@ mod tls;
 pub(crate) use load::default_phases;
 use wavetank_grammar::Diagnostic;
 use wavetank_plan::RunOptions;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::model::{Experiment, Phase, Template};
 use crate::option_conflicts::check_conflicts;
@@ -22,7 +22,7 @@ use crate::run_name::check_name;
 pub(crate) type TemplateParser<'a> = dyn FnMut(&str) -> Result<Template, Diagnostic> + 'a;
 
 fn conflict(message: impl Into<String>, hint: impl Into<String>) -> UserError {
-    UserError::usage("conflict", message, hint)
+    UserError::usage(Code::Conflict, message, hint)
 }
 
 impl Experiment {
@@ -79,7 +79,7 @@ impl Experiment {
             if let Some(first) = own.first() {
                 let message = format!("{option} replaces all {} of the file", own.len());
                 let hint = format!("give {option} for each condition that applies");
-                notes.push(Diagnostic::note("conditions_replaced", first.place, message, hint));
+                notes.push(Diagnostic::note(Code::ConditionsReplaced, first.place, message, hint));
             }
             *own = given.iter().cloned().map(without_span).collect();
         }

@@ -1,6 +1,7 @@
 //! Bodies of requests: exactly one of `json`, `xml`, `form`, `multipart`, `body`, `file`.
 
 use wavetank_grammar::{Node, NodeKind};
+use wavetank_units::Code;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -17,13 +18,13 @@ impl Parser<'_> {
         let given: Vec<_> = BODIES.iter().filter_map(|key| keys.entry(key)).collect();
         if let [first, second, ..] = given.as_slice() {
             let message = format!("a request has one body: `{}` and `{}`", first.key, second.key);
-            return self.fail("body_second", second.place, message, "keep one of the two");
+            return self.fail(Code::BodySecond, second.place, message, "keep one of the two");
         }
         let is_xml = given.first().is_some_and(|entry| entry.key == "xml");
         if let Some(call) = call.filter(|_| !is_xml) {
             let message = "a SOAP call has its envelope under xml, and this has none";
             let hint = "put the envelope under xml: as text";
-            return self.fail("soap_without_xml", call.place, message, hint);
+            return self.fail(Code::SoapWithoutXml, call.place, message, hint);
         }
         let entry = *given.first()?;
         if matches!(method, "GET" | "HEAD") {
@@ -31,7 +32,7 @@ impl Parser<'_> {
                 "post: for a request with a body, query: for parameters in the URL ({method} has none)"
             );
             self.out.push(wavetank_grammar::Diagnostic::warning(
-                "body_unusual",
+                Code::BodyUnusual,
                 entry.place,
                 format!("{method} with a body: most servers ignore it"),
                 hint,
@@ -44,7 +45,7 @@ impl Parser<'_> {
             "multipart" => self.multipart(&entry.value),
             "body" if entry.value.scalar().is_none() => {
                 let hint = "json: sends a map or a list as JSON, form: as the fields of a form";
-                self.fail("not_a_value", entry.value.place, "a body is text, and this is not", hint)
+                self.fail(Code::NotAValue, entry.value.place, "a body is text, and this is not", hint)
             }
             "body" => self.template(&entry.value, "a body").map(Body::Text),
             _ => self.file_name(&entry.value).map(Body::File),
@@ -55,7 +56,7 @@ impl Parser<'_> {
         let call = call.map(|node| self.soap_call(node));
         if node.scalar().is_none() {
             let hint = "xml: <name>${value}</name>, or xml: | and the document in the lines below";
-            return self.fail("not_a_value", node.place, "a document is text, and this is not", hint);
+            return self.fail(Code::NotAValue, node.place, "a document is text, and this is not", hint);
         }
         let text = self.template(node, "a document");
         match call {

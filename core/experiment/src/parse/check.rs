@@ -4,7 +4,7 @@
 use wavetank_grammar::{Diagnostic, Node, Span};
 use wavetank_journey::extract::Pattern;
 use wavetank_units::quantity::{parse_count, parse_duration, parse_size};
-use wavetank_units::{Number, did_you_mean, grpc_status_from_name};
+use wavetank_units::{Code, Number, did_you_mean, grpc_status_from_name};
 
 use super::value::is_number;
 use super::{Parser, TreeReader as _};
@@ -31,7 +31,7 @@ impl Parser<'_> {
         let (op, value) = self.operator(text, rest, place)?;
         if value.is_empty() {
             return self.fail(
-                "condition_value",
+                Code::ConditionValue,
                 place,
                 format!("`{text}`: nothing follows the comparison"),
                 SHAPE,
@@ -77,7 +77,7 @@ impl Parser<'_> {
             "" => format!("`{text}` has no comparison operator"),
             _ => format!("`{text}`: `{word}` is not a comparison operator"),
         };
-        self.fail("condition_op", place, message, hint)
+        self.fail(Code::ConditionOp, place, message, hint)
     }
 
     /// Checks that the comparison fits the subject.
@@ -96,7 +96,12 @@ impl Parser<'_> {
             }
             _ => return Some(()),
         };
-        self.fail("condition_op", place, format!("`{text}`: this comparison does not fit its subject"), hint)
+        self.fail(
+            Code::ConditionOp,
+            place,
+            format!("`{text}`: this comparison does not fit its subject"),
+            hint,
+        )
     }
 
     fn pattern(&mut self, value: &str, place: Span) -> Option<String> {
@@ -106,7 +111,7 @@ impl Parser<'_> {
         let pattern = if slashed { value.to_owned() } else { format!("/{value}/") };
         if pattern.starts_with("//") {
             return self.fail(
-                "bad_regex",
+                Code::BadRegex,
                 place,
                 "the regular expression is empty",
                 "body matches /order [0-9]+/",
@@ -155,7 +160,7 @@ impl Parser<'_> {
         };
         if backwards {
             return self.fail(
-                "bad_range",
+                Code::BadRange,
                 place,
                 format!("`{text}` is reversed"),
                 "write the lower value first",
@@ -183,7 +188,7 @@ impl Parser<'_> {
                 let code = text.parse::<u16>().ok().filter(|code| digits && *code >= 100);
                 if code.is_none() {
                     let hint = "a code of three digits, several with or, a range with to: 200 to 399; a name of gRPC: OK";
-                    return self.fail("bad_status", place, format!("`{text}` is not a status code"), hint);
+                    return self.fail(Code::BadStatus, place, format!("`{text}` is not a status code"), hint);
                 }
                 return code.map(Operand::Code);
             }
@@ -191,7 +196,7 @@ impl Parser<'_> {
         match read {
             Ok(operand) => Some(operand),
             Err(error) => {
-                let milliseconds = error.code == "unit_missing" && *from == AnswerSource::Time;
+                let milliseconds = error.code == Code::UnitMissing && *from == AnswerSource::Time;
                 let hint = if milliseconds { format!("{text}ms? or {text}s?") } else { error.hint.clone() };
                 self.out.push(Diagnostic { hint, ..Diagnostic::from_error(error, place) });
                 None

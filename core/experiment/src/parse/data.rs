@@ -1,6 +1,7 @@
 //! `data`.
 
 use std::collections::BTreeSet;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Entry, Node, NodeKind};
 
@@ -24,7 +25,7 @@ impl Parser<'_> {
         if let Some(file) = node.scalar().map(|scalar| &scalar.text).filter(|text| text.contains('.')) {
             let hint = format!("data: {{rows: {{file: {file}}}}}, and ${{rows.COLUMN}} in steps");
             self.fail::<()>(
-                "not_a_map",
+                Code::NotAMap,
                 node.place,
                 format!("data has named sources, not `{file}` alone"),
                 hint,
@@ -39,20 +40,20 @@ impl Parser<'_> {
         let name = self.user_defined_name(entry, "data")?;
         if name.value.contains('.') || ["count", "env", "secret"].contains(&name.value.as_str()) {
             let message = format!("`{}` cannot be distinguished from other names in ${{…}}", name.value);
-            return self.fail("bad_name", name.place, message, "letters, digits and _: accounts");
+            return self.fail(Code::BadName, name.place, message, "letters, digits and _: accounts");
         }
         let node = &entry.value;
         let in_rows = node.get("rows").is_some();
         if in_rows && node.get("file").is_some() {
             return self.fail(
-                "data_source",
+                Code::DataSource,
                 entry.place,
                 "data has both file and rows",
                 "keep one of the two",
             );
         }
         if !in_rows && node.get("file").is_none() {
-            return self.fail("data_source", entry.place, "data needs file or rows", SHAPE);
+            return self.fail(Code::DataSource, entry.place, "data needs file or rows", SHAPE);
         }
         let room = if in_rows { MapName::DataRows } else { MapName::DataFile };
         let mut keys = Keys::open(self, node, room)?;
@@ -81,7 +82,7 @@ impl Parser<'_> {
         for name in &names {
             if !seen.insert(name.value.as_str()) {
                 let message = format!("the column `{}` is listed twice", name.value);
-                self.fail::<()>("column_duplicate", name.place, message, "every column has its own name");
+                self.fail::<()>(Code::ColumnDuplicate, name.place, message, "every column has its own name");
             }
         }
         names.into_iter().map(|name| name.value).collect()
@@ -95,7 +96,7 @@ impl Parser<'_> {
             (_, Some(letter), None) if letter != '"' && letter != '\n' => Some(letter),
             _ => {
                 let message = format!("`{}` is not a separator", text.value);
-                self.fail("bad_separator", text.place, message, "one character: \";\", \"\\t\", \"|\"")
+                self.fail(Code::BadSeparator, text.place, message, "one character: \";\", \"\\t\", \"|\"")
             }
         }
     }
@@ -113,13 +114,13 @@ impl Parser<'_> {
         }
         if columns.len() > COLUMNS_MAX {
             let message = format!("{} columns; rows have at most {COLUMNS_MAX}", columns.len());
-            return self.fail("too_many", node.place, message, "name only those that are used");
+            return self.fail(Code::TooMany, node.place, message, "name only those that are used");
         }
         for item in items {
             rows.push(self.row(item, &columns)?);
         }
         if rows.is_empty() {
-            return self.fail("data_empty", node.place, "there are no rows", SHAPE);
+            return self.fail(Code::DataEmpty, node.place, "there are no rows", SHAPE);
         }
         Some(DataContent::Rows { columns, rows })
     }
@@ -135,7 +136,7 @@ impl Parser<'_> {
                 if let Some(strange) = strange {
                     let message = format!("the first row has no column `{}`", strange.key);
                     let hint = format!("every row has: {}", columns.join(", "));
-                    return self.fail("column_unknown", strange.place, message, hint);
+                    return self.fail(Code::ColumnUnknown, strange.place, message, hint);
                 }
                 let mut row = Vec::with_capacity(columns.len());
                 for column in columns {
@@ -149,7 +150,7 @@ impl Parser<'_> {
             let message =
                 format!("this row has {} values, but there are {} columns", row.len(), columns.len());
             return self.fail(
-                "row_length",
+                Code::RowLength,
                 item.place,
                 message,
                 format!("give a value for each of: {}", columns.join(", ")),

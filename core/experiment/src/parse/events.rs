@@ -2,6 +2,7 @@
 
 use wavetank_grammar::Entry;
 use wavetank_plan::{MessageAction, UrlProtocol};
+use wavetank_units::Code;
 
 use super::message::empty;
 use super::{Keys, Parser, TreeReader as _};
@@ -31,7 +32,7 @@ impl Parser<'_> {
         if !is_done? {
             let message = format!("`{}: false` does nothing", verb.key);
             return self.fail(
-                "option_conflict",
+                Code::OptionConflict,
                 place,
                 message,
                 format!("{}: true, or leave the step out", verb.key),

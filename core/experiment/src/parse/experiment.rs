@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::{PlannedEvent, SettingNames, SourcesPlan, parse_sources};
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -82,7 +82,12 @@ impl Parser<'_> {
         let (one, several) = (keys.entry("target"), keys.entry("targets"));
         if let (Some(_), Some(several)) = (one, several) {
             let hint = "keep one of the two; named targets also work for a single target";
-            self.fail::<()>("target_both", several.place, "`target` and `targets` exclude each other", hint);
+            self.fail::<()>(
+                Code::TargetBoth,
+                several.place,
+                "`target` and `targets` exclude each other",
+                hint,
+            );
         }
         let mut all: Vec<_> = several.map(|entry| self.targets(&entry.value)).unwrap_or_default();
         all.extend(one.and_then(|entry| self.target(&entry.value)));
@@ -93,7 +98,7 @@ impl Parser<'_> {
         let (steps, several) = (keys.entry("steps"), keys.entry("scenarios"));
         if let (Some(steps), Some(_)) = (steps, several) {
             let hint = "keep one of the two: put the steps into a scenario";
-            self.fail::<()>("steps_both", steps.place, "`steps` and `scenarios` exclude each other", hint);
+            self.fail::<()>(Code::StepsBoth, steps.place, "`steps` and `scenarios` exclude each other", hint);
         }
         let mut all: Vec<_> = several.map(|entry| self.scenarios(&entry.value)).unwrap_or_default();
         all.extend(
@@ -144,7 +149,7 @@ impl Parser<'_> {
         let text = self.text(node, "a seed")?;
         let Ok(seed) = text.value.parse() else {
             return self.fail(
-                "bad_seed",
+                Code::BadSeed,
                 text.place,
                 format!("`{}` is not a seed", text.value),
                 "a whole number: 42",
@@ -200,11 +205,11 @@ impl Parser<'_> {
                 let what = if PlannedEvent::fault(run).is_some() { "a fault" } else { "a change of a pool" };
                 let hint =
                     format!("leave undo out: {what} is reverted after `for`, at the end and on any abort");
-                self.fail("event_undo", undo.place, format!("{what} has its own undo"), hint)
+                self.fail(Code::EventUndo, undo.place, format!("{what} has its own undo"), hint)
             }
             (false, None, Some(lasts)) => {
                 let message = "`for` says when to revert it, but nothing says how";
-                self.fail("event_undo", lasts.place, message, "add undo: COMMAND")
+                self.fail(Code::EventUndo, lasts.place, message, "add undo: COMMAND")
             }
             _ => Some(()),
         }

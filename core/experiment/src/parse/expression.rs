@@ -1,8 +1,8 @@
 //! Parses the inside of `${…}`: names, columns, and functions with arguments.
 
 use wavetank_grammar::Span;
-use wavetank_units::did_you_mean;
 use wavetank_units::quantity::parse_count;
+use wavetank_units::{Code, did_you_mean};
 
 use super::{Parser, TreeReader as _, is_identifier, unquoted_chars};
 use crate::model::{Function, Part, Template};
@@ -29,13 +29,13 @@ impl Parser<'_> {
     fn part_at(&mut self, text: &str, place: Span, depth: usize) -> Option<Part> {
         if depth > NESTED_MAX {
             let message = format!("more than {NESTED_MAX} nested functions");
-            return self.fail("too_deep", place, message, "use set: {NAME: …} in a separate step");
+            return self.fail(Code::TooDeep, place, message, "use set: {NAME: …} in a separate step");
         }
         if let Some((name, rest)) = text.split_once('(') {
             let Some(inside) = rest.strip_suffix(')') else {
                 let message = format!("`{text}` has a misplaced parenthesis");
                 return self.fail(
-                    "template_function",
+                    Code::TemplateFunction,
                     place,
                     message,
                     "a function looks like ${random(1,100)}",
@@ -48,7 +48,7 @@ impl Parser<'_> {
             "session" => return Some(Part::Session),
             "" => {
                 return self.fail(
-                    "template_empty",
+                    Code::TemplateEmpty,
                     place,
                     "`${}` has no name",
                     "${NAME}; for the characters themselves: $${}",
@@ -67,7 +67,7 @@ impl Parser<'_> {
                 let hint =
                     "${NAME}, ${DATA.column}, ${count.NAME}, ${random(1,100)}, ${env:NAME}, ${secret:NAME}";
                 self.fail(
-                    "template_syntax",
+                    Code::TemplateSyntax,
                     place,
                     format!("`${{{text}}}` is not a name or a function"),
                     hint,
@@ -81,7 +81,7 @@ impl Parser<'_> {
                 let shape =
                     FUNCTIONS.iter().find(|(function, _)| *function == text).map_or("", |(_, shape)| shape);
                 self.fail(
-                    "template_function",
+                    Code::TemplateFunction,
                     place,
                     format!("`{text}` is a function"),
                     format!("${{{shape}}}"),
@@ -95,7 +95,7 @@ impl Parser<'_> {
         if !(self.has_secret)(name) {
             let message = format!("there is no secret {name}");
             let hint = format!("--secret {name}=@FILE, or the environment's WAVETANK_SECRET_{name}");
-            return self.fail("secret_unknown", place, message, hint);
+            return self.fail(Code::SecretUnknown, place, message, hint);
         }
         Some(Part::Secret(name.to_owned()))
     }
@@ -107,11 +107,11 @@ impl Parser<'_> {
                 Some(near) => format!("did you mean {near}?"),
                 None => format!("there is: {}", FUNCTIONS.map(|(_, shape)| shape).join(", ")),
             };
-            return self.fail("function_unknown", place, format!("no function `{name}`"), hint);
+            return self.fail(Code::FunctionUnknown, place, format!("no function `{name}`"), hint);
         };
         let wrong = |reader: &mut Self| {
             let message = format!("`{name}({inside})` does not fit the function");
-            reader.fail("template_function", place, message, format!("${{{shape}}}"))
+            reader.fail(Code::TemplateFunction, place, message, format!("${{{shape}}}"))
         };
         match (name, arguments.as_slice()) {
             ("uuid", []) => Some(Function::Uuid),
@@ -136,7 +136,7 @@ impl Parser<'_> {
         let (low, high) = (self.whole_number(low, place)?, self.whole_number(high, place)?);
         if low > high {
             let message = format!("random({low},{high}) is an empty range");
-            return self.fail("template_function", place, message, format!("random({high},{low})?"));
+            return self.fail(Code::TemplateFunction, place, message, format!("random({high},{low})?"));
         }
         Some(Function::Random(low, high))
     }
@@ -153,7 +153,7 @@ impl Parser<'_> {
         if number.is_none() {
             let message = format!("`{word}` is not a whole number");
             return self.fail(
-                "template_function",
+                Code::TemplateFunction,
                 place,
                 message,
                 "${random(1,100)}; variables of vars: are allowed there",

@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Entry, Node, Spanned};
 use wavetank_plan::{MessageAction, UrlProtocol};
+use wavetank_units::Code;
 
 use super::message::empty;
 use super::{Keys, Parser, TreeReader as _};
@@ -20,13 +21,13 @@ impl Parser<'_> {
         keys.finish();
         if let (Some(descriptors), false) = (&descriptors, proto.is_empty()) {
             let message = "`proto` and `descriptors` exclude each other";
-            return self.fail("option_conflict", descriptors.place, message, "keep one of the two");
+            return self.fail(Code::OptionConflict, descriptors.place, message, "keep one of the two");
         }
         if let Some((true, place)) = reflection
             && (descriptors.is_some() || !proto.is_empty())
         {
             let message = "`reflection` asks the server for what `proto` or `descriptors` describe";
-            return self.fail("option_conflict", place, message, "keep one of them");
+            return self.fail(Code::OptionConflict, place, message, "keep one of them");
         }
         let reflection = reflection.is_some_and(|(reflection, _)| reflection);
         let paths = paths.into_iter().map(|path| path.value).collect();
@@ -65,7 +66,7 @@ impl Parser<'_> {
         let Some(method) = &self.open_call else {
             let message = format!("`{form}` belongs to a call, and no grpc.open comes before it");
             let hint = "- grpc.open: shop.Chat/Talk, in the same steps or block";
-            return self.fail("grpc_not_open", verb.place, message, hint);
+            return self.fail(Code::GrpcNotOpen, verb.place, message, hint);
         };
         let method = Spanned::new(method.value.clone(), verb.value.place);
         Some(Request { head: RequestHead::Grpc(method), ..request })
@@ -91,6 +92,6 @@ impl Parser<'_> {
             return Some(method);
         }
         let message = format!("`{}` is not a method", method.value);
-        self.fail("bad_name", method.place, message, "service and method: shop.Orders/Place")
+        self.fail(Code::BadName, method.place, message, "service and method: shop.Orders/Place")
     }
 }

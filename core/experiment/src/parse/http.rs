@@ -4,6 +4,7 @@ use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::{
     Close, ConnectTo, DnsPolicy, HttpVersion, IpFamily, ProxyProtocol, StatusSet, TlsResume, TlsVersions,
 };
+use wavetank_units::Code;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -72,23 +73,28 @@ impl Parser<'_> {
             && connect.value > whole.value
         {
             let message = format!("connect_timeout {} is longer than timeout {}", connect.value, whole.value);
-            self.fail::<()>("timeout_order", connect.place, message, "make it shorter: timeout includes it");
+            self.fail::<()>(
+                Code::TimeoutOrder,
+                connect.place,
+                message,
+                "make it shorter: timeout includes it",
+            );
         }
     }
 
     fn one_a_connection(&mut self, http: &Http, place: Span) {
         if http.keepalive == Some(false) && http.requests_per_connection.is_some_and(|count| count > 1) {
             let message = "keepalive: false excludes several requests per connection";
-            self.fail::<()>("option_conflict", place, message, "keep one of the two");
+            self.fail::<()>(Code::OptionConflict, place, message, "keep one of the two");
         }
         let streams = http.streams.is_some_and(|streams| streams > 1);
         if http.keepalive == Some(false) && streams {
             let message = "keepalive: false excludes several streams";
-            self.fail::<()>("option_conflict", place, message, "keep one of the two");
+            self.fail::<()>(Code::OptionConflict, place, message, "keep one of the two");
         }
         if http.keepalive == Some(false) && http.pipeline.is_some_and(|depth| depth > 1) {
             self.fail::<()>(
-                "option_conflict",
+                Code::OptionConflict,
                 place,
                 "keepalive: false excludes a pipeline",
                 "keep one of the two",
@@ -113,7 +119,7 @@ impl Parser<'_> {
             }
             other => {
                 let message = format!("`{other}` is not a DNS policy");
-                self.fail("word_unknown", word.place, message, "once, each_session, or a time: 30s")
+                self.fail(Code::WordUnknown, word.place, message, "once, each_session, or a time: 30s")
             }
         }
     }
@@ -142,7 +148,7 @@ impl Parser<'_> {
         keys.finish();
         if let (Some(key), None) = (&tls.key, &tls.cert) {
             return self.fail(
-                "option_conflict",
+                Code::OptionConflict,
                 key.place,
                 "a key without its certificate",
                 "add cert: FILE",
@@ -159,21 +165,21 @@ impl Parser<'_> {
             let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
             if entry.key.is_empty() || !entry.key.chars().all(token) {
                 let message = format!("`{}` is not a header name", entry.key);
-                self.fail::<()>("bad_header", entry.place, message, "letters, digits and -: x-request-id");
+                self.fail::<()>(Code::BadHeader, entry.place, message, "letters, digits and -: x-request-id");
                 continue;
             }
             let managed = ["content-length", "transfer-encoding", "connection"];
             if managed.iter().any(|name| entry.key.eq_ignore_ascii_case(name)) {
                 let hint = "use raw: to send literal bytes, or http: {keepalive: false} to close connections";
                 let message = format!("`{}` is written by Wavetank itself", entry.key);
-                self.fail::<()>("bad_header", entry.place, message, hint);
+                self.fail::<()>(Code::BadHeader, entry.place, message, hint);
                 continue;
             }
             let Some(value) = self.template(&entry.value, "a header's value") else { continue };
             let broken = |part: &Part| matches!(part, Part::Text(text) if text.contains(['\r', '\n', '\0']));
             if value.parts.iter().any(broken) {
                 let message = format!("the value of `{}` spans several lines", entry.key);
-                self.fail::<()>("bad_header", entry.value.place, message, "a header is one line");
+                self.fail::<()>(Code::BadHeader, entry.value.place, message, "a header is one line");
                 continue;
             }
             all.push(Header { name: Spanned::new(entry.key.clone(), entry.place), value });
@@ -192,7 +198,7 @@ impl Parser<'_> {
         }
         if !["basic", "digest", "bearer"].contains(&kind) || rest.is_empty() {
             let message = format!("`{kind}` needs credentials");
-            return self.fail("bad_auth", node.place, message, SHAPES);
+            return self.fail(Code::BadAuth, node.place, message, SHAPES);
         }
         if kind == "bearer" {
             return self.template_text(rest, node.place).map(Auth::Bearer);
@@ -200,7 +206,7 @@ impl Parser<'_> {
         let Some((user, password)) = user_and_password(rest) else {
             let message = format!("{kind} needs a user and a password");
             return self.fail(
-                "bad_auth",
+                Code::BadAuth,
                 node.place,
                 message,
                 format!("auth: {kind} USER:${{secret:PASSWORD}}"),
@@ -210,7 +216,7 @@ impl Parser<'_> {
         let password = self.template_text(password, node.place)?;
         if password.as_fixed().is_some_and(|password| !password.is_empty()) {
             self.out.push(wavetank_grammar::Diagnostic::warning(
-                "password_written",
+                Code::PasswordWritten,
                 node.place,
                 "the file contains a password",
                 format!("auth: {kind} USER:${{secret:PASSWORD}}"),
@@ -225,7 +231,7 @@ impl Parser<'_> {
         if let Some(bare) = name.value.strip_prefix('@') {
             let bare = bare.to_owned();
             return self.fail(
-                "at_sign",
+                Code::AtSign,
                 name.place,
                 format!("`{}` begins with @", name.value),
                 format!("no @ needed: {bare}"),
@@ -233,7 +239,7 @@ impl Parser<'_> {
         }
         if name.value.is_empty() || name.value.contains('\0') {
             return self.fail(
-                "bad_file_name",
+                Code::BadFileName,
                 name.place,
                 "this is not a file name",
                 "for example body.json",

@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Entry, Node, Span, Spanned};
 use wavetank_plan::{MessageAction, UrlProtocol};
+use wavetank_units::Code;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -31,7 +32,7 @@ impl Parser<'_> {
             return Some(text.value);
         }
         let message = format!("`{}` is not a subprotocol", text.value);
-        self.fail("bad_name", text.place, message, "letters, digits, dots and -, such as chat.v2")
+        self.fail(Code::BadName, text.place, message, "letters, digits, dots and -, such as chat.v2")
     }
 
     /// Reads a step with `ws.connect` as its verb.
@@ -96,12 +97,12 @@ impl Parser<'_> {
         let reply = reply?;
         if let (Some(count), AwaitedReply::None) = (&count, &reply) {
             let message = "a message without reply awaits no messages";
-            return self.fail("option_conflict", count.place, message, "reply: any");
+            return self.fail(Code::OptionConflict, count.place, message, "reply: any");
         }
         if reply == AwaitedReply::None && request?.reads_answer() {
             let message = "nothing answers a message without reply";
             let hint = "reply: any, or reply: with a condition on the answer";
-            return self.fail("option_conflict", place, message, hint);
+            return self.fail(Code::OptionConflict, place, message, hint);
         }
         Some((reply, count.map_or(1, |count| count.value)))
     }
@@ -133,8 +134,12 @@ impl Parser<'_> {
             && !CLOSE_CODES.iter().any(|range| range.contains(&given.value))
         {
             let message = format!("{} is not a close code that a client may send", given.value);
-            code =
-                self.fail("bad_close_code", place, message, "1000, or 3000 to 4999 for an application's own");
+            code = self.fail(
+                Code::BadCloseCode,
+                place,
+                message,
+                "1000, or 3000 to 4999 for an application's own",
+            );
         }
         let head = code.map(|code| RequestHead::Raw(Template::fixed(code.value.to_string(), place)));
         let request = self.common(head, keys)?;

@@ -1,6 +1,7 @@
 //! Names.
 
 use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_units::Code;
 
 use super::{Parser, TreeReader as _};
 
@@ -23,7 +24,7 @@ impl Parser<'_> {
             .chars()
             .map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' })
             .collect();
-        self.fail("bad_name", name.place, message, format!("{}?", joined.trim_matches('-')))
+        self.fail(Code::BadName, name.place, message, format!("{}?", joined.trim_matches('-')))
     }
 
     /// Reads a key that is a user-defined name.
@@ -33,6 +34,6 @@ impl Parser<'_> {
         }
         let message =
             format!("`{}` is not a valid name of {what}: use only letters, digits, _, - and .", entry.key);
-        self.fail("bad_name", entry.place, message, "for example: buy, log-in, step_2")
+        self.fail(Code::BadName, entry.place, message, "for example: buy, log-in, step_2")
     }
 }

@@ -1,6 +1,7 @@
 //! [`Parser`]: the context of all parsers.
 
 use wavetank_grammar::{Diagnostics, Grammar as _, Span, Spanned, TreeReader as _};
+use wavetank_units::Code;
 
 use super::{MapName, Variables};
 
@@ -47,6 +48,6 @@ impl Parser<'_> {
 
     fn too_large<T>(&mut self, place: Span) -> Option<T> {
         let message = "variables make the file too large";
-        self.fail("file_too_large", place, message, MapName::ADVICE.long)
+        self.fail(Code::FileTooLarge, place, message, MapName::ADVICE.long)
     }
 }

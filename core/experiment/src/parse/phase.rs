@@ -2,8 +2,8 @@
 
 use wavetank_grammar::{Node, Span, Spanned};
 use wavetank_plan::Arrivals;
-use wavetank_units::UserError;
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_rate_positive};
+use wavetank_units::{Code, UserError};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::factor::Factor;
@@ -19,7 +19,7 @@ impl Parser<'_> {
     pub(super) fn phases(&mut self, node: &Node) -> Vec<Phase> {
         let items = self.list(node, "phases");
         if items.is_empty() && node.items().is_some() {
-            self.fail::<()>("phases_empty", node.place, "there are no phases", EXAMPLE);
+            self.fail::<()>(Code::PhasesEmpty, node.place, "there are no phases", EXAMPLE);
         }
         items.iter().filter_map(|item| self.phase(item)).collect()
     }
@@ -66,13 +66,13 @@ impl Parser<'_> {
             [] if LOADS.iter().any(|load| keys.has(load)) => return None,
             [] => {
                 let message = "a phase has exactly one of rate, users, hold, trace, pause";
-                return self.fail("load_missing", place, message, EXAMPLE);
+                return self.fail(Code::LoadMissing, place, message, EXAMPLE);
             }
             [only] => *only,
             [first, second, ..] => {
                 let message = format!("a phase has one load: `{}` and `{}`", first.key, second.key);
                 let hint = "use two phases, or two scenarios with their own phases to run in parallel";
-                return self.fail("load_second", second.place, message, hint);
+                return self.fail(Code::LoadSecond, second.place, message, hint);
             }
         };
         let node = &entry.value;
@@ -93,7 +93,7 @@ impl Parser<'_> {
         let length = self.duration(node)?;
         if length.value == wavetank_units::Nanos::ZERO {
             return self.fail(
-                "phase_empty",
+                Code::PhaseEmpty,
                 length.place,
                 "the length of the phase is zero",
                 "leave it out, or give it a time: 10s",
@@ -112,13 +112,13 @@ impl Parser<'_> {
         {
             let message =
                 format!("a stair takes {} to climb, but the next begins after {}", ramp.value, every.value);
-            return self.fail("stair_ramp", ramp.place, message, "make ramp at most as long as every");
+            return self.fail(Code::StairRamp, ramp.place, message, "make ramp at most as long as every");
         }
         Some(Staircase { step: step.value, every: every.value, ramp: ramp.map(|ramp| ramp.value) })
     }
 
     /// Reports a rule that a phase breaks.
-    pub(super) fn report_rule(&mut self, code: &'static str, place: Span, message: &str, hint: &str) {
+    pub(super) fn report_rule(&mut self, code: Code, place: Span, message: &str, hint: &str) {
         self.fail::<()>(code, place, message, hint);
     }
 }
@@ -143,7 +143,7 @@ fn spike(text: &str) -> Result<Spike, UserError> {
     let [rate, "for", length, "every", every] = words.as_slice() else {
         let message = format!("`{text}` is not a spike");
         return Err(UserError::usage(
-            "bad_spike",
+            Code::BadSpike,
             message,
             "RATE for DURATION every DURATION: 5k/s for 10s every 1m",
         ));
@@ -152,7 +152,7 @@ fn spike(text: &str) -> Result<Spike, UserError> {
     if length >= every {
         let message = format!("`{text}`: the spike lasts until the next begins");
         return Err(UserError::usage(
-            "bad_spike",
+            Code::BadSpike,
             message,
             "make it shorter than every: 5k/s for 10s every 1m",
         ));

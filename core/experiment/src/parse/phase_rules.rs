@@ -1,7 +1,7 @@
 //! Keys of a phase that can be combined.
 
 use wavetank_grammar::Spanned;
-use wavetank_units::Rate;
+use wavetank_units::{Code, Rate};
 
 use super::{Keys, Parser};
 use crate::model::PhaseLoad;
@@ -33,7 +33,7 @@ impl Parser<'_> {
         if let Some(key) = strange {
             let message = format!("`{key}` does not apply to {}", shape.key);
             self.report_rule(
-                "phase_key",
+                Code::PhaseKey,
                 load.place,
                 &message,
                 &format!("{} takes: {}", shape.key, shape.allowed.join(", ")),
@@ -59,7 +59,7 @@ impl Parser<'_> {
         if none {
             let message = format!("{}: the load is zero", shape.key);
             self.report_rule(
-                "load_zero",
+                Code::LoadZero,
                 load.place,
                 &message,
                 "use pause: 30s for a time without new users",
@@ -72,10 +72,10 @@ impl Parser<'_> {
         if step != every {
             let (is, wants) = if step { ("step", "every") } else { ("every", "step") };
             let message = format!("`{is}` needs `{wants}`");
-            self.report_rule("stair_parts", load.place, &message, "users: 0 to 300, step: 50, every: 10s");
+            self.report_rule(Code::StairParts, load.place, &message, "users: 0 to 300, step: 50, every: 10s");
         } else if ramp && !step {
             let hint = "users: 0 to 300, for: 1m climbs evenly; stairs: step: 50, every: 10s, ramp: 2s";
-            self.report_rule("stair_parts", load.place, "`ramp` belongs to stairs", hint);
+            self.report_rule(Code::StairParts, load.place, "`ramp` belongs to stairs", hint);
         }
     }
 
@@ -84,14 +84,19 @@ impl Parser<'_> {
         let given: Vec<&str> = ["for", "at", "step"].into_iter().filter(|key| keys.has(key)).collect();
         if let [first, second, ..] = given.as_slice() {
             let message = format!("`{first}` and `{second}` both set the length");
-            self.report_rule("length_second", load.place, &message, "keep one of for, at, step");
+            self.report_rule(Code::LengthSecond, load.place, &message, "keep one of for, at, step");
             return;
         }
         let key = shape.key;
         match given.first().copied() {
             Some(fixing @ ("at" | "step")) if !shape.climbs => {
                 let message = format!("`{fixing}` applies only to `{key}: A to B`");
-                self.report_rule("length_kind", load.place, &message, &format!("{key}: 0 to N, {fixing}: …"));
+                self.report_rule(
+                    Code::LengthKind,
+                    load.place,
+                    &message,
+                    &format!("{key}: 0 to N, {fixing}: …"),
+                );
             }
             None if shape.climbs => {
                 let hint = match key {
@@ -99,7 +104,7 @@ impl Parser<'_> {
                     _ => "for: 10m, at: 50/s, or step: 50, every: 10s",
                 };
                 self.report_rule(
-                    "length_missing",
+                    Code::LengthMissing,
                     load.place,
                     &format!("`{key}: A to B` has no length"),
                     hint,
@@ -108,7 +113,7 @@ impl Parser<'_> {
             None if !keys.has("sessions") => {
                 let hint = "for: 10m, or sessions: 10k";
                 self.report_rule(
-                    "length_missing",
+                    Code::LengthMissing,
                     load.place,
                     &format!("`{key}` alone sets no length"),
                     hint,
@@ -118,7 +123,7 @@ impl Parser<'_> {
         }
         if keys.has("wave") && !(shape.climbs && given.as_slice() == ["for"]) {
             let hint = format!("{key}: A to B, for: 10m, wave: 1m");
-            self.report_rule("wave_kind", load.place, "a wave needs a range A to B and a length", &hint);
+            self.report_rule(Code::WaveKind, load.place, "a wave needs a range A to B and a length", &hint);
         }
     }
 
@@ -128,7 +133,7 @@ impl Parser<'_> {
         let each = keys.text("sessions").is_some_and(|text| text.ends_with("each"));
         if open && each {
             let hint = "use sessions: 15k as a limit; only users: and hold: can have a number for each user";
-            self.report_rule("sessions_each", load.place, "in a rate phase a user is one session", hint);
+            self.report_rule(Code::SessionsEach, load.place, "in a rate phase a user is one session", hint);
         }
         let Some(step) = keys.text("step") else { return };
         if open != step.contains('/') {
@@ -138,7 +143,7 @@ impl Parser<'_> {
                 format!("step: {}", step.split('/').next().unwrap_or("50"))
             };
             self.report_rule(
-                "stair_height",
+                Code::StairHeight,
                 load.place,
                 "the height of a stair has the unit of the load",
                 &hint,

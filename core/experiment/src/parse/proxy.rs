@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Node, Spanned};
 use wavetank_plan::ProxyUrl;
+use wavetank_units::Code;
 
 use super::http::user_and_password;
 use super::{Parser, TreeReader as _};
@@ -27,18 +28,18 @@ impl Parser<'_> {
         let Some(written) = written else { return Some(Proxy { url, user: None }) };
         let Some((user, password)) = user_and_password(written) else {
             let message = "a proxy needs a user and a password separated by a colon";
-            return self.fail("bad_proxy", node.place, message, USER_HINT);
+            return self.fail(Code::BadProxy, node.place, message, USER_HINT);
         };
         let user = self.template_text(user, node.place)?;
         let password = self.template_text(password, node.place)?;
         if password.as_fixed().is_some_and(|password| !password.is_empty()) {
             let message = "the file contains a password";
-            self.out.push(Diagnostic::warning("password_written", node.place, message, USER_HINT));
+            self.out.push(Diagnostic::warning(Code::PasswordWritten, node.place, message, USER_HINT));
         }
         let unknown_yet = |part: &Part| !matches!(part, Part::Text(_) | Part::Variable(_) | Part::Secret(_));
         if user.parts.iter().chain(&password.parts).any(unknown_yet) {
             let message = "proxy credentials are fixed before the run";
-            return self.fail("template_not_fixed", node.place, message, USER_HINT);
+            return self.fail(Code::TemplateNotFixed, node.place, message, USER_HINT);
         }
         Some(Proxy { url, user: Some((user, password)) })
     }

@@ -3,7 +3,7 @@
 use wavetank_grammar::{Node, Spanned};
 use wavetank_plan::Condition;
 use wavetank_units::quantity::parse_rate_positive;
-use wavetank_units::{Rate, UserError};
+use wavetank_units::{Code, Rate, UserError};
 
 use super::{Parser, TreeReader as _};
 
@@ -13,7 +13,7 @@ impl Parser<'_> {
         let count = self.count(node)?;
         let Ok(small) = u32::try_from(count.value) else {
             let message = format!("{} is too large", count.value);
-            return self.fail("overflow", count.place, message, "for example 5");
+            return self.fail(Code::Overflow, count.place, message, "for example 5");
         };
         Some(small)
     }
@@ -23,7 +23,7 @@ impl Parser<'_> {
         let count = self.count(node)?;
         let Ok(few) = u8::try_from(count.value) else {
             let message = format!("{} redirects are too many", count.value);
-            return self.fail("overflow", count.place, message, "for example 5; at most 255");
+            return self.fail(Code::Overflow, count.place, message, "for example 5; at most 255");
         };
         Some(few.into())
     }
@@ -37,7 +37,7 @@ impl Parser<'_> {
         if let Some([entry, ..]) = node.entries() {
             let message = format!("a condition is text, not a map with `{}`", entry.key);
             let hint = "in a list, for example: thresholds: [p95 < 500ms, failed < 1%]";
-            return self.fail("not_a_value", node.place, message, hint);
+            return self.fail(Code::NotAValue, node.place, message, hint);
         }
         self.quantity(node, "a condition", |text| {
             Condition::parse(text).map_err(|error| of_answer(text, error))
@@ -55,5 +55,9 @@ fn of_answer(text: &str, error: UserError) -> UserError {
         "size" => "use it under check: of a step",
         _ => return error,
     };
-    UserError::usage("condition_subject", format!("`{text}`: `{first}` is a property of one response"), hint)
+    UserError::usage(
+        Code::ConditionSubject,
+        format!("`{text}`: `{first}` is a property of one response"),
+        hint,
+    )
 }

@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Entry, Node, NodeKind, Span, Spanned};
 use wavetank_plan::PART_NAMES;
+use wavetank_units::Code;
 
 use super::http::starts_with;
 use super::{Keys, Parser, TreeReader as _, is_identifier, normal_path};
@@ -39,7 +40,7 @@ impl Parser<'_> {
         let mut written = self.template(&verb.value, "what is sent");
         if written.as_ref().is_some_and(|text| text.parts.is_empty()) {
             let hint = "raw: \"GET / HTTP/1.1\\r\\n…\"";
-            written = self.fail("raw_empty", place, "nothing would be sent", hint);
+            written = self.fail(Code::RawEmpty, place, "nothing would be sent", hint);
         }
         self.common(written.map(RequestHead::Raw), keys)
     }
@@ -69,7 +70,7 @@ impl Parser<'_> {
         }
         let Some((method, url)) = split_method(&whole) else {
             let hint = "a method and a path: request: PROPFIND /dav/";
-            return self.fail("bad_method", place, "this is not a method and a path", hint);
+            return self.fail(Code::BadMethod, place, "this is not a method and a path", hint);
         };
         self.path(url, place).map(|url| RequestHead::Http { method: Spanned::new(method, place), url })
     }
@@ -83,12 +84,12 @@ impl Parser<'_> {
                 }
                 _ => format!("/{text}? or http://HOST/…"),
             };
-            return self.fail("bad_path", place, format!("`{text}` is not a path or a URL"), hint);
+            return self.fail(Code::BadPath, place, format!("`{text}` is not a path or a URL"), hint);
         }
         if url.parts.iter().any(|part| matches!(part, Part::Text(text) if text.contains('#'))) {
             let message = format!("`{}` has a fragment, which is never sent", url.display_text());
             return self.fail(
-                "bad_path",
+                Code::BadPath,
                 place,
                 message,
                 "leave out # and the text after it; write a literal # as %23",
@@ -98,7 +99,7 @@ impl Parser<'_> {
         if url.parts.iter().any(broken) {
             let message = format!("`{}` contains white space", url.display_text());
             return self.fail(
-                "bad_path",
+                Code::BadPath,
                 place,
                 message,
                 "write a blank as %20, or put the parameters under query:",
@@ -113,11 +114,11 @@ impl Parser<'_> {
         if PART_NAMES.contains(&name.value.as_str()) {
             let message = format!("`{}` is a part of every request's time", name.value);
             let hint = format!("use another name: p99({}) would mean all requests", name.value);
-            return self.fail("name_reserved", name.place, message, hint);
+            return self.fail(Code::NameReserved, name.place, message, hint);
         }
         if name.value.trim().is_empty() || name.value.contains(['(', ')', '\n']) {
             let message = format!("`{}` cannot be used in p99(NAME)", name.value);
-            return self.fail("bad_name", name.place, message, "use letters, digits, blanks, / and -");
+            return self.fail(Code::BadName, name.place, message, "use letters, digits, blanks, / and -");
         }
         Some(name)
     }
@@ -125,7 +126,7 @@ impl Parser<'_> {
     fn extractions(&mut self, node: &Node) -> Vec<Extraction> {
         if let Some(path) = node.scalar().map(|scalar| &scalar.text).filter(|text| text.starts_with('$')) {
             let message = format!("extract has named values, not `{path}` alone");
-            self.fail::<()>("not_a_map", node.place, message, format!("extract: {{id: json {path}}}"));
+            self.fail::<()>(Code::NotAMap, node.place, message, format!("extract: {{id: json {path}}}"));
             return Vec::new();
         }
         let entries = self.entries(node, "extract");
@@ -152,7 +153,7 @@ impl Parser<'_> {
         {
             let message = format!("`{word}` is not a variable name");
             return self.fail(
-                "bad_name",
+                Code::BadName,
                 name.place,
                 message,
                 "letters, digits and _, not user or session: sku, token",
@@ -185,7 +186,7 @@ impl Parser<'_> {
         let op = if entry.key == "status" { '=' } else { '<' };
         let hint = format!("{} {op} {}", entry.key, bare.text);
         let message = format!("`{}: {}` has no comparison operator", entry.key, bare.text);
-        self.fail("condition_op", entry.place, message, hint)
+        self.fail(Code::ConditionOp, entry.place, message, hint)
     }
 
     fn named_checks(&mut self, node: &Node, what: &str) -> Vec<(Spanned<String>, Check)> {
@@ -198,7 +199,7 @@ impl Parser<'_> {
                 };
                 let hint = format!("put a condition with a colon in quotes: '{text}'");
                 return self.fail(
-                    "colon_unquoted",
+                    Code::ColonUnquoted,
                     entry.place,
                     format!("`{text}` was read as a name"),
                     hint,

@@ -1,6 +1,7 @@
 //! `scenarios`.
 
 use wavetank_grammar::{Entry, Node, Span, Spanned};
+use wavetank_units::Code;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -38,7 +39,7 @@ impl Parser<'_> {
     pub(super) fn scenarios(&mut self, node: &Node) -> Vec<Scenario> {
         if node.items().is_some() {
             let hint = "scenarios: {browser: {weight: 1, steps: […]}}";
-            self.fail::<()>("not_a_map", node.place, "scenarios have names, but this is a list", hint);
+            self.fail::<()>(Code::NotAMap, node.place, "scenarios have names, but this is a list", hint);
             return Vec::new();
         }
         let entries = self.entries(node, "scenarios");
@@ -58,7 +59,7 @@ impl Parser<'_> {
         if let Some(phases) = both {
             let hint = "keep one of the two: with a weight it takes part in the top-level phases; its own phases run in parallel with them";
             let message = "a scenario has both a weight and its own phases";
-            self.fail::<()>("scenario_both", phases.place, message, hint);
+            self.fail::<()>(Code::ScenarioBoth, phases.place, message, hint);
         }
         self.open_call = None;
         let scenario = Scenario {

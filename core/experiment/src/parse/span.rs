@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Node, Spanned};
 use wavetank_units::quantity::{parse_count, parse_rate};
-use wavetank_units::{Rate, UserError};
+use wavetank_units::{Code, Rate, UserError};
 
 use super::{Parser, TreeReader as _};
 use crate::model::FromTo;
@@ -55,7 +55,7 @@ fn dashed(word: &str, error: UserError) -> UserError {
             if !from.trim().is_empty() && to.trim_start().starts_with(|c: char| c.is_ascii_digit()) =>
         {
             let hint = format!("a range is written {} to {}", from.trim(), to.trim());
-            UserError::usage("bad_range", format!("`{word}` is not a number"), hint)
+            UserError::usage(Code::BadRange, format!("`{word}` is not a number"), hint)
         }
         _ => error,
     }

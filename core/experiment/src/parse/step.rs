@@ -1,7 +1,7 @@
 //! Steps: exactly one verb, and the keys that belong to it.
 
 use wavetank_grammar::{Entry, Node, NodeKind, suggest_key};
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::{FORMS, MapName, StepForm};
@@ -18,7 +18,7 @@ impl Parser<'_> {
                 Some(entry) => format!("each step begins with a dash: - {}: …", entry.key),
                 None => "each step begins with a dash: - get: /".to_owned(),
             };
-            self.fail::<()>("not_a_list", node.place, "steps are a list, but this is a map of keys", hint);
+            self.fail::<()>(Code::NotAList, node.place, "steps are a list, but this is a map of keys", hint);
             return Vec::new();
         }
         let items = self.list(node, "steps");
@@ -34,7 +34,7 @@ impl Parser<'_> {
                 None => "- get: /path".to_owned(),
             };
             return self.fail(
-                "step_shape",
+                Code::StepShape,
                 node.place,
                 format!("a step is a map, but this is {}", node.what()),
                 hint,
@@ -48,7 +48,7 @@ impl Parser<'_> {
             [first, second, ..] => {
                 let message = format!("a step has one verb: `{}` and `{}`", first.0.key, second.0.key);
                 let hint = format!("write two steps: - {}: … and - {}: …", first.0.key, second.0.key);
-                return self.fail("verb_second", second.0.place, message, hint);
+                return self.fail(Code::VerbSecond, second.0.place, message, hint);
             }
         };
         let known = form.verbs.iter().filter(|key| key.name == verb.key).chain(form.keys);
@@ -67,10 +67,10 @@ impl Parser<'_> {
     fn no_verb(&mut self, entries: &[Entry], node: &Node) -> Option<Step> {
         let verbs = || FORMS.iter().flat_map(|form| form.verbs).map(|key| key.name);
         let Some(first) = entries.first() else {
-            return self.fail("verb_missing", node.place, "a step without a verb", "- get: /path");
+            return self.fail(Code::VerbMissing, node.place, "a step without a verb", "- get: /path");
         };
         if self.advice_is_wasted() {
-            return self.fail("verb_missing", first.place, String::new(), String::new());
+            return self.fail(Code::VerbMissing, first.place, String::new(), String::new());
         }
         let upper = first.key.to_ascii_lowercase();
         let namespace = first.key.split('.').next().unwrap_or_default();
@@ -78,7 +78,7 @@ impl Parser<'_> {
             let hint = "this version supports HTTP (get, post, …), gRPC (grpc.call), WebSocket (ws.send, …), \
                 event streams (sse.wait, …), TCP (tcp.send, …) and UDP (udp.send, …)";
             return self.fail(
-                "protocol_later",
+                Code::ProtocolLater,
                 first.place,
                 format!("`{}` is not supported in this version", first.key),
                 hint,
@@ -94,7 +94,7 @@ impl Parser<'_> {
             },
         };
         self.fail(
-            "verb_missing",
+            Code::VerbMissing,
             first.place,
             format!("this step has no verb: `{}` is not one", first.key),
             hint,
@@ -166,7 +166,7 @@ impl Parser<'_> {
         let node = keys.require(self, "steps")?;
         if node.items().is_some_and(<[Node]>::is_empty) {
             return self.fail(
-                "steps_empty",
+                Code::StepsEmpty,
                 node.place,
                 format!("`{}` has no steps inside", verb.key),
                 "- get: /path",
@@ -198,7 +198,7 @@ impl Parser<'_> {
             }
             _ => {
                 let message = format!("`{}` is not a list", scalar.text);
-                self.fail("not_a_list", node.place, message, "each: ${LIST}, each: [a, b, c]")
+                self.fail(Code::NotAList, node.place, message, "each: ${LIST}, each: [a, b, c]")
             }
         }
     }
@@ -219,7 +219,7 @@ impl Parser<'_> {
         }
         if all.is_empty() {
             return self.fail(
-                "steps_empty",
+                Code::StepsEmpty,
                 node.place,
                 "nothing to choose from",
                 "- choose: [{weight: 3, steps: [{get: /a}]}]",

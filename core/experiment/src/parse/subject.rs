@@ -2,7 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Node, Span, Spanned};
 use wavetank_journey::extract::Extractor;
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use super::{OPERATORS, Parser, TreeReader as _, unquoted_chars};
 use crate::model::{AnswerSource, CheckSubject};
@@ -30,7 +30,7 @@ impl Parser<'_> {
         );
         if single && (all || !rest.is_empty()) {
             let message = format!("`{}`: a response has one {word}", text.value);
-            return self.fail("bad_from", text.place, message, format!("use {word} alone"));
+            return self.fail(Code::BadFrom, text.place, message, format!("use {word} alone"));
         }
         Some((Spanned::new(from, text.place), all))
     }
@@ -44,7 +44,7 @@ impl Parser<'_> {
         }
         if text.starts_with(['=', '!', '<', '>']) {
             let hint = format!("a condition starts with its subject: status {text}");
-            return self.fail("condition_subject", place, format!("`{text}` has no subject"), hint);
+            return self.fail(Code::ConditionSubject, place, format!("`{text}` has no subject"), hint);
         }
         let end = text.find(|c: char| c.is_whitespace() || "=!<>(".contains(c)).unwrap_or(text.len());
         let (word, rest) = text.split_at(end);
@@ -70,7 +70,7 @@ impl Parser<'_> {
         place: Span,
     ) -> Option<AnswerSource> {
         let wants = |reader: &mut Self, what: &str| {
-            reader.fail("bad_from", place, format!("`{text}`: {word} needs {what}"), SHAPES)
+            reader.fail(Code::BadFrom, place, format!("`{text}`: {word} needs {what}"), SHAPES)
         };
         let from = match word {
             "status" => Some(AnswerSource::Status),
@@ -85,7 +85,7 @@ impl Parser<'_> {
             "json" if !argument.starts_with('$') => {
                 let path = argument.trim_start_matches('.');
                 let hint = format!("a path begins at the root: json $.{path}");
-                self.fail("bad_path", place, format!("`{text}`: `{argument}` is not a JSON path"), hint)
+                self.fail(Code::BadPath, place, format!("`{text}`: `{argument}` is not a JSON path"), hint)
             }
             "json" => Some(AnswerSource::Json(argument.to_owned())),
             "xml" if argument.is_empty() => wants(self, "an XPath"),
@@ -109,7 +109,7 @@ impl Parser<'_> {
             Some((pattern, _)) if !pattern.is_empty() => Some(AnswerSource::Regex(argument.to_owned())),
             _ => {
                 let message = format!("`{text}`: a regular expression is written between slashes");
-                self.fail("bad_regex", place, message, format!("regex /{}/", argument.trim_matches('/')))
+                self.fail(Code::BadRegex, place, message, format!("regex /{}/", argument.trim_matches('/')))
             }
         }
     }
@@ -132,7 +132,7 @@ impl Parser<'_> {
                 None => SHAPES.to_owned(),
             },
         };
-        self.fail("condition_subject", place, format!("`{text}`: a response has no `{word}`"), hint)
+        self.fail(Code::ConditionSubject, place, format!("`{text}`: a response has no `{word}`"), hint)
     }
 }
 

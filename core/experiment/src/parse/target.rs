@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Node, NodeKind, Spanned};
 use wavetank_plan::TargetUrl;
+use wavetank_units::Code;
 
 use super::{Keys, Parser, TreeReader as _};
 use crate::grammar::MapName;
@@ -51,7 +52,7 @@ impl Parser<'_> {
             if pick == Pick::Weight && weighted < urls.len() {
                 let hint = "urls: [{url: http://10.0.0.1, weight: 3}, {url: http://10.0.0.2, weight: 1}]";
                 return self.fail(
-                    "weight_missing",
+                    Code::WeightMissing,
                     place,
                     "pick: weight, but not every URL has a weight",
                     hint,
@@ -59,7 +60,7 @@ impl Parser<'_> {
             }
             if pick != Pick::Weight && weighted > 0 {
                 return self.fail(
-                    "weight_unused",
+                    Code::WeightUnused,
                     place,
                     "the URLs have weights, but `pick` ignores them",
                     "pick: weight",
@@ -67,7 +68,7 @@ impl Parser<'_> {
             }
         } else if weighted > 0 && weighted < urls.len() {
             let hint = "give all of them a weight, or none";
-            return self.fail("weight_missing", node.place, "some of the URLs have no weight", hint);
+            return self.fail(Code::WeightMissing, node.place, "some of the URLs have no weight", hint);
         }
         let pick = pick.map(|(pick, _)| pick).or((weighted > 0).then_some(Pick::Weight));
         Some(Target { name: None, urls, pick, tls })
@@ -86,11 +87,16 @@ impl Parser<'_> {
         });
         if urls.len() > URLS_MAX {
             let message = format!("{} URLs; a target has at most {URLS_MAX}", urls.len());
-            return self.fail("too_many", node.place, message, "use one name that resolves to all of them");
+            return self.fail(
+                Code::TooMany,
+                node.place,
+                message,
+                "use one name that resolves to all of them",
+            );
         }
         if urls.is_empty() && node.items().is_some_and(<[Node]>::is_empty) {
             return self.fail(
-                "target_missing",
+                Code::TargetMissing,
                 node.place,
                 "a target without a URL",
                 "target: http://10.0.0.5:8080",
@@ -105,7 +111,7 @@ impl Parser<'_> {
         match TargetUrl::parse(&text) {
             Ok(url) => Some(Spanned::new(url, place)),
             Err(mut error) => {
-                if error.code == "url_user" {
+                if error.code == Code::UrlUser {
                     "http: {auth: basic USER:${secret:PASSWORD}}".clone_into(&mut error.hint);
                 }
                 self.out.push(wavetank_grammar::Diagnostic::from_error(error, place));

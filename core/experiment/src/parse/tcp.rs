@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Entry, Node, NodeKind};
 use wavetank_plan::{MessageAction, ReadExtent, UrlProtocol};
+use wavetank_units::Code;
 
 use super::message::empty;
 use super::{Keys, Parser, TreeReader as _};
@@ -34,7 +35,7 @@ impl Parser<'_> {
         let request = self.common(text.map(RequestHead::Raw), keys)?;
         if read.is_none() && request.reads_answer() {
             let message = "nothing answers bytes without read";
-            return self.fail("option_conflict", place, message, format!("read: {EXTENTS}"));
+            return self.fail(Code::OptionConflict, place, message, format!("read: {EXTENTS}"));
         }
         let read = match read {
             None => None,
@@ -57,7 +58,7 @@ impl Parser<'_> {
                 _ => {
                     let message = "bytes are hex or file, one of them";
                     let hint = format!("{}: {{hex: \"01 02\"}}", verb.key);
-                    return self.fail("option_conflict", place, message, hint);
+                    return self.fail(Code::OptionConflict, place, message, hint);
                 }
             }
         } else {
@@ -65,7 +66,7 @@ impl Parser<'_> {
         };
         if text.parts.is_empty() && body.is_none() {
             let hint = format!("{}: \"PING\\r\\n\"", verb.key);
-            return self.fail("raw_empty", place, "nothing would be sent", hint);
+            return self.fail(Code::RawEmpty, place, "nothing would be sent", hint);
         }
         Some((text, body))
     }
@@ -85,7 +86,7 @@ impl Parser<'_> {
             return Some(bytes);
         }
         let message = format!("`{}` is not a sequence of bytes", text.value);
-        self.fail("bad_hex", text.place, message, "two hexadecimal digits for each byte: \"01 02 ff\"")
+        self.fail(Code::BadHex, text.place, message, "two hexadecimal digits for each byte: \"01 02 ff\"")
     }
 
     /// Reads how much is read.
@@ -96,7 +97,7 @@ impl Parser<'_> {
                 "close" => Some(ReadExtent::Close),
                 other => {
                     let message = format!("`{other}` is not an extent");
-                    self.fail("bad_extent", node.place, message, EXTENTS)
+                    self.fail(Code::BadExtent, node.place, message, EXTENTS)
                 }
             };
         }
@@ -118,11 +119,11 @@ impl Parser<'_> {
             Some(extent) if given.is_empty() => {
                 let extent = extent?;
                 if is_empty(&extent) {
-                    return self.fail("bad_extent", node.place, "nothing would be read", EXTENTS);
+                    return self.fail(Code::BadExtent, node.place, "nothing would be read", EXTENTS);
                 }
                 Some(extent)
             }
-            _ => self.fail("bad_extent", node.place, "an extent has one key", EXTENTS),
+            _ => self.fail(Code::BadExtent, node.place, "an extent has one key", EXTENTS),
         }
     }
 
@@ -132,7 +133,7 @@ impl Parser<'_> {
             bytes @ (1 | 2 | 4 | 8) => Some(bytes as u8),
             other => {
                 let message = format!("a length in {other} bytes is not supported");
-                self.fail("bad_extent", node.place, message, "prefix: 1, 2, 4 or 8")
+                self.fail(Code::BadExtent, node.place, message, "prefix: 1, 2, 4 or 8")
             }
         }
     }

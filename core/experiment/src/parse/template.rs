@@ -1,6 +1,7 @@
 //! Parses text with `${…}` into parts.
 
 use wavetank_grammar::{Diagnostic, Node, Span};
+use wavetank_units::Code;
 
 use super::{Parser, TreeReader as _, unquoted_chars};
 use crate::model::{Part, Template};
@@ -18,7 +19,7 @@ impl Parser<'_> {
         if let Some((foreign, name)) = foreign_template(text) {
             let message = format!("`{foreign}` is sent as it is");
             let hint = format!("if it is a template: ${{{name}}}");
-            self.out.push(Diagnostic::warning("template_foreign", place, message, hint));
+            self.out.push(Diagnostic::warning(Code::TemplateForeign, place, message, hint));
         }
         let mut rest = text;
         while let Some(at) = rest.find("${") {

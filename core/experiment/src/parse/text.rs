@@ -2,7 +2,7 @@
 //! here.
 
 use wavetank_grammar::{Diagnostics, Span};
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use super::{Parser, TreeReader};
 
@@ -37,7 +37,7 @@ impl Parser<'_> {
     /// Reports `${` without its `}`.
     pub(crate) fn unclosed<T>(&mut self, place: Span) -> Option<T> {
         self.fail(
-            "template_unclosed",
+            Code::TemplateUnclosed,
             place,
             "`${` is not closed",
             "${NAME}; for the characters themselves: $${",
@@ -52,7 +52,7 @@ impl Parser<'_> {
             let Some(scalar) = node.scalar() else {
                 let message = format!("`${{{name}}}` is {}, but a single value is required", node.what());
                 return self.fail(
-                    "not_a_value",
+                    Code::NotAValue,
                     place,
                     message,
                     "a list or map is used whole, by each: or json:",
@@ -72,13 +72,13 @@ impl Parser<'_> {
         }
         let message =
             format!("`${{{name}}}` is known only when a request is made, but this is fixed before the run");
-        self.fail("template_not_fixed", place, message, "use a variable of vars:, or ${env:NAME}")
+        self.fail(Code::TemplateNotFixed, place, message, "use a variable of vars:, or ${env:NAME}")
     }
 
     fn secret_here(&mut self, name: &str, place: Span) -> Option<String> {
         let message = format!("`${{{name}}}` is a secret, but this value is stored with the run");
         self.fail(
-            "secret_misplaced",
+            Code::SecretMisplaced,
             place,
             message,
             "secrets are allowed in headers, auth, query and bodies of requests",
@@ -92,7 +92,7 @@ impl Parser<'_> {
         if found.is_none() {
             let message = format!("the environment has no variable {variable}");
             let hint = format!("export {variable}=…, or write the value under vars:");
-            return self.fail("env_unknown", place, message, hint);
+            return self.fail(Code::EnvUnknown, place, message, hint);
         }
         found
     }
@@ -106,6 +106,6 @@ impl Parser<'_> {
             Some(near) => format!("did you mean ${{{near}}}?"),
             None => format!("vars: {{{name}: VALUE}}, or --set {name}=VALUE"),
         };
-        self.fail("variable_unknown", place, format!("no variable `{name}`"), hint)
+        self.fail(Code::VariableUnknown, place, format!("no variable `{name}`"), hint)
     }
 }

@@ -2,7 +2,7 @@
 
 use wavetank_grammar::Node;
 use wavetank_units::quantity::parse_duration;
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use super::{Parser, TreeReader as _};
 use crate::model::Think;
@@ -17,7 +17,7 @@ impl Parser<'_> {
 }
 
 fn parse(text: &str) -> Result<Think, UserError> {
-    let bad = |message: String, hint: String| Err(UserError::usage("bad_think", message, hint));
+    let bad = |message: String, hint: String| Err(UserError::usage(Code::BadThink, message, hint));
     let words: Vec<&str> = text.split_whitespace().collect();
     match words.as_slice() {
         ["exponential", mean] => Ok(Think::Exponential(parse_duration(mean)?)),

@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Entry, Node};
 use wavetank_plan::{MessageAction, ReadExtent, UrlProtocol};
+use wavetank_units::Code;
 
 use super::message::empty;
 use super::{Keys, Parser, TreeReader as _};
@@ -20,11 +21,11 @@ impl Parser<'_> {
         let request = self.common(text.map(RequestHead::Raw), keys)?;
         if let (None, Some((place, _))) = (&read, &matched) {
             let message = "match compares an answer, and nothing is read";
-            return self.fail("option_conflict", *place, message, "read: any");
+            return self.fail(Code::OptionConflict, *place, message, "read: any");
         }
         if read.is_none() && request.reads_answer() {
             let message = "nothing answers a datagram without read";
-            return self.fail("option_conflict", place, message, "read: any");
+            return self.fail(Code::OptionConflict, place, message, "read: any");
         }
         let range = match matched {
             None => None,
@@ -55,7 +56,7 @@ impl Parser<'_> {
             given => {
                 let given = given.map_or_else(|| node.what().to_owned(), |given| format!("`{given}`"));
                 let message = format!("{given} is not an extent of UDP, where an answer is one datagram");
-                self.fail("bad_extent", node.place, message, "any")
+                self.fail(Code::BadExtent, node.place, message, "any")
             }
         }
     }
@@ -70,7 +71,7 @@ impl Parser<'_> {
             [Some(offset), Some(number)] if is_bytes && number > 0 => Some((offset, number)),
             _ => {
                 let message = format!("`{}` does not name bytes of a datagram", text.value);
-                self.fail("bad_extent", text.place, message, MATCH)
+                self.fail(Code::BadExtent, text.place, message, MATCH)
             }
         }
     }

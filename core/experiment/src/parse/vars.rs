@@ -1,7 +1,7 @@
 //! [`Variables`]: the variables of the file, which are read before everything else.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Entry, Grammar as _, Node, NodeKind, Scalar, Span};
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use super::parser::ExpansionBudget;
 use super::{Parser, TreeReader as _, Variables, is_identifier};
@@ -23,7 +23,12 @@ impl Variables {
         let entries = root.get("vars").and_then(Node::entries).unwrap_or_default();
         if entries.len() > VARS_MAX {
             let message = format!("{} variables; a file has at most {VARS_MAX}", entries.len());
-            out.push(Diagnostic::error("too_many", entries[VARS_MAX].place, message, MapName::ADVICE.long));
+            out.push(Diagnostic::error(
+                Code::TooMany,
+                entries[VARS_MAX].place,
+                message,
+                MapName::ADVICE.long,
+            ));
             return vars;
         }
         let mut budget = ExpansionBudget::WHOLE;
@@ -52,7 +57,7 @@ impl Variables {
                     None => format!("only variables of the file can be set: vars: {{{name}: DEFAULT}}"),
                 };
                 let message = format!("--set {name}: the file has no variable of that name");
-                out.push(Diagnostic::without_span("set_unknown", message, hint));
+                out.push(Diagnostic::without_span(Code::SetUnknown, message, hint));
             }
         }
         vars
@@ -84,7 +89,7 @@ fn name_allowed(entry: &Entry, out: &mut Diagnostics) -> bool {
     } else {
         return true;
     };
-    out.push(Diagnostic::error("bad_name", entry.place, message, hint));
+    out.push(Diagnostic::error(Code::BadName, entry.place, message, hint));
     false
 }
 
@@ -132,7 +137,7 @@ impl<'a> Parser<'a> {
         self.spend_nodes(tree.size(), place)?;
         if depth + tree.depth() > DEPTH_MAX {
             let message = format!("variables are nested deeper than {DEPTH_MAX} levels");
-            return self.fail("too_deep", place, message, "write out the values of the innermost ones");
+            return self.fail(Code::TooDeep, place, message, "write out the values of the innermost ones");
         }
         Some(tree.clone())
     }

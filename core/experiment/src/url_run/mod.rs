@@ -9,7 +9,7 @@ use wavetank_grammar::{Diagnostics, Severity};
 use wavetank_plan::{
     EngineChoice, Guard, HostFacts, PemFile, Plan, RunOptions, TargetUrl, Unsupported, check_conditions,
 };
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::from_url::one_request;
 use crate::lower::{LowerContext, LowerError, LoweredPlan, check_tls_options, lower};
@@ -151,7 +151,7 @@ fn pem_bytes(options: &RunOptions, name: &str) -> Result<Vec<u8>, UserError> {
     let mut files = [&tls.ca, &tls.cert, &tls.key].into_iter().flatten();
     let found = files.find(|file: &&PemFile| file.name == name);
     found.map(|file| file.bytes.clone()).ok_or_else(|| {
-        UserError::usage("bad_file", format!("cannot read {name}: no option names it"), "--cacert FILE")
+        UserError::usage(Code::BadFile, format!("cannot read {name}: no option names it"), "--cacert FILE")
     })
 }
 
@@ -161,7 +161,7 @@ fn check_threads(options: &RunOptions, plan: &Plan) -> Result<(), UserError> {
     match options.threads.filter(|threads| u64::from(*threads) > connections) {
         None => Ok(()),
         Some(threads) => Err(UserError::usage(
-            "conflict",
+            Code::Conflict,
             format!("--threads {threads} is more than the {connections} connections they would share"),
             format!("--threads {connections} or fewer, or more connections with -c"),
         )),

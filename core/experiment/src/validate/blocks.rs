@@ -1,6 +1,7 @@
 //! Checks of blocks: each used block exists, each block is used, and no block uses itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 
@@ -19,7 +20,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
         .collect();
     for name in outside.iter().chain(inside.values().flatten()) {
         if out.omitted() == 0 && !known.contains(name.value.as_str()) {
-            out.push(unknown("block_unknown", "block", &name.value, name.place, known.iter().copied()));
+            out.push(unknown(Code::BlockUnknown, "block", &name.value, name.place, known.iter().copied()));
         }
     }
     loops(&inside, out);
@@ -33,7 +34,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
     for block in experiment.blocks.iter().filter(|block| !reached.contains(block.name.value.as_str())) {
         let message = format!("nothing uses the block `{}`", block.name.value);
         let hint = format!("- use: {}", block.name.value);
-        out.push(Diagnostic::warning("block_unused", block.name.place, message, hint));
+        out.push(Diagnostic::warning(Code::BlockUnused, block.name.place, message, hint));
     }
 }
 
@@ -72,7 +73,12 @@ fn loops(inside: &BTreeMap<&str, Vec<&Spanned<String>>>, out: &mut Diagnostics) 
         let used = inside[name].iter().find(|used| left.contains_key(used.value.as_str()));
         if let Some(used) = used {
             let message = format!("the block `{name}` uses itself, or a block that does");
-            out.push(Diagnostic::error("block_loop", used.place, message, "repeat: N or while: for loops"));
+            out.push(Diagnostic::error(
+                Code::BlockLoop,
+                used.place,
+                message,
+                "repeat: N or while: for loops",
+            ));
         }
     }
 }

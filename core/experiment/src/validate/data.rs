@@ -1,6 +1,7 @@
 //! [`verify_data`]: checks that need the rows themselves, before anything is sent.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 
 use super::messages::{digits, unknown};
 use super::totals;
@@ -44,7 +45,7 @@ fn columns(experiment: &Experiment, source: &DataSource, facts: &DataFacts, out:
             let Part::Column { data, column } = part else { continue };
             if *data == source.name && !facts.columns.contains(column) {
                 let known = facts.columns.iter().map(String::as_str);
-                let mut told = unknown("column_unknown", "column", column, template.place, known);
+                let mut told = unknown(Code::ColumnUnknown, "column", column, template.place, known);
                 if let [only] = facts.columns.as_slice()
                     && let Some(separator) = only.chars().find(|letter| matches!(letter, ';' | '\t' | '|'))
                 {
@@ -69,7 +70,7 @@ fn enough(experiment: &Experiment, source: &DataSource, shown: &str, rows: u64, 
         let message =
             format!("{shown} has {} rows, the plan needs {}", digits(rows as f64), digits(needs.ceil()));
         out.push(Diagnostic::error(
-            "rows_too_few",
+            Code::RowsTooFew,
             source.place,
             message,
             "use row: random, or fewer sessions",

@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics};
 use wavetank_plan::constants::TIMEOUT;
 use wavetank_plan::{SettingNames, delay_in_path};
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use crate::Step;
 use crate::model::{Experiment, Request, RequestHead};
@@ -25,7 +25,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
             SettingNames::Options => format!("--timeout {longer}s"),
             SettingNames::Keys => format!("http: {{timeout: {longer}s}}"),
         };
-        out.push(Diagnostic::warning("timeout_short", place, message, hint));
+        out.push(Diagnostic::warning(Code::TimeoutShort, place, message, hint));
     }
 }
 

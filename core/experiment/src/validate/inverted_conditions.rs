@@ -2,6 +2,7 @@
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::{Condition, Op, RequestCounter, Subject};
+use wavetank_units::Code;
 
 use crate::model::Experiment;
 
@@ -10,11 +11,16 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
         if let Some(turned) = turned(&condition.value, bad_when_high, Op::Greater, Op::GreaterEqual) {
             let message = format!("`{}`: a threshold says what must be true", condition.value.text);
             let hint = format!("{turned}? (stop conditions say what must not be true)");
-            out.push(Diagnostic::warning("threshold_sense", condition.place, message, hint));
+            out.push(Diagnostic::warning(Code::ThresholdSense, condition.place, message, hint));
         }
         if let Some(turned) = turned(&condition.value, good_when_high, Op::Less, Op::LessEqual) {
             let message = format!("`{}`: a threshold says what must be true", condition.value.text);
-            out.push(Diagnostic::warning("threshold_sense", condition.place, message, format!("{turned}?")));
+            out.push(Diagnostic::warning(
+                Code::ThresholdSense,
+                condition.place,
+                message,
+                format!("{turned}?"),
+            ));
         }
     }
     for condition in &experiment.stop {
@@ -22,7 +28,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
             let message =
                 format!("`{}`: a stop condition ends the run when it becomes true", condition.value.text);
             let hint = format!("{turned}? (thresholds say what must be true)");
-            out.push(Diagnostic::warning("stop_sense", condition.place, message, hint));
+            out.push(Diagnostic::warning(Code::StopSense, condition.place, message, hint));
         }
         twice(experiment, condition, out);
     }
@@ -33,7 +39,7 @@ fn twice(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut Diag
     if experiment.thresholds.iter().any(|threshold| threshold.value.text == condition.value.text) {
         let message =
             format!("`{}` must be true, but also ends the run when it is true", condition.value.text);
-        out.push(Diagnostic::error("condition_both", condition.place, message, "invert one of the two"));
+        out.push(Diagnostic::error(Code::ConditionBoth, condition.place, message, "invert one of the two"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Limits on the number of entries, because later checks compare entries with each other.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_units::Code;
 
 use crate::model::{DataContent, Experiment};
 
@@ -58,7 +59,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) -> bool {
         if count > most {
             let message = format!("{count} {what}; a file has at most {most}");
             out.push(Diagnostic::error(
-                "too_many",
+                Code::TooMany,
                 place,
                 message,
                 "split it into several experiments, and run them one after another",
@@ -76,7 +77,7 @@ fn steps(experiment: &Experiment, out: &mut Diagnostics) -> bool {
         if sum > STEPS_MAX {
             let message = format!("more than {STEPS_MAX} steps, with blocks counted at each use");
             let place = scenario.map_or(Span::default(), |scenario| scenario.place);
-            out.push(Diagnostic::error("too_many", place, message, "use rows of data and repeat instead"));
+            out.push(Diagnostic::error(Code::TooMany, place, message, "use rows of data and repeat instead"));
             return false;
         }
     }

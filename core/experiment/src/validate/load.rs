@@ -3,7 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 use wavetank_plan::constants::OPEN_RATE_PER_S;
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Nanos, Rate};
+use wavetank_units::{Code, Nanos, Rate};
 
 use crate::Scenario;
 use crate::model::{Experiment, FromTo, Phase, PhaseLoad, Verb};
@@ -33,7 +33,7 @@ fn unmeasured(experiment: &Experiment, out: &mut Diagnostics) {
     if phases.all(|phase| phase.warmup) {
         let message = "all load is warm-up, so nothing is measured or judged";
         let hint = "add a phase without `warmup: true`, or leave that out";
-        out.push(Diagnostic::warning("warmup_only", first, message, hint));
+        out.push(Diagnostic::warning(Code::WarmupOnly, first, message, hint));
     }
 }
 
@@ -64,7 +64,7 @@ fn held_jump(span: &FromTo<u64>, before: u64, place: Span, out: &mut Diagnostics
     let message = format!("opening {} connections takes time", format_grouped(jump));
     let speed = if jump >= 100_000 { "10k/s" } else { "1k/s" };
     let hint = format!("put - {{hold: {} to {}, at: {speed}}} before it", short(before), short(span.from));
-    out.push(Diagnostic::error("hold_cold", place, message, hint));
+    out.push(Diagnostic::error(Code::HoldCold, place, message, hint));
 }
 
 fn users_jump(
@@ -83,7 +83,7 @@ fn users_jump(
     let ahead =
         format!("{} connections are opened in the {seconds} s before the phase", format_grouped(jump));
     let hint = format!("users: 0 to {}, at: 1k/s starts them one after the other", short(span.from));
-    out.push(Diagnostic::note("users_at_once", phase.load.place, ahead, hint));
+    out.push(Diagnostic::note(Code::UsersAtOnce, phase.load.place, ahead, hint));
 }
 
 /// Formats a count in short form: `1M`, `3480k`.
@@ -110,7 +110,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                     format_grouped(times.value)
                 );
                 let hint = "add - think: 1s between them, or use users: N in a phase for a closed loop";
-                out.push(Diagnostic::note("no_think", times.place, message, hint));
+                out.push(Diagnostic::note(Code::NoThink, times.place, message, hint));
             }
             Verb::Rendezvous { name, wait, .. } => {
                 let wait_ns = wait.as_ref().map_or(Nanos::from_secs(60), |wait| wait.value);
@@ -123,7 +123,7 @@ fn thinking(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
                         name.value
                     );
                     let hint = "nothing times out here, but a server may close connections that are silent for this long";
-                    out.push(Diagnostic::note("rendezvous_wait", place, message, hint));
+                    out.push(Diagnostic::note(Code::RendezvousWait, place, message, hint));
                 }
             }
             _ => {}

@@ -1,6 +1,7 @@
 //! Rendezvous with users that can never all be present.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_units::Code;
 use wavetank_units::quantity::format_grouped;
 
 use crate::model::{Experiment, Phase, PhaseLoad, Verb};
@@ -28,7 +29,7 @@ fn of_arrivals(name: &str, place: Span, phases: &[Phase], out: &mut Diagnostics)
         let message =
             format!("the number of sessions that {name} waits for is not known: sessions arrive at a rate");
         let hint = "of: N (the number of users is known only in phases with users or hold)";
-        out.push(Diagnostic::error("rendezvous_of", place, message, hint));
+        out.push(Diagnostic::error(Code::RendezvousOf, place, message, hint));
     }
 }
 
@@ -52,6 +53,6 @@ fn of_users(experiment: &Experiment, of: u64, place: Span, phases: &[Phase], out
         );
         let hint =
             "those present continue when `wait` is over; leave `of` out to wait for all users of the phase";
-        out.push(Diagnostic::warning("rendezvous_of_many", place, message, hint));
+        out.push(Diagnostic::warning(Code::RendezvousOfMany, place, message, hint));
     }
 }

@@ -1,8 +1,8 @@
 //! Parts of messages that several checks share.
 
 use wavetank_grammar::{Diagnostic, Span};
-use wavetank_units::did_you_mean;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Code, did_you_mean};
 
 /// Formats a number with all digits, in groups of three, so that it can be compared with a file's
 /// rows.
@@ -12,7 +12,7 @@ pub(super) fn digits(count: f64) -> String {
 
 /// Reports a name that is not defined.
 pub(super) fn unknown<'k>(
-    code: &'static str,
+    code: Code,
     what: &str,
     name: &str,
     place: Span,

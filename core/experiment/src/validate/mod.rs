@@ -17,6 +17,7 @@ mod variables;
 pub use data::{DataFacts, verify_data};
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 
 use crate::model::Experiment;
 
@@ -49,7 +50,8 @@ pub(crate) fn verify_references(experiment: &Experiment, text: &str, out: &mut D
     if !has_data || !experiment.data.is_empty() {
         variables::verify(experiment, &mut found);
     }
-    let codes = ["step_unknown", "variable_unknown", "data_unknown", "block_unknown", "phase_unknown"];
+    let codes =
+        [Code::StepUnknown, Code::VariableUnknown, Code::DataUnknown, Code::BlockUnknown, Code::PhaseUnknown];
     // A phase that does not parse may have a name.
     let is_certain = |one: &&&Diagnostic| !one.message.contains("no phase of the file has a name");
     for one in found.sorted().iter().filter(|one| codes.contains(&one.code)).filter(is_certain) {

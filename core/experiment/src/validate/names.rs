@@ -1,6 +1,7 @@
 //! Names that must exist: targets, and in conditions steps, phases, checks, counts and rendezvous.
 
 use std::collections::BTreeSet;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::{Condition, SettingNames, Subject};
@@ -75,7 +76,7 @@ impl<'e> KnownNames<'e> {
         if let Some(step) = condition.value.subject.step()
             && !self.steps.contains(step)
         {
-            out.push(unknown("step_unknown", "step", step, place, steps()));
+            out.push(unknown(Code::StepUnknown, "step", step, place, steps()));
         }
         let mut named = |code, what, name: &str, known: &BTreeSet<&str>| {
             if !known.contains(name) {
@@ -83,9 +84,9 @@ impl<'e> KnownNames<'e> {
             }
         };
         match &condition.value.subject {
-            Subject::Check(name) => named("check_unknown", "check", name, &self.checks),
-            Subject::Count(name) => named("count_unknown", "count", name, &self.counts),
-            Subject::Skew(name) => named("rendezvous_unknown", "rendezvous", name, &self.rendezvous),
+            Subject::Check(name) => named(Code::CheckUnknown, "check", name, &self.checks),
+            Subject::Count(name) => named(Code::CountUnknown, "count", name, &self.counts),
+            Subject::Skew(name) => named(Code::RendezvousUnknown, "rendezvous", name, &self.rendezvous),
             _ => {}
         }
         let Some(phase) = &condition.value.phase else { return };
@@ -93,11 +94,11 @@ impl<'e> KnownNames<'e> {
             None if self.phases.is_empty() => {
                 let message = format!("no phase {phase:?}: no phase of the file has a name");
                 let hint = format!("- {{name: {phase}, …}} in phases");
-                out.push(Diagnostic::error("phase_unknown", place, message, hint));
+                out.push(Diagnostic::error(Code::PhaseUnknown, place, message, hint));
             }
             None => {
                 let judged = self.phases.iter().filter(|(_, warmup)| !warmup).map(|(name, _)| *name);
-                out.push(unknown("phase_unknown", "phase", phase, place, judged));
+                out.push(unknown(Code::PhaseUnknown, "phase", phase, place, judged));
             }
             Some((_, true)) => {
                 let message = format!("`{}`: a warm-up is not judged", condition.value.text);
@@ -108,7 +109,7 @@ impl<'e> KnownNames<'e> {
                     }
                     SettingNames::Keys => "name a phase without warmup: true".to_owned(),
                 };
-                out.push(Diagnostic::error("phase_unjudged", place, message, hint));
+                out.push(Diagnostic::error(Code::PhaseUnjudged, place, message, hint));
             }
             Some(_) => {}
         }
@@ -120,7 +121,7 @@ fn targets(experiment: &Experiment, out: &mut Diagnostics) {
     let names = experiment.targets.iter().filter_map(|target| Some(target.name.as_ref()?.value.as_str()));
     let known = |name: &Spanned<String>, out: &mut Diagnostics| {
         if out.omitted() == 0 && !names.clone().any(|own| own == name.value) {
-            out.push(unknown("target_unknown", "target", &name.value, name.place, names.clone()));
+            out.push(unknown(Code::TargetUnknown, "target", &name.value, name.place, names.clone()));
         }
     };
     for scenario in &experiment.scenarios {
@@ -139,12 +140,12 @@ fn targets(experiment: &Experiment, out: &mut Diagnostics) {
             if experiment.targets.is_empty() {
                 let message = format!("`{}` has no target", request.display_name());
                 let hint = "add target: http://127.0.0.1:8080 at the top of the file, or use --target URL";
-                out.push(Diagnostic::error("target_missing", step.place, message, hint));
+                out.push(Diagnostic::error(Code::TargetMissing, step.place, message, hint));
             } else if several {
                 let message = format!("`{}` must select one of the targets", request.display_name());
                 let all = names.clone().collect::<Vec<_>>().join(", ");
                 let hint = format!("use to: NAME here, or target: NAME in the scenario; there is: {all}");
-                out.push(Diagnostic::error("target_open", step.place, message, hint));
+                out.push(Diagnostic::error(Code::TargetOpen, step.place, message, hint));
             }
         }
     }

@@ -3,6 +3,7 @@
 use wavetank_grammar::{Diagnostic, Diagnostics, Spanned};
 use wavetank_plan::constants::TIMEOUT;
 use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
+use wavetank_units::Code;
 use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 
 use super::messages::digits;
@@ -62,7 +63,7 @@ fn reachable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut 
             }
             _ => "numbers are totals of the whole run".to_owned(),
         };
-        out.push(Diagnostic::warning("threshold_unreachable", condition.place, message, hint));
+        out.push(Diagnostic::warning(Code::ThresholdUnreachable, condition.place, message, hint));
     }
 }
 
@@ -145,7 +146,7 @@ fn decidable(experiment: &Experiment, condition: &Spanned<Condition>, out: &mut 
             digits(sends)
         );
         out.push(Diagnostic::warning(
-            "percentile_undecided",
+            Code::PercentileUndecided,
             condition.place,
             message,
             "use a lower percentile or a longer phase",
@@ -174,5 +175,5 @@ fn journeys(experiment: &Experiment, scenario: &Scenario, out: &mut Diagnostics)
     });
     let message = format!("a session sends {requests} requests: {}", show_request_rate(rate * requests));
     let hint = if asked { "use `500 requests/s` instead of `500/s` to count requests" } else { "" };
-    out.push(Diagnostic::note("session_requests", phase.load.place, message, hint));
+    out.push(Diagnostic::note(Code::SessionRequests, phase.load.place, message, hint));
 }

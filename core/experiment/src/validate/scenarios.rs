@@ -1,6 +1,7 @@
 //! Checks that every scenario has steps, and phases in which they run.
 
 use std::collections::BTreeMap;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
 
@@ -21,7 +22,7 @@ pub(super) fn verify(experiment: &Experiment, out: &mut Diagnostics) {
         if twice {
             let message = format!("two scenarios are called `{}`", scenario.display_name());
             out.push(Diagnostic::error(
-                "name_duplicate",
+                Code::NameDuplicate,
                 scenario.place,
                 message,
                 "every scenario has its own name",
@@ -51,7 +52,7 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
             let message =
                 format!("{} has a weight, but there are no top-level phases to take part in", name.value);
             let hint = "add phases: at the top of the file, or replace the weight by its own phases";
-            out.push(Diagnostic::error("weight_alone", weight.place, message, hint));
+            out.push(Diagnostic::error(Code::WeightAlone, weight.place, message, hint));
         } else if weight.is_none() && !own && experiment.scenarios.len() > 1 {
             let message = format!("{} needs a weight or its own phases", name.value);
             let hint = if top {
@@ -59,7 +60,7 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
             } else {
                 "add its own phases:"
             };
-            out.push(Diagnostic::error("scenario_idle", name.place, message, hint));
+            out.push(Diagnostic::error(Code::ScenarioIdle, name.place, message, hint));
         }
     }
     let takes_part = |scenario: &Scenario| scenario.name.is_none() || scenario.weight.is_some();
@@ -70,7 +71,7 @@ fn shares(experiment: &Experiment, out: &mut Diagnostics) {
     {
         let message = "no scenario takes part in the top-level phases";
         out.push(Diagnostic::error(
-            "phases_unused",
+            Code::PhasesUnused,
             first.place,
             message,
             "set weight: 1 in a scenario without its own phases",
@@ -87,7 +88,7 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
         if scenario.steps.is_empty() && (phases.iter().any(|phase| needs(&phase)) || phases.is_empty()) {
             let message =
                 format!("{} has no steps, but only held connections can be silent", scenario.display_name());
-            out.push(Diagnostic::error("steps_missing", scenario.place, message, hint));
+            out.push(Diagnostic::error(Code::StepsMissing, scenario.place, message, hint));
         }
     }
     if !experiment.scenarios.is_empty() {
@@ -96,11 +97,11 @@ fn something_to_do(experiment: &Experiment, out: &mut Diagnostics) {
     match experiment.phases.iter().find(needs) {
         Some(phase) => {
             let message = "there are no steps, but only held connections can be silent";
-            out.push(Diagnostic::error("steps_missing", phase.place, message, "steps: [{get: /}]"));
+            out.push(Diagnostic::error(Code::StepsMissing, phase.place, message, "steps: [{get: /}]"));
         }
         None if experiment.phases.is_empty() => {
             let message = "the file needs steps or scenarios";
-            out.push(Diagnostic::without_span("steps_missing", message, "steps: [{get: /}]"));
+            out.push(Diagnostic::without_span(Code::StepsMissing, message, "steps: [{get: /}]"));
         }
         None => {}
     }
@@ -126,14 +127,14 @@ fn connections(experiment: &Experiment, out: &mut Diagnostics) {
             let message =
                 format!("{name} holds connections, which belong to users, but has connection: {word}");
             let hint = "use users: N instead of hold: N, or leave connection: out";
-            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+            out.push(Diagnostic::error(Code::OptionConflict, scenario.place, message, hint));
         }
         if pipelined && scenario.connection != Some(Connection::Shared) {
             let message = format!(
                 "{name} has connection: {word}, but users in a pipeline or in streams share connections"
             );
             let hint = "leave http.pipeline and http.streams out, or connection: user";
-            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+            out.push(Diagnostic::error(Code::OptionConflict, scenario.place, message, hint));
         }
     }
 }
@@ -143,7 +144,7 @@ fn pool(experiment: &Experiment, out: &mut Diagnostics) {
     if let (Some(owner), true) = (&experiment.connection, experiment.scenarios.is_empty()) {
         let message = "`connection` applies to steps, and the file has none";
         let hint = "leave it out: each held connection has its own user";
-        out.push(Diagnostic::error("option_conflict", owner.place, message, hint));
+        out.push(Diagnostic::error(Code::OptionConflict, owner.place, message, hint));
     }
     let Some(size) = &experiment.connections else { return };
     for scenario in &experiment.scenarios {
@@ -163,7 +164,7 @@ fn pool(experiment: &Experiment, out: &mut Diagnostics) {
                 "connection: shared, or leave connections out",
             ),
         };
-        out.push(Diagnostic::error("option_conflict", size.place, message, hint));
+        out.push(Diagnostic::error(Code::OptionConflict, size.place, message, hint));
         return;
     }
 }
@@ -180,7 +181,7 @@ fn paces(experiment: &Experiment, out: &mut Diagnostics) {
             );
             let hint =
                 "use users: N in a phase, or leave pace: out; a rate determines how often sessions start";
-            out.push(Diagnostic::error("option_conflict", scenario.place, message, hint));
+            out.push(Diagnostic::error(Code::OptionConflict, scenario.place, message, hint));
         }
     }
 }
@@ -194,7 +195,7 @@ fn silent_sessions(experiment: &Experiment, out: &mut Diagnostics) {
     let top = experiment.phases.iter().filter(|_| all_silent);
     for phase in own.chain(top).filter(silent) {
         let message = "connections without steps are silent and have no sessions";
-        out.push(Diagnostic::error("option_conflict", phase.place, message, "for: 10m, or steps"));
+        out.push(Diagnostic::error(Code::OptionConflict, phase.place, message, "for: 10m, or steps"));
     }
 }
 
@@ -212,7 +213,7 @@ fn weights(experiment: &Experiment, out: &mut Diagnostics) {
     let shares =
         list(weights.iter().map(|weight| format!("{:.0} %", *weight as f64 * 100.0 / sum as f64)).collect());
     let message = format!("weights are relative: {given} → {shares}");
-    out.push(Diagnostic::note("weights_relative", place, message, "they need not add up to 100"));
+    out.push(Diagnostic::note(Code::WeightsRelative, place, message, "they need not add up to 100"));
 }
 
 fn phase_names(phases: &[Phase], out: &mut Diagnostics) {
@@ -221,7 +222,7 @@ fn phase_names(phases: &[Phase], out: &mut Diagnostics) {
         if let Some(line) = seen.insert(&name.value, name.place.line) {
             let message = format!("two phases are called `{}`: line {line} has the other", name.value);
             out.push(Diagnostic::error(
-                "name_duplicate",
+                Code::NameDuplicate,
                 name.place,
                 message,
                 "every phase has its own name",

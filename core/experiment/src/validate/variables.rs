@@ -1,6 +1,7 @@
 //! Names in templates: variables, data, counts.
 
 use std::collections::BTreeSet;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -107,7 +108,7 @@ impl Names<'_> {
             Part::User | Part::Session if self.at != TemplatePosition::Scenario => {
                 let message = "the run's own before and after do not belong to a user or a session";
                 out.push(Diagnostic::error(
-                    "template_place",
+                    Code::TemplatePlace,
                     place,
                     message,
                     "a variable of vars:, or ${uuid()}",
@@ -127,7 +128,8 @@ impl Names<'_> {
         if self.variables.contains(name) {
             return;
         }
-        let mut told = unknown("variable_unknown", "variable", name, place, self.variables.iter().copied());
+        let mut told =
+            unknown(Code::VariableUnknown, "variable", name, place, self.variables.iter().copied());
         if self.all.variables.contains(name) {
             told.message = format!("nothing sets `{name}` in this journey");
             "a variable belongs to the session that set it; extract: or set: it here"
@@ -145,7 +147,7 @@ impl Names<'_> {
         let all = &self.experiment.data;
         let Some(source) = all.iter().find(|source| source.name == data) else {
             out.push(unknown(
-                "data_unknown",
+                Code::DataUnknown,
                 "data",
                 data,
                 place,
@@ -158,12 +160,18 @@ impl Names<'_> {
             DataContent::File(file) => &file.columns,
         };
         if !columns.is_empty() && !columns.iter().any(|known| known == column) {
-            out.push(unknown("column_unknown", "column", column, place, columns.iter().map(String::as_str)));
+            out.push(unknown(
+                Code::ColumnUnknown,
+                "column",
+                column,
+                place,
+                columns.iter().map(String::as_str),
+            ));
         }
         if self.at != TemplatePosition::Scenario {
             let message = "rows belong to sessions, but this is outside of a session";
             out.push(Diagnostic::error(
-                "template_place",
+                Code::TemplatePlace,
                 place,
                 message,
                 "write the value here, or under vars:",
@@ -173,10 +181,10 @@ impl Names<'_> {
 
     fn count(&self, name: &str, place: Span, out: &mut Diagnostics) {
         if !self.all.counts.contains(name) {
-            out.push(unknown("count_unknown", "count", name, place, self.all.counts.iter().copied()));
+            out.push(unknown(Code::CountUnknown, "count", name, place, self.all.counts.iter().copied()));
         } else if self.at != TemplatePosition::After {
             let message = format!("the count of `{name}` is known only after the load");
-            out.push(Diagnostic::error("template_place", place, message, "use it in the run's after:"));
+            out.push(Diagnostic::error(Code::TemplatePlace, place, message, "use it in the run's after:"));
         }
     }
 }
@@ -201,7 +209,7 @@ fn data_used(experiment: &Experiment, out: &mut Diagnostics) {
     for source in experiment.data.iter().filter(|source| !used.contains(&source.name.as_str())) {
         let message = format!("nothing uses the data `{}`", source.name);
         out.push(Diagnostic::warning(
-            "data_unused",
+            Code::DataUnused,
             source.place,
             message,
             format!("${{{}.COLUMN}}", source.name),

@@ -58,7 +58,7 @@ fn the_best_engine_there_is_unless_one_is_asked_for() {
     check(Some(Epoll), false, Epoll, false);
     let options = RunOptions { engine: Some(Uring), ..RunOptions::default() };
     let error = on(options, &host(false, Shared)).expect_err("uring is not available");
-    assert_eq!((error.code, error.exit), ("no_uring", ExitCode::Refused));
+    assert_eq!((error.code.as_str(), error.exit), ("no_uring", ExitCode::Refused));
     assert!(error.message.contains("io_uring_setup EPERM"), "{error}");
     assert_eq!(error.hint, "sysctl x=0; or --engine epoll");
 }
@@ -92,7 +92,7 @@ fn more_threads_are_reported_with_the_reason() {
 fn what_does_not_fit_is_refused_with_the_way_out() {
     let check = |options, host: &HostFacts, message: &str, hint: &str| {
         let error = on(options, host).expect_err("it does not fit");
-        assert_eq!((error.code, error.exit), ("no_files", ExitCode::Refused));
+        assert_eq!((error.code.as_str(), error.exit), ("no_files", ExitCode::Refused));
         assert!(error.message.contains(message) && error.hint.contains(hint), "{error}");
     };
     let none = host(false, Shared);
@@ -182,7 +182,7 @@ fn rings_are_files_too() {
     check(4_000_000, 2, 512 << 16);
     let tight = HostFacts { files_max: 12, ..host(true, Shared) };
     let error = on(connections(100), &tight).expect_err("no ring can be made");
-    assert_eq!((error.code, error.exit), ("no_files", ExitCode::Refused));
+    assert_eq!((error.code.as_str(), error.exit), ("no_files", ExitCode::Refused));
     assert!(error.message.contains("100 connections need 32 files"), "{error}");
     assert_eq!(error.hint, "as root: ulimit -n 32");
     plan(connections(100), &HostFacts { files_max: 32, ..tight });

@@ -73,7 +73,7 @@ fn lowered(text: &str, host: &HostFacts) -> Result<LoweredPlan, UserError> {
 #[track_caller]
 fn check(text: &str, host: &HostFacts, expected: &[(&str, &str, &str)]) {
     let lacking = on(text, host).lacking;
-    let codes: Vec<&str> = lacking.iter().map(|one| one.code).collect();
+    let codes: Vec<&str> = lacking.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, expected.iter().map(|one| one.0).collect::<Vec<_>>(), "{lacking:#?}");
     for (found, (_, message, hint)) in lacking.iter().zip(expected) {
         assert!(
@@ -268,7 +268,7 @@ fn more_series_than_are_kept_are_refused() {
     };
     assert_eq!(on(&text(64, 64), &able()).plan.phases.len(), 64, "4,096 are kept");
     let refused = unfit(&text(63, 66), &able());
-    assert_eq!((refused.code, refused.exit), ("too_many_series", ExitCode::Usage));
+    assert_eq!((refused.code.as_str(), refused.exit), ("too_many_series", ExitCode::Usage));
     assert!(
         refused.message.contains("4,158 series") && refused.message.contains("63 phases, 66 steps"),
         "{refused}"

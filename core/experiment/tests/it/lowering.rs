@@ -10,7 +10,7 @@ use wavetank_plan::{
     Action, EngineChoice, Escape, Expr, HostFacts, Load, ProxyProtocol, ProxyUrl, Secret, SocketSupport,
     SourcesPlan, TargetUrl, Template, TemplatePart, Test,
 };
-use wavetank_units::{Nanos, Ports, UserError};
+use wavetank_units::{Code, Nanos, Ports, UserError};
 
 fn host() -> HostFacts {
     let sockets = SocketSupport { uring: Ok(()), ..SocketSupport::plain() };
@@ -27,7 +27,7 @@ fn host() -> HostFacts {
 }
 
 fn addresses(url: &TargetUrl) -> Result<Vec<SocketAddr>, UserError> {
-    let name = UserError::usage("unknown_host", "only addresses here", "127.0.0.1");
+    let name = UserError::usage(Code::UnknownHost, "only addresses here", "127.0.0.1");
     url.address().map(|address| vec![address]).ok_or(name)
 }
 
@@ -50,7 +50,7 @@ fn lowered(name: &str, text: &str, host: &HostFacts, scale: Option<&str>) -> Res
             file: &|file| match file {
                 "trace.csv" => Ok(b"time\n0s\n100ms\n100ms\n2s\n".to_vec()),
                 "body.bin" => Ok(vec![0, 255]),
-                other => Err(UserError::usage("bad_file", format!("no {other}"), "look at the path")),
+                other => Err(UserError::usage(Code::BadFile, format!("no {other}"), "look at the path")),
             },
             secret: &|name| (name == "PASSWORD").then(|| Secret::new("planted")),
             sources: SourcesPlan::default(),

@@ -30,7 +30,7 @@ fn answer(stem: &str) -> (String, Vec<&'static str>) {
             diagnostics.push(told.clone());
         }
     }
-    let codes = diagnostics.sorted().iter().map(|told| told.code).collect();
+    let codes = diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
     (render(&diagnostics, &name, &reading.text), codes)
 }
 

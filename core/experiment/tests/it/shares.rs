@@ -83,7 +83,7 @@ fn an_engine_that_was_asked_for_is_not_replaced() {
 fn check(plan: &Plan, share: PlanShare, facts: &HostFacts, expected: &[(&str, &str, &str)]) {
     let adapted = adapt_to_host(plan, share, facts, AUTOMATIC).expect("has an engine");
     let lacking: Vec<UserError> = lacking_for_share(&adapted, share, facts, AUTOMATIC);
-    let codes: Vec<&str> = lacking.iter().map(|one| one.code).collect();
+    let codes: Vec<&str> = lacking.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, expected.iter().map(|one| one.0).collect::<Vec<_>>(), "{lacking:#?}");
     for (found, (_, message, hint)) in lacking.iter().zip(expected) {
         assert!(found.message.contains(message) && found.hint.contains(hint), "{found:#?}");

@@ -248,7 +248,7 @@ fn too_many_connections_are_refused_with_the_cure() {
     let refusal = |options: RunOptions, host: &HostFacts| {
         let url = TargetUrl::parse("localhost:8080").unwrap();
         let error = plan_url(&options, &url, &["127.0.0.1:8080".parse().unwrap()], host).unwrap_err();
-        (error.code, error.exit as u8, error.hint)
+        (error.code.as_str(), error.exit as u8, error.hint)
     };
     let many = |connections| RunOptions { connections: Some(connections), ..options() };
     let (code, exit, hint) = refusal(many(60_000), &host());

@@ -1,6 +1,7 @@
 //! [`Builder`]: builds a tree from the parser's events, without recursion.
 
 use std::collections::{BTreeMap, BTreeSet};
+use wavetank_units::Code;
 
 use serde_saphyr::granit_parser::{Event, ScalarStyle, Tag};
 
@@ -51,7 +52,7 @@ impl<'t> Builder<'t> {
 
     pub(super) fn finish(mut self) -> (Option<Node>, Vec<Diagnostic>) {
         if self.root.is_none() && self.diagnostics.is_empty() {
-            let told = Diagnostic::without_span("file_empty", "the file is empty", self.advice.empty);
+            let told = Diagnostic::without_span(Code::FileEmpty, "the file is empty", self.advice.empty);
             self.diagnostics.push(told);
         }
         (self.root, self.diagnostics)
@@ -64,7 +65,12 @@ impl<'t> Builder<'t> {
                 self.documents += 1;
                 if self.documents > 1 {
                     let message = "a second document begins here";
-                    return Err(Diagnostic::error("yaml_documents", place, message, self.advice.documents));
+                    return Err(Diagnostic::error(
+                        Code::YamlDocuments,
+                        place,
+                        message,
+                        self.advice.documents,
+                    ));
                 }
                 Ok(())
             }
@@ -87,7 +93,7 @@ impl<'t> Builder<'t> {
             Event::Alias(id) => {
                 let Some(node) = self.anchors.get(&id) else {
                     let message = "the alias is inside the value that it repeats";
-                    return Err(Diagnostic::error("yaml_alias", place, message, self.advice.alias));
+                    return Err(Diagnostic::error(Code::YamlAlias, place, message, self.advice.alias));
                 };
                 let mut node = node.clone();
                 node.place = place;
@@ -112,7 +118,7 @@ impl<'t> Builder<'t> {
             return Ok(());
         }
         let message = "the file has too many values, including those that aliases repeat";
-        Err(Diagnostic::error("file_too_large", place, message, self.advice.long))
+        Err(Diagnostic::error(Code::FileTooLarge, place, message, self.advice.long))
     }
 
     fn begin(&mut self, content: Content, place: Span, anchor: usize) -> Result<(), Diagnostic> {
@@ -161,7 +167,7 @@ impl<'t> Builder<'t> {
                         entries.iter().find(|entry| entry.key == text).map_or(0, |entry| entry.place.line);
                     let message = format!("`{text}` is given twice: first on line {first}");
                     let hint = "keep one of the two, or put both into one list";
-                    self.diagnostics.push(Diagnostic::error("key_duplicate", place, message, hint));
+                    self.diagnostics.push(Diagnostic::error(Code::KeyDuplicate, place, message, hint));
                 }
                 Some((text, place)) => {
                     seen.insert(text.clone());
@@ -179,5 +185,5 @@ fn key_of(node: Node) -> Result<(String, Span), Diagnostic> {
     }
     let message = "a key must be text, not a map or a list";
     let hint = "in { } and [ ] write \"${name}\" in quotes; a key looks like name:";
-    Err(Diagnostic::error("key_not_text", node.place, message, hint))
+    Err(Diagnostic::error(Code::KeyNotText, node.place, message, hint))
 }

@@ -1,6 +1,7 @@
 //! Translates the parser's YAML errors into messages about the probable mistake.
 
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
+use wavetank_units::Code;
 
 use super::DEPTH_MAX;
 use crate::{Diagnostic, ErrorHints, Span, unquoted_chars};
@@ -27,7 +28,7 @@ pub(super) fn scan_error(error: &ScanError, text: &str, advice: &ErrorHints) -> 
 /// Deeper than anything a person writes.
 pub(super) fn too_deep(place: Span, advice: &ErrorHints) -> Diagnostic {
     let message = format!("maps and lists are nested more than {DEPTH_MAX} levels deep");
-    Diagnostic::error("too_deep", place, message, advice.deep)
+    Diagnostic::error(Code::TooDeep, place, message, advice.deep)
 }
 
 /// A tag starts with `!`. Nearly always it is a condition without its subject.
@@ -37,7 +38,12 @@ pub(super) fn tag_error(tag: &str, text: &str, place: Span) -> Diagnostic {
         return found;
     }
     let message = format!("`{tag}` is a YAML tag, and tags are not supported");
-    Diagnostic::error("yaml_tag", place, message, "leave out the tag, or put text in quotes: \"!important\"")
+    Diagnostic::error(
+        Code::YamlTag,
+        place,
+        message,
+        "leave out the tag, or put text in quotes: \"!important\"",
+    )
 }
 
 /// One line and where it begins.
@@ -95,7 +101,7 @@ fn without_subject(line: &Line<'_>) -> Option<Diagnostic> {
     let from = line.text.len() - line.text[dash + 2..].trim_start().len();
     let message = format!("`{rest}` has no subject");
     let hint = format!("a condition starts with its subject: status {rest}");
-    Some(Diagnostic::error("condition_subject", line.place(from, from + rest.len()), message, hint))
+    Some(Diagnostic::error(Code::ConditionSubject, line.place(from, from + rest.len()), message, hint))
 }
 
 /// `{sku: ${sku}}`: the braces of the template end the map.
@@ -108,7 +114,7 @@ fn bare_template(line: &Line<'_>) -> Option<Diagnostic> {
                 let template = &line.text[at..end];
                 let message = format!("`{template}` is in {{ }} or [ ] without quotes");
                 let hint = format!("in {{ }} and [ ] write \"{template}\" in quotes");
-                return Some(Diagnostic::error("template_unquoted", line.place(at, end), message, hint));
+                return Some(Diagnostic::error(Code::TemplateUnquoted, line.place(at, end), message, hint));
             }
             '{' | '[' => flow += 1,
             '}' | ']' => flow = flow.saturating_sub(1),
@@ -126,7 +132,7 @@ fn at_sign(line: &Line<'_>) -> Option<Diagnostic> {
     let Some(name) = word.strip_prefix('@') else {
         let hint = "put text that starts with it in quotes: \"`…\"";
         return Some(Diagnostic::error(
-            "yaml_reserved",
+            Code::YamlReserved,
             place,
             "a value cannot start with a back-quote",
             hint,
@@ -135,7 +141,7 @@ fn at_sign(line: &Line<'_>) -> Option<Diagnostic> {
     let key =
         line.text[..found].trim_end_matches([':', ' ']).rsplit([' ', '{', ',']).next().unwrap_or("file");
     let message = format!("`{word}` begins with @");
-    Some(Diagnostic::error("at_sign", place, message, format!("no @ needed: {key}: {name}")))
+    Some(Diagnostic::error(Code::AtSign, place, message, format!("no @ needed: {key}: {name}")))
 }
 
 /// `[load[01-20]]`: the brackets of the pattern are a list inside a list.
@@ -155,7 +161,7 @@ fn bare_brackets(line: &Line<'_>) -> Option<Diagnostic> {
             let message = format!("`{pattern}` is in a list without quotes");
             let place = line.place(open - word, close + 1);
             return Some(Diagnostic::error(
-                "brackets_unquoted",
+                Code::BracketsUnquoted,
                 place,
                 message,
                 format!("quote \"{pattern}\""),
@@ -179,14 +185,14 @@ fn colon_in_text(line: &Line<'_>) -> Option<Diagnostic> {
     let from = line.text.find(value)?;
     let message = format!("`{value}` contains a colon");
     let hint = format!("put text with a colon and a space in quotes: {}: \"{value}\"", key.trim());
-    Some(Diagnostic::error("colon_unquoted", line.place(from, from + value.len()), message, hint))
+    Some(Diagnostic::error(Code::ColonUnquoted, line.place(from, from + value.len()), message, hint))
 }
 
 /// Adds an example in this grammar to hints about the syntax of maps.
 fn with_example(told: Diagnostic, advice: &ErrorHints) -> Diagnostic {
     let example = match told.code {
-        "yaml_brackets" => advice.map,
-        "yaml_indent" => advice.line,
+        Code::YamlBrackets => advice.map,
+        Code::YamlIndent => advice.line,
         _ => return told,
     };
     Diagnostic { hint: format!("{}: {example}", told.hint), ..told }
@@ -199,17 +205,19 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => {
-            ("yaml_tab", "a tab is used where YAML requires spaces", "indent with spaces: two for each level")
-        }
+        | ErrorKind::TabInPlainScalar => (
+            Code::YamlTab,
+            "a tab is used where YAML requires spaces",
+            "indent with spaces: two for each level",
+        ),
         ErrorKind::UnclosedQuotedScalar | ErrorKind::InvalidQuotedScalarIndent => {
-            ("yaml_quote", "a quote is not closed", "close it in the same line")
+            (Code::YamlQuote, "a quote is not closed", "close it in the same line")
         }
         ErrorKind::InvalidTrailingDoubleQuotedScalar | ErrorKind::InvalidTrailingSingleQuotedScalar => {
-            ("yaml_quote", "something follows the closing quote", "put the whole value in quotes")
+            (Code::YamlQuote, "something follows the closing quote", "put the whole value in quotes")
         }
         ErrorKind::UnknownQuotedScalarEscape | ErrorKind::InvalidQuotedScalarHexEscape => (
-            "yaml_escape",
+            Code::YamlEscape,
             "unknown escape in double quotes",
             "write a backslash as \\\\ there, or use single quotes",
         ),
@@ -221,22 +229,22 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::BlockEntryInFlowCollection
         | ErrorKind::ExpectedFlowMappingSeparator
         | ErrorKind::ExpectedFlowSequenceSeparator => (
-            "yaml_brackets",
+            Code::YamlBrackets,
             "the brackets do not match, or a comma is missing",
             "close each { and [, and separate entries with commas",
         ),
         ErrorKind::UnknownAnchor => (
-            "yaml_alias",
+            Code::YamlAlias,
             "text that starts with * refers to an anchor, but the anchor is missing",
             "put it in quotes: \"*…\"",
         ),
         ErrorKind::DirectiveDisallowed => (
-            "yaml_directive",
+            Code::YamlDirective,
             "a line that begins with % is a directive",
             "leave it out, or put text in quotes: \"%…\"",
         ),
         ErrorKind::UnexpectedCharacter { .. } => {
-            ("yaml_reserved", "a value cannot start with this character", "put the text in quotes")
+            (Code::YamlReserved, "a value cannot start with this character", "put the text in quotes")
         }
         ErrorKind::InvalidIndentation
         | ErrorKind::ExpectedBlockMappingKey
@@ -246,18 +254,14 @@ fn by_kind(error: &ScanError, place: Span) -> Diagnostic {
         | ErrorKind::MappingKeyNotAllowed
         | ErrorKind::MappingValueNotAllowed
         | ErrorKind::InvalidSimpleKey => (
-            "yaml_indent",
+            Code::YamlIndent,
             "this line does not fit the lines above it",
             "start all keys of a map in the same column, each followed by a colon and a space",
         ),
         _ => {
             let message = format!("this is not valid YAML: {}", error.info());
-            return Diagnostic::error(
-                "yaml_syntax",
-                place,
-                message,
-                "put text with special characters in quotes: \"…\"",
-            );
+            let hint = "put text with special characters in quotes: \"…\"";
+            return Diagnostic::error(Code::YamlSyntax, place, message, hint);
         }
     };
     Diagnostic::error(code, place, message, hint)

@@ -9,6 +9,7 @@ mod builder;
 mod errors;
 
 use serde_saphyr::granit_parser::{self, Parser, options};
+use wavetank_units::Code;
 
 use crate::{Diagnostic, ErrorHints, Node, Span};
 use builder::Builder;
@@ -26,18 +27,18 @@ pub fn text_of<'b>(bytes: &'b [u8], advice: &ErrorHints) -> Result<&'b str, Diag
     if bytes.len() > FILE_BYTES_MAX {
         let (megabytes, a_file) = (bytes.len() / 1_000_000, advice.a_file);
         let message = format!("the file has {megabytes} MB; {a_file} has at most 8 MiB");
-        return Err(Diagnostic::without_span("file_too_long", message, advice.long));
+        return Err(Diagnostic::without_span(Code::FileTooLong, message, advice.long));
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         let hint = "save it as UTF-8";
-        return Err(Diagnostic::without_span("not_utf8", "the file is UTF-16", hint));
+        return Err(Diagnostic::without_span(Code::NotUtf8, "the file is UTF-16", hint));
     }
     std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         let message = format!("the file is not UTF-8: line {line} has other bytes");
         Diagnostic::without_span(
-            "not_utf8",
+            Code::NotUtf8,
             message,
             "save it as UTF-8, or write the text in escapes: \"\\xE4\"",
         )

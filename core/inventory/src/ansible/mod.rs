@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use wavetank_grammar::{ErrorHints, Node, parse_yaml, text_of};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::host_range::{bad, expand_hosts};
 use crate::{Host, Inventory};
@@ -67,7 +67,7 @@ pub fn read_ansible(name: &str, bytes: &[u8]) -> Result<Inventory, UserError> {
 }
 
 fn bad_inventory(message: String, hint: &str) -> UserError {
-    UserError::usage("bad_inventory", message, hint)
+    UserError::usage(Code::BadInventory, message, hint)
 }
 
 /// What the lines of an INI section are.

@@ -4,7 +4,7 @@ use wavetank_grammar::{
     Diagnostic, Diagnostics, FormatSignature, Grammar as _, MapReader, Node, TreeReader, detect_format,
     parse_yaml, text_of,
 };
-use wavetank_units::AllowTarget;
+use wavetank_units::{AllowTarget, Code};
 
 use super::grammar::MapName;
 use super::{FleetFile, FleetLink, ParsedFleetFile, SshSettings};
@@ -111,7 +111,7 @@ impl Reader {
         let port = u16::try_from(count.value).ok();
         if port.is_none() {
             let message = format!("{} is not a port", count.value);
-            return self.fail("bad_fleet_file", count.place, message, "ports are 1 to 65535");
+            return self.fail(Code::BadFleetFile, count.place, message, "ports are 1 to 65535");
         }
         port
     }
@@ -127,7 +127,7 @@ impl Reader {
             other => {
                 let message = format!("`{other}` is not a link");
                 self.fail(
-                    "bad_fleet_file",
+                    Code::BadFleetFile,
                     text.place,
                     message,
                     "link: ssh, link: nats, or link: nats://HOST:4222",
@@ -162,13 +162,13 @@ impl Reader {
             let Some(known) = self.host(&entry.value, role) else { continue };
             if known.address.is_some() && names.len() > 1 {
                 let message = format!("`{}` is several hosts, and has one address", entry.key);
-                self.fail::<()>("bad_fleet_file", entry.place, message, "give each host a key of its own");
+                self.fail::<()>(Code::BadFleetFile, entry.place, message, "give each host a key of its own");
             }
             for name in names {
                 if inventory.host(&name).is_some() {
                     let message = format!("{name} appears twice");
                     self.fail::<()>(
-                        "bad_host_list",
+                        Code::BadHostList,
                         entry.place,
                         message,
                         "name each host once, in load or in observe",
@@ -181,7 +181,7 @@ impl Reader {
             }
         }
         if all.is_empty() && role == HostRole::Load && !self.out.has_errors() {
-            self.fail::<()>("value_missing", node.place, "a fleet needs a load host", "load: {load1: {}}");
+            self.fail::<()>(Code::ValueMissing, node.place, "a fleet needs a load host", "load: {load1: {}}");
         }
         all
     }

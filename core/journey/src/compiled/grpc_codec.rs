@@ -2,7 +2,7 @@
 
 use wavetank_grpc::{Descriptors, MessageError, Method, RequestEncoding};
 use wavetank_plan::{MessageAction, Plan, Step};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// The method that a step calls, ready to be used.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl GrpcCodec {
         let Some(call) = &step.grpc else { return Ok(None) };
         let set = plan.shared.descriptors.get(usize::from(call.descriptors)).ok_or_else(|| {
             let message = format!("the plan has no description of {}", call.method);
-            UserError::usage("grpc_method", message, "make the plan again")
+            UserError::usage(Code::GrpcMethod, message, "make the plan again")
         })?;
         let method = Descriptors::decode(&set.0)?.method(&call.method)?;
         let encoding = if call.gzip { RequestEncoding::Gzip } else { RequestEncoding::Identity };

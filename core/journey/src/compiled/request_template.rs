@@ -7,7 +7,7 @@ use wavetank_plan::{
     AuthPlan, Escape, Hole, HttpVersion, MessageAction, MessagePlan, Plan, Step, Template, TemplatePart,
     UrlProtocol,
 };
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 use wavetank_wire::h1::{RequestParts, Version, render_request};
 use wavetank_wire::messages::Operation;
 
@@ -220,7 +220,7 @@ impl RequestTemplate {
 }
 
 fn message_error(error: &MessageError) -> UserError {
-    UserError::usage("grpc_message", error.to_string(), "compare it with the message in the .proto file")
+    UserError::usage(Code::GrpcMessage, error.to_string(), "compare it with the message in the .proto file")
 }
 
 fn is_cookie(name: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Checks the quotes of a CSV file. The library accepts any text, so a quote that is never closed
 //! would make one row of all later ones.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Checks that each quoted value is closed, and that a separator or a line end follows it (RFC 4180
 /// §2). A quote inside a value without quotes is part of it.
@@ -81,7 +81,7 @@ const HINT: &str = "inside a value in quotes, write a quote twice: \"a \"\"b\"\"
 
 fn never_closed(name: &str, (line, column): (usize, usize)) -> UserError {
     let message = format!("line {line} of {name}: the quote in column {column} is never closed");
-    UserError::usage("data_row", message, format!("close it with `\"`; {HINT}"))
+    UserError::usage(Code::DataRow, message, format!("close it with `\"`; {HINT}"))
 }
 
 fn text_after_quote(name: &str, opened: (usize, usize), at: &Position<'_>) -> UserError {
@@ -95,7 +95,7 @@ fn text_after_quote(name: &str, opened: (usize, usize), at: &Position<'_>) -> Us
         }
     };
     UserError::usage(
-        "data_row",
+        Code::DataRow,
         message,
         format!("{begins}remove everything between the quote and the separator; {HINT}"),
     )

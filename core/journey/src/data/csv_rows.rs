@@ -1,7 +1,7 @@
 //! Reads comma-separated values into a table.
 
 use csv::{ReaderBuilder, StringRecord};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::csv_quotes::check_quotes;
 use super::remark::DataNote;
@@ -30,7 +30,7 @@ pub(super) fn read(
     let mut next = |record: &mut StringRecord| {
         reader.read_record(record).map_err(|error| {
             UserError::usage(
-                "data_row",
+                Code::DataRow,
                 format!("cannot read {name} as CSV: {error}"),
                 "check the file's format",
             )
@@ -39,7 +39,7 @@ pub(super) fn read(
     let mut more = next(&mut record)?;
     if own.is_some() {
         let message = format!("{name} names its separator in the first line");
-        remarks.push(DataNote::new("separator", message, ""));
+        remarks.push(DataNote::new(Code::Separator, message, ""));
         more = next(&mut record)?;
     }
     let mut builder = if let Some(columns) = source.columns {
@@ -48,7 +48,7 @@ pub(super) fn read(
             let message = format!(
                 "the first line of {name} repeats the names in `columns`: it is read as a header line"
             );
-            remarks.push(DataNote::new("header_repeated", message, "leave `columns` out"));
+            remarks.push(DataNote::new(Code::HeaderRepeated, message, "leave `columns` out"));
             more = next(&mut record)?;
         }
         builder
@@ -86,14 +86,14 @@ fn separator(given: Option<char>, name: &str) -> Result<u8, UserError> {
     let allowed = given.is_ascii() && !matches!(given, '"' | '\n' | '\r' | '\0');
     allowed.then_some(given as u8).ok_or_else(|| {
         let message = format!("`{}` cannot separate the values of {}", given.escape_default(), name);
-        UserError::usage("data_separator", message, "use `,` `;` `|` or a tab (`\"\\t\"`)")
+        UserError::usage(Code::DataSeparator, message, "use `,` `;` `|` or a tab (`\"\\t\"`)")
     })
 }
 
 fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder, UserError> {
     if !any {
         let message = format!("{name} is empty");
-        return Err(UserError::usage("data_empty", message, "add a header line and at least one row"));
+        return Err(UserError::usage(Code::DataEmpty, message, "add a header line and at least one row"));
     }
     TableBuilder::new(name, header)
 }
@@ -103,7 +103,7 @@ fn header_builder(name: &str, header: &[&str], any: bool) -> Result<TableBuilder
 fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Vec<DataNote>) {
     let line = header.join(&char::from(separator).to_string());
     if let ([only], Some(hint)) = (header, other_separator(header)) {
-        remarks.push(DataNote::new("separator", format!("{name} has one column `{only}`"), hint));
+        remarks.push(DataNote::new(Code::Separator, format!("{name} has one column `{only}`"), hint));
     }
     let like_data = |value: &&&str| {
         value.parse::<f64>().is_ok() || value.contains('@') || value.contains("://") || value.len() > 60
@@ -113,7 +113,7 @@ fn remark_on_header(name: &str, header: &[&str], separator: u8, remarks: &mut Ve
             "the first line of {name}, `{line}`, is read as column names, but `{value}` looks like data"
         );
         remarks.push(DataNote::new(
-            "header_missing",
+            Code::HeaderMissing,
             message,
             "if there is no header line, name the columns: `columns: [user, password]`",
         ));
@@ -133,7 +133,7 @@ fn wrong_width(name: &str, record: &StringRecord, columns: &[&str], separator: u
     let (found, width) = (values(record.len(), "value"), values(columns.len(), "column"));
     let separator = char::from(separator).escape_default();
     UserError::usage(
-        "data_row",
+        Code::DataRow,
         format!("line {line} of {name} has {found} for {width}"),
         other_separator(columns).unwrap_or_else(|| {
             format!("put a value that contains `{separator}` or a line end in quotes: \"…\"")

@@ -1,7 +1,7 @@
 //! Reads JSON lines into a table.
 
 use serde_json::{Map, Value};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::remark::DataNote;
 use super::source::RowsConfig;
@@ -16,7 +16,7 @@ pub(super) fn read(
     let name = source.name;
     if source.separator.is_some() {
         let message = format!("{name} contains JSON lines, which have no separator");
-        return Err(UserError::usage("data_separator", message, "leave `separator` out"));
+        return Err(UserError::usage(Code::DataSeparator, message, "leave `separator` out"));
     }
     let mut builder = source.columns.map(|columns| TableBuilder::new(name, columns)).transpose()?;
     let mut columns: Vec<String> = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn read(
             let value = object.get(column).ok_or_else(|| {
                 let message = format!("line {} of {name} has no `{column}`", at + 1);
                 UserError::usage(
-                    "data_row",
+                    Code::DataRow,
                     message,
                     "give every line the keys of the first line, or those in `columns`",
                 )
@@ -52,7 +52,7 @@ pub(super) fn read(
                 at + 1
             );
             remarks.push(DataNote::new(
-                "keys_ignored",
+                Code::KeysIgnored,
                 message,
                 "name the keys to keep: `columns: [user, password]`",
             ));
@@ -60,7 +60,7 @@ pub(super) fn read(
     }
     match builder {
         Some(builder) => builder.finish(),
-        None => Err(UserError::usage("data_empty", format!("{name} is empty"), "add at least one line")),
+        None => Err(UserError::usage(Code::DataEmpty, format!("{name} is empty"), "add at least one line")),
     }
 }
 
@@ -68,7 +68,7 @@ fn object(name: &str, line: usize, text: &str) -> Result<Map<String, Value>, Use
     serde_json::from_str(text).map_err(|error| {
         let message = format!("line {line} of {name} is not a JSON object: {error}");
         UserError::usage(
-            "data_row",
+            Code::DataRow,
             message,
             "write one object on each line: {\"user\": \"anna\", \"age\": 30}",
         )

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use encoding_rs::{Encoding, UTF_8};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::remark::DataNote;
 
@@ -17,7 +17,7 @@ pub(super) fn decode<'a>(
     remarks: &mut Vec<DataNote>,
 ) -> Result<Cow<'a, str>, UserError> {
     if let Some((_, what, hint)) = MAGIC.iter().find(|(start, ..)| bytes.starts_with(start)) {
-        return Err(UserError::usage("data_encoding", format!("{name} is {what}, not text"), *hint));
+        return Err(UserError::usage(Code::DataEncoding, format!("{name} is {what}, not text"), *hint));
     }
     let given = encoding.map(|word| known(name, word)).transpose()?;
     let marked = Encoding::for_bom(bytes);
@@ -28,10 +28,14 @@ pub(super) fn decode<'a>(
         {
             let message =
                 format!("{name} begins with the byte-order mark of {}, not of {}", mark.name(), given.name());
-            return Err(UserError::usage("data_encoding", message, "leave `encoding` out: the mark sets it"));
+            return Err(UserError::usage(
+                Code::DataEncoding,
+                message,
+                "leave `encoding` out: the mark sets it",
+            ));
         }
         let message = format!("{name} begins with a byte-order mark ({}), which is ignored", mark.name());
-        remarks.push(DataNote::new("byte_order_mark", message, ""));
+        remarks.push(DataNote::new(Code::ByteOrderMark, message, ""));
     }
     let encoding = marked.map(|(mark, _)| mark).or(given).unwrap_or(UTF_8);
     // In UTF-8, these would be ASCII characters with NUL between them.
@@ -55,7 +59,7 @@ const MAGIC: [(&[u8], &str, &str); 4] = [
 fn known(name: &str, word: &str) -> Result<&'static Encoding, UserError> {
     Encoding::for_label(word.as_bytes()).filter(|found| found.name() != "replacement").ok_or_else(|| {
         UserError::usage(
-            "data_encoding",
+            Code::DataEncoding,
             format!("`{word}` for {name} is not a known encoding"),
             "use `utf-8`, `windows-1252`, `latin1`, `utf-16`, or another name of the Encoding Standard",
         )
@@ -72,5 +76,5 @@ fn undecodable(name: &str, body: &[u8], encoding: &'static Encoding) -> UserErro
     } else {
         (name.to_owned(), "check `encoding`")
     };
-    UserError::usage("data_encoding", format!("{place} is not {}", encoding.name()), hint)
+    UserError::usage(Code::DataEncoding, format!("{place} is not {}", encoding.name()), hint)
 }

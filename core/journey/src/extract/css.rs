@@ -1,7 +1,7 @@
 //! [`Css`]: `css SELECTOR@ATTRIBUTE`.
 
 use scraper::{Html, Selector};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::error::ExtractError;
 use crate::value::{JsonType, Values};
@@ -22,7 +22,7 @@ impl Css {
     pub(super) fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |message: String| {
             UserError::usage(
-                "extract_css",
+                Code::ExtractCss,
                 message,
                 "use `css .price` for text, `css a.next@href` for an attribute",
             )

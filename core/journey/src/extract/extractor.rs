@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use super::answer::ResponseView;
 use super::css::Css;
@@ -68,7 +68,7 @@ impl Extractor {
             } else {
                 (format!("unexpected text after `{word}`"), "remove that text")
             };
-            return Err(UserError::usage("extract", message, hint));
+            return Err(UserError::usage(Code::Extract, message, hint));
         }
         let from = match word {
             "status" => Source::Status,
@@ -168,7 +168,7 @@ fn unknown(word: &str) -> UserError {
                 .to_owned()
         }
     };
-    UserError::usage("extract", format!("cannot extract from `{word}`: it is not a known source"), hint)
+    UserError::usage(Code::Extract, format!("cannot extract from `{word}`: it is not a known source"), hint)
 }
 
 fn example(word: &str) -> &'static str {
@@ -189,5 +189,5 @@ fn token(word: &str, name: &str) -> Result<Box<str>, UserError> {
         return Ok(name.into());
     }
     let message = format!("`{name}` is not a valid {word} name");
-    Err(UserError::usage("extract", message, example(word)))
+    Err(UserError::usage(Code::Extract, message, example(word)))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::answer::ResponseView;
 use super::error::ExtractError;
@@ -31,7 +31,7 @@ pub(super) enum JsonQuery {
 
 impl JsonQuery {
     pub(super) fn parse(text: &str) -> Result<Self, UserError> {
-        let bad = |message: String, hint: &str| Err(UserError::usage("extract_json", message, hint));
+        let bad = |message: String, hint: &str| Err(UserError::usage(Code::ExtractJson, message, hint));
         let bare = without_quoted(text);
         if text.len() > PATH_BYTES_MAX || !is_shallow(&bare, DEPTH_MAX) {
             return bad(

@@ -3,7 +3,7 @@
 use regex_automata::meta::{Config, Regex};
 use regex_automata::util::syntax;
 use regex_automata::{Input, Span};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Maximum size of a compiled pattern, in bytes.
 const PATTERN_SIZE_MAX: usize = 4 << 20;
@@ -23,7 +23,7 @@ impl Pattern {
     /// Reads `/RE/` followed by flags: `i` (any case), `m` (`^` and `$` at each line), `s` (`.`
     /// matches line ends).
     pub fn parse(text: &str) -> Result<Self, UserError> {
-        let bad = |message: String, hint: &str| UserError::usage("extract_regex", message, hint);
+        let bad = |message: String, hint: &str| UserError::usage(Code::ExtractRegex, message, hint);
         let hint = "write `regex /sku=(\\w+)/`, with flags such as `i` after the last `/`";
         let slashes = text.strip_prefix('/').and_then(|rest| rest.rsplit_once('/'));
         let Some((pattern, flags)) = slashes else {

@@ -1,7 +1,7 @@
 //! [`HttpUrl`]: a parsed absolute `http` or `https` address.
 
 use url::Url;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cookies::Site;
 
@@ -16,7 +16,7 @@ impl HttpUrl {
     /// Parses an absolute address.
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let refuse = |why: String| {
-            Err(UserError::usage("address", why, "write an absolute address: `http://host:port/path`"))
+            Err(UserError::usage(Code::Address, why, "write an absolute address: `http://host:port/path`"))
         };
         if text.len() > PLACE_BYTES_MAX {
             return refuse(format!(

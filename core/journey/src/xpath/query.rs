@@ -1,6 +1,6 @@
 //! [`XPath`]: a compiled expression.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::eval::{Context, Eval, EvalError, XPathValue};
 use super::expr::Expr;
@@ -21,7 +21,7 @@ impl XPath {
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let bad = |why: String| {
             let hint = "use XPath 1.0, such as `//item[1]/@sku`, `//soap:Body/*`, `count(//item)`";
-            UserError::usage("extract_xml", format!("`{text}` is not an XPath expression: {why}"), hint)
+            UserError::usage(Code::ExtractXml, format!("`{text}` is not an XPath expression: {why}"), hint)
         };
         if text.len() > XPATH_BYTES_MAX {
             return Err(bad(format!("it is longer than {XPATH_BYTES_MAX} bytes")));

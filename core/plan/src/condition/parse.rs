@@ -1,7 +1,7 @@
 //! [`Condition::parse`]: `p99 < 250ms in main for 10s` as a person writes it.
 
 use wavetank_units::quantity::parse_duration_positive;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::foreign::translated;
 use super::subject::parse_subject;
@@ -21,7 +21,7 @@ impl Condition {
     pub fn parse(text: &str) -> Result<Self, UserError> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.is_empty() {
-            return Err(UserError::usage("condition_empty", "a condition is empty", SHAPE));
+            return Err(UserError::usage(Code::ConditionEmpty, "a condition is empty", SHAPE));
         }
         let (subject, op, rest) = split_at_op(&text)?;
         let (subject, kind) = parse_subject(subject).map_err(|error| {
@@ -61,7 +61,7 @@ fn split_at_op(text: &str) -> Result<(&str, Op, &str), UserError> {
     let (word, value) = rest.split_at(length);
     if start == 0 {
         let hint = format!("a condition starts with its subject: status(500) {text}, failed {text}");
-        return Err(UserError::usage("condition_subject", format!("`{text}` has no subject"), hint));
+        return Err(UserError::usage(Code::ConditionSubject, format!("`{text}` has no subject"), hint));
     }
     Ok((text[..start].trim(), op(word, text)?, value.trim()))
 }
@@ -81,24 +81,28 @@ fn op(word: &str, text: &str) -> Result<Op, UserError> {
         _ => "one of = != < <= > >=",
     };
     let message = format!("`{text}`: `{word}` is not a comparison operator");
-    Err(UserError::usage("condition_op", message, format!("{meant}?")))
+    Err(UserError::usage(Code::ConditionOp, message, format!("{meant}?")))
 }
 
 fn no_op(text: &str, depth: u32) -> UserError {
     if depth > 0 {
         let hint = "close the parenthesis: p99(connect) < 1s";
-        return UserError::usage("condition_subject", format!("`{text}` has an unclosed parenthesis"), hint);
+        return UserError::usage(
+            Code::ConditionSubject,
+            format!("`{text}` has an unclosed parenthesis"),
+            hint,
+        );
     }
     let textual = text.split(' ').any(|word| word == "contains" || word == "matches");
     if textual {
         let hint = "thresholds compare numbers: = != < <= > >=";
-        return UserError::usage("condition_op", format!("`{text}` compares text"), hint);
+        return UserError::usage(Code::ConditionOp, format!("`{text}` compares text"), hint);
     }
     let hint = match text.split_once(' ') {
         Some((subject, value)) if !value.contains(' ') => format!("{subject} < {value}?"),
         _ => SHAPE.to_owned(),
     };
-    UserError::usage("condition_op", format!("`{text}` has no comparison operator"), hint)
+    UserError::usage(Code::ConditionOp, format!("`{text}` has no comparison operator"), hint)
 }
 
 /// The text after the comparison operator.
@@ -126,7 +130,7 @@ impl<'t> Tail<'t> {
                 ("for", None) => return Err(dangling(text, "for", "a time: for 10s")),
                 (other, _) => {
                     let message = format!("`{text}`: `{other}` is unexpected");
-                    return Err(UserError::usage("condition_tail", message, SHAPE));
+                    return Err(UserError::usage(Code::ConditionTail, message, SHAPE));
                 }
             }
         }
@@ -136,7 +140,7 @@ impl<'t> Tail<'t> {
 
 fn dangling(text: &str, word: &str, wants: &str) -> UserError {
     UserError::usage(
-        "condition_tail",
+        Code::ConditionTail,
         format!("`{text}`: nothing follows `{word}`"),
         format!("{word} needs {wants}"),
     )
@@ -147,7 +151,7 @@ fn window(word: &str, text: &str) -> Result<Nanos, UserError> {
     let window = parse_duration_positive(word).map_err(|error| about(text, error))?;
     if window.0 % Nanos::SECOND.0 != 0 {
         let message = format!("`{text}`: a window of {window} is not whole seconds");
-        return Err(UserError::usage("condition_window", message, "for example: for 10s"));
+        return Err(UserError::usage(Code::ConditionWindow, message, "for example: for 10s"));
     }
     Ok(window)
 }

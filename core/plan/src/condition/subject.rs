@@ -1,6 +1,6 @@
 //! The left-hand side of a condition.
 
-use wavetank_units::{UserError, did_you_mean, grpc_status_from_name};
+use wavetank_units::{Code, UserError, did_you_mean, grpc_status_from_name};
 
 use super::value_kind::ValueKind;
 use super::{HostGauge, LatencyPart, RequestCounter, Subject};
@@ -108,7 +108,7 @@ pub(super) fn parse_subject(text: &str) -> Result<(Subject, ValueKind), UserErro
             if inside.is_empty() {
                 let hint = "name what it is about, or leave the parentheses out";
                 return Err(UserError::usage(
-                    "condition_subject",
+                    Code::ConditionSubject,
                     format!("`{text}` has empty parentheses"),
                     hint,
                 ));
@@ -178,7 +178,7 @@ fn without_argument(
     if argument.is_some() {
         let message = format!("`{text}` applies to the whole run and takes no parentheses");
         let hint = format!("{}; a part of the run is `in PHASE`", text.split('(').next().unwrap_or(text));
-        return Err(UserError::usage("condition_subject", message, hint));
+        return Err(UserError::usage(Code::ConditionSubject, message, hint));
     }
     Ok(subject)
 }
@@ -202,7 +202,7 @@ fn part_and_step(argument: Option<&str>) -> Result<(LatencyPart, Option<String>)
         Some(part @ (LatencyPart::Response | LatencyPart::Service)) => Ok((part, Some(step.to_owned()))),
         // A path may end in such a word; a step's name with a slash or a blank in it is one.
         Some(_) if !step.contains(['/', ' ']) => Err(UserError::usage(
-            "condition_subject",
+            Code::ConditionSubject,
             format!("`{argument}`: {word} is not kept for each step"),
             format!(
                 "a step has response and service: {step}, {step}.service; {word} for each phase: p99({word}) in PHASE"
@@ -215,7 +215,7 @@ fn part_and_step(argument: Option<&str>) -> Result<(LatencyPart, Option<String>)
 /// `p99.9` → 99.9.
 fn percentile(name: &str) -> Result<f64, UserError> {
     let bad = |hint: String| {
-        Err(UserError::usage("condition_subject", format!("`{name}` is not a percentile"), hint))
+        Err(UserError::usage(Code::ConditionSubject, format!("`{name}` is not a percentile"), hint))
     };
     let Some(digits) = name.strip_prefix(['p', 'P']).filter(|d| d.starts_with(|c: char| c.is_ascii_digit()))
     else {
@@ -250,7 +250,7 @@ fn error_class(class: &str) -> Result<Subject, UserError> {
         (Some(near), _) => format!("did you mean {near}?"),
         (None, _) => format!("there is: {}", ERROR_CLASSES.join(", ")),
     };
-    Err(UserError::usage("condition_subject", format!("no error class \"{class}\""), hint))
+    Err(UserError::usage(Code::ConditionSubject, format!("no error class \"{class}\""), hint))
 }
 
 fn status(code: &str) -> Result<Subject, UserError> {
@@ -262,14 +262,14 @@ fn status(code: &str) -> Result<Subject, UserError> {
         Ok(code) if digits && code >= 100 => Ok(Subject::Status(code)),
         _ => {
             let hint = "one code of three digits, or a name of gRPC: status(500), status(UNAVAILABLE)";
-            Err(UserError::usage("condition_subject", format!("`{code}` is not a status code"), hint))
+            Err(UserError::usage(Code::ConditionSubject, format!("`{code}` is not a status code"), hint))
         }
     }
 }
 
 fn wants(text: &str, what: &str, example: &str) -> UserError {
     UserError::usage(
-        "condition_subject",
+        Code::ConditionSubject,
         format!("`{text}` needs {what} in parentheses"),
         format!("{example}?"),
     )
@@ -277,7 +277,7 @@ fn wants(text: &str, what: &str, example: &str) -> UserError {
 
 fn unclosed(text: &str) -> UserError {
     let hint = "a subject ends with its parenthesis: p99(connect)";
-    UserError::usage("condition_subject", format!("`{text}` has a misplaced parenthesis"), hint)
+    UserError::usage(Code::ConditionSubject, format!("`{text}` has a misplaced parenthesis"), hint)
 }
 
 /// Suggests a subject for terms of other tools and of everyday language.
@@ -301,5 +301,5 @@ fn unknown(name: &str) -> UserError {
                 .to_owned(),
         },
     };
-    UserError::usage("condition_subject", format!("unknown subject `{name}`"), hint)
+    UserError::usage(Code::ConditionSubject, format!("unknown subject `{name}`"), hint)
 }

@@ -3,7 +3,7 @@
 use wavetank_units::quantity::{
     parse_count, parse_duration, parse_link, parse_rate, parse_share, parse_size,
 };
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::value_kind::ValueKind;
 use super::{Op, Value};
@@ -12,11 +12,11 @@ use super::{Op, Value};
 pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, UserError> {
     if text.is_empty() {
         let hint = format!("for example {}", example(kind));
-        return Err(UserError::usage("condition_value", "nothing follows the comparison", hint));
+        return Err(UserError::usage(Code::ConditionValue, "nothing follows the comparison", hint));
     }
     if text.contains(" to ") || text.contains(" or ") {
         let hint = "write one condition for each side; all of them must pass";
-        return Err(UserError::usage("condition_value", format!("`{text}` is more than one value"), hint));
+        return Err(UserError::usage(Code::ConditionValue, format!("`{text}` is more than one value"), hint));
     }
     let share = text.ends_with('%');
     let rate = text.contains('/');
@@ -28,7 +28,7 @@ pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, 
         ValueKind::Count | ValueKind::CountOrShare if rate => {
             let hint = "rates are compared with done_rate, failed_rate, …: done_rate > 1k/s";
             return Err(UserError::usage(
-                "condition_value",
+                Code::ConditionValue,
                 format!("`{text}` is a rate, but this is a count"),
                 hint,
             ));
@@ -54,7 +54,7 @@ pub(super) fn parse_value(text: &str, kind: ValueKind, op: Op) -> Result<Value, 
     };
     if zero && op == Op::Less {
         let hint = "nothing is below zero: use = 0 for none";
-        return Err(UserError::usage("condition_value", format!("`< {text}` can never be true"), hint));
+        return Err(UserError::usage(Code::ConditionValue, format!("`< {text}` can never be true"), hint));
     }
     Ok(value)
 }
@@ -73,12 +73,12 @@ fn example(kind: ValueKind) -> &'static str {
 
 fn misfit(text: &str, what: &str, kind: ValueKind) -> UserError {
     let message = format!("`{text}` is not {what}");
-    UserError::usage("condition_value", message, format!("for example {}", example(kind)))
+    UserError::usage(Code::ConditionValue, message, format!("for example {}", example(kind)))
 }
 
 /// Times of answers are milliseconds more often than seconds: both are offered.
 fn with_unit(text: &str, error: UserError) -> UserError {
-    if error.code == "unit_missing" {
+    if error.code == Code::UnitMissing {
         return UserError { hint: format!("{text}ms? or {text}s?"), ..error };
     }
     error

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_units::quantity::{format_grouped, format_sizes_distinct};
-use wavetank_units::{SourceRange, UserError, unix_path};
+use wavetank_units::{Code, SourceRange, UserError, unix_path};
 
 use super::FileBudget;
 use super::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
@@ -155,7 +155,7 @@ pub(super) fn shortfalls(
 pub(super) fn no_memory(connections: u64, needed: u64, fitting: u64, host: &HostFacts) -> UserError {
     let (need, has) = format_sizes_distinct(needed, host.memory_available_bytes);
     UserError::refused(
-        "no_memory",
+        Code::NoMemory,
         format!(
             "{} connections need {need} of free memory, and this host has {has}",
             format_grouped(connections)
@@ -217,7 +217,7 @@ fn no_tuples(
         (true, hosts) => format!("one source address of each of {hosts} load hosts"),
     };
     UserError::refused(
-        "no_source_address",
+        Code::NoSourceAddress,
         format!(
             "{} connections need more than the {} pairs of address and port that {have} has",
             format_grouped(connections),

@@ -1,6 +1,6 @@
 //! Which driver runs the sockets, and why.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::{EngineChoice, SocketSupport, Unsupported};
 
@@ -23,7 +23,7 @@ pub fn choose(asked: EngineChoice, sockets: &SocketSupport) -> Result<Engine, Us
             Ok(Engine { choice: EngineChoice::Epoll, why: Some(missing.clone()) })
         }
         (EngineChoice::Uring, Err(Unsupported { cause, cure })) => Err(UserError::refused(
-            "no_uring",
+            Code::NoUring,
             format!("--engine uring is not available here: {cause}"),
             format!("{cure}; or --engine epoll"),
         )),

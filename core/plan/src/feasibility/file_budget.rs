@@ -1,8 +1,8 @@
 //! [`FileBudget`]: the number of sockets that a process can hold, with how many threads, and in
 //! which file descriptor tables.
 
-use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Code, UserError};
 
 use crate::{EngineChoice, FileTables, HostFacts};
 
@@ -166,7 +166,7 @@ impl FileBudget {
     /// headroom.
     pub fn refusal(self, asked: u64, connections: u64) -> UserError {
         let count = format_grouped(asked);
-        let refused = |message: String, hint: String| UserError::refused("no_files", message, hint);
+        let refused = |message: String, hint: String| UserError::refused(Code::NoFiles, message, hint);
         if connections > self.host_max {
             let (files_max, ends) = self.host_files;
             let more = connections.saturating_sub(self.host_max).saturating_mul(ends);

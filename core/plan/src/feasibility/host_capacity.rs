@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{SourceRange, UserError};
+use wavetank_units::{Code, SourceRange, UserError};
 
 use super::FileBudget;
 use super::capacity::{self, Capacity, ConnectionDemand};
@@ -62,11 +62,15 @@ impl<'a> HostCapacity<'a> {
             let message =
                 format!("--threads {threads_most} is fewer than the {senders} load hosts of the lab");
             let hint = format!("--threads {senders} or a multiple of it, or leave it out");
-            return Err(UserError::usage("conflict", message, hint));
+            return Err(UserError::usage(Code::Conflict, message, hint));
         }
         if threads_most > THREADS_MAX {
             let message = format!("--threads {threads_most} is out of range");
-            return Err(UserError::usage("overflow", message, "one per CPU is the default and usually best"));
+            return Err(UserError::usage(
+                Code::Overflow,
+                message,
+                "one per CPU is the default and usually best",
+            ));
         }
         let both_ends = host.is_target(targets);
         let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);

@@ -49,7 +49,10 @@ mod tests {
 
     #[track_caller]
     fn check(most: &[Option<u64>], hints: &[&str]) {
-        let lack = |&most: &Option<u64>| Shortfall { error: UserError::refused("x", "", "buy"), most };
+        let lack = |&most: &Option<u64>| Shortfall {
+            error: UserError::refused(wavetank_units::Code::Conflict, "", "buy"),
+            most,
+        };
         let told = Shortfall::into_user_errors(most.iter().map(lack).collect(), "hold:");
         assert_eq!(told.iter().map(|error| error.hint.as_str()).collect::<Vec<_>>(), hints, "{most:?}");
     }

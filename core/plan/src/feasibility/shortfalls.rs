@@ -5,8 +5,8 @@
 //! that only makes a run slower or riskier is reported as a risk and does not stop
 //! the run.
 
-use wavetank_units::UserError;
 use wavetank_units::quantity::{format_grouped, show_size};
+use wavetank_units::{Code, UserError};
 
 use super::shortfall::Shortfall;
 use super::{HostCapacity, Peak};
@@ -53,7 +53,7 @@ pub(super) fn locked_memory_shortfall(host: &HostFacts, rings: u64, ends: u64) -
     (needed > left).then(|| {
         let ends = if ends == 2 { ", and as many at the target on this host," } else { "" };
         UserError::refused(
-            "no_locked_memory",
+            Code::NoLockedMemory,
             format!(
                 "{} rings of io_uring{ends} lock {} of memory, and this user may lock {} (ulimit -l)",
                 format_grouped(rings),
@@ -72,7 +72,7 @@ pub(super) fn threads(host: &HostFacts, needed: u32, what: &str) -> Option<UserE
     let needed = u64::from(needed);
     (needed > left).then(|| {
         UserError::refused(
-            "no_threads",
+            Code::NoThreads,
             format!(
                 "{} {what} are planned, and {} more may be started here (kernel.threads-max, kernel.pid_max, \
                  pids.max of the cgroup)",
@@ -91,7 +91,7 @@ pub(super) fn conntrack_shortfall(host: &HostFacts, connections: u64) -> Option<
     (connections > left).then(|| {
         let needed = most.saturating_add(connections - left);
         let error = UserError::refused(
-            "no_tracking",
+            Code::NoTracking,
             format!(
                 "{} connections are more than the {} that this host's firewall still has room to track",
                 format_grouped(connections),

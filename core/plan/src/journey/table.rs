@@ -1,7 +1,7 @@
 //! [`Table`]: rows of text in compact form.
 
 use serde::{Deserialize, Serialize};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::value::{JsonType, ValueRef};
 
@@ -95,7 +95,7 @@ impl TableBuilder {
     /// Creates a table with these columns, which need unique names. `name` is the file or variable,
     /// for messages.
     pub fn new(name: &str, columns: &[&str]) -> Result<Self, UserError> {
-        let refuse = |message: String, hint: &str| Err(UserError::usage("data_columns", message, hint));
+        let refuse = |message: String, hint: &str| Err(UserError::usage(Code::DataColumns, message, hint));
         if columns.is_empty() || columns.len() > COLUMNS_MAX {
             let message = format!("{name} has {} columns; 1 to {COLUMNS_MAX} are allowed", columns.len());
             return refuse(message, "check the separator");
@@ -135,7 +135,11 @@ impl TableBuilder {
         self.text.push_str(text);
         let Ok(end) = u32::try_from(self.text.len()) else {
             let message = format!("{} contains more than 4 GiB of text", self.name);
-            return Err(UserError::usage("data_size", message, "use fewer rows, or only the columns needed"));
+            return Err(UserError::usage(
+                Code::DataSize,
+                message,
+                "use fewer rows, or only the columns needed",
+            ));
         };
         if kind != JsonType::Text && self.kinds.is_empty() {
             self.kinds.resize(self.ends.len(), JsonType::Text);
@@ -153,11 +157,11 @@ impl TableBuilder {
             let message = format!("{} has no rows", self.name);
             let hint = "add a row below the header line; if there is no header line, name the columns: \
                         `columns: [user, password]`";
-            return Err(UserError::usage("data_empty", message, hint));
+            return Err(UserError::usage(Code::DataEmpty, message, hint));
         }
         if !self.ends.len().is_multiple_of(self.columns.len()) {
             let message = format!("the last row of {} has too few values", self.name);
-            return Err(UserError::usage("data_row", message, "give each row a value for each column"));
+            return Err(UserError::usage(Code::DataRow, message, "give each row a value for each column"));
         }
         Ok(Table {
             columns: self.columns.into(),

@@ -73,7 +73,7 @@ fn an_ipv6_address_without_brackets_is_shown_with_them() {
         ("shop.test:80:fd00::5", "shop.test:80:[fd00::5]"),
     ] {
         let error = ConnectTo::parse(text).expect_err(text);
-        assert_eq!((error.code, error.hint.as_str()), ("bad_connect_to", hint), "{text}");
+        assert_eq!((error.code.as_str(), error.hint.as_str()), ("bad_connect_to", hint), "{text}");
     }
     for text in ["::db:5432", ":::81", "::10.0.0.5:80", "a:1:b:2"] {
         assert!(ConnectTo::parse(text).is_ok(), "{text}");
@@ -216,7 +216,7 @@ fn check(allowed: &[&str], host: &str, address: &str, open: bool) {
         Ok(()) => assert!(open, "{host} {address} must not pass {allowed:?}"),
         Err(error) => {
             assert!(!open, "{host} {address} must pass {allowed:?}: {error}");
-            assert_eq!((error.code, error.exit), ("target_not_allowed", ExitCode::Refused));
+            assert_eq!((error.code.as_str(), error.exit), ("target_not_allowed", ExitCode::Refused));
             assert!(error.hint.contains("wavetank run URL --allow-target "), "{error}");
         }
     }

@@ -31,6 +31,10 @@ pub struct LackDoc {
 
 impl From<&UserError> for LackDoc {
     fn from(error: &UserError) -> Self {
-        Self { code: error.code.to_owned(), message: error.message.clone(), hint: error.hint.clone() }
+        Self {
+            code: error.code.as_str().to_owned(),
+            message: error.message.clone(),
+            hint: error.hint.clone(),
+        }
     }
 }

@@ -12,7 +12,7 @@ mod limits;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use wavetank_plan::{DataPlan, GrpcPlan, JsonType, Plan, ScenarioMix, SourcesPlan, Table};
-use wavetank_units::{UserError, quantity::show_size, sanitize};
+use wavetank_units::{Code, UserError, quantity::show_size, sanitize};
 
 use crate::DecodeError;
 use limits::{Limited, Limits};
@@ -173,5 +173,5 @@ fn unreadable(reason: &str) -> DecodeError {
 }
 
 fn refused(reason: &str, hint: &str) -> UserError {
-    UserError::refused("plan_package", format!("cannot send the plan to agents: {reason}"), hint)
+    UserError::refused(Code::PlanPackage, format!("cannot send the plan to agents: {reason}"), hint)
 }

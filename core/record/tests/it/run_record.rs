@@ -10,7 +10,7 @@ use wavetank_record::{
     PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord,
     SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 fn times() -> Times {
     let spread = Spread {
@@ -334,7 +334,7 @@ fn numbers_come_back_exactly() {
 #[test]
 fn the_small_documents_are_as_described() {
     let refused = UserError::refused(
-        "target_not_allowed",
+        Code::TargetNotAllowed,
         "`example.org` is not a private address",
         "add `--allow-target`",
     );

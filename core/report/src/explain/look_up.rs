@@ -1,6 +1,6 @@
 //! [`explain`]: the explanations of a code that a user typed.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use super::{Explanation, explanations};
 
@@ -27,7 +27,7 @@ pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
     };
     let shown = word.trim();
     let shown = if shown.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{shown}`") };
-    Err(UserError::usage("code_unknown", format!("{shown} is not a code of wavetank"), hint))
+    Err(UserError::usage(Code::CodeUnknown, format!("{shown} is not a code of wavetank"), hint))
 }
 
 fn names(one: &Explanation) -> impl Iterator<Item = &'static str> + use<> {

@@ -2,7 +2,7 @@
 
 use wavetank_measure::{Histogram, Interval};
 use wavetank_plan::Plan;
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 /// One of the times that are recorded as histograms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,13 +128,17 @@ impl StepSelector {
                         names.iter().take(12).copied().collect::<Vec<_>>().join(", ")
                     ),
                 };
-                Err(UserError::usage("step_unknown", format!("--step: the run has no step `{word}`"), hint))
+                Err(UserError::usage(
+                    Code::StepUnknown,
+                    format!("--step: the run has no step `{word}`"),
+                    hint,
+                ))
             }
             several => {
                 let long: Vec<_> = several.iter().map(|(_, _, long)| format!("`{long}`")).collect();
                 let message = format!("--step: `{word}` names {} steps", several.len());
                 let hint = format!("say which: {}", long.join(" or "));
-                Err(UserError::usage("step_ambiguous", message, hint))
+                Err(UserError::usage(Code::StepAmbiguous, message, hint))
             }
         }
     }

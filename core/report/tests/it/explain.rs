@@ -1,8 +1,7 @@
 //! Every code that a user can see is explained, and nothing else is.
 //!
-//! Codes are string literals, so this test searches the sources. Each call that makes an error, a
-//! remark, a finding or a reason of a verdict is followed by its code. Files with codes in
-//! variables are listed here, and every string in them that looks like a code is taken for one.
+//! Errors have an enumeration. Codes of findings are string literals of three crates, so this test
+//! searches their sources: each call that makes a finding or a reason is followed by its code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,65 +13,22 @@ use wavetank_record::{Blame, EventKind, Status};
 use wavetank_report::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
-use wavetank_units::ExitCode;
+use wavetank_units::{Code, ExitCode};
+
+/// Crates that make findings.
+const CRATES: [&str; 3] = ["core/diagnose", "core/netbench", "core/tuning"];
 
 /// The code follows one of these.
-const MAKERS: [&str; 17] = [
-    "UserError::usage(",
-    "UserError::refused(",
-    "Diagnostic::error(",
-    "Diagnostic::warning(",
-    "Diagnostic::note(",
-    "Diagnostic::without_span(",
-    "DataNote::new(",
-    ".fail(",
-    ".fail::<()>(",
-    ".report_rule(",
-    " refused(",
-    " unknown(",
-    "(unknown(",
-    "named(",
-    "finding(",
-    "around(",
-    "code: ",
-];
+const MAKERS: [&str; 3] = ["finding(", "around(", "code: "];
 
 /// Files with codes in variables. In them, quoted strings with a `_` are codes.
-const BY_VARIABLE: [&str; 7] = [
-    "core/grammar/src/yaml/errors.rs",
-    "core/units/src/quantity/link.rs",
-    "core/units/src/quantity/size.rs",
-    "core/plan/src/thresholds.rs",
-    "core/diagnose/src/drift.rs",
-    "core/tuning/src/verdict.rs",
-    "io/target/src/server.rs",
-];
+const BY_VARIABLE: [&str; 2] = ["core/diagnose/src/drift.rs", "core/tuning/src/verdict.rs"];
 
-/// Files that pass on the code of another file.
-const PASSED_ON: [&str; 14] = [
-    "core/experiment/src/input.rs",
-    "io/runner/src/planned_lab.rs",
-    "bin/wavetank/src/experiment/experiment_file.rs",
-    "bin/wavetank/src/experiment/diagnostics_output.rs",
-    "core/experiment/src/overrides/http.rs",
-    "core/experiment/src/lower/error.rs",
-    "core/experiment/src/parse/phase.rs",
-    "core/experiment/src/validate/messages.rs",
-    "core/diagnose/src/compose.rs",
-    "core/grammar/src/diagnostic.rs",
-    "core/grammar/src/tree_reader.rs",
-    "core/report/src/explain/page.rs",
-    "core/topology/src/resolve/draft.rs",
-    "io/lab/src/response.rs",
-];
+/// Groups of findings and reasons.
+const OF_FINDINGS: [CodeGroup; 2] = [CodeGroup::Reasons, CodeGroup::Findings];
 
-/// Strings after a maker that are not codes: names of what is missing, as the message shows them.
-const NO_CODES: [&str; 5] = ["cipher", "column", "count", "phase", "step"];
-
-/// Groups with codes that are strings in the sources, and not names of an enumeration.
-const SEARCHED: [CodeGroup; 8] = [
-    CodeGroup::Reasons,
-    CodeGroup::Findings,
+/// Groups of errors.
+const OF_ERRORS: [CodeGroup; 6] = [
     CodeGroup::Typed,
     CodeGroup::Refused,
     CodeGroup::Stored,
@@ -88,58 +44,24 @@ fn word(text: &str) -> Option<&str> {
     (!word.is_empty() && word.chars().all(plain)).then_some(word)
 }
 
-/// Returns every code that the sources can show, and the places with a code that this test cannot
-/// determine.
-fn reported() -> (BTreeMap<String, String>, Vec<String>) {
-    let (mut codes, mut strange) = (BTreeMap::new(), Vec::new());
+/// Returns every code of a finding that the sources can show.
+fn reported() -> BTreeMap<String, String> {
+    let mut codes = BTreeMap::new();
     for (path, text) in of_the_program() {
-        let names = ["UserError", "Diagnostic", "Finding", "DataNote", "Reader"];
-        let of_files = ["core/experiment/", "core/grammar/"].iter().any(|room| path.starts_with(room));
-        if !of_files && !names.iter().any(|name| text.contains(name)) {
+        if !CRATES.iter().any(|of| path.starts_with(of)) {
             continue;
         }
-        for maker in MAKERS {
-            for after in text.split(maker).skip(1) {
-                match word(after) {
-                    Some(code) if !NO_CODES.contains(&code) => {
-                        codes.insert(code.to_owned(), path.clone());
-                    }
-                    None if maker.contains("::") && !known_way(&path, &text, after, &mut codes) => {
-                        strange
-                            .push(format!("{path}: {maker}{}", after.chars().take(40).collect::<String>()));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        if BY_VARIABLE.contains(&path.as_str()) {
-            let quoted = text.match_indices('"').filter_map(|(at, _)| word(&text[at..]));
-            codes
-                .extend(quoted.filter(|word| word.contains('_')).map(|word| (word.to_owned(), path.clone())));
-        }
+        let after_makers = MAKERS.into_iter().flat_map(|maker| text.split(maker).skip(1)).filter_map(word);
+        let by_variable = BY_VARIABLE.contains(&path.as_str()).then(|| text.match_indices('"'));
+        let by_variable = by_variable.into_iter().flatten().filter_map(|(at, _)| word(&text[at..]));
         // Reasons of a verdict that no finding has.
-        for after in text.split("cause(Status::").skip(1) {
-            let of = after.split_once(", ").and_then(|(_, rest)| word(rest));
-            codes.extend(of.map(|code| (code.to_owned(), path.clone())));
-        }
-        if path.starts_with("core/diagnose") {
-            let reasons = text.split("reason: ").skip(1).filter_map(word);
-            codes.extend(reasons.map(|code| (code.to_owned(), path.clone())));
-        }
+        let of_causes = text.split("cause(Status::").skip(1);
+        let of_causes = of_causes.filter_map(|after| after.split_once(", ").and_then(|(_, rest)| word(rest)));
+        let reasons = text.split("reason: ").skip(1).filter_map(word);
+        let all = after_makers.chain(by_variable.filter(|word| word.contains('_')));
+        codes.extend(all.chain(of_causes).chain(reasons).map(|code| (code.to_owned(), path.clone())));
     }
-    (codes, strange)
-}
-
-/// Whether a code that is not a string here comes from a constant of the file, or from a place this
-/// test knows.
-fn known_way(path: &str, text: &str, after: &str, codes: &mut BTreeMap<String, String>) -> bool {
-    let name = after.trim_start().split([',', ')']).next().unwrap_or_default();
-    if name.len() > 2 && name.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
-        let value = text.split(&format!("const {name}: &str = ")).nth(1).and_then(word);
-        codes.extend(value.map(|code| (code.to_owned(), path.to_owned())));
-        return value.is_some();
-    }
-    BY_VARIABLE.contains(&path) || PASSED_ON.contains(&path) || path.ends_with("plan/src/error.rs")
+    codes
 }
 
 fn of(group: CodeGroup) -> BTreeSet<&'static str> {
@@ -148,10 +70,11 @@ fn of(group: CodeGroup) -> BTreeSet<&'static str> {
 
 #[test]
 fn every_code_is_explained_and_nothing_else() {
-    let (told, strange) = reported();
-    assert!(strange.is_empty(), "made in a way that this test does not know: {strange:#?}");
-    assert!(told.len() > 200, "the search found only {}", told.len());
-    let explained: BTreeSet<&str> = SEARCHED.into_iter().flat_map(of).collect();
+    let errors: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(errors, OF_ERRORS.into_iter().flat_map(of).collect(), "core/report/src/explain/words");
+    let told = reported();
+    assert!(told.len() > 90, "the search found only {}", told.len());
+    let explained: BTreeSet<&str> = OF_FINDINGS.into_iter().flat_map(of).collect();
     let missing: Vec<_> = told.iter().filter(|(code, _)| !explained.contains(code.as_str())).collect();
     assert!(missing.is_empty(), "not explained (core/report/src/explain/words): {missing:#?}");
     let gone: Vec<_> = explained.iter().filter(|code| !told.contains_key(**code)).collect();
@@ -206,8 +129,8 @@ fn explanations_are_whole() {
         assert!(of(group).len() > 3, "{}", group.title());
     }
     // No code is an error in two groups, because readers would not know which one applies.
-    let errors = explanations().into_iter().filter(|one| SEARCHED[2..].contains(&one.group)).count();
-    assert_eq!(errors, SEARCHED[2..].iter().flat_map(|group| of(*group)).collect::<BTreeSet<_>>().len());
+    let errors = explanations().into_iter().filter(|one| OF_ERRORS.contains(&one.group)).count();
+    assert_eq!(errors, Code::ALL.len());
 }
 
 fn found(word: &str) -> Vec<Explanation> {
@@ -235,7 +158,7 @@ fn codes_are_found_as_people_type_them() {
     }
     for (typed, near) in [("latte", "late"), ("conect_refused", "connect_refused"), ("invlaid", "invalid")] {
         let error = explain(typed).expect_err(typed);
-        assert_eq!((error.code, error.exit), ("code_unknown", ExitCode::Usage));
+        assert_eq!((error.code.as_str(), error.exit), ("code_unknown", ExitCode::Usage));
         assert!(error.hint.starts_with(&format!("did you mean {near}?")), "{typed}: {error}");
     }
     let strange = explain("zzzzzzzzzzzz").expect_err("is none");

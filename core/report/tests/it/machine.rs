@@ -5,7 +5,7 @@ use crate::support;
 use support::{closed, failed, golden, hopeless, interrupted, invalid, open, unanswered};
 use wavetank_record::{RunRecord, SampleLine, Status};
 use wavetank_report::{error_json, json, junit};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Compares with the golden, and counts cases, failures, errors and skips.
 fn check(name: &str, record: &RunRecord, counts: [usize; 4]) {
@@ -90,7 +90,7 @@ fn json_is_one_object_on_one_line() {
     assert_eq!(RunRecord::from_json(&printed), Ok(open()));
     // Zeros are hidden in text only.
     assert!(printed.contains("\"dropped\":0,\"open\":0") && printed.contains("\"checks\":[]"), "{printed}");
-    let error = error_json(&UserError::usage("unit_missing", "`5` has no unit", "write `5s`"));
+    let error = error_json(&UserError::usage(Code::UnitMissing, "`5` has no unit", "write `5s`"));
     assert_eq!(
         error,
         "{\"schema\":\"wavetank.error/1\",\"code\":\"unit_missing\",\"message\":\"`5` has no unit\",\"hint\":\"write `5s`\",\"exit\":2}\n"

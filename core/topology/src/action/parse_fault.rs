@@ -3,7 +3,7 @@
 use std::fmt;
 
 use wavetank_units::quantity::{parse_count_positive, parse_duration_positive, parse_share};
-use wavetank_units::{Nanos, UserError, did_you_mean};
+use wavetank_units::{Code, Nanos, UserError, did_you_mean};
 
 use crate::{FaultKind, Host, Interface, Lab};
 
@@ -64,7 +64,7 @@ pub(super) fn find_host<'a>(lab: &'a Lab, name: &str) -> Result<&'a Host, UserEr
             Some(near) => format!("did you mean {near}?"),
             None => format!("its hosts: {}", names().collect::<Vec<_>>().join(", ")),
         };
-        UserError::usage("lab_host", format!("lab {} has no host `{name}`", lab.name), hint)
+        UserError::usage(Code::LabHost, format!("lab {} has no host `{name}`", lab.name), hint)
     })
 }
 
@@ -129,7 +129,7 @@ impl FaultTokens<'_> {
         if word.is_empty() {
             return Err(self.wrong(&format!("`{}` needs a quantity", self.verb)));
         }
-        parse(word).map_err(|error| UserError { code: "lab_fault_words", ..error })
+        parse(word).map_err(|error| UserError { code: Code::LabFaultWords, ..error })
     }
 
     fn unknown(&self, what: &str, name: &str, known: &[&str]) -> UserError {
@@ -144,12 +144,12 @@ impl FaultTokens<'_> {
             None if known.is_empty() => "the topology file lists what hosts have".to_owned(),
             None => format!("one of: {}", known.join(", ")),
         };
-        UserError::usage("lab_fault_words", message, hint)
+        UserError::usage(Code::LabFaultWords, message, hint)
     }
 
     fn wrong(&self, message: &str) -> UserError {
         let host = &self.host.name;
-        UserError::usage("lab_fault_words", format!("host {host}: {message}"), SHAPES)
+        UserError::usage(Code::LabFaultWords, format!("host {host}: {message}"), SHAPES)
     }
 }
 

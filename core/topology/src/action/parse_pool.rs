@@ -1,6 +1,6 @@
 //! Parses pool changes given as text: `haproxy app1 drain`, `web[1-2] weight 3`.
 
-use wavetank_units::{UserError, did_you_mean};
+use wavetank_units::{Code, UserError, did_you_mean};
 
 use super::parse_fault::find_host;
 use super::{PoolAction, ServerMode};
@@ -42,7 +42,11 @@ pub fn parse_pool_change(words: &str, lab: &Lab, host: &str) -> Result<PoolActio
         some => {
             let names: Vec<&str> = some.iter().map(|service| service.name.as_str()).collect();
             let message = format!("host {} has several pools: `{server}` needs its service", host.name);
-            return Err(UserError::usage("lab_pool_words", message, format!("one of: {}", names.join(", "))));
+            return Err(UserError::usage(
+                Code::LabPoolWords,
+                message,
+                format!("one of: {}", names.join(", ")),
+            ));
         }
     };
     let places = places(server, service, host)?;
@@ -83,7 +87,7 @@ pub fn pools_of<'l>(lab: &'l Lab, host: &str, service: Option<&str>) -> Result<V
         }
         None => format!("one of: {}", names().collect::<Vec<_>>().join(", ")),
     };
-    Err(UserError::usage("lab_pool_words", message, hint))
+    Err(UserError::usage(Code::LabPoolWords, message, hint))
 }
 
 /// Whether the pool of `service` can be read and changed while it runs. The contents of a user's
@@ -141,9 +145,9 @@ fn unknown_server(name: &str, word: &str, service: &Service, host: &Host) -> Use
         Some(near) if near != name => format!("did you mean {near}?"),
         _ => format!("one of: {}", known.join(", ")),
     };
-    UserError::usage("lab_pool_words", message, hint)
+    UserError::usage(Code::LabPoolWords, message, hint)
 }
 
 fn wrong(host: &Host, message: &str) -> UserError {
-    UserError::usage("lab_pool_words", format!("host {}: {message}", host.name), SHAPES)
+    UserError::usage(Code::LabPoolWords, format!("host {}: {message}", host.name), SHAPES)
 }

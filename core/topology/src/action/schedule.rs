@@ -2,7 +2,7 @@
 //! faults.
 
 use wavetank_plan::PlannedEvent;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::HostAction;
 use crate::parse::expanded;
@@ -22,7 +22,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
     for event in of_experiment {
         let hosts = expanded(&event.host).map_err(|hint| {
             let message = format!("`{}` is not a host name or a pattern", event.host);
-            UserError::usage("lab_host", message, hint)
+            UserError::usage(Code::LabHost, message, hint)
         })?;
         for host in hosts {
             let event = PlannedEvent { host, ..event.clone() };
@@ -39,7 +39,7 @@ pub fn planned_events(lab: &Lab, of_experiment: &[PlannedEvent]) -> Result<Vec<P
     if events.len() > EVENTS_MAX {
         let message = format!("{} events are more than a run can have", events.len());
         return Err(UserError::usage(
-            "lab_events_many",
+            Code::LabEventsMany,
             message,
             format!("at most {EVENTS_MAX}, with patterns expanded"),
         ));

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use wavetank_grammar::Node;
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use super::service::Common;
 use super::{Keys, Reader, TreeReader as _};
@@ -39,7 +39,7 @@ impl Reader<'_> {
                 let flows = flows?;
                 if flows.value > FLOWS_MAX {
                     let message = format!("{} connections are too many for a set in the kernel", flows.value);
-                    return self.fail("lab_too_many", flows.place, message, "at most 16M");
+                    return self.fail(Code::LabTooMany, flows.place, message, "at most 16M");
                 }
                 flows.value
             }
@@ -68,7 +68,7 @@ impl Reader<'_> {
             return Some(slots.value);
         }
         let message = format!("{} is not a prime", slots.value);
-        self.fail("lab_value", slots.place, message, "251, 4099, 65537 or 655373")
+        self.fail(Code::LabValue, slots.place, message, "251, 4099, 65537 or 655373")
     }
 
     pub(super) fn nat(&mut self, node: &Node) -> Option<FileService> {

@@ -1,6 +1,7 @@
 //! Faults.
 
 use wavetank_grammar::{Grammar as _, Node, Spanned};
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 use crate::ast::{FileFault, FileFaultKind};
@@ -16,7 +17,7 @@ impl Reader<'_> {
         let items = self.list(node, "faults");
         if let Some(beyond) = items.get(FAULTS_MAX) {
             let message = format!("{} faults", items.len());
-            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {FAULTS_MAX}"));
+            self.fail::<()>(Code::LabTooMany, beyond.place, message, format!("at most {FAULTS_MAX}"));
         }
         let all: Vec<_> = items.iter().take(FAULTS_MAX).map(|item| self.fault(item)).collect();
         all.into_iter().flatten().collect()
@@ -45,7 +46,7 @@ impl Reader<'_> {
                 (Some(entry), true) => companion = Some(&entry.value),
                 (Some(entry), false) => {
                     let message = format!("`{key}` belongs to `{owner}`, but this is `{verb}`");
-                    self.fail::<()>("lab_key_conflict", entry.place, message, format!("leave `{key}` out"));
+                    self.fail::<()>(Code::LabKeyConflict, entry.place, message, format!("leave `{key}` out"));
                 }
                 (None, true) => {
                     let message = format!("`{verb}` needs `{key}`");
@@ -54,7 +55,7 @@ impl Reader<'_> {
                         "limit" => "limit: 200",
                         _ => "by: 200ms",
                     };
-                    self.fail::<()>("key_missing", place, message, hint);
+                    self.fail::<()>(Code::KeyMissing, place, message, hint);
                 }
                 (None, false) => {}
             }

@@ -1,7 +1,7 @@
 //! Health probes of services, and balancers' health checks of their servers.
 
 use wavetank_grammar::Node;
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use super::{Reader, Reported, TreeReader as _};
 use crate::grammar::MapName;
@@ -33,7 +33,7 @@ impl Reader<'_> {
             (Some(_), None) => {
                 let message = "a health check needs a port";
                 return self.fail(
-                    "lab_key_conflict",
+                    Code::LabKeyConflict,
                     place,
                     message,
                     "health: {port: 8080, http: /}, or listen: 8080",

@@ -1,6 +1,7 @@
 //! Hosts.
 
 use std::net::IpAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Entry, Node, Spanned};
 
@@ -14,7 +15,12 @@ impl Reader<'_> {
     pub(super) fn hosts(&mut self, node: &Node) -> Vec<FileHost> {
         let entries = self.entries(node, "hosts");
         if entries.is_empty() && node.entries().is_some() {
-            self.fail::<()>("value_missing", node.place, "a lab needs a host", "app1: {networks: [front]}");
+            self.fail::<()>(
+                Code::ValueMissing,
+                node.place,
+                "a lab needs a host",
+                "app1: {networks: [front]}",
+            );
         }
         let (mut all, mut names) = (Vec::new(), 0);
         for entry in entries {
@@ -23,7 +29,7 @@ impl Reader<'_> {
             all.push(host);
             if names > HOSTS_MAX {
                 let message = format!("{names} hosts are more than a lab can have");
-                self.fail::<()>("lab_too_many", entry.place, message, format!("at most {HOSTS_MAX}"));
+                self.fail::<()>(Code::LabTooMany, entry.place, message, format!("at most {HOSTS_MAX}"));
                 break;
             }
         }
@@ -89,7 +95,7 @@ impl Reader<'_> {
             return Ok(Some(Spanned::new(subnet, text.place)));
         }
         let message = format!("`{}` is not a network", text.value);
-        self.fail("lab_route", text.place, message, "10.30.1.0/24, or default").ok_or(Reported)
+        self.fail(Code::LabRoute, text.place, message, "10.30.1.0/24, or default").ok_or(Reported)
     }
 
     /// Reads one address without a prefix.
@@ -108,6 +114,6 @@ impl Reader<'_> {
             Some((address, _)) => format!("leave out the prefix, which the network determines: {address}"),
             None => "use a numeric address: 10.30.0.10".to_owned(),
         };
-        self.fail("lab_address", text.place, format!("`{}` is not an address", word.trim()), hint)
+        self.fail(Code::LabAddress, text.place, format!("`{}` is not an address", word.trim()), hint)
     }
 }

@@ -1,6 +1,7 @@
 //! Files that only one host has, and files next to the topology file.
 
 use wavetank_grammar::{Diagnostic, Entry, Node, Spanned};
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 use crate::HostFile;
@@ -23,7 +24,12 @@ impl Reader<'_> {
         let entries = self.entries(node, "files");
         if let Some(beyond) = entries.get(FILES_MAX) {
             let message = format!("{} files", entries.len());
-            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {FILES_MAX} on a host"));
+            self.fail::<()>(
+                Code::LabTooMany,
+                beyond.place,
+                message,
+                format!("at most {FILES_MAX} on a host"),
+            );
         }
         let all: Vec<_> = entries.iter().take(FILES_MAX).map(|entry| self.host_file(entry)).collect();
         all.into_iter().flatten().collect()
@@ -51,7 +57,7 @@ impl Reader<'_> {
         if !text.is_empty() && text.len() <= NAME_BYTES_MAX && (self.files)(text).is_ok() {
             let message = format!("`{}` gets the text `{text}`, not the file of that name", entry.key);
             let hint = format!("{{from: {text}}}?");
-            self.out.push(Diagnostic::warning("lab_file_text", entry.value.place, message, hint));
+            self.out.push(Diagnostic::warning(Code::LabFileText, entry.value.place, message, hint));
         }
     }
 
@@ -63,17 +69,17 @@ impl Reader<'_> {
         if !parts.is_some_and(|mut parts| parts.all(shaped)) {
             let message = format!("`{path}` is not an absolute path of a file");
             let hint = "use an absolute path without `.` and `..`: /etc/app.conf";
-            return self.fail("lab_file_path", entry.place, message, hint);
+            return self.fail(Code::LabFilePath, entry.place, message, hint);
         }
         if let Some(folder) = OF_THE_KERNEL.iter().find(|folder| path.starts_with(*folder)) {
             let message = format!("`{path}` belongs to the kernel");
             let hint = format!("use a path outside {folder}; kernel settings are in sysctls");
-            return self.fail("lab_file_path", entry.place, message, hint);
+            return self.fail(Code::LabFilePath, entry.place, message, hint);
         }
         if OF_THE_LAB.contains(&path) {
             let message = format!("the lab itself writes `{path}`");
             let hint = "it contains the names of hosts; name an address with virtual: [{…, name: shop}]";
-            return self.fail("lab_file_path", entry.place, message, hint);
+            return self.fail(Code::LabFilePath, entry.place, message, hint);
         }
         Some(path.to_owned())
     }
@@ -86,7 +92,7 @@ impl Reader<'_> {
             Ok(mode) if mode <= 0o777 && octal.len() >= 3 => Some(mode),
             _ => {
                 let message = format!("`{}` are not permission bits", text.value);
-                self.fail("lab_value", text.place, message, "three digits from 0 to 7: \"0644\"")
+                self.fail(Code::LabValue, text.place, message, "three digits from 0 to 7: \"0644\"")
             }
         }
     }
@@ -99,17 +105,17 @@ impl Reader<'_> {
             Err(why) => {
                 let message = format!("`{}` cannot be read: {why}", name.value);
                 let hint = "names are relative to the topology file's folder";
-                return self.fail("lab_file_unreadable", name.place, message, hint);
+                return self.fail(Code::LabFileUnreadable, name.place, message, hint);
             }
         };
         if bytes.len() > FILE_BYTES_MAX {
             let message = format!("`{}` has {} bytes", name.value, bytes.len());
-            return self.fail("lab_too_many", name.place, message, "a lab takes files of at most 4 MiB");
+            return self.fail(Code::LabTooMany, name.place, message, "a lab takes files of at most 4 MiB");
         }
         if let Ok(text) = String::from_utf8(bytes) {
             return Some((name, text));
         }
         let message = format!("`{}` is not UTF-8 text", name.value);
-        self.fail("lab_file_unreadable", name.place, message, "save it as UTF-8")
+        self.fail(Code::LabFileUnreadable, name.place, message, "save it as UTF-8")
     }
 }

@@ -1,6 +1,7 @@
 //! A host on its networks.
 
 use std::net::IpAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Entry, Node, Scalar, Spanned};
 
@@ -24,7 +25,7 @@ impl Reader<'_> {
         };
         let mut all: Vec<FileInterface> = all.into_iter().flatten().collect();
         if node.entries().is_some_and(<[_]>::is_empty) || node.items().is_some_and(<[_]>::is_empty) {
-            self.fail::<()>("value_missing", node.place, "a host needs a network", "networks: [front]");
+            self.fail::<()>(Code::ValueMissing, node.place, "a host needs a network", "networks: [front]");
         }
         match (sources, all.as_mut_slice()) {
             (Some(_), [only]) if only.sources == 1 => {
@@ -32,12 +33,12 @@ impl Reader<'_> {
             }
             (Some(entry), [_]) => {
                 let message = "`sources` is set here and at the network";
-                self.fail::<()>("lab_sources", entry.place, message, "keep one of the two");
+                self.fail::<()>(Code::LabSources, entry.place, message, "keep one of the two");
             }
             (Some(entry), [first, _, ..]) => {
                 let message = "the host is on several networks, so `sources` is ambiguous";
                 let hint = format!("networks: {{{}: {{sources: 2}}}}", first.network.value);
-                self.fail::<()>("lab_sources", entry.place, message, hint);
+                self.fail::<()>(Code::LabSources, entry.place, message, hint);
             }
             _ => {}
         }
@@ -48,7 +49,7 @@ impl Reader<'_> {
         if let Some([entry]) = node.entries() {
             let message = "a list of networks has their names only";
             let hint = format!("with more about one, a map: networks: {{{}: {{address: …}}}}", entry.key);
-            return self.fail("not_a_value", node.place, message, hint);
+            return self.fail(Code::NotAValue, node.place, message, hint);
         }
         let network = self.name(node, "a network")?;
         Some(FileInterface { network, addresses: None, sources: 1, link: Link::default() })
@@ -66,7 +67,7 @@ impl Reader<'_> {
         }
         if let Some(Scalar { text, .. }) = entry.value.scalar() {
             let message = format!("a host's network must be a map of keys, not `{text}`");
-            return self.fail("not_a_map", entry.value.place, message, format!("{{address: {text}}}?"));
+            return self.fail(Code::NotAMap, entry.value.place, message, format!("{{address: {text}}}?"));
         }
         let mut keys = self.open(&entry.value, MapName::Interface)?;
         let addresses = keys.take("address").map(|node| self.addresses(node));
@@ -98,7 +99,7 @@ impl Reader<'_> {
         let hint = format!(
             "write the lower address first, with at most {ADDRESSES_MAX} in total: 10.30.0.11 to 10.30.0.14"
         );
-        self.fail("lab_address", text.place, message, hint)
+        self.fail(Code::LabAddress, text.place, message, hint)
     }
 }
 

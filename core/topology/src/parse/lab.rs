@@ -1,6 +1,7 @@
 //! The top of the file.
 
 use wavetank_grammar::{Entry, Node, Spanned};
+use wavetank_units::Code;
 
 use super::text::{is_label, name_like};
 use super::{Keys, Reader, TreeReader as _};
@@ -40,17 +41,17 @@ impl Reader<'_> {
         let near = name_like(stem);
         let near = if near.is_empty() { "shop".to_owned() } else { near };
         let message = format!("the file name is not a valid lab name: `{stem}`");
-        self.fail("lab_bad_name", keys.place, message, format!("name: {near}"))
+        self.fail(Code::LabBadName, keys.place, message, format!("name: {near}"))
     }
 
     fn networks(&mut self, node: &Node) -> Vec<FileNetwork> {
         let entries = self.entries(node, "networks");
         if entries.is_empty() && node.entries().is_some() {
-            self.fail::<()>("value_missing", node.place, "a lab needs a network", "front: 10.30.0.0/24");
+            self.fail::<()>(Code::ValueMissing, node.place, "a lab needs a network", "front: 10.30.0.0/24");
         }
         if let Some(beyond) = entries.get(NETWORKS_MAX) {
             let message = format!("{} networks", entries.len());
-            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {NETWORKS_MAX}"));
+            self.fail::<()>(Code::LabTooMany, beyond.place, message, format!("at most {NETWORKS_MAX}"));
         }
         let all: Vec<_> = entries.iter().take(NETWORKS_MAX).map(|entry| self.network(entry)).collect();
         all.into_iter().flatten().collect()
@@ -60,7 +61,12 @@ impl Reader<'_> {
         let name = self.own_name(entry, "a network");
         if entry.value.is_null() {
             let message = format!("network `{}` has no addresses", entry.key);
-            return self.fail("value_missing", entry.place, message, format!("{}: 10.30.0.0/24", entry.key));
+            return self.fail(
+                Code::ValueMissing,
+                entry.place,
+                message,
+                format!("{}: 10.30.0.0/24", entry.key),
+            );
         }
         let subnet = if entry.value.entries().is_some() {
             let mut keys = self.open(&entry.value, MapName::Network)?;
@@ -72,7 +78,7 @@ impl Reader<'_> {
         };
         // In a host's virtual addresses, `lo` is its loopback interface.
         if entry.key == "lo" {
-            return self.fail("lab_bad_name", entry.place, "a network cannot be called `lo`", "front: …");
+            return self.fail(Code::LabBadName, entry.place, "a network cannot be called `lo`", "front: …");
         }
         Some(FileNetwork { name: name?, subnet: subnet? })
     }
@@ -83,25 +89,25 @@ impl Reader<'_> {
         let text = self.text(node, "a network's addresses")?;
         let Some(subnet) = Subnet::parse(&text.value).filter(|_| text.value.contains('/')) else {
             let message = format!("`{}` is not a network", text.value);
-            return self.fail("lab_subnet", text.place, message, HINT);
+            return self.fail(Code::LabSubnet, text.place, message, HINT);
         };
         let shown = subnet.to_string();
         let written = text.value.split('/').next().and_then(|address| address.parse().ok());
         if written != Some(subnet.address()) {
             let message = format!("`{}` is an address inside a network", text.value);
-            return self.fail("lab_subnet", text.place, message, format!("the network is {shown}"));
+            return self.fail(Code::LabSubnet, text.place, message, format!("the network is {shown}"));
         }
         let (shortest, longest) = if subnet.is_ipv4() { (8, 30) } else { (8, 126) };
         if !(shortest..=longest).contains(&subnet.prefix()) {
             let message =
                 format!("`{shown}` is too {}", if subnet.prefix() < shortest { "wide" } else { "narrow" });
             let hint = format!("a prefix from /{shortest} to /{longest}");
-            return self.fail("lab_subnet", text.place, message, hint);
+            return self.fail(Code::LabSubnet, text.place, message, hint);
         }
         if !PRIVATE.iter().filter_map(|own| Subnet::parse(own)).any(|own| within(subnet, own)) {
             let message = format!("`{shown}` is not a private network");
             let hint = format!("use a network in {}", PRIVATE.join(", "));
-            return self.fail("lab_subnet", text.place, message, hint);
+            return self.fail(Code::LabSubnet, text.place, message, hint);
         }
         Some(Spanned::new(subnet, text.place))
     }

@@ -1,6 +1,7 @@
 //! The resource limits of a host.
 
 use wavetank_grammar::Node;
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 use crate::Limits;
@@ -40,7 +41,7 @@ impl Reader<'_> {
             return Some(value);
         }
         let message = "this is too little for any program to start";
-        self.fail("lab_value", node.place, message, format!("at least {shown}"))
+        self.fail(Code::LabValue, node.place, message, format!("at least {shown}"))
     }
 
     /// Reads CPU numbers: `0-3`, `0,2`, or a list. The result is in ascending order without
@@ -56,7 +57,12 @@ impl Reader<'_> {
                     (Some(first), Some(last)) if first <= last => all.extend(first..=last),
                     _ => {
                         let message = format!("`{}` are not CPUs", text.value);
-                        return self.fail("lab_cpus", text.place, message, "numbers from 0: 0-3, or \"0,2\"");
+                        return self.fail(
+                            Code::LabCpus,
+                            text.place,
+                            message,
+                            "numbers from 0: 0-3, or \"0,2\"",
+                        );
                     }
                 }
             }
@@ -75,14 +81,14 @@ impl Reader<'_> {
         match milli.map(|milli| milli as u64) {
             Some(milli) if milli >= CPU_SHARE_MILLI_MIN => Some(milli),
             Some(_) => self.fail(
-                "lab_value",
+                Code::LabValue,
                 text.place,
                 "this is too little CPU for any program to run",
                 "at least 1%",
             ),
             None => {
                 let message = format!("`{}` is not a share of a CPU", text.value);
-                self.fail("lab_cpus", text.place, message, "50% is half a CPU, 150% one and a half")
+                self.fail(Code::LabCpus, text.place, message, "50% is half a CPU, 150% one and a half")
             }
         }
     }

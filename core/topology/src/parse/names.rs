@@ -1,7 +1,7 @@
 //! Host patterns: `load[1-3]`, `app[01-20]`, `web[1,3,7-9]`.
 
 use wavetank_grammar::Span;
-use wavetank_units::NumberRange;
+use wavetank_units::{Code, NumberRange};
 
 use super::text::is_host_name;
 use super::{Reader, TreeReader as _};
@@ -18,12 +18,12 @@ impl Reader<'_> {
             Ok(names) => names,
             Err(hint) => {
                 let message = format!("`{pattern}` is not a host name or a pattern");
-                return self.fail("lab_pattern", place, message, hint);
+                return self.fail(Code::LabPattern, place, message, hint);
             }
         };
         let Some(left) = self.names_left.checked_sub(names.len()) else {
             let hint = "use fewer or shorter patterns";
-            return self.fail("lab_too_many", place, "the file's patterns expand to too many hosts", hint);
+            return self.fail(Code::LabTooMany, place, "the file's patterns expand to too many hosts", hint);
         };
         self.names_left = left;
         match names.iter().find(|name| !is_host_name(name)) {

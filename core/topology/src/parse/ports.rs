@@ -1,6 +1,7 @@
 //! Ports and HTTP paths.
 
 use wavetank_grammar::{Node, Span, Spanned};
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 
@@ -18,17 +19,17 @@ impl Reader<'_> {
             let (from, to) = (self.parse_port(from, text.place)?, self.parse_port(to, text.place)?);
             if from > to {
                 let message = format!("`{}` is not a range of ports", text.value);
-                return self.fail("lab_port", text.place, message, format!("{to} to {from}"));
+                return self.fail(Code::LabPort, text.place, message, format!("{to} to {from}"));
             }
             for port in from..=to {
                 if all.contains(&port) {
                     let message = format!("port {port} is listed twice");
-                    return self.fail("lab_port", text.place, message, "list it once");
+                    return self.fail(Code::LabPort, text.place, message, "list it once");
                 }
                 if all.len() == PORTS_MAX {
                     let message = format!("more than {PORTS_MAX} ports");
                     return self.fail(
-                        "lab_too_many",
+                        Code::LabTooMany,
                         text.place,
                         message,
                         "split them among several services",
@@ -39,7 +40,7 @@ impl Reader<'_> {
         }
         all.sort_unstable();
         if all.is_empty() {
-            return self.fail("lab_port", node.place, "no port is given here", "listen: 8080");
+            return self.fail(Code::LabPort, node.place, "no port is given here", "listen: 8080");
         }
         Some(all)
     }
@@ -63,7 +64,7 @@ impl Reader<'_> {
             }
             _ => "a number from 1 to 65535".to_owned(),
         };
-        self.fail("lab_port", place, format!("`{word}` is not a port"), hint)
+        self.fail(Code::LabPort, place, format!("`{word}` is not a port"), hint)
     }
 
     /// Reads a path that can be used unchanged in a request line and in a configuration.
@@ -73,7 +74,7 @@ impl Reader<'_> {
             return Some(text.value);
         }
         let message = format!("`{}` is not a path", text.value);
-        self.fail("lab_value", text.place, message, "it begins with / and has no blanks or quotes: /ping")
+        self.fail(Code::LabValue, text.place, message, "it begins with / and has no blanks or quotes: /ping")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Services that are programs: serve, nginx, `HAProxy`, any command.
 
 use wavetank_grammar::{Entry, Node};
+use wavetank_units::Code;
 
 use super::ports::is_path;
 use super::{Reader, TreeReader as _};
@@ -53,7 +54,7 @@ impl Reader<'_> {
             if let Some((option, key)) = KEYS_OF_SERVE.iter().find(|(option, _)| *option == name) {
                 let message = format!("`{option}` has its own key");
                 self.fail::<()>(
-                    "lab_key_conflict",
+                    Code::LabKeyConflict,
                     word.place,
                     message,
                     format!("set {key}: … next to options"),
@@ -75,7 +76,7 @@ impl Reader<'_> {
         self.one_work([pages, proxied, sale]);
         if let Some(entry) = keepalive.filter(|_| proxied.is_none()) {
             let message = "`keepalive` applies to servers behind nginx, but there are none";
-            self.fail::<()>("lab_key_conflict", entry.place, message, "use keepalive: … next to servers");
+            self.fail::<()>(Code::LabKeyConflict, entry.place, message, "use keepalive: … next to servers");
         }
         let servers = proxied.map(|entry| self.servers(&entry.value)).unwrap_or_default();
         let keepalive = keepalive.map_or(Some(true), |entry| self.bool(&entry.value));
@@ -104,7 +105,7 @@ impl Reader<'_> {
         if let (Some(first), Some(second)) = (said.next(), said.next()) {
             let message = format!("`{}` and `{}` exclude each other in one nginx", first.key, second.key);
             self.fail::<()>(
-                "lab_key_conflict",
+                Code::LabKeyConflict,
                 second.place,
                 message,
                 "use two services with their own ports",
@@ -116,7 +117,7 @@ impl Reader<'_> {
         let entries = self.entries(node, "pages");
         if let Some(beyond) = entries.get(PAGES_MAX) {
             let message = format!("{} pages", entries.len());
-            self.fail::<()>("lab_too_many", beyond.place, message, format!("at most {PAGES_MAX}"));
+            self.fail::<()>(Code::LabTooMany, beyond.place, message, format!("at most {PAGES_MAX}"));
         }
         let mut all: Vec<NginxPage> = Vec::new();
         for entry in entries.iter().take(PAGES_MAX) {
@@ -129,20 +130,20 @@ impl Reader<'_> {
             let sum: u64 = all.iter().map(|page| page.bytes).sum();
             if !is_path(path) || path.contains(['?', '%']) || path.contains("//") || path.contains("/.") {
                 let message = format!("`{path}` is not a path of a file");
-                self.fail::<()>("lab_value", entry.place, message, "it begins with /: /1k.html");
+                self.fail::<()>(Code::LabValue, entry.place, message, "it begins with /: /1k.html");
             } else if path.ends_with('/') && path != "/" {
                 self.fail::<()>(
-                    "lab_value",
+                    Code::LabValue,
                     entry.place,
                     format!("`{path}` is a folder"),
                     "/folder/page.html",
                 );
             } else if all.iter().any(below) && path != "/" {
                 let message = format!("`{path}` is a file and a folder of another page");
-                self.fail::<()>("lab_value", entry.place, message, "use another name for one of the two");
+                self.fail::<()>(Code::LabValue, entry.place, message, "use another name for one of the two");
             } else if sum + size.value > PAGE_BYTES_MAX {
                 let message = "these pages are too large";
-                self.fail::<()>("lab_too_many", size.place, message, "at most 1GiB in total");
+                self.fail::<()>(Code::LabTooMany, size.place, message, "at most 1GiB in total");
             } else {
                 all.push(NginxPage { path: path.to_owned(), bytes: size.value });
             }
@@ -224,7 +225,7 @@ impl Reader<'_> {
         if mode == Some(HaproxyMode::Tcp) && timeouts.keepalive.is_some() {
             let message = "`keepalive` is the time between two requests, but mode tcp has no requests";
             self.fail::<()>(
-                "lab_key_conflict",
+                Code::LabKeyConflict,
                 keys.key_span("keepalive"),
                 message,
                 "mode: http, or leave it out",
@@ -246,7 +247,7 @@ impl Reader<'_> {
         let health = self.health(keys.take("health"), &listen);
         if let Some(run) = run.filter(|_| words.iter().all(|word| word.trim().is_empty())) {
             return self.fail(
-                "value_missing",
+                Code::ValueMissing,
                 run.place,
                 "there is no command",
                 "run: python3 -m http.server 80",
@@ -267,7 +268,7 @@ impl Reader<'_> {
             let Some(value) = self.clean_text(&entry.value, "a variable") else { continue };
             if entry.key.is_empty() || entry.key.contains(['=', '\0']) {
                 let message = format!("`{}` is not a variable name", entry.key);
-                self.fail::<()>("lab_value", entry.place, message, "for example LANG");
+                self.fail::<()>(Code::LabValue, entry.place, message, "for example LANG");
                 continue;
             }
             all.push((entry.key.clone(), value.value));

@@ -1,8 +1,8 @@
 //! Quantities in topology files.
 
 use wavetank_grammar::{Node, Spanned};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::{parse_link, parse_share};
+use wavetank_units::{Code, Nanos};
 
 use super::{Reader, TreeReader as _};
 
@@ -19,7 +19,7 @@ impl Reader<'_> {
             Ok(few) if few <= most => Some(Spanned::new(few, count.place)),
             _ => {
                 let message = format!("{} {what} are more than a lab can have", count.value);
-                self.fail("lab_too_many", count.place, message, format!("at most {most}"))
+                self.fail(Code::LabTooMany, count.place, message, format!("at most {most}"))
             }
         }
     }
@@ -34,7 +34,7 @@ impl Reader<'_> {
         let rate = self.quantity(node, "a link's rate", parse_link)?;
         if rate.value < RATE_BITS_MIN {
             let message = "the link is too slow: a packet takes longer than a connection waits";
-            return self.fail("lab_value", rate.place, message, "at least 8kbit/s");
+            return self.fail(Code::LabValue, rate.place, message, "at least 8kbit/s");
         }
         Some(rate.value)
     }

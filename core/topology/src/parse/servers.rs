@@ -1,6 +1,7 @@
 //! Servers behind a balancer: `"app[1-4]:8080"`.
 
 use wavetank_grammar::Node;
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 use crate::ast::FileServer;
@@ -14,7 +15,12 @@ impl Reader<'_> {
     pub(super) fn servers(&mut self, node: &Node) -> Vec<FileServer> {
         let all: Vec<_> = node.as_list().iter().map(|item| self.server(item)).collect();
         if all.is_empty() {
-            self.fail::<()>("value_missing", node.place, "it has no servers", "servers: \"app[1-4]:8080\"");
+            self.fail::<()>(
+                Code::ValueMissing,
+                node.place,
+                "it has no servers",
+                "servers: \"app[1-4]:8080\"",
+            );
         }
         all.into_iter().flatten().collect()
     }
@@ -38,7 +44,7 @@ impl Reader<'_> {
         if let Some((scheme, rest)) = text.value.split_once("://") {
             let message = format!("`{}` is a URL", text.value);
             let hint = format!("host and port alone, without {scheme}://: {}", rest.trim_end_matches('/'));
-            return self.fail("lab_server", text.place, message, hint);
+            return self.fail(Code::LabServer, text.place, message, hint);
         }
         let (names, port) = match text.value.rsplit_once(':') {
             Some((names, port)) => (names, Some(self.parse_port(port, text.place)?)),

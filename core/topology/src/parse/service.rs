@@ -1,6 +1,7 @@
 //! Services: the parts that all kinds have in common.
 
 use wavetank_grammar::{Grammar as _, Node, Spanned};
+use wavetank_units::Code;
 
 use super::{Keys, Reader, TreeReader as _};
 use crate::ast::{FileServer, FileService};
@@ -27,7 +28,7 @@ impl Reader<'_> {
         if let Some(beyond) = items.get(SERVICES_MAX) {
             let message = format!("{} services", items.len());
             self.fail::<()>(
-                "lab_too_many",
+                Code::LabTooMany,
                 beyond.place,
                 message,
                 format!("at most {SERVICES_MAX} on a host"),
@@ -89,7 +90,12 @@ impl Reader<'_> {
         });
         if let (Some(Some(config)), Some(first)) = (&config, without.first()) {
             let message = format!("`{}` is your own configuration: `without` does not apply", config.name);
-            self.fail::<()>("lab_key_conflict", first.place, message, "leave it out there, or `config` here");
+            self.fail::<()>(
+                Code::LabKeyConflict,
+                first.place,
+                message,
+                "leave it out there, or `config` here",
+            );
         }
         let without = without.into_iter().map(|word| word.value).collect();
         Some(CustomProgram {
@@ -107,7 +113,7 @@ impl Reader<'_> {
             return Some(text.value);
         }
         let message = format!("`{}` is a relative path", text.value);
-        self.fail("lab_value", text.place, message, "an absolute path, or a name in PATH")
+        self.fail(Code::LabValue, text.place, message, "an absolute path, or a name in PATH")
     }
 
     /// Reports keys that shape a generated configuration when the user gives a configuration.
@@ -119,7 +125,7 @@ impl Reader<'_> {
             let message =
                 format!("`{key}` shapes the generated configuration, but this service has your own");
             let hint = "set it in your configuration, or leave `config` out";
-            self.fail::<()>("lab_key_conflict", keys.key_span(key), message, hint);
+            self.fail::<()>(Code::LabKeyConflict, keys.key_span(key), message, hint);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Kernel settings of a host. Only settings of its own network namespace are allowed.
 
 use wavetank_grammar::{Diagnostic, Entry, Node, Spanned};
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 
@@ -53,7 +54,7 @@ impl Reader<'_> {
         let trimmed = value.value.trim();
         if trimmed.is_empty() || trimmed.contains(['\n', '\r']) {
             return self.fail(
-                "lab_value",
+                Code::LabValue,
                 value.place,
                 "a setting's value is one line",
                 "65535, or \"1024 65535\"",
@@ -65,7 +66,7 @@ impl Reader<'_> {
             let message = format!("a queue of {trimmed} is deeper than any listener uses");
             let hint =
                 format!("at most {SOMAXCONN_MAX}: a deep queue turns overload into seconds of waiting");
-            self.out.push(Diagnostic::warning("lab_sysctl_value", value.place, message, hint));
+            self.out.push(Diagnostic::warning(Code::LabSysctlValue, value.place, message, hint));
         }
         Some((key, trimmed.to_owned()))
     }
@@ -75,11 +76,11 @@ impl Reader<'_> {
         let shaped = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
         if !key.chars().all(shaped) || key.split('.').any(str::is_empty) || !key.contains('.') {
             let message = format!("`{}` is not a kernel setting", entry.key);
-            return self.fail("lab_sysctl", entry.place, message, "names with dots: net.core.somaxconn");
+            return self.fail(Code::LabSysctl, entry.place, message, "names with dots: net.core.somaxconn");
         }
         if let Some((_, hint)) = GONE.iter().find(|(gone, _)| *gone == key) {
             return self.fail(
-                "lab_sysctl",
+                Code::LabSysctl,
                 entry.place,
                 format!("current kernels no longer have `{key}`"),
                 *hint,
@@ -88,7 +89,7 @@ impl Reader<'_> {
         if !key.starts_with("net.") || OF_THE_MACHINE.iter().any(|own| key.starts_with(own)) {
             let message = format!("`{key}` is a setting of the whole machine, which a lab does not change");
             let hint = "leave it out, or set it on the machine yourself";
-            return self.fail("lab_sysctl", entry.place, message, hint);
+            return self.fail(Code::LabSysctl, entry.place, message, hint);
         }
         Some(Spanned::new(key, entry.place))
     }

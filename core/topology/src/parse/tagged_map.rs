@@ -1,6 +1,7 @@
 //! Opens a map and checks its verbs.
 
 use wavetank_grammar::{Grammar as _, Node};
+use wavetank_units::Code;
 
 use super::{Keys, Reader, TreeReader as _};
 use crate::grammar::MapName;
@@ -17,7 +18,7 @@ impl Reader<'_> {
             (_, Some(first), Some(second)) => {
                 let message = format!("`{}` and `{}` exclude each other", first.key, second.key);
                 let hint = format!("{} has one of the two", section.name);
-                self.fail::<()>("lab_verbs", second.place, message, hint);
+                self.fail::<()>(Code::LabVerbs, second.place, message, hint);
             }
             // An unknown key is a misspelt verb, which is reported already.
             (_, None, _)
@@ -28,7 +29,7 @@ impl Reader<'_> {
             (verbs, None, _) => {
                 let message = format!("{} needs a kind", section.name);
                 let hint = format!("one of: {}", verbs.join(", "));
-                self.fail::<()>("lab_verbs", keys.place, message, hint);
+                self.fail::<()>(Code::LabVerbs, keys.place, message, hint);
             }
         }
         Some(keys)

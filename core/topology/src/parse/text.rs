@@ -2,6 +2,7 @@
 //! programs.
 
 use wavetank_grammar::{Entry, Node, Span, Spanned};
+use wavetank_units::Code;
 
 use super::{Reader, TreeReader as _};
 
@@ -12,7 +13,7 @@ impl Reader<'_> {
         let text = self.text(node, what)?;
         if text.value.contains('\0') {
             return self.fail(
-                "lab_value",
+                Code::LabValue,
                 text.place,
                 format!("{what} contains a zero byte"),
                 "leave it out",
@@ -62,7 +63,7 @@ impl Reader<'_> {
         if is_like_address(name) {
             let message = format!("`{name}` is not a valid name of {what}: programs read it as an address");
             return self.fail(
-                "lab_bad_name",
+                Code::LabBadName,
                 place,
                 message,
                 "a name that ends in a letter: app1, app-1.shop",
@@ -75,7 +76,7 @@ impl Reader<'_> {
         let hint = format!(
             "lower-case letters, digits and -, parts separated by dots, a letter or digit at either end, at most {HOST_LETTERS_MAX}{advice}"
         );
-        self.fail("lab_bad_name", place, message, hint)
+        self.fail(Code::LabBadName, place, message, hint)
     }
 
     /// Reports an invalid name and suggests a valid one.
@@ -86,7 +87,7 @@ impl Reader<'_> {
         let hint = format!(
             "lower-case letters, digits and -, a letter or digit at either end, at most {NAME_LETTERS_MAX}{advice}"
         );
-        self.fail("lab_bad_name", place, message, hint)
+        self.fail(Code::LabBadName, place, message, hint)
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`ConfigWriter`]: a configuration while it is being written.
 
 use wavetank_grammar::{Diagnostic, Span};
+use wavetank_units::Code;
 
 use crate::{Rendered, Service};
 
@@ -87,7 +88,7 @@ impl<'a> ConfigWriter<'a> {
         match without.iter().find(|left_out| !tuned.contains(left_out)) {
             None => Ok(rendered),
             Some(unknown) => Err(Diagnostic::error(
-                "lab_without",
+                Code::LabWithout,
                 service.place_of("without"),
                 format!("`{unknown}` is not a directive that can be left out of `{}`", service.name),
                 format!("one of: {}", tuned.join(", ")),

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -45,7 +46,7 @@ pub(super) fn assign(draft: &mut Draft<'_>, plugs: &[UnassignedInterface], out: 
                 let message =
                     format!("network `{}` ({subnet}) has no address left", draft.networks[network].name);
                 let hint = "use a wider network, or fewer sources";
-                out.push(Diagnostic::error("lab_addresses_short", plug.place, message, hint));
+                out.push(Diagnostic::error(Code::LabAddressesShort, plug.place, message, hint));
                 return;
             };
             next[network] = after(address, last);
@@ -89,10 +90,10 @@ fn give(
         let message = format!("`{address}` {why} `{}`, {}", network.name, network.subnet);
         let range = range_of(network.subnet);
         let hint = format!("from {} to {}", range.start(), range.end());
-        out.push(Diagnostic::error("lab_address", plug.place, message, hint));
+        out.push(Diagnostic::error(Code::LabAddress, plug.place, message, hint));
     } else if let Some(who) = taken.insert(address, host.name.clone()) {
         let message = format!("`{address}` belongs to {who} already");
-        out.push(Diagnostic::error("lab_address_twice", plug.place, message, "use each address once"));
+        out.push(Diagnostic::error(Code::LabAddressTwice, plug.place, message, "use each address once"));
     } else {
         interface.addresses.push((address, network.subnet.prefix()));
     }
@@ -132,7 +133,7 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
         if let Some(who) = taken.get(address) {
             let message = format!("`{address}` belongs to {who} already");
             out.push(Diagnostic::error(
-                "lab_address_twice",
+                Code::LabAddressTwice,
                 *place,
                 message,
                 "a virtual address cannot be a host's own address",
@@ -142,7 +143,7 @@ fn reserve_virtual(draft: &Draft<'_>, taken: &mut Taken, out: &mut Diagnostics) 
             let message = format!("`{address}` {why} `{}`", network.name);
             let range = range_of(network.subnet);
             let hint = format!("from {} to {}", range.start(), range.end());
-            out.push(Diagnostic::error("lab_address", *place, message, hint));
+            out.push(Diagnostic::error(Code::LabAddress, *place, message, hint));
         }
     }
     for (address, _) in wanted {
@@ -161,7 +162,7 @@ fn report_crowded(draft: &Draft<'_>, plugs: &[UnassignedInterface], out: &mut Di
             let message = format!("network `{}` has {addresses} addresses", network.name);
             let hint =
                 format!("at most {ADDRESSES_MAX}: beyond them the kernel's table of neighbours is full");
-            out.push(Diagnostic::error("lab_too_many", network.place, message, hint));
+            out.push(Diagnostic::error(Code::LabTooMany, network.place, message, hint));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Resolves servers behind balancers to hosts with addresses.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 
 use super::draft::Draft;
 use crate::ast::{FileServer, FileService};
@@ -58,12 +59,12 @@ fn behind(draft: &Draft<'_>, balancer: usize, of_file: &FileService, out: &mut D
             if all.iter().any(|other| other.host == host && other.port == port) {
                 let message = format!("`{name}:{port}` is listed twice");
                 let hint = "list it once, with a weight: {server: \"app1:8080\", weight: 2}";
-                out.push(Diagnostic::error("lab_server", server.place, message, hint));
+                out.push(Diagnostic::error(Code::LabServer, server.place, message, hint));
             }
             if all.len() == BACKENDS_MAX {
                 let message = format!("more than {BACKENDS_MAX} servers behind one service");
                 out.push(Diagnostic::error(
-                    "lab_too_many",
+                    Code::LabTooMany,
                     server.place,
                     message,
                     "split them among several services",
@@ -83,13 +84,13 @@ fn port_of(service: &Service, server: &FileServer, out: &mut Diagnostics) -> Opt
     if keeps_ports(service) && server.port.is_some_and(|port| service.listen != [port]) {
         let message = format!("frames reach the servers unchanged, and so on port {first}, not {port}");
         let hint = "leave the port out: the servers listen on the balancer's";
-        out.push(Diagnostic::error("lab_server", server.place, message, hint));
+        out.push(Diagnostic::error(Code::LabServer, server.place, message, hint));
         return None;
     }
     if service.listen.len() > 1 && server.port.is_none() && !keeps_ports(service) {
         let message = format!("it listens on {} ports, so each server needs a port", service.listen.len());
         out.push(Diagnostic::error(
-            "lab_server",
+            Code::LabServer,
             server.place,
             message,
             format!("\"{}:{first}\"?", server.names[0]),
@@ -109,13 +110,13 @@ fn backend(
     let name = &draft.hosts[host].name;
     if host == balancer && in_kernel(service) {
         let message = format!("`{name}` is its own server");
-        out.push(Diagnostic::error("lab_server", server.place, message, "use other hosts as servers"));
+        out.push(Diagnostic::error(Code::LabServer, server.place, message, "use other hosts as servers"));
         return None;
     }
     let Some((own, theirs)) = draft.shared(balancer, host) else {
         let message = format!("`{name}` is not on a network of `{}`", draft.hosts[balancer].name);
         let hint = "put the balancer and its servers on one network";
-        out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
+        out.push(Diagnostic::error(Code::LabNoSharedNetwork, server.place, message, hint));
         return None;
     };
     let interface = &draft.hosts[host].interfaces[theirs];
@@ -160,7 +161,7 @@ fn heard(
             [] => format!("services of `{name}`: - serve: {{listen: {port}}}"),
             some => format!("there it is {}", some.join(", ")),
         };
-        out.push(Diagnostic::error("lab_server_deaf", server.place, message, hint));
+        out.push(Diagnostic::error(Code::LabServerDeaf, server.place, message, hint));
         return None;
     }
     Some(())

@@ -2,6 +2,7 @@
 //! directives to leave out that do not occur.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 use wavetank_units::quantity::format_grouped;
 
 use super::draft::Draft;
@@ -71,5 +72,5 @@ fn own_files(
         format_grouped(means.files)
     );
     let hint = format!("use at most {fits}, or a higher limit: limits: {{open_files: …}}");
-    out.push(Diagnostic::error("lab_files_short", service.place_of("config"), message, hint));
+    out.push(Diagnostic::error(Code::LabFilesShort, service.place_of("config"), message, hint));
 }

@@ -1,6 +1,7 @@
 //! Finds conflicts: a name, port or address used by two parts of one host, and ambiguous names.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 
 use super::draft::Draft;
 use crate::{Host, Service, ServiceKind};
@@ -23,7 +24,7 @@ fn services(host: &Host, out: &mut Diagnostics) {
         if earlier.iter().any(|other| other.name == service.name) {
             let message = format!("two services of the host are called `{}`", service.name);
             let hint = format!("set name: {}-{} in one of them", service.name, index + 1);
-            out.push(Diagnostic::error("lab_service_twice", service.place_of("name"), message, hint));
+            out.push(Diagnostic::error(Code::LabServiceTwice, service.place_of("name"), message, hint));
         }
         for port in &service.listen {
             if let Some(other) = earlier.iter().find(|other| claims(other, *port) && !apart(other, service)) {
@@ -68,7 +69,7 @@ fn apart(one: &Service, other: &Service) -> bool {
 fn report_port(port: u16, owner: &str, service: &Service, key: &str, out: &mut Diagnostics) {
     let message = format!("port {port} is already used by {owner}");
     let hint = "each port of a host belongs to one service; several processes of one share it: copies: 2";
-    out.push(Diagnostic::error("lab_port_twice", service.place_of(key), message, hint));
+    out.push(Diagnostic::error(Code::LabPortTwice, service.place_of(key), message, hint));
 }
 
 /// Reports a host with the name `HOST.NETWORK` that another one has on a network.
@@ -77,7 +78,7 @@ fn alias(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
     let Some(other) = draft.hosts.iter().find(|other| other.name == name) else { return };
     if other.interfaces.iter().any(|one| draft.networks[one.network].name == network) {
         let message = format!("`{}` is the name of {name} on network {network}", host.name);
-        out.push(Diagnostic::error("lab_name_twice", host.place, message, "another name"));
+        out.push(Diagnostic::error(Code::LabNameTwice, host.place, message, "another name"));
     }
 }
 
@@ -87,12 +88,12 @@ fn virtual_names(draft: &Draft<'_>, host: &Host, out: &mut Diagnostics) {
         let Some(name) = &one.name else { continue };
         if draft.hosts.iter().any(|other| other.name == *name) {
             let message = format!("`{name}` is already a host's name");
-            out.push(Diagnostic::error("lab_name_twice", one.place, message, "use another name"));
+            out.push(Diagnostic::error(Code::LabNameTwice, one.place, message, "use another name"));
         }
         let mut elsewhere = draft.hosts.iter().flat_map(|other| &other.virtual_addresses);
         if elsewhere.any(|other| other.name.as_ref() == Some(name) && other.address != one.address) {
             let message = format!("`{name}` is the name of two addresses");
-            out.push(Diagnostic::error("lab_name_twice", one.place, message, "give each its own name"));
+            out.push(Diagnostic::error(Code::LabNameTwice, one.place, message, "give each its own name"));
         }
     }
 }

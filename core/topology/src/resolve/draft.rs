@@ -1,7 +1,7 @@
 //! [`Draft`]: the lab while it is being resolved.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
-use wavetank_units::did_you_mean;
+use wavetank_units::{Code, did_you_mean};
 
 use crate::ast::FileHost;
 use crate::{Host, Network};
@@ -20,7 +20,7 @@ impl Draft<'_> {
         let found = self.hosts.iter().position(|host| host.name == name);
         if found.is_none() {
             let known = self.hosts.iter().map(|host| host.name.as_str());
-            out.push(unknown("lab_host_unknown", "no host", name, place, known));
+            out.push(unknown(Code::LabHostUnknown, "no host", name, place, known));
         }
         found
     }
@@ -35,7 +35,7 @@ impl Draft<'_> {
 
 /// Returns the error for an unknown name. `lacks` is the start of the message, such as "no host".
 pub(super) fn unknown<'k>(
-    code: &'static str,
+    code: Code,
     lacks: &str,
     name: &str,
     place: Span,

@@ -1,6 +1,7 @@
 //! Resolves faults to existing services and interfaces.
 
 use wavetank_grammar::{Diagnostic, Diagnostics};
+use wavetank_units::Code;
 
 use super::draft::{Draft, unknown};
 use crate::ast::{FileFault, FileFaultKind, FileLab};
@@ -45,7 +46,7 @@ fn interface(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diag
     let found = interfaces.iter().find(|interface| name_of(interface) == name);
     if found.is_none() {
         let lacks = format!("`{}` is not on network", draft.hosts[host].name);
-        out.push(unknown("lab_network_unknown", &lacks, name, place, interfaces.iter().map(name_of)));
+        out.push(unknown(Code::LabNetworkUnknown, &lacks, name, place, interfaces.iter().map(name_of)));
     }
     found.map(|interface| interface.name.clone())
 }
@@ -57,7 +58,7 @@ fn service(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagno
     if host.service(name).is_none() {
         let lacks = format!("`{}` has no service", host.name);
         let known = host.services.iter().map(|service| service.name.as_str());
-        out.push(unknown("lab_service_unknown", &lacks, name, place, known));
+        out.push(unknown(Code::LabServiceUnknown, &lacks, name, place, known));
         return None;
     }
     Some(name.to_owned())
@@ -70,7 +71,7 @@ fn process(draft: &Draft<'_>, host: usize, of_file: &FileFault, out: &mut Diagno
     if matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_)) {
         let message = format!("`{name}` is not a process: the kernel forwards its packets");
         let hint = "kill or stop it, or cut its host's network";
-        out.push(Diagnostic::error("lab_fault", of_file.of.place, message, hint));
+        out.push(Diagnostic::error(Code::LabFault, of_file.of.place, message, hint));
         return None;
     }
     Some(name)

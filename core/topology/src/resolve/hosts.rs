@@ -1,6 +1,7 @@
 //! Creates hosts from expanded patterns, with interfaces that have no addresses yet.
 
 use std::net::IpAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -39,11 +40,16 @@ pub(super) fn hosts(
             if hosts.iter().any(|other| other.name == *name) {
                 let message = format!("host `{name}` is defined twice");
                 let hint = "each host belongs to one key; patterns that overlap share hosts";
-                out.push(Diagnostic::error("lab_host_twice", of_file.place, message, hint));
+                out.push(Diagnostic::error(Code::LabHostTwice, of_file.place, message, hint));
             }
             if name == "localhost" {
                 let message = "every host is `localhost` to itself";
-                out.push(Diagnostic::error("lab_bad_name", of_file.place, message, "use another name: app1"));
+                out.push(Diagnostic::error(
+                    Code::LabBadName,
+                    of_file.place,
+                    message,
+                    "use another name: app1",
+                ));
             }
             for (interface, (_, of_interface)) in interfaces.iter().enumerate() {
                 plugs.push(plug(of_interface, (hosts.len(), interface), (index, of_file.names.len())));
@@ -66,13 +72,13 @@ fn interfaces<'f>(
         let (name, place) = (interface.network.value.as_str(), interface.network.place);
         let Some(network) = networks.iter().position(|network| network.name == name) else {
             let known = networks.iter().map(|network| network.name.as_str());
-            out.push(unknown("lab_network_unknown", "no network", name, place, known));
+            out.push(unknown(Code::LabNetworkUnknown, "no network", name, place, known));
             continue;
         };
         if all.iter().any(|(other, _)| *other == network) {
             let message = format!("network `{name}` is listed twice");
             let hint = "use one interface on a network; for several addresses: sources: 2";
-            out.push(Diagnostic::error("lab_network_twice", place, message, hint));
+            out.push(Diagnostic::error(Code::LabNetworkTwice, place, message, hint));
         }
         let hosts = host.names.len();
         if let Some(given) = &interface.addresses
@@ -83,7 +89,7 @@ fn interfaces<'f>(
                 1 => format!("give one to each host: a range of {hosts}"),
                 sources => format!("give one to each host, or {sources} to each"),
             };
-            out.push(Diagnostic::error("lab_addresses_count", given.place, message, hint));
+            out.push(Diagnostic::error(Code::LabAddressesCount, given.place, message, hint));
         }
         all.push((network, interface));
     }

@@ -21,6 +21,7 @@ mod total_size;
 mod virtual_addresses;
 
 use wavetank_grammar::Diagnostics;
+use wavetank_units::Code;
 
 use crate::ast::FileLab;
 use crate::{Lab, MachineFacts};
@@ -68,7 +69,7 @@ pub(crate) fn resolve_names(file: &FileLab, all: (bool, bool), out: &mut Diagnos
     for network in file.hosts.iter().flat_map(|host| &host.networks).map(|interface| &interface.network) {
         if all.0 && !known.clone().any(|name| name == network.value) {
             out.push(unknown(
-                "lab_network_unknown",
+                Code::LabNetworkUnknown,
                 "no network",
                 &network.value,
                 network.place,
@@ -87,7 +88,7 @@ fn server_names(file: &FileLab, out: &mut Diagnostics) {
     let services = file.hosts.iter().flat_map(|host| &host.services);
     for server in services.flat_map(|service| &service.servers) {
         for name in server.names.iter().filter(|name| !known.clone().any(|own| own == **name)) {
-            out.push(unknown("lab_host_unknown", "no host", name, server.place, known.clone()));
+            out.push(unknown(Code::LabHostUnknown, "no host", name, server.place, known.clone()));
         }
     }
 }

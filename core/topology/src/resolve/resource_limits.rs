@@ -1,6 +1,7 @@
 //! Compares the resource limits of hosts with the resources of the machine.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_units::Code;
 use wavetank_units::quantity::format_grouped;
 
 use super::draft::Draft;
@@ -23,14 +24,14 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
             let message =
                 format!("{wanted} open files are requested, but this machine allows a process {most}");
             let hint = format!("use open_files: {most}, and several processes on one port: copies: 2");
-            out.push(Diagnostic::error("lab_open_files", limits.place, message, hint));
+            out.push(Diagnostic::error(Code::LabOpenFiles, limits.place, message, hint));
         }
         if let (Some(wanted), Some(has)) = (limits.memory_bytes, machine.memory_bytes)
             && wanted > has
         {
             let message = format!("{} MiB are more than this machine has", wanted >> 20);
             out.push(Diagnostic::warning(
-                "lab_memory",
+                Code::LabMemory,
                 limits.place,
                 message,
                 format!("it has {} MiB", has >> 20),
@@ -57,7 +58,7 @@ fn of_load(limits: &Limits, out: &mut Diagnostics) {
         told.join(", ")
     );
     let hint = "cpus applies to load threads too; with run --threads N each load host gets its share of N";
-    out.push(Diagnostic::note("lab_load_limits", limits.place, message, hint));
+    out.push(Diagnostic::note(Code::LabLoadLimits, limits.place, message, hint));
 }
 
 fn cpus(host: &Host, machine: MachineFacts, out: &mut Diagnostics) {
@@ -66,19 +67,19 @@ fn cpus(host: &Host, machine: MachineFacts, out: &mut Diagnostics) {
     let hint = format!("this machine has CPUs 0 to {}", count.saturating_sub(1));
     let message = |cpu: u32| format!("there is no CPU {cpu} here");
     if let Some(cpu) = host.limits.cpus.as_deref().and_then(beyond) {
-        out.push(Diagnostic::error("lab_cpus", host.limits.place, message(cpu), hint.clone()));
+        out.push(Diagnostic::error(Code::LabCpus, host.limits.place, message(cpu), hint.clone()));
     }
     for service in &host.services {
         let ServiceKind::Haproxy(haproxy) = &service.kind else { continue };
         let place = service.place_of("pin");
         if let Some(cpu) = beyond(&haproxy.pin) {
-            out.push(Diagnostic::error("lab_cpus", place, message(cpu), hint.clone()));
+            out.push(Diagnostic::error(Code::LabCpus, place, message(cpu), hint.clone()));
         }
         let outside = |cpus: &Vec<u32>| haproxy.pin.iter().copied().find(|cpu| !cpus.contains(cpu));
         if let Some(cpu) = host.limits.cpus.as_ref().and_then(outside) {
             let message =
                 format!("CPU {} is not among those that `{}` may use", format_grouped(cpu.into()), host.name);
-            out.push(Diagnostic::error("lab_cpus", place, message, "pin within limits: {cpus: …}"));
+            out.push(Diagnostic::error(Code::LabCpus, place, message, "pin within limits: {cpus: …}"));
         }
     }
 }

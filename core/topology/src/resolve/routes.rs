@@ -1,6 +1,7 @@
 //! Routes: those of the file, and those by which responses return through a balancer.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -22,7 +23,7 @@ pub(super) fn join(draft: &mut Draft<'_>, out: &mut Diagnostics) {
             if to.is_ipv4() != via.is_ipv4() {
                 let message = format!("`{via}` cannot forward packets to {to}");
                 out.push(Diagnostic::error(
-                    "lab_route",
+                    Code::LabRoute,
                     of_file.via.place,
                     message,
                     "use IPv4 for both, or IPv6 for both",
@@ -62,7 +63,7 @@ fn neighbour(draft: &Draft<'_>, host: usize, route: &FileRoute, out: &mut Diagno
 fn strange(draft: &Draft<'_>, host: usize, word: &str, place: Span, out: &mut Diagnostics) -> Option<IpAddr> {
     let message = format!("`{word}` is not a neighbour of `{}`", draft.hosts[host].name);
     let hint = "use another host on one of its networks, or the address of that host there";
-    out.push(Diagnostic::error("lab_route", place, message, hint));
+    out.push(Diagnostic::error(Code::LabRoute, place, message, hint));
     None
 }
 
@@ -74,7 +75,7 @@ fn add(draft: &mut Draft<'_>, host: usize, new: Route, out: &mut Diagnostics) {
         Some(route) => {
             let message =
                 format!("`{}` has two routes to {}: by {} and by {}", host.name, new.to, route.via, new.via);
-            out.push(Diagnostic::error("lab_route", new.place, message, "keep one of the two"));
+            out.push(Diagnostic::error(Code::LabRoute, new.place, message, "keep one of the two"));
         }
         None => host.routes.push(new),
     }
@@ -110,7 +111,7 @@ fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diag
                 server.name
             );
             let hint = "put the servers on their own network, or set masquerade: true";
-            out.push(Diagnostic::error("lab_route", server.place, message, hint));
+            out.push(Diagnostic::error(Code::LabRoute, server.place, message, hint));
             continue;
         };
         add(draft, server.host, Route { to: draft.networks[front].subnet, via, place }, out);

@@ -2,6 +2,7 @@
 //! settings of its role, of its services and of the file, in this order.
 
 use std::net::IpAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -186,6 +187,6 @@ fn report_undone(
     if let Some(own) = own {
         let message =
             format!("`{key}` is {value} here, and `{}` needs {}: {}", host.name, own.value, own.why);
-        out.push(Diagnostic::warning("lab_sysctl_value", place, message, "leave it out"));
+        out.push(Diagnostic::warning(Code::LabSysctlValue, place, message, "leave it out"));
     }
 }

@@ -2,6 +2,7 @@
 //! multiplies them.
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
+use wavetank_units::Code;
 use wavetank_units::quantity::show_size;
 
 use crate::ast::{FileHost, FileLab};
@@ -37,7 +38,7 @@ pub(super) fn check(file: &FileLab, out: &mut Diagnostics) {
 
 fn too_much(bytes: u64, what: &str, place: Span, hint: String, out: &mut Diagnostics) {
     let message = format!("with this host {what} of the lab amount to {}", show_size(bytes));
-    out.push(Diagnostic::error("lab_too_many", place, message, hint));
+    out.push(Diagnostic::error(Code::LabTooMany, place, message, hint));
 }
 
 /// Returns the bytes of texts of each host.

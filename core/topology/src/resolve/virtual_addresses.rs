@@ -1,6 +1,7 @@
 //! Virtual addresses: those of the file and those of in-kernel balancers.
 
 use std::net::IpAddr;
+use wavetank_units::Code;
 
 use wavetank_grammar::{Diagnostic, Diagnostics, Span};
 
@@ -55,7 +56,7 @@ fn place_of(
     let found = interfaces.iter().position(|interface| name_of(interface.network) == on);
     if found.is_none() {
         let known = interfaces.iter().map(|interface| name_of(interface.network)).chain(["lo"]);
-        out.push(unknown("lab_network_unknown", "the host is on no network", on, place, known));
+        out.push(unknown(Code::LabNetworkUnknown, "the host is on no network", on, place, known));
     }
     found.map(VirtualPlace::Answering)
 }
@@ -74,7 +75,7 @@ fn report_elsewhere(
     if !network.subnet.contains(address) {
         let message = format!("`{address}` is not in network `{}`, {}", network.name, network.subnet);
         let hint = "use an address of that network; silent addresses are on lo";
-        out.push(Diagnostic::error("lab_address", place, message, hint));
+        out.push(Diagnostic::error(Code::LabAddress, place, message, hint));
     }
 }
 
@@ -87,7 +88,7 @@ fn add(draft: &mut Draft<'_>, host: usize, new: VirtualAddress, out: &mut Diagno
         Some(_) => {
             let message = format!("the host has `{}` in two places", new.address);
             let hint = "either it answers for the address, or it takes it silently";
-            out.push(Diagnostic::error("lab_address_twice", new.place, message, hint));
+            out.push(Diagnostic::error(Code::LabAddressTwice, new.place, message, hint));
         }
         None => all.push(new),
     }
@@ -108,7 +109,7 @@ fn of_service(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diagno
     let Some(interface) = draft.hosts[host].interfaces.iter().position(on_interface) else {
         let message = format!("`{address}` is not on a network of the balancer");
         out.push(Diagnostic::error(
-            "lab_address",
+            Code::LabAddress,
             place,
             message,
             "use a free address of one of its networks",
@@ -155,7 +156,7 @@ fn silent_behind(
                 server.name, draft.networks[network].name
             );
             let hint = "put servers of direct routing on the network of the virtual address";
-            out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
+            out.push(Diagnostic::error(Code::LabNoSharedNetwork, server.place, message, hint));
             continue;
         };
         // If several networks are shared, this one is used.
@@ -192,7 +193,7 @@ fn alike_behind(
                 format!("`{}` has no address of {family} on a network of the balancer", server.name);
             let hint =
                 format!("NAT keeps the family: use a network of {family} for both, or another `address`");
-            out.push(Diagnostic::error("lab_no_shared_network", server.place, message, hint));
+            out.push(Diagnostic::error(Code::LabNoSharedNetwork, server.place, message, hint));
         }
     }
     put(&mut draft.hosts[host].services[index], servers);
@@ -207,7 +208,7 @@ fn report_answering_twice(draft: &Draft<'_>, out: &mut Diagnostics) {
             if let Some((_, other)) = seen.iter().find(|(address, _)| *address == one.address) {
                 let message = format!("`{other}` and `{}` both answer for `{}`", host.name, one.address);
                 let hint = "let one host answer; the others have it on lo";
-                out.push(Diagnostic::error("lab_address_twice", one.place, message, hint));
+                out.push(Diagnostic::error(Code::LabAddressTwice, one.place, message, hint));
             }
             seen.push((one.address, &host.name));
         }

@@ -15,7 +15,8 @@ use wavetank_grammar::render;
 /// What is read of `mistake`, and the codes in it.
 fn answer(mistake: &str) -> (String, Vec<&'static str>) {
     let reading = reading("lab.yaml", &bytes_of(mistake));
-    let codes: Vec<&'static str> = reading.diagnostics.sorted().iter().map(|told| told.code).collect();
+    let codes: Vec<&'static str> =
+        reading.diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
     assert_eq!(reading.lab.is_none(), reading.diagnostics.has_errors(), "{mistake}: a lab, or an error");
     (render(&reading.diagnostics, "lab.yaml", &reading.text), codes)
 }

@@ -185,7 +185,7 @@ fn what_is_left_out_is_gone_and_must_have_been_there() {
     let lab = balanced("nginx: {listen: 80, without: [use]}");
     let error = rendered(&lab, 0, &means(2, 20_000)).expect_err("there is no such directive");
     let place = lab.hosts[0].services[0].place_of("without");
-    assert_eq!((error.code, error.place), ("lab_without", Some(place)));
+    assert_eq!((error.code.as_str(), error.place), ("lab_without", Some(place)));
     assert!(error.hint.contains("open_file_cache"), "{}", error.hint);
 }
 
@@ -197,7 +197,9 @@ fn size(service: &str, files: u64, expected: Result<&str, &str>) {
         (Ok(found), Ok(line)) => {
             assert!(found.text.lines().any(|one| one.trim() == line), "no `{line}` in\n{}", found.text);
         }
-        (Err(error), Err(hint)) => assert_eq!((error.code, error.hint.as_str()), ("lab_files_short", hint)),
+        (Err(error), Err(hint)) => {
+            assert_eq!((error.code.as_str(), error.hint.as_str()), ("lab_files_short", hint));
+        }
         other => panic!("{service}: {other:?}"),
     }
 }

@@ -31,7 +31,8 @@ pub(super) fn rows(host: &HostState<'_>, job: &Job) -> Vec<Row> {
     }
     for lack in job.sizing.iter().flat_map(|sizing| &sizing.lacking) {
         let now = "too few or too small";
-        let row = Row::new(Severity::Error, lack.code.replace('_', " "), now, "", &lack.message).from(SIZE);
+        let row = Row::new(Severity::Error, lack.code.as_str().replace('_', " "), now, "", &lack.message)
+            .from(SIZE);
         rows.push(row);
     }
     rows

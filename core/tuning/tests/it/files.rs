@@ -6,7 +6,11 @@ use wavetank_tuning::{FileKind, LintContext, LintFile, lint_files};
 #[track_caller]
 fn check_kind(name: &str, text: &str, expected: Result<FileKind, &str>) {
     let found = FileKind::detect(name, text);
-    assert_eq!(found.as_ref().map_err(|error| error.code), expected.as_ref().map_err(|code| *code), "{name}");
+    assert_eq!(
+        found.as_ref().map_err(|error| error.code.as_str()),
+        expected.as_ref().map_err(|code| *code),
+        "{name}"
+    );
 }
 
 #[test]

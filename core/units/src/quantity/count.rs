@@ -1,7 +1,7 @@
 //! Counts: bare or with `k`, `M`, `G`.
 
 use super::decimal::{Decimal, leading, overflow, zero};
-use crate::UserError;
+use crate::{Code, UserError};
 
 const WHAT: &str = "a count";
 const EXAMPLE: &str = "500, 10k or 1M";
@@ -62,12 +62,12 @@ pub(super) fn unit_unknown(text: &str, unit: &str, number: Decimal) -> UserError
         }
         _ => format!("a count has no unit or ends in k, M or G: {EXAMPLE}"),
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a count"), hint)
+    UserError::usage(Code::UnitUnknown, format!("`{text}`: `{unit}` is not a unit of a count"), hint)
 }
 
 fn fraction(text: &str) -> UserError {
     UserError::usage(
-        "not_whole",
+        Code::NotWhole,
         format!("`{text}` is not a whole number"),
         format!("a count is whole: {EXAMPLE}"),
     )

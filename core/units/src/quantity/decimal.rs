@@ -1,6 +1,6 @@
 //! [`Decimal`]: a number as written, exact.
 
-use crate::UserError;
+use crate::{Code, UserError};
 
 /// `digits / 10^places`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(D
     let trimmed = text.trim_start();
     if trimmed.starts_with(['-', '−']) {
         let hint = format!("{what} cannot be negative, for example {example}");
-        return Err(UserError::usage("negative", format!("`{text}` is negative"), hint));
+        return Err(UserError::usage(Code::Negative, format!("`{text}` is negative"), hint));
     }
     let end = trimmed.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(trimmed.len());
     let (number, rest) = trimmed.split_at(end);
@@ -54,13 +54,13 @@ pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(D
     if separated && !number.is_empty() {
         let joined = trimmed.replace([',', '_'], "");
         let hint = format!("digits without separators, a point for decimals: {joined}");
-        return Err(UserError::usage("not_a_number", format!("`{text}` contains a separator"), hint));
+        return Err(UserError::usage(Code::NotANumber, format!("`{text}` contains a separator"), hint));
     }
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let shaped = !number.is_empty() && !number.ends_with('.') && !whole.is_empty() && !decimals.contains('.');
     if !shaped {
         let hint = format!("{what} looks like {example}");
-        return Err(UserError::usage("not_a_number", format!("`{text}` is not {what}"), hint));
+        return Err(UserError::usage(Code::NotANumber, format!("`{text}` is not {what}"), hint));
     }
     let decimals = decimals.trim_end_matches('0');
     let digits: String = format!("{whole}{decimals}");
@@ -78,13 +78,13 @@ pub(super) fn leading<'t>(text: &'t str, what: &str, example: &str) -> Result<(D
 
 /// The error of a number that does not fit.
 pub(super) fn overflow(text: &str, most: &str) -> UserError {
-    UserError::usage("overflow", format!("`{text}` is out of range"), format!("for example {most}"))
+    UserError::usage(Code::Overflow, format!("`{text}` is out of range"), format!("for example {most}"))
 }
 
 /// The error of a zero where zero is senseless.
 pub(super) fn zero(text: &str, what: &str, example: &str) -> UserError {
     UserError::usage(
-        "zero",
+        Code::Zero,
         format!("`{text}`: {what} of zero is not allowed here"),
         format!("more than zero: {example}"),
     )

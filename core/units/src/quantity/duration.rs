@@ -1,7 +1,7 @@
 //! Durations: `250ms`, `1.5s`, `1m30s`, in `us ms s m h d`.
 
 use super::decimal::{leading, overflow, zero};
-use crate::{Nanos, UserError};
+use crate::{Code, Nanos, UserError};
 
 const WHAT: &str = "a duration";
 const EXAMPLE: &str = "30s, 250ms or 1m30s";
@@ -40,7 +40,7 @@ pub fn parse_duration(text: &str) -> Result<Nanos, UserError> {
         if place < used {
             let hint = "from the longest to the shortest: 1h30m, 1m30s";
             return Err(UserError::usage(
-                "unit_order",
+                Code::UnitOrder,
                 format!("`{text}`: {unit} comes after a shorter unit"),
                 hint,
             ));
@@ -77,7 +77,7 @@ fn unit_missing(text: &str, number: f64) -> UserError {
     } else {
         format!("{text}s? (wrk and ab mean seconds)")
     };
-    UserError::usage("unit_missing", format!("`{text}`: a duration needs a unit"), hint)
+    UserError::usage(Code::UnitMissing, format!("`{text}`: a duration needs a unit"), hint)
 }
 
 fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
@@ -95,12 +95,12 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
             _ => format!("a duration ends in us, ms, s, m, h or d: {EXAMPLE}"),
         },
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `{unit}` is not a unit of time"), hint)
+    UserError::usage(Code::UnitUnknown, format!("`{text}`: `{unit}` is not a unit of time"), hint)
 }
 
 fn finer(text: &str) -> UserError {
     UserError::usage(
-        "not_whole",
+        Code::NotWhole,
         format!("`{text}` is finer than a nanosecond"),
         "the shortest unit is us: 1.5us",
     )
@@ -108,7 +108,7 @@ fn finer(text: &str) -> UserError {
 
 fn too_long(text: &str) -> UserError {
     UserError::usage(
-        "overflow",
+        Code::Overflow,
         format!("`{text}` is longer than ten years"),
         format!("for example {EXAMPLE}"),
     )

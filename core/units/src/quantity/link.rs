@@ -1,7 +1,7 @@
 //! Links: `10Gbit/s`, `500 Mbit/s`, in bits per second.
 
 use super::decimal::{leading, overflow};
-use crate::UserError;
+use crate::{Code, UserError};
 
 const WHAT: &str = "a link's rate";
 const EXAMPLE: &str = "500Mbit/s or 10Gbit/s";
@@ -33,8 +33,8 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
         _ => format!("{WHAT} looks like {EXAMPLE}"),
     };
     let (code, message) = match unit {
-        "" => ("unit_missing", format!("`{text}`: {WHAT} needs a unit")),
-        _ => ("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a link")),
+        "" => (Code::UnitMissing, format!("`{text}`: {WHAT} needs a unit")),
+        _ => (Code::UnitUnknown, format!("`{text}`: `{unit}` is not a unit of a link")),
     };
     UserError::usage(code, message, hint)
 }

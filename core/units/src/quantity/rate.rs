@@ -2,7 +2,7 @@
 
 use super::count::multiplier;
 use super::decimal::{leading, overflow, zero};
-use crate::{Nanos, Rate, UserError};
+use crate::{Code, Nanos, Rate, UserError};
 
 const WHAT: &str = "a rate";
 const EXAMPLE: &str = "500/s, 5k/s or 7/min";
@@ -27,7 +27,7 @@ pub fn parse_rate(text: &str) -> Result<Rate, UserError> {
             _ => format!("a rate looks like {EXAMPLE}"),
         };
         return Err(UserError::usage(
-            "unit_unknown",
+            Code::UnitUnknown,
             format!("`{text}`: `{unit}` is not a unit of a rate"),
             hint,
         ));
@@ -60,7 +60,7 @@ fn unit_missing(text: &str, tail: &str) -> UserError {
         "m" => format!("m is minutes; a million a second is {digits}M/s"),
         _ => format!("a rate looks like {EXAMPLE}"),
     };
-    UserError::usage("unit_missing", format!("`{text}`: a rate needs a unit"), hint)
+    UserError::usage(Code::UnitMissing, format!("`{text}`: a rate needs a unit"), hint)
 }
 
 fn per_unknown(text: &str, before: &str, per: &str) -> UserError {
@@ -68,7 +68,7 @@ fn per_unknown(text: &str, before: &str, per: &str) -> UserError {
         Some(unit) => format!("{}{unit}", before.trim_end()),
         None => format!("a rate is per s, min or h: {EXAMPLE}"),
     };
-    UserError::usage("unit_unknown", format!("`{text}`: `/{per}` is not a unit of a rate"), hint)
+    UserError::usage(Code::UnitUnknown, format!("`{text}`: `/{per}` is not a unit of a rate"), hint)
 }
 
 fn per_hint(per: &str) -> Option<&'static str> {

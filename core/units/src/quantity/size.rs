@@ -1,7 +1,7 @@
 //! Sizes: `B kB KiB MB MiB GB GiB`.
 
 use super::decimal::{leading, overflow};
-use crate::UserError;
+use crate::{Code, UserError};
 
 const WHAT: &str = "a size";
 const EXAMPLE: &str = "512B, 16kB or 1MiB";
@@ -26,9 +26,9 @@ pub fn parse_size(text: &str) -> Result<u64, UserError> {
 
 fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
     let (code, message) = if unit.is_empty() {
-        ("unit_missing", format!("`{text}`: a size needs a unit"))
+        (Code::UnitMissing, format!("`{text}`: a size needs a unit"))
     } else {
-        ("unit_unknown", format!("`{text}`: `{unit}` is not a unit of a size"))
+        (Code::UnitUnknown, format!("`{text}`: `{unit}` is not a unit of a size"))
     };
     let hint = match unit {
         "" => format!("{number}B? or kB, KiB, MB, MiB, GB, GiB"),
@@ -46,7 +46,7 @@ fn unit_unknown(text: &str, unit: &str, number: f64) -> UserError {
 
 fn fraction(text: &str) -> UserError {
     UserError::usage(
-        "not_whole",
+        Code::NotWhole,
         format!("`{text}` is not a whole number of bytes"),
         format!("for example {EXAMPLE}"),
     )

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Time limit for a command. The host does nothing else meanwhile.
 const TIME_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -22,7 +22,7 @@ pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
         let said = said.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
         let message = format!("host {host}: `{command}` {what}{said}");
         UserError::refused(
-            "lab_command_failed",
+            Code::LabCommandFailed,
             message,
             format!("try it: wavetank lab exec {host} -- {command}"),
         )

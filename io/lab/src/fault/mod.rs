@@ -14,7 +14,7 @@ mod slow;
 
 use serde_json::Value;
 use wavetank_topology::{FaultKind, HostAction, Lab, PoolAction};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::service::Services;
 use command::shell;
@@ -64,11 +64,11 @@ impl Faults {
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
         let deed: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
             let message = format!("host {} does not know this fault: {error}", self.host);
-            UserError::refused("lab_message", message, "is the lab of another version of wavetank?")
+            UserError::refused(Code::LabMessage, message, "is the lab of another version of wavetank?")
         })?;
         if lasts(what) && self.active.len() >= FAULTS_MAX {
             let message = format!("host {} has {FAULTS_MAX} active faults", self.host);
-            return Err(UserError::refused("lab_faults_many", message, "end some of them first"));
+            return Err(UserError::refused(Code::LabFaultsMany, message, "end some of them first"));
         }
         let active = match deed {
             HostAction::Fault(fault) => Some(self.fault(fault, services)?),
@@ -92,7 +92,7 @@ impl Faults {
     pub fn end(&mut self, id: u64, services: &mut Services) -> Result<(), UserError> {
         let Some(place) = self.active.iter().position(|(own, _)| *own == id) else {
             let message = format!("host {} has no fault {id}", self.host);
-            return Err(UserError::usage("lab_fault_unknown", message, "it may have ended already"));
+            return Err(UserError::usage(Code::LabFaultUnknown, message, "it may have ended already"));
         };
         let (_, active) = self.active.remove(place);
         self.undo(place, active, services)
@@ -207,13 +207,17 @@ impl Faults {
                 self.host
             );
             let hint = "make it use epoll; for `wavetank serve` set `options: [--engine, epoll]` in the topology file";
-            return Err(UserError::refused("lab_fault_failed", message, hint));
+            return Err(UserError::refused(Code::LabFaultFailed, message, hint));
         }
         if processes::any_alive(&pids) || (ends && self.grip(service).down) {
             return Ok(());
         }
         let message = format!("service {service} of host {} has no running process", self.host);
-        Err(UserError::refused("lab_fault_vacant", message, "check the services with `wavetank lab status`"))
+        Err(UserError::refused(
+            Code::LabFaultVacant,
+            message,
+            "check the services with `wavetank lab status`",
+        ))
     }
 }
 
@@ -244,7 +248,7 @@ fn handed_on(before: PoolAction, later: &mut [(u64, Active)]) -> PoolAction {
 
 fn failed(host: &str, error: &std::io::Error) -> UserError {
     let message = format!("host {host}: the fault failed: {error}");
-    UserError::refused("lab_fault_failed", message, "check the host with `wavetank lab status`")
+    UserError::refused(Code::LabFaultFailed, message, "check the host with `wavetank lab status`")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Runs before any other filter at this hook.
 const PRIORITY: i32 = -500;
@@ -62,7 +62,7 @@ fn nft(host: &str, commands: &str) -> Result<(), UserError> {
     let failed = |said: &str| {
         let message = format!("host {host}: nft: {}", said.lines().next().unwrap_or_default());
         let hint = "cut and drop need nftables (apt install nftables) and a kernel with netdev filters, 5.16 or later";
-        UserError::refused("lab_fault_failed", message, hint)
+        UserError::refused(Code::LabFaultFailed, message, hint)
     };
     let pipes = |command: &mut Command| {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()

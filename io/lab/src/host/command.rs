@@ -1,7 +1,7 @@
 //! [`HostCommand`]: the requests of a keeper to a host.
 
 use serde_json::{Value, json};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::service::ServiceStatus;
 
@@ -57,7 +57,7 @@ impl HostCommand {
             }
             _ => {
                 return Err(UserError::refused(
-                    "lab_message",
+                    Code::LabMessage,
                     "the host does not know this request",
                     "run `wavetank lab down`, then `wavetank lab up`",
                 ));

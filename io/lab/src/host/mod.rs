@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 use serde_json::{Value, json};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::fault::Faults;
 use crate::json_socket::JsonSocket;
@@ -66,7 +66,7 @@ pub(crate) fn run(folder: &LabFolder, name: &str) -> Result<(), UserError> {
 fn born(folder: &LabFolder, name: &str) -> Result<(LabSpec, usize), UserError> {
     let order = folder.order()?;
     let index = order.lab.host_index(name).ok_or_else(|| {
-        UserError::refused("lab_state", format!("the lab has no host `{name}`"), "wavetank lab status")
+        UserError::refused(Code::LabState, format!("the lab has no host `{name}`"), "wavetank lab status")
     })?;
     net::join_group(&order.mark, name)?;
     namespaces::enter_host(name, Some(folder))?;

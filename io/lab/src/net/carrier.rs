@@ -11,7 +11,7 @@ use std::fs::File;
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 use wavetank_topology::{Host, Lab};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::poll_until::poll_until;
 use super::tool::{Refusal, Tool};
@@ -40,7 +40,7 @@ pub(super) fn bring_links_up(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
     let dead = wanted.difference(&last).map(String::as_str).collect::<Vec<_>>().join(", ");
     let message = format!("ports of the lab's switch do not forward after {FORWARDS_WITHIN}: {dead}");
     Err(UserError::refused(
-        "lab_network",
+        Code::LabNetwork,
         message,
         "the machine may be overloaded; h3i0 is eth0 of the fourth host",
     ))
@@ -55,7 +55,7 @@ fn far_ends(host: &Host, pid: u32) -> Result<(), UserError> {
         entered.map_err(|error| {
             let message = format!("the network of `{}` cannot be entered: {path}: {error}", host.name);
             UserError::refused(
-                "lab_network",
+                Code::LabNetwork,
                 message,
                 "its process may have been killed; run `wavetank lab up` again",
             )

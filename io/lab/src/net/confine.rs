@@ -3,7 +3,7 @@
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use wavetank_topology::{Host, Limits};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::file_error;
 
@@ -20,7 +20,7 @@ pub fn apply_limits(limits: &Limits) -> Result<(), UserError> {
     if let Some(cpus) = &limits.cpus {
         sched_setaffinity(None, &set(cpus)).map_err(|error| {
             let message = format!("cannot restrict the process to CPUs {cpus:?}: {error}");
-            UserError::refused("lab_limit", message, "`nproc` and `taskset -p $$` show the available CPUs")
+            UserError::refused(Code::LabLimit, message, "`nproc` and `taskset -p $$` show the available CPUs")
         })?;
     }
     let now = getrlimit(Resource::Nofile);
@@ -32,7 +32,7 @@ pub fn apply_limits(limits: &Limits) -> Result<(), UserError> {
     });
     setrlimit(Resource::Nofile, wanted).map_err(|error| {
         let message = format!("cannot limit open files to {:?}: {error}", limits.open_files);
-        UserError::refused("lab_limit", message, "`ulimit -Hn` shows the limit of this user")
+        UserError::refused(Code::LabLimit, message, "`ulimit -Hn` shows the limit of this user")
     })
 }
 
@@ -40,7 +40,11 @@ pub fn apply_limits(limits: &Limits) -> Result<(), UserError> {
 pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
     let Limits { cpus, open_files, place, .. } = &host.limits;
     let refused = |message: String, hint: &str| {
-        Err(file_error::with_place(file, *place, UserError::refused("lab_limit", message, hint.to_owned())))
+        Err(file_error::with_place(
+            file,
+            *place,
+            UserError::refused(Code::LabLimit, message, hint.to_owned()),
+        ))
     };
     let allowed = sched_getaffinity(None).ok();
     let absent = cpus.iter().flatten().find(|cpu| {

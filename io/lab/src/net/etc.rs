@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::mount::{MountFlags, mount};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::layers::make_private;
 
@@ -32,7 +32,7 @@ pub(crate) fn mount_overlay() -> Result<(), UserError> {
     };
     covered().map_err(|error| {
         let message = format!("cannot mount a host's own /etc: {error}");
-        UserError::refused("lab_kernel", message, "the kernel needs overlayfs: modprobe overlay")
+        UserError::refused(Code::LabKernel, message, "the kernel needs overlayfs: modprobe overlay")
     })
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn write_file(path: &str, text: &str, mode: u32) -> Result<(), UserEr
     replace(Path::new(path), text, mode).map_err(|error| {
         let message = format!("cannot write `{path}` of a host: {error}");
         UserError::refused(
-            "lab_file",
+            Code::LabFile,
             message,
             "use a path below a folder that this machine has, such as /etc, /opt or /srv",
         )

@@ -9,7 +9,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use wavetank_topology::{Host, Lab, Limits};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::hierarchy::Hierarchy;
 use crate::{LabTag, file_error};
@@ -56,7 +56,7 @@ pub(super) fn join(mark: &LabTag, host: &str) -> Result<(), UserError> {
         fs::write(folder.join("cgroup.procs"), "0").map_err(|error| {
             let message = format!("cannot join `{}`: {error}", folder.display());
             UserError::refused(
-                "lab_limit",
+                Code::LabLimit,
                 message,
                 "control groups of this machine must be writable for root",
             )
@@ -73,7 +73,7 @@ pub(super) fn remove(mark: &LabTag) -> Result<(), UserError> {
         if let Err(error) = remove_tree(&folder) {
             let message = format!("cannot remove the control group `{}`: {error}", folder.display());
             failed.push(UserError::refused(
-                "lab_limit",
+                Code::LabLimit,
                 message,
                 "`cat cgroup.procs` in that folder lists its processes",
             ));
@@ -102,7 +102,7 @@ pub(super) fn check(host: &Host, file: &str) -> Result<(), UserError> {
             return Err(file_error::with_place(
                 file,
                 limits.place,
-                UserError::refused("lab_limit", message, hint),
+                UserError::refused(Code::LabLimit, message, hint),
             ));
         }
     }
@@ -214,5 +214,5 @@ fn remove_tree(folder: &Path) -> io::Result<()> {
 fn refused(host: &Host, file: &str, folder: &Path, error: &io::Error) -> UserError {
     let message = format!("the limits of `{}` cannot be set in `{}`: {error}", host.name, folder.display());
     let hint = "control groups must be writable for root; in a container they are often not";
-    file_error::with_place(file, host.limits.place, UserError::refused("lab_limit", message, hint))
+    file_error::with_place(file, host.limits.place, UserError::refused(Code::LabLimit, message, hint))
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use wavetank_topology::{FaultKind, Host, Interface, Lab, Link};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::setting::Setting;
 use super::tool::{Refusal, Tool};
@@ -89,7 +89,7 @@ fn ipv6(lab: &Lab, file: &str) -> Option<UserError> {
     let place = host.interfaces.first().map_or(host.place, |interface| interface.place);
     let message = format!("`{}` has an IPv6 address, but this kernel has no IPv6", host.name);
     let hint = "boot without ipv6.disable=1 (CONFIG_IPV6), or use only IPv4 networks in the lab";
-    Some(with_place(file, place, UserError::refused("lab_kernel", message, hint)))
+    Some(with_place(file, place, UserError::refused(Code::LabKernel, message, hint)))
 }
 
 /// Creates the ends of the lab's cables under their names, for trying settings of interfaces.
@@ -144,7 +144,7 @@ fn delayed((host, interface): (&Host, &Interface), file: &str) -> Result<(), Use
         );
         let hint =
             "modprobe sch_netem (CONFIG_NET_SCH_NETEM), or leave `delay` out: rate and loss do not need it";
-        with_place(file, interface.place, UserError::refused("lab_kernel", message, hint))
+        with_place(file, interface.place, UserError::refused(Code::LabKernel, message, hint))
     })
 }
 
@@ -159,7 +159,7 @@ fn own_etc() -> Result<(), UserError> {
     apart().map_err(|error| {
         let message = format!("cannot mount a host's own folders: {error}");
         UserError::refused(
-            "lab_kernel",
+            Code::LabKernel,
             message,
             "mounts are forbidden here; a container needs CAP_SYS_ADMIN",
         )
@@ -201,7 +201,7 @@ impl Feature {
         done.map_err(|refusal| {
             let message =
                 format!("this kernel cannot {}: `{}` says: {}", self.what, refusal.tool.name(), refusal.said);
-            UserError::refused("lab_kernel", message, self.hint)
+            UserError::refused(Code::LabKernel, message, self.hint)
         })
     }
 }

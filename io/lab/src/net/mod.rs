@@ -27,7 +27,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use wavetank_topology::{HostAction, Lab};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::{LabTag, LabsFolder};
 
@@ -101,7 +101,7 @@ pub fn connect(lab: &Lab, mark: &LabTag, pids: &[u32]) -> Result<(), UserError> 
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 let message = format!("cannot configure the lab's switch: {path}: {error}");
                 return Err(UserError::refused(
-                    "lab_network",
+                    Code::LabNetwork,
                     message,
                     "a container may have /proc/sys read-only",
                 ));

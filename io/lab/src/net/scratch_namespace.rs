@@ -1,7 +1,7 @@
 //! A temporary network namespace, for trying features of the kernel.
 
 use nix::sched::{CloneFlags, unshare};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Runs `work` in a separate thread with fresh network and mount namespaces. The network has only a
 /// loopback interface, which is down. Only that thread moves, and everything it makes goes with it.
@@ -12,7 +12,7 @@ pub(crate) fn in_scratch_namespace<T: Send>(
         unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).map_err(|error| {
             let message = format!("this user cannot create namespaces: {}", error.desc());
             UserError::refused(
-                "lab_root",
+                Code::LabRoot,
                 message,
                 "run it as root; a container needs CAP_SYS_ADMIN and CAP_NET_ADMIN",
             )

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use wavetank_grammar::Span;
 use wavetank_topology::{Host, Sysctl};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::file_error;
 
@@ -149,7 +149,7 @@ impl Setting {
                 "use the value that the kernel keeps",
             ),
         };
-        UserError::refused("lab_setting", message, hint)
+        UserError::refused(Code::LabSetting, message, hint)
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use wavetank_topology::{Host, Lab};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::etc;
 use super::poll_until::poll_until;
@@ -143,7 +143,7 @@ fn unlocked(shadow: &str) -> Option<String> {
 
 fn failed(said: &str) -> UserError {
     let message = format!("SSH in the lab: {}", wavetank_units::sanitize(said));
-    UserError::refused("lab_ssh", message, "see sshd.log in the host's folder, or leave `sshd` out")
+    UserError::refused(Code::LabSsh, message, "see sshd.log in the host's folder, or leave `sshd` out")
 }
 
 #[cfg(test)]

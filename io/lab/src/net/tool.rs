@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Maximum number of bytes kept of a program's error output.
 const SAID_BYTES_MAX: u64 = 16 * 1024;
@@ -54,7 +54,7 @@ impl Tool {
     pub(crate) fn required(self, why: &str) -> Result<PathBuf, UserError> {
         self.path().ok_or_else(|| {
             let message = format!("`{}` is not installed, and it {why}", self.name);
-            UserError::refused("lab_program", message, format!("apt-get install {}", self.package))
+            UserError::refused(Code::LabProgram, message, format!("apt-get install {}", self.package))
         })
     }
 
@@ -127,7 +127,7 @@ impl Refusal {
         let what = self.line.map_or_else(String::new, |line| format!(" at `{}`", line.trim()));
         let message = format!("`{}` failed{what}: {}", self.tool.name, self.said);
         let hint = "kernel support was checked before, so either the topology is impossible or a host was killed in the meantime";
-        UserError::refused("lab_network", message, hint)
+        UserError::refused(Code::LabNetwork, message, hint)
     }
 }
 
@@ -193,6 +193,6 @@ mod tests {
     fn a_program_that_is_not_there_is_reported_with_its_package() {
         let absent = Tool { name: "no-such-program-of-wavetank", package: "no-package" };
         let error = absent.required("does nothing").expect_err("there is no such program");
-        assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));
+        assert_eq!((error.code.as_str(), error.hint.as_str()), ("lab_program", "apt-get install no-package"));
     }
 }

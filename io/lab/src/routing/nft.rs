@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use wavetank_topology::{NftBalancer, Pool};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::response::system;
 
@@ -81,7 +81,7 @@ fn refused(said: &str, at: Option<String>) -> UserError {
     let at = at.map_or_else(String::new, |at| format!("{at}: "));
     let hint =
         "nftables 1.0 and a kernel with its netdev family, maps and hashes; for NAT also connection tracking";
-    UserError::refused("lab_nft", format!("{at}`nft` rejects the rules: {words}"), hint)
+    UserError::refused(Code::LabNft, format!("{at}`nft` rejects the rules: {words}"), hint)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use wavetank_driver::Clock;
 use wavetank_topology::{NftBalancer, Pool, PoolChange};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::health_check::{HealthCheck, Outcome};
 use super::nft;
@@ -43,7 +43,7 @@ struct Director<'l> {
 pub(crate) fn run(folder: &Path, service: &str) -> Result<(), UserError> {
     let unknown = || {
         UserError::refused(
-            "lab_state",
+            Code::LabState,
             format!("there is no balancer `{service}` here"),
             "wavetank lab status",
         )

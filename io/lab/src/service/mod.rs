@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_topology::{Host, Lab, PoolAction, Service, ServiceKind};
-use wavetank_units::{Nanos, UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, Nanos, UserError, did_you_mean, sanitize};
 
 use counters::CounterSource;
 use plan::Planner;
@@ -139,7 +139,7 @@ impl Services {
         senders.and_then(|senders| syslog::receive(&places, senders)).map_err(|error| {
             let message = format!("cannot receive the log of services on {}: {error}", self.host.name);
             let hint = "check that no service listens at the address that `log` or `syslog:` names";
-            UserError::refused("lab_system", message, hint)
+            UserError::refused(Code::LabSystem, message, hint)
         })
     }
 
@@ -236,7 +236,7 @@ impl Services {
             return self.change_pool(&deed).map(|_| Value::Null);
         }
         let hint = "is the lab of another version of wavetank?";
-        Err(UserError::refused("lab_message", "the host does not know this request", hint))
+        Err(UserError::refused(Code::LabMessage, "the host does not know this request", hint))
     }
 
     /// Returns the counters of all programs that have some.
@@ -270,7 +270,7 @@ impl Services {
             let name = &service.service.name;
             let mut read = read.map_err(|reason| {
                 let message = format!("the counters of `{name}` on {host} cannot be read: {reason}");
-                UserError::refused("lab_counters", message, format!("wavetank lab logs {host} {name}"))
+                UserError::refused(Code::LabCounters, message, format!("wavetank lab logs {host} {name}"))
             })?;
             (read["service"], read["starts"]) = (json!(name), json!(service.starts));
             counters.push(read);
@@ -289,6 +289,6 @@ impl Services {
             None if names.is_empty() => "it has none".to_owned(),
             None => format!("it has {}", names.join(", ")),
         };
-        Err(UserError::usage("lab_service", message, hint))
+        Err(UserError::usage(Code::LabService, message, hint))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_topology::{NftBalancer, PoolAction, ServerMode, ServiceKind};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::process::pause;
 use super::running_service::RunningService;
@@ -187,5 +187,5 @@ fn folders(running: &RunningService) -> Vec<std::path::PathBuf> {
 fn failed(service: &str, host: &str, reason: &str) -> UserError {
     let message = format!("the pool of `{service}` on {host}: {reason}");
     let hint = format!("check it with `wavetank lab status` and `wavetank lab logs {host} {service}`");
-    UserError::refused("lab_pool_failed", message, hint)
+    UserError::refused(Code::LabPoolFailed, message, hint)
 }

@@ -15,7 +15,7 @@ use wavetank_driver::Clock;
 use super::process::{exits_before, signal};
 use crate::routing::ipvs_missing;
 use wavetank_topology::{CustomProgram, Lab, NginxWork, ServiceKind};
-use wavetank_units::{Nanos, UserError, sanitize};
+use wavetank_units::{Code, Nanos, UserError, sanitize};
 
 /// Maximum number of bytes of a program's output about itself.
 const WORDS_BYTES_MAX: u64 = 64 * 1024;
@@ -49,7 +49,7 @@ impl Program {
         let Some(binary) = &own.binary else {
             return found(self.name).ok_or_else(|| {
                 let message = format!("{} is not installed, and a service of the lab needs it", self.name);
-                UserError::refused("lab_program", message, format!("apt-get install {}", self.package))
+                UserError::refused(Code::LabProgram, message, format!("apt-get install {}", self.package))
             });
         };
         found(binary).ok_or_else(|| {
@@ -58,7 +58,7 @@ impl Program {
                 "set `binary` to an absolute path or a name in PATH; without it the lab uses {}",
                 self.name
             );
-            UserError::refused("lab_program", message, hint)
+            UserError::refused(Code::LabProgram, message, hint)
         })
     }
 
@@ -135,7 +135,7 @@ pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
         Some(missing) => {
             let message = format!("nginx has no Lua here: there is no {}", missing.display());
             let hint = "apt-get install libnginx-mod-http-lua; or set `binary` to an nginx that has it";
-            Err(UserError::refused("lab_program", message, hint))
+            Err(UserError::refused(Code::LabProgram, message, hint))
         }
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
 fn kernel_has_ipvs() -> Result<(), UserError> {
     ipvs_missing().map_or(Ok(()), |lack| {
         let hint = "direct_routing does the same by nftables; `wavetank explain lab_ipvs`";
-        Err(UserError::refused("lab_ipvs", lack, hint))
+        Err(UserError::refused(Code::LabIpvs, lack, hint))
     })
 }
 
@@ -184,7 +184,7 @@ fn command_found(words: &[String]) -> Result<(), UserError> {
     }
     let message = format!("there is no program `{}`, but a service of the lab needs it", sanitize(program));
     let hint = "start `run` with a path or a name in PATH; a text instead of a list is run by /bin/sh";
-    Err(UserError::refused("lab_program", message, hint))
+    Err(UserError::refused(Code::LabProgram, message, hint))
 }
 
 /// Returns the path for an absolute path or a name.
@@ -267,9 +267,9 @@ mod tests {
     fn a_missing_program_is_reported_with_its_package() {
         let absent = Program { name: "no-such-program-of-wavetank", package: "no-package", version: "-v" };
         let error = absent.find(&CustomProgram::default()).expect_err("it is not there");
-        assert_eq!((error.code, error.hint.as_str()), ("lab_program", "apt-get install no-package"));
+        assert_eq!((error.code.as_str(), error.hint.as_str()), ("lab_program", "apt-get install no-package"));
         let own = CustomProgram { binary: Some("/no/such".to_owned()), ..CustomProgram::default() };
         let error = Program::NGINX.find(&own).expect_err("it is not there");
-        assert_eq!((error.code, error.message.contains("/no/such")), ("lab_program", true));
+        assert_eq!((error.code.as_str(), error.message.contains("/no/such")), ("lab_program", true));
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use wavetank_driver::{Clock, WallClock};
 use wavetank_topology::render::{ConfigMessage, NOTHING_SAID, last_message};
 use wavetank_topology::{Probe, Service, ServiceKind};
-use wavetank_units::{Nanos, UserError, sanitize};
+use wavetank_units::{Code, Nanos, UserError, sanitize};
 
 use super::config_output::checked;
 use super::counters::CounterSource;
@@ -98,7 +98,7 @@ impl RunningService {
             let place = self.service.place_of("config");
             let text = |said: &ConfigMessage| {
                 let message = format!("`{}` on {host} warns {}", self.service.name, check.in_config(said));
-                with_place(file, place, UserError::usage("lab_config", message, "")).message
+                with_place(file, place, UserError::usage(Code::LabConfig, message, "")).message
             };
             return Ok(warnings.iter().map(text).collect());
         }
@@ -117,7 +117,7 @@ impl RunningService {
                 cause.unwrap_or(self.service.place),
             )
         };
-        Err(with_place(file, place, UserError::usage("lab_config", message, hint)))
+        Err(with_place(file, place, UserError::usage(Code::LabConfig, message, hint)))
     }
 
     /// Starts the processes that are not running, and waits until the service is up.
@@ -175,7 +175,7 @@ impl RunningService {
                 return Err(with_place(
                     file,
                     self.service.place,
-                    UserError::refused("lab_start", message, hint),
+                    UserError::refused(Code::LabStart, message, hint),
                 ));
             }
             let Err(reason) = check(address, &health.probe).and_then(|()| self.all_copies_answer()) else {
@@ -189,7 +189,7 @@ impl RunningService {
                 return Err(with_place(
                     file,
                     self.service.place,
-                    UserError::refused("lab_health", message, hint),
+                    UserError::refused(Code::LabHealth, message, hint),
                 ));
             }
             pause(health.every);
@@ -332,7 +332,7 @@ impl RunningService {
         with_place(
             file,
             self.service.place,
-            UserError::refused("lab_start", message, "check that the program exists and is executable"),
+            UserError::refused(Code::LabStart, message, "check that the program exists and is executable"),
         )
     }
 }

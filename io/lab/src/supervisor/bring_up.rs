@@ -2,7 +2,7 @@
 
 use std::os::unix::net::UnixListener;
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::host_link::{HostLink, broadcast};
 use super::running_lab::RunningLab;
@@ -100,5 +100,5 @@ fn there_already(folder: &LabFolder) -> UserError {
     let hint = format!(
         "take it down with `wavetank lab down --lab {name}`, or bring up another one with --lab NAME"
     );
-    UserError::refused("lab_there", format!("there is a lab `{name}` already"), hint)
+    UserError::refused(Code::LabThere, format!("there is a lab `{name}` already"), hint)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use wavetank_units::{UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, UserError, did_you_mean, sanitize};
 
 use super::broadcast::{Answered, ask_all_within};
 use super::host_link::{HostLink, SILENT};
@@ -178,7 +178,7 @@ impl Clients {
             }
             "run" => self.begin_run(session),
             _ => Err(UserError::refused(
-                "lab_message",
+                Code::LabMessage,
                 "the keeper does not know this request",
                 "run `wavetank lab down`, then `wavetank lab up`",
             )),
@@ -191,7 +191,7 @@ impl Clients {
         }
         if !self.turn.try_acquire() {
             let hint = "wait until it ends, or bring up another lab: wavetank lab up FILE --lab NAME";
-            return Err(UserError::refused("lab_busy", "another run uses this lab", hint));
+            return Err(UserError::refused(Code::LabBusy, "another run uses this lab", hint));
         }
         session.running = true;
         // A stopped host may have resumed since, and started an abandoned fault. The first request
@@ -226,7 +226,7 @@ impl Clients {
 /// The error for a client beyond the limit.
 fn too_many() -> UserError {
     let message = format!("{CLIENTS_MAX} commands are already connected to this lab");
-    UserError::refused("lab_busy", message, "try again when one of them has ended")
+    UserError::refused(Code::LabBusy, message, "try again when one of them has ended")
 }
 
 /// The error for an unknown host; `names` are the existing ones.
@@ -235,7 +235,7 @@ pub(crate) fn host_unknown<'n>(name: &str, names: impl Iterator<Item = &'n str> 
         Some(near) => format!("did you mean {near}?"),
         None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
     };
-    UserError::usage("lab_host", format!("the lab has no host `{}`", sanitize(name)), hint)
+    UserError::usage(Code::LabHost, format!("the lab has no host `{}`", sanitize(name)), hint)
 }
 
 #[cfg(test)]
@@ -292,7 +292,7 @@ mod tests {
     fn ask(line: &mut JsonSocket, question: &Value) -> Result<Value, &'static str> {
         line.send(question).expect("the keeper listens");
         let told = line.receive().expect("readable").expect("before the end");
-        response::read(told).map_err(|error| error.code)
+        response::read(told).map_err(|error| error.code.as_str())
     }
 
     #[test]
@@ -300,7 +300,7 @@ mod tests {
         let (clients, _) = lab(0, LONG);
         let mut talking: Vec<JsonSocket> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
         let told = join(&clients).receive().expect("readable").expect("before the end");
-        assert_eq!(response::read(told).map_err(|error| error.code), Err("lab_busy"));
+        assert_eq!(response::read(told).map_err(|error| error.code.as_str()), Err("lab_busy"));
         // The other clients are not affected.
         let told = ask(&mut talking[0], &json!({ "ask": "status" }));
         assert_eq!(told, Ok(json!({ "running": false, "hosts": [] })));
@@ -333,7 +333,7 @@ mod tests {
         let mut first = run();
         let still = hosts[0].still.lock();
         let fault = json!({ "ask": "fault", "host": "app1", "what": "kill" });
-        assert_eq!(ask(&mut first, &fault), Err(SILENT));
+        assert_eq!(ask(&mut first, &fault), Err(SILENT.as_str()));
         drop(first);
         // After this run, there are no requests to the host any more.
         drop(run());

@@ -171,7 +171,7 @@ mod tests {
         }
         talk.send(&HostCommand::Status.to_json()).expect("there is room");
         let refused = response::from_result(&Err(wavetank_units::UserError::usage(
-            "lab_fault",
+            wavetank_units::Code::LabFault,
             "there is none",
             "another",
         )));

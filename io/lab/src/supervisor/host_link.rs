@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
 use wavetank_topology::Host;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::broadcast::ask_all_within;
 use super::host_channel::HostChannel;
@@ -23,7 +23,7 @@ use crate::response::{self, system};
 use crate::{LabFolder, LabTag, TaggedProcess, namespaces};
 
 /// The code of a host that does not answer.
-pub(super) const SILENT: &str = "lab_silent";
+pub(super) const SILENT: Code = Code::LabSilent;
 
 /// Time limit for a host's answer. A command in the host has 10 s.
 pub(super) const ANSWER_MAX: Duration = Duration::from_secs(15);
@@ -168,7 +168,7 @@ impl HostLink {
             "see `wavetank lab logs {} host`, then run `wavetank lab down` and `wavetank lab up`",
             self.name
         );
-        UserError::refused("lab_host_dead", message, hint)
+        UserError::refused(Code::LabHostDead, message, hint)
     }
 }
 
@@ -235,6 +235,9 @@ mod tests {
         }
         assert!(link.strays().is_empty());
         drop(host);
-        assert_eq!(link.request(&HostCommand::Status).map_err(|error| error.code), Err("lab_host_dead"));
+        assert_eq!(
+            link.request(&HostCommand::Status).map_err(|error| error.code.as_str()),
+            Err("lab_host_dead")
+        );
     }
 }

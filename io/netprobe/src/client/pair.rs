@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use wavetank_netbench::{Direction, NetSettings, NetTest, Token};
 use wavetank_record::{NetFailureDoc, NetLinkDoc, NetPairDoc};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::NetClient;
 
@@ -71,7 +71,7 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> MeasuredPair {
             return MeasuredPair { doc: before, connect_error: None };
         }
         let Err(error) = measured else { continue };
-        let is_gone = error.code == "net_peer_gone";
+        let is_gone = error.code == Code::NetPeerGone;
         doc.failures.push(failure(test.name(), error));
         if is_gone {
             break;
@@ -82,7 +82,7 @@ pub fn measure_pair(context: &mut PairContext<'_>) -> MeasuredPair {
 
 fn failure(test: &str, error: UserError) -> NetFailureDoc {
     let UserError { code, message, hint, .. } = error;
-    NetFailureDoc { test: test.to_owned(), code: code.to_owned(), message, hint }
+    NetFailureDoc { test: test.to_owned(), code: code.as_str().to_owned(), message, hint }
 }
 
 fn measure(

@@ -15,7 +15,7 @@ use std::time::Duration;
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use wavetank_driver::Clock;
 use wavetank_netbench::Token;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::control::is_wait;
 use crate::error::reason;
@@ -51,7 +51,7 @@ pub fn random_token() -> Result<Token, UserError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         let message = format!("cannot make a token: {error}");
-        UserError::refused("net_random", message, "pass a token of your own: --token-file FILE")
+        UserError::refused(Code::NetRandom, message, "pass a token of your own: --token-file FILE")
     })?;
     Ok(Token::from_random(bytes))
 }
@@ -69,7 +69,11 @@ impl NetServer {
     ) -> Result<Self, UserError> {
         let failed = |error: &std::io::Error| {
             let message = format!("cannot listen on {listen}: {}", reason(error));
-            UserError::refused("net_listen", message, "use an address of this host and a free port: --listen")
+            UserError::refused(
+                Code::NetListen,
+                message,
+                "use an address of this host and a free port: --listen",
+            )
         };
         let listener = TcpListener::bind(listen).map_err(|error| failed(&error))?;
         let address = listener.local_addr().map_err(|error| failed(&error))?;

@@ -13,7 +13,7 @@ use crate::{VERSION, measure, server};
 
 /// Returns the code of the error of a connection to `server`.
 fn code(server: SocketAddr, token: &Token) -> &'static str {
-    NetClient::connect(server, token, VERSION).map_or_else(|error| error.code, |_| "connected")
+    NetClient::connect(server, token, VERSION).map_or_else(|error| error.code.as_str(), |_| "connected")
 }
 
 #[test]

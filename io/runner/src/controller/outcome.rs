@@ -3,7 +3,7 @@
 use wavetank_diagnose::RunEnd;
 use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
 use wavetank_plan::Phase;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::RunController;
 use super::agents::Agents;
@@ -20,7 +20,7 @@ impl RunController<'_> {
                     RefusalReason::Host(lines) if outcome.started_at.is_none() => {
                         let hint = "look at `ulimit -a` and at the limits of the container";
                         let text = format!("this host {}", lines.join("; "));
-                        return Err(UserError::refused("host_cannot", text, hint));
+                        return Err(UserError::refused(Code::HostCannot, text, hint));
                     }
                     RefusalReason::TooLate => {
                         let text = "this host was delayed until an agreed instant had passed";

@@ -6,7 +6,7 @@ use std::time::Duration;
 use wavetank_experiment::plan_url;
 use wavetank_plan::{DnsPolicy, HostFacts, LoadOrigin, RunOptions, SocketSupport, TargetUrl};
 use wavetank_record::EventKind;
-use wavetank_units::{Nanos, Ports};
+use wavetank_units::{Code, Nanos, Ports};
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn answer(text: &str) -> Result<Vec<SocketAddr>, UserError> {
     let found: Vec<_> =
         text.split_whitespace().map(|ip| SocketAddr::new(ip.parse().expect("an IP"), 80)).collect();
     if found.is_empty() {
-        Err(UserError::usage("unknown_host", "`web` does not resolve", ""))
+        Err(UserError::usage(Code::UnknownHost, "`web` does not resolve", ""))
     } else {
         Ok(found)
     }

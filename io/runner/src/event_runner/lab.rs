@@ -4,7 +4,7 @@ use serde_json::json;
 use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::PlannedEvent;
 use wavetank_topology::{HostAction, Lab};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::EventExecutor;
 
@@ -46,7 +46,7 @@ pub fn start_action(
     let begun = client.request(&json!({ "ask": "fault", "host": host, "what": deed, "keep": keep }))?;
     begun["id"].as_u64().ok_or_else(|| {
         let message = "the lab's keeper injected a fault without giving it a number";
-        UserError::refused("lab_message", message, "run `wavetank lab down`, then `wavetank lab up`")
+        UserError::refused(Code::LabMessage, message, "run `wavetank lab down`, then `wavetank lab up`")
     })
 }
 

@@ -6,7 +6,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use wavetank_plan::PlannedEvent;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::{EventExecutor, ExecutorFactory};
 
@@ -91,7 +91,7 @@ impl EventRunner {
             let started = Builder::new().name("events".to_owned()).spawn(move || work(hand, &orders, &tell));
             started.map_err(|error| {
                 let message = format!("no thread for the plan's events: {error}");
-                UserError::refused("host_cannot", message, "look at `ulimit -u`")
+                UserError::refused(Code::HostCannot, message, "look at `ulimit -u`")
             })?;
             senders.push(order);
         }

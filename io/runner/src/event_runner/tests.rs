@@ -31,13 +31,21 @@ impl EventExecutor for Scribe {
         if event.run == LONG {
             self.1.wait();
         }
-        if event.run == "broken" { Err(UserError::refused("x", "it is broken", "")) } else { Ok(7) }
+        if event.run == "broken" {
+            Err(UserError::refused(wavetank_units::Code::Conflict, "it is broken", ""))
+        } else {
+            Ok(7)
+        }
     }
 
     fn end(&mut self, event: &PlannedEvent, id: u64) -> Result<(), UserError> {
         assert_eq!(id, 7);
         self.note(format!("undo {} {}", event.run, event.host));
-        if event.run == "stuck" { Err(UserError::refused("x", "it is stuck", "")) } else { Ok(()) }
+        if event.run == "stuck" {
+            Err(UserError::refused(wavetank_units::Code::Conflict, "it is stuck", ""))
+        } else {
+            Ok(())
+        }
     }
 }
 

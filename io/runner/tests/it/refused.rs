@@ -3,7 +3,7 @@
 use wavetank_experiment::{Experiment, ParseInput, read};
 use wavetank_plan::{FileTables, RunOptions, SourcesPlan, Unsupported, parse_sources};
 use wavetank_runner::{ExperimentSource, Host, PreparedRun, TargetAddresses};
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::support::server;
 
@@ -29,7 +29,7 @@ fn prepare(host: &Host, text: &str, options: &RunOptions) -> Result<PreparedRun,
         experiment: &experiment,
         name: "x.yaml",
         addresses: &TargetAddresses::new(&experiment),
-        file: &|name| Err(UserError::usage("bad_file", format!("{name}: not in this test"), "")),
+        file: &|name| Err(UserError::usage(Code::BadFile, format!("{name}: not in this test"), "")),
         secret: &|_| None,
         options,
         source_auto: false,
@@ -43,7 +43,7 @@ fn codes(host: &Host, text: &str) -> (Vec<&'static str>, UserError) {
     let refused = prepare(host, text, &RunOptions::default()).err();
     let error = refused.unwrap_or_else(|| panic!("not refused: {text}"));
     assert_eq!(error.exit, ExitCode::Refused, "{text}: {error}");
-    (std::iter::once(&error).chain(&error.others).map(|one| one.code).collect(), error)
+    (std::iter::once(&error).chain(&error.others).map(|one| one.code.as_str()).collect(), error)
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn what_this_host_lacks_is_reported_together() {
     let sources =
         RunOptions { sources: SourcesPlan { ranges, ..SourcesPlan::default() }, ..RunOptions::default() };
     let error = prepare(&host, &file("{users: 1, for: 1s}"), &sources).err().expect("it is not this host's");
-    assert_eq!((error.code, error.exit), ("no_such_source", ExitCode::Refused), "{error}");
+    assert_eq!((error.code.as_str(), error.exit), ("no_such_source", ExitCode::Refused), "{error}");
     assert_eq!(server.truth().requests, 0, "nothing is sent");
     server.stop();
 }

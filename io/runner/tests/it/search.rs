@@ -7,7 +7,7 @@ use wavetank_plan::{Condition, Plan, RunOptions, TargetUrl};
 use wavetank_record::SearchDoc;
 use wavetank_runner::{FleetLoad, Host, PreparedRun, SearchSettings, SearchedLoad, run_search};
 use wavetank_search::{Granularity, SearchTiming, SearchVariable, Setup};
-use wavetank_units::{ExitCode, Nanos, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, UserError};
 
 use crate::support::{KeptConsole, prepare, server, url_of};
 
@@ -23,7 +23,7 @@ impl SearchedLoad for Connections<'_> {
     fn plan_run(&self, level: f64, length: Nanos, seed: u64) -> Result<PreparedRun, UserError> {
         // The first plan is only announced.
         if self.planned.replace(self.planned.get() + 1) > 0 && level > self.most {
-            return Err(UserError::refused("no_files", "no files are left", "raise ulimit -n"));
+            return Err(UserError::refused(Code::NoFiles, "no files are left", "raise ulimit -n"));
         }
         let options = RunOptions {
             connections: Some(level as u64),

@@ -15,7 +15,7 @@ pub use writing::{Packed, pack};
 use std::path::Path;
 
 use wavetank_record::PackDoc;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use crate::contents::FILES_MAX;
 
@@ -85,7 +85,7 @@ fn is_name(name: &str) -> bool {
 
 fn damaged(path: &Path, why: &str) -> UserError {
     UserError::usage(
-        "pack_damaged",
+        Code::PackDamaged,
         format!("`{}` is not a complete packed run: {why}", sanitize(&path.to_string_lossy())),
         "copy it again from where it was made; `wavetank runs pack RUN` makes one",
     )

@@ -8,7 +8,7 @@ use flate2::bufread::GzDecoder;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use wavetank_record::{PackDoc, PackedFile};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use super::{PACK_JSON, PACK_JSON_BYTES_MAX, damaged, faults, is_bomb};
 use crate::RunsDir;
@@ -88,7 +88,7 @@ impl RunsDir {
         let folder = self.path().join(&doc.folder);
         if folder.symlink_metadata().is_ok() {
             return Err(UserError::usage(
-                "run_exists",
+                Code::RunExists,
                 format!("`{}` exists already", sanitize(&folder.to_string_lossy())),
                 "name another runs directory with `--runs-dir DIR`; report and compare read the pack as it is",
             ));
@@ -115,7 +115,7 @@ pub(super) fn unpack(path: &Path, to: &Path, purpose: Purpose) -> Result<PackDoc
     let begins = file.fill_buf().map_err(|error| unreadable(path, &error))?;
     if !begins.starts_with(&GZIP_MAGIC) {
         return Err(UserError::usage(
-            "not_a_pack",
+            Code::NotAPack,
             format!(
                 "`{}` is not a packed run: it does not start with a gzip header",
                 sanitize(&path.to_string_lossy())
@@ -268,7 +268,7 @@ impl Purpose {
         };
         let message =
             format!("cannot unpack into `{}`: {}", sanitize(&place.to_string_lossy()), os_error_text(error));
-        UserError::usage("no_room", message, hint)
+        UserError::usage(Code::NoRoom, message, hint)
     }
 
     /// The hint for a file that is not a pack.

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use wavetank_record::{PACK_SCHEMA, PackDoc, PackedFile};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use super::{PACK_JSON, faults, is_name, is_path};
 use crate::archive_error::not_an_archive;
@@ -46,7 +46,7 @@ pub struct Packed {
 pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> {
     if is_locked(dir) {
         return Err(UserError::usage(
-            "run_written",
+            Code::RunWritten,
             format!("`{}` is still being written", sanitize(&dir.to_string_lossy())),
             "pack it when the run is over",
         ));
@@ -76,7 +76,7 @@ pub fn pack(dir: &Path, out: &Path, version: &str) -> Result<Packed, UserError> 
     };
     if let Some(fault) = faults(&doc) {
         return Err(UserError::usage(
-            "not_packable",
+            Code::NotPackable,
             format!("cannot pack it: {fault}"),
             "move it out of the way",
         ));
@@ -114,7 +114,7 @@ impl Failure {
             Self::Reading(error) => error,
             Self::Writing(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(out),
             Self::Writing(error) => UserError::usage(
-                "out_unwritable",
+                Code::OutUnwritable,
                 format!("cannot write `{}`: {}", sanitize(&out.to_string_lossy()), os_error_text(&error)),
                 if is_full(&error) {
                     "free some space there, or name a file elsewhere: --out FILE"
@@ -128,7 +128,7 @@ impl Failure {
 
 fn exists(out: &Path) -> UserError {
     UserError::usage(
-        "out_exists",
+        Code::OutExists,
         format!("`{}` exists already", sanitize(&out.to_string_lossy())),
         "name another file with `--out FILE`, or remove that one",
     )
@@ -184,7 +184,7 @@ fn write(dir: &Path, doc: &PackDoc, file: File) -> Result<(), Failure> {
         let written = tar.append_data(&mut header, path(&announced.path), &mut reader);
         if reader.bytes != announced.bytes || hex(&reader.sum.finalize()) != announced.sha256 {
             return Err(Failure::Reading(UserError::usage(
-                "archive_changed",
+                Code::ArchiveChanged,
                 format!("`{}` changed while it was packed", sanitize(&from.to_string_lossy())),
                 "pack it when no process writes to it",
             )));

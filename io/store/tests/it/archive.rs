@@ -133,7 +133,7 @@ fn runs_are_found_again() {
         "searches, too"
     );
     let error = runs.find("aa").expect_err("it fits both");
-    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`aa` matches 2 searches"));
+    assert_eq!((error.code.as_str(), error.message.as_str()), ("run_ambiguous", "`aa` matches 2 searches"));
     assert_eq!(error.hint, "write more of the id: `aa00`, `aa01`");
     fs::remove_dir_all(runs.path()).expect("the folder is writable");
     let make = |second: u64, name: &str, id: &str| -> PathBuf {

@@ -162,7 +162,10 @@ fn a_whole_name_calls_its_own_alone() {
     fs::create_dir(&search).expect("the folder is writable");
     fs::write(search.join("search.json"), "{}").expect("the folder is writable");
     let error = runs.find("b3").expect_err("it fits runs and a search");
-    assert_eq!((error.code, error.message.as_str()), ("run_ambiguous", "`b3` matches 2 runs and 1 search"));
+    assert_eq!(
+        (error.code.as_str(), error.message.as_str()),
+        ("run_ambiguous", "`b3` matches 2 runs and 1 search")
+    );
     let hint = "write more of the id: run `b3cef3`, run `b3cef3.bak`, search `b3ffff`";
     assert_eq!(error.hint, hint);
     fs::remove_dir_all(bak).expect("the folder is writable");

@@ -1,8 +1,8 @@
 //! [`bad`]: errors of a curl command.
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// An error in the command.
 pub(super) fn bad(message: impl std::fmt::Display, hint: &str) -> UserError {
-    UserError::usage("bad_curl", format!("--curl: {message}"), hint)
+    UserError::usage(Code::BadCurl, format!("--curl: {message}"), hint)
 }

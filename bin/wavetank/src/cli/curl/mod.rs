@@ -14,7 +14,7 @@ mod windows;
 
 use std::ffi::OsString;
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::files::InputFiles;
 use super::override_args::OverrideArgs;
@@ -27,7 +27,7 @@ pub(super) fn url_or(word: Option<OsString>, flags: &mut OverrideArgs) -> Result
     match (word, flags.request.curl.take()) {
         (Some(_), Some(_)) => {
             let hint = "the curl command has the URL; leave the other one out";
-            Err(UserError::usage("conflict", "--curl and a URL or file exclude each other", hint))
+            Err(UserError::usage(Code::Conflict, "--curl and a URL or file exclude each other", hint))
         }
         (Some(word), None) => Ok(word),
         (None, path) => Ok(read(&path.unwrap_or_default(), flags)?.into()),

@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// What an option of curl means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +222,7 @@ pub(super) fn check_program(words: &[Vec<u8>]) -> Result<(), UserError> {
         Some(other) if !other.starts_with('-') && !is_url(&other) => {
             let message = format!("--curl: the command is `{other}`, not curl");
             let hint = "in the developer tools: Copy as cURL; a saved command begins with curl";
-            Err(UserError::usage("bad_curl", message, hint))
+            Err(UserError::usage(Code::BadCurl, message, hint))
         }
         _ => Ok(()),
     }
@@ -264,7 +264,7 @@ fn is_url(word: &[u8]) -> bool {
 }
 
 fn no_value(name: &str) -> UserError {
-    UserError::usage("bad_curl", format!("--curl: {name} has no value"), "give the whole command")
+    UserError::usage(Code::BadCurl, format!("--curl: {name} has no value"), "give the whole command")
 }
 
 fn unknown(name: &str) -> UserError {
@@ -297,5 +297,5 @@ fn unknown(name: &str) -> UserError {
         "--parallel" | "-Z" | "--parallel-max" => "leave it out: -c sets the number of connections",
         _ => "leave it out of the command",
     };
-    UserError::usage("bad_curl", format!("--curl: curl's option {name} is not supported"), hint)
+    UserError::usage(Code::BadCurl, format!("--curl: curl's option {name} is not supported"), hint)
 }

@@ -12,7 +12,7 @@ pub(super) type Row = (&'static str, &'static str, ExitCode, &'static str, &'sta
 pub(super) fn check(rows: &[Row]) {
     for (line, code, exit, message, hint) in rows {
         let error = error(line);
-        assert_eq!((error.code, error.exit), (*code, *exit), "{line}: {error}");
+        assert_eq!((error.code.as_str(), error.exit), (*code, *exit), "{line}: {error}");
         assert!(error.message.contains(message), "{line}: {error}\nshould say: {message}");
         assert!(error.hint.contains(hint), "{line}: {error}\nshould hint: {hint}");
         clear(line, &error);
@@ -381,7 +381,7 @@ fn no_option_is_silently_ignored() {
         for (one, other) in [(pair.left, pair.right), (pair.right, pair.left)] {
             let line = format!("localhost {} {}", sample(one), sample(other));
             let error = error(&line);
-            assert_eq!((error.code, error.exit), ("conflict", Usage), "{line}: {error}");
+            assert_eq!((error.code.as_str(), error.exit), ("conflict", Usage), "{line}: {error}");
             assert!(
                 error.message.contains(pair.left) && error.message.contains(pair.right),
                 "{line}: {error}"

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// No agent answers in this folder.
 pub(super) fn unreachable_agent(folder: &Path, error: &std::io::Error) -> UserError {
@@ -13,7 +13,7 @@ pub(super) fn unreachable_agent(folder: &Path, error: &std::io::Error) -> UserEr
         _ => format!("{}: {error}", folder.display()),
     };
     UserError::refused(
-        "agent_unreachable",
+        Code::AgentUnreachable,
         format!("cannot reach the agent: {reason}"),
         "start it: wavetank fleet up --fleet FILE",
     )

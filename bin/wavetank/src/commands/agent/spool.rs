@@ -7,7 +7,7 @@ use wavetank_fleet::{AgentPayload, AgentState, RunId};
 use wavetank_link::read_hello;
 use wavetank_runner::AGENT_SPOOLS;
 use wavetank_store::SpoolFile;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 use crate::cli::{AgentSpoolCommand, AgentSpoolDeleteArgs, AgentSpoolListArgs, AgentSpoolSendArgs};
@@ -78,7 +78,7 @@ fn delete(args: &AgentSpoolDeleteArgs) -> Result<(), UserError> {
     if !same || is_running(&args.dir, &spool) {
         let path = spool.path.display();
         let message = format!("cannot delete the spool: {path} has other intervals than the archive");
-        return Err(UserError::refused("agent_spool", message, "settle the run again"));
+        return Err(UserError::refused(Code::AgentSpool, message, "settle the run again"));
     }
     spool.delete().map_err(|error| unusable(&args.dir, &error))?;
     output::print("deleted\n")
@@ -89,11 +89,11 @@ fn find(dir: &Path, run: u64) -> Result<SpoolFile, UserError> {
         SpoolFile::find(&dir.join(AGENT_SPOOLS), RunId(run)).map_err(|error| unusable(dir, &error))?;
     found.ok_or_else(|| {
         let message = format!("cannot read the spool: {} has none of run {run}", dir.display());
-        UserError::refused("agent_spool", message, "list them: wavetank agent spool list --dir DIR")
+        UserError::refused(Code::AgentSpool, message, "list them: wavetank agent spool list --dir DIR")
     })
 }
 
 fn unusable(dir: &Path, error: &std::io::Error) -> UserError {
     let message = format!("cannot read the spools of {}: {error}", dir.display());
-    UserError::refused("agent_spool", message, "check the permissions of the folder")
+    UserError::refused(Code::AgentSpool, message, "check the permissions of the folder")
 }

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use wavetank_fleet::AgentPayload;
 use wavetank_link::read_hello;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::agent_lock::{AGENT_LOCK, AgentLock};
 use crate::cli::AgentStopArgs;
@@ -34,7 +34,7 @@ fn check_name(folder: &Path, name: &str) -> Result<(), UserError> {
         AgentPayload::Hello(hello) if hello.name != name => {
             let found = hello.name;
             let message = format!("cannot stop the agent: {} belongs to {found}", folder.display());
-            Err(UserError::refused("agent_not_stopped", message, "name the folder of this agent by --dir"))
+            Err(UserError::refused(Code::AgentNotStopped, message, "name the folder of this agent by --dir"))
         }
         _ => Ok(()),
     }
@@ -44,7 +44,11 @@ fn check_name(folder: &Path, name: &str) -> Result<(), UserError> {
 fn end_agent(folder: &Path, wait: Nanos) -> Result<bool, UserError> {
     end_holder(folder, AGENT_LOCK, wait).map_err(|error| {
         let message = format!("cannot stop the agent: {error}");
-        UserError::refused("agent_not_stopped", message, format!("look into {}/agent.log", folder.display()))
+        UserError::refused(
+            Code::AgentNotStopped,
+            message,
+            format!("look into {}/agent.log", folder.display()),
+        )
     })
 }
 

@@ -10,7 +10,7 @@ use wavetank_record::{LiveDoc, LiveState};
 use wavetank_report::{knee_text, live_line, text};
 use wavetank_runner::{RunConsole as _, host_error, run_folder};
 use wavetank_store::SearchFolder;
-use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, Nanos, UserError, sanitize};
 
 use super::selection::{ended, select};
 use crate::cli::{AttachArgs, FileFormat};
@@ -51,7 +51,7 @@ pub(super) fn attach(args: &AttachArgs) -> Result<u8, UserError> {
     talk.clear_progress();
     if last.state != LiveState::Over {
         let hint = "its sealed seconds are stored: wavetank report latest";
-        return Err(UserError::usage("not_running", "the run ended without a result", hint));
+        return Err(UserError::usage(Code::NotRunning, "the run ended without a result", hint));
     }
     if args.format == FileFormat::Text {
         output::print(&result(&last))?;

@@ -12,7 +12,7 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use wavetank_control::client;
 use wavetank_driver::WallClock;
 use wavetank_runner::run_folder;
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use crate::output;
 
@@ -28,7 +28,7 @@ const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 pub(crate) fn detach() -> Result<u8, UserError> {
     let (log, file) = log_file()?;
     let failed = |what: &str, error: std::io::Error| {
-        UserError::refused("cannot_detach", format!("cannot {what}: {error}"), "run it without --detach")
+        UserError::refused(Code::CannotDetach, format!("cannot {what}: {error}"), "run it without --detach")
     };
     let errors = file.try_clone().map_err(|error| failed("write its output", error))?;
     let program = std::env::current_exe().map_err(|error| failed("find this program", error))?;
@@ -82,7 +82,7 @@ pub(crate) fn leave_terminal() {
 fn started(child: &Child) -> Result<Option<String>, UserError> {
     let runs = client::running(&run_folder()).map_err(|error| {
         let hint = "run it without --detach";
-        UserError::refused("cannot_detach", format!("cannot list running runs: {error}"), hint)
+        UserError::refused(Code::CannotDetach, format!("cannot list running runs: {error}"), hint)
     })?;
     let run = runs.into_iter().find(|run| run.pid == child.id());
     Ok(run.map(|run| {
@@ -105,7 +105,7 @@ fn log_file() -> Result<(PathBuf, File), UserError> {
     created.map_err(|error| {
         let path = folder.path().display().to_string();
         let message = format!("cannot write to `{}`: {error}", sanitize(&path));
-        UserError::refused("cannot_detach", message, "check its owner, or run without --detach")
+        UserError::refused(Code::CannotDetach, message, "check its owner, or run without --detach")
     })
 }
 

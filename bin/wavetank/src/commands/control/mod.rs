@@ -7,7 +7,7 @@ mod status;
 
 use wavetank_control::{ControlReply, ControlRequest, client};
 use wavetank_runner::run_folder;
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use crate::cli::ControlCommand;
 use crate::output;
@@ -40,10 +40,12 @@ fn request(run: Option<&str>, request: &ControlRequest) -> Result<u8, UserError>
             output::print(&format!("{}: {}\n", sanitize(&state.name), sanitize(&text)))?;
             Ok(ExitCode::Pass as u8)
         }
-        ControlReply::Rejected { message, hint } => Err(UserError::usage("request_rejected", message, hint)),
+        ControlReply::Rejected { message, hint } => {
+            Err(UserError::usage(Code::RequestRejected, message, hint))
+        }
         ControlReply::State(_) => {
             let hint = "update wavetank, or stop the run with Ctrl-C";
-            Err(UserError::usage("request_rejected", "the run does not understand the request", hint))
+            Err(UserError::usage(Code::RequestRejected, "the run does not understand the request", hint))
         }
     }
 }

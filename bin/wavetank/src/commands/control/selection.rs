@@ -2,7 +2,7 @@
 
 use wavetank_control::client;
 use wavetank_record::LiveDoc;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use wavetank_runner::run_folder;
 
@@ -12,7 +12,7 @@ pub(super) fn running() -> Result<Vec<LiveDoc>, UserError> {
     client::running(&folder).map_err(|error| {
         let path = folder.path().display().to_string();
         let message = format!("cannot read `{}`: {error}", sanitize(&path));
-        UserError::usage("runs_unreadable", message, "check its owner and permissions")
+        UserError::usage(Code::RunsUnreadable, message, "check its owner and permissions")
     })
 }
 
@@ -41,7 +41,7 @@ fn select_from(mut runs: Vec<LiveDoc>, named: Option<&str>) -> Result<LiveDoc, U
         }
         (count, _) => {
             let hint = format!("name one by its id: {}", list(&runs));
-            Err(UserError::usage("ambiguous_run", format!("{count} runs are running"), hint))
+            Err(UserError::usage(Code::AmbiguousRun, format!("{count} runs are running"), hint))
         }
     }
 }
@@ -53,11 +53,11 @@ pub(super) fn ended(run: &LiveDoc, error: &std::io::Error) -> UserError {
         Some(folder) => format!("if it has ended: wavetank report {}", sanitize(folder)),
         None => "check whether it is still running: wavetank status".to_owned(),
     };
-    UserError::usage("not_running", message, hint)
+    UserError::usage(Code::NotRunning, message, hint)
 }
 
 fn none(message: String, hint: impl Into<String>) -> UserError {
-    UserError::usage("not_running", message, hint)
+    UserError::usage(Code::NotRunning, message, hint)
 }
 
 fn list(runs: &[LiveDoc]) -> String {

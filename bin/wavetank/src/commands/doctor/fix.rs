@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use wavetank_settings::{AppliedChange, SettingsError, apply};
 use wavetank_store::os_error_text;
 use wavetank_tuning::ChangePlan;
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
 use crate::output;
@@ -29,7 +29,7 @@ pub(super) fn fix(plan: &ChangePlan, yes: bool, format: FileFormat, root: &Path)
     if !yes {
         if format == FileFormat::Json || !std::io::stdin().is_terminal() {
             let message = "--fix changes this host only after consent, and there is no terminal to ask";
-            return Err(UserError::usage("doctor_consent", message, "add --yes"));
+            return Err(UserError::usage(Code::DoctorConsent, message, "add --yes"));
         }
         if !consents()? {
             output::print("nothing was changed\n")?;
@@ -74,7 +74,7 @@ fn consents() -> Result<bool, UserError> {
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).map_err(|error| {
         let message = format!("cannot read the answer: {}", os_error_text(&error));
-        UserError::usage("doctor_consent", message, "add --yes")
+        UserError::usage(Code::DoctorConsent, message, "add --yes")
     })?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
@@ -127,19 +127,19 @@ pub(super) fn refused(error: &SettingsError) -> UserError {
             };
             let message = format!("cannot set {what}{value}: {reason}; {state}");
             let hint = "run it as root; in a container set it from outside (docker run --sysctl)";
-            UserError::refused("doctor_rejected", message, hint)
+            UserError::refused(Code::DoctorRejected, message, hint)
         }
         SettingsError::Journal { path, reason } => {
             let message =
                 format!("cannot use the journal `{}`: {reason}; nothing was changed", path.display());
             UserError::refused(
-                "doctor_journal",
+                Code::DoctorJournal,
                 message,
                 "run it as root; a damaged journal needs a look by hand",
             )
         }
         SettingsError::Busy => UserError::refused(
-            "doctor_busy",
+            Code::DoctorBusy,
             "another wavetank doctor is changing this host",
             "wait until it has ended",
         ),

@@ -11,7 +11,7 @@ use wavetank_tuning::{
     ChangePlan, DropIns, Finding, HostState, Job, LintContext, LintFile, Row, SYSCTL_DROP_IN, Snapshot,
     check_host, lint_files, print_changes,
 };
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use super::table::{HostReport, is_fixable};
 use super::{fix, lint, remote};
@@ -125,7 +125,7 @@ fn plan(rows: &[Row], snapshot: &Snapshot, units: &[String], root: &Path) -> Res
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => {
             let message = format!("cannot read `{}`: {}", path.display(), os_error_text(&error));
-            return Err(UserError::refused("doctor_rejected", message, "run it as root"));
+            return Err(UserError::refused(Code::DoctorRejected, message, "run it as root"));
         }
     };
     let running = HostState { snapshot }.file_limits();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use wavetank_tuning::nginx::IncludedFile;
 use wavetank_tuning::{FileKind, Finding, KernelVersion, LintContext, LintFile, Severity, lint_files};
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use crate::cli::FileFormat;
 use crate::commands::bounded_file::read_bounded;
@@ -67,7 +67,7 @@ pub(super) fn read_file(path: &Path, kind: Option<FileKind>) -> Result<LintFile,
     let name = path.display().to_string();
     let bytes = read_bounded(path).map_err(|reason| {
         let message = format!("cannot read `{}`: {reason}", sanitize(&name));
-        UserError::usage("bad_file", message, "name a file that can be read")
+        UserError::usage(Code::BadFile, message, "name a file that can be read")
     })?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let kind = kind.map_or_else(|| FileKind::detect(&name, &text), Ok)?;

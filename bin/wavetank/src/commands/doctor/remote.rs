@@ -4,7 +4,7 @@ use wavetank_driver::Signals;
 use wavetank_runner::host_error;
 use wavetank_ssh::{HostEnd, RemoteCommand, run_on_hosts};
 use wavetank_tuning::{Job, Snapshot, check_host, snapshot_script};
-use wavetank_units::{ExitCode, Nanos, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, UserError};
 
 use super::table::HostReport;
 use crate::cli::SshArgs;
@@ -29,7 +29,7 @@ pub(super) fn check(selection: &Selection, ssh: &SshArgs, job: &Job) -> Result<V
         let message = "interrupted before all hosts were checked";
         return Err(UserError {
             exit: ExitCode::Signal,
-            ..UserError::refused("doctor_interrupted", message, "")
+            ..UserError::refused(Code::DoctorInterrupted, message, "")
         });
     }
     let report = |(host, run): (&wavetank_inventory::Host, wavetank_ssh::HostRun)| {

@@ -8,7 +8,7 @@ use wavetank_fleet::{AgentPayload, Hello, RunId};
 use wavetank_inventory::{FleetFile, Host, HostRole};
 use wavetank_runner::host_error;
 use wavetank_ssh::{HostEnd, HostEvent, HostRun, InputFile, RemoteCommand, SshOptions, run_host_commands};
-use wavetank_units::{Nanos, UserError, shell_quoted};
+use wavetank_units::{Code, Nanos, UserError, shell_quoted};
 
 use super::selection::Selection;
 use crate::cli::{HostArgs, SshArgs};
@@ -58,7 +58,7 @@ impl AgentHosts {
             selection.hosts.into_iter().filter(|host| host.role == HostRole::Load).collect();
         if hosts.is_empty() {
             return Err(UserError::usage(
-                "bad_host_list",
+                Code::BadHostList,
                 "no load host is selected; agents are for these only",
                 "name load hosts of the fleet file: -w 'load[01-20]'",
             ));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use wavetank_inventory::{FleetFile, FleetLink};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::program_file::file_digest;
 
@@ -158,7 +158,7 @@ fn loopback(port: u16) -> String {
 
 fn unusable(path: &Path, reason: &dyn std::fmt::Display) -> UserError {
     let message = format!("cannot use the broker's file {}: {reason}", path.display());
-    UserError::usage("bad_broker", message, "make all files: wavetank fleet broker init --fleet FILE")
+    UserError::usage(Code::BadBroker, message, "make all files: wavetank fleet broker init --fleet FILE")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use wavetank_driver::WallClock;
 use wavetank_inventory::{FleetFile, FleetLink, HostRole};
 use wavetank_nats::{BrokerFiles, BrokerSetup};
 use wavetank_record::WallTime;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use super::broker_folder::{BrokerPorts, CA, CONFIG, CONTROLLER_SEED, broker_dir, seed_file};
 use super::broker_serve;
@@ -46,7 +46,11 @@ fn init(args: &FleetBrokerInitArgs) -> Result<u8, UserError> {
     let (names, listen, port, ports) = match &fleet.link {
         FleetLink::Ssh => {
             let message = format!("{} names no broker", args.fleet.display());
-            return Err(UserError::usage("bad_broker", message, "add link: nats, or link: nats://HOST:4222"));
+            return Err(UserError::usage(
+                Code::BadBroker,
+                message,
+                "add link: nats, or link: nats://HOST:4222",
+            ));
         }
         FleetLink::Nats(url) => {
             let (host, port) = address(url)?;
@@ -100,7 +104,7 @@ fn free_ports(agents: &[String]) -> std::io::Result<BrokerPorts> {
 fn address(url: &str) -> Result<(String, u16), UserError> {
     let wrong = || {
         let message = "the link's URL is not nats://HOST:PORT";
-        UserError::usage("bad_broker", message, "link: nats://HOST:4222")
+        UserError::usage(Code::BadBroker, message, "link: nats://HOST:4222")
     };
     let (_, rest) = url.split_once("://").ok_or_else(wrong)?;
     let rest = rest.trim_end_matches('/');
@@ -154,7 +158,7 @@ fn write(
 
 fn not_made(dir: &Path, error: &dyn std::fmt::Display) -> UserError {
     UserError::refused(
-        "broker_not_made",
+        Code::BrokerNotMade,
         format!("cannot make the broker's files in {}: {error}", dir.display()),
         "name a folder that does not exist: --dir DIR",
     )

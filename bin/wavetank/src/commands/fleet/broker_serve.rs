@@ -10,7 +10,7 @@ use serde_json::json;
 use wavetank_driver::{Clock, Signals};
 use wavetank_inventory::HostRole;
 use wavetank_runner::host_error;
-use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, Nanos, UserError, sanitize};
 
 use super::broker_folder::{BrokerFolder, CONFIG};
 use super::kept_process::KeptProcess;
@@ -45,7 +45,7 @@ pub(super) fn serve(args: &FleetBrokerServeArgs) -> Result<u8, UserError> {
     let broker = BrokerFolder::read(fleet, args.dir.as_deref(), &args.fleet)?;
     let Some((broker, ports)) = broker.as_ref().and_then(|broker| Some((broker, broker.ports()?))) else {
         let message = format!("{} names no broker that this program starts", args.fleet.display());
-        return Err(UserError::usage("bad_broker", message, "write link: nats, without an address"));
+        return Err(UserError::usage(Code::BadBroker, message, "write link: nats, without an address"));
     };
     if args.detach {
         // A process that leads its session already is detached.
@@ -134,7 +134,7 @@ fn log(state: &str) {
 
 pub(super) fn not_served(dir: &Path, reason: &dyn std::fmt::Display) -> UserError {
     UserError::refused(
-        "broker_not_served",
+        Code::BrokerNotServed,
         format!("cannot serve the broker of {}: {reason}", dir.display()),
         format!("look into {}/broker.log", dir.display()),
     )

@@ -3,7 +3,7 @@
 use wavetank_fleet::constants::{ORPHAN_GRACE, START_TOLERANCE};
 use wavetank_inventory::HostRole;
 use wavetank_runner::{FleetReach, FleetRun, FleetTolerance};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::broker_folder::{BrokerFolder, CA, CONTROLLER_SEED};
 use super::selection::Selection;
@@ -27,7 +27,7 @@ pub(in crate::commands) fn connect_fleet(args: &FleetRunArgs) -> Result<Option<F
     if selection.hosts.is_empty() {
         let message = format!("{}: no host under `load` is left", file.display());
         return Err(UserError::usage(
-            "no_load_hosts",
+            Code::NoLoadHosts,
             message,
             "name hosts under load:, or use a shorter --without",
         ));

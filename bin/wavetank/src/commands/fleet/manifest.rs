@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use wavetank_nats::{BrokerFiles, BrokerSetup};
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use super::broker_folder::{CA, CONFIG, CONTROLLER_SEED, seed_file};
 use super::broker_init::expiry;
@@ -63,7 +63,7 @@ fn text(args: &FleetManifestArgs) -> Result<String, UserError> {
 
 fn not_made(error: &dyn std::fmt::Display) -> UserError {
     UserError::refused(
-        "manifest_not_made",
+        Code::ManifestNotMade,
         format!("cannot make the manifest: {error}"),
         "use names of letters, digits and `-`",
     )

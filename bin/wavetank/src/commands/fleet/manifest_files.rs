@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use wavetank_runner::Host;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::{Command, ExperimentSource, FileArgs, FleetManifestArgs, LoadSource, ParseExit, parse};
 use crate::commands::plan::lowered;
@@ -141,19 +141,19 @@ fn check_inside(name: &str) -> Result<(), UserError> {
         return Ok(());
     }
     let message = format!("cannot make the manifest: `{name}` is outside of the experiment's folder");
-    Err(UserError::usage("bad_manifest", message, "move it next to the experiment file"))
+    Err(UserError::usage(Code::BadManifest, message, "move it next to the experiment file"))
 }
 
 fn too_large(bytes: usize) -> UserError {
     let message = format!("cannot make the manifest: its files have {bytes} bytes, more than {BYTES_MAX}");
     let hint = "put them on the volume of --claim NAME, and name the experiment file there: /data/FILE";
-    UserError::usage("bad_manifest", message, hint)
+    UserError::usage(Code::BadManifest, message, hint)
 }
 
 fn refused(reason: &str) -> UserError {
     let message = format!("cannot use the arguments of the run: {reason}");
     UserError::usage(
-        "bad_manifest",
+        Code::BadManifest,
         message,
         "write those of wavetank run after --: URL or FILE, and options",
     )

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::system::uname;
 use sha2::{Digest as _, Sha256};
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 /// Bytes read at a time.
 const READ_BYTES: usize = 1 << 20;
@@ -31,7 +31,7 @@ impl ProgramFile {
     pub(super) fn read() -> Result<Self, UserError> {
         let failed = |error: Error| {
             UserError::refused(
-                "host_cannot",
+                Code::HostCannot,
                 format!("cannot read this program: {error}"),
                 "start it again; it was replaced while it ran",
             )

@@ -7,7 +7,7 @@ use wavetank_inventory::{
     FleetFile, Host, HostSelection, Inventory, read_ansible, read_fleet_file, read_group, select_hosts,
 };
 use wavetank_ssh::SshOptions;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use crate::cli::{HostArgs, SshArgs};
 use crate::commands::bounded_file::read_bounded;
@@ -79,7 +79,7 @@ fn fleet_file(path: &Path) -> Result<FleetFile, UserError> {
     let error = |diagnostic: &&Diagnostic| {
         let place = diagnostic.place.map(|place| format!("{}:{}:", place.line, place.column));
         let message = format!("{name}:{} {}", place.unwrap_or_default(), diagnostic.message);
-        UserError::usage("bad_fleet_file", message, diagnostic.hint.clone())
+        UserError::usage(Code::BadFleetFile, message, diagnostic.hint.clone())
     };
     let errors = parsed.diagnostics.sorted().iter().map(error).collect();
     parsed.fleet.map_or_else(|| Err(UserError::combine(errors).expect("a mistake")), Ok)
@@ -93,7 +93,7 @@ fn group_hosts(name: &str, inventory: Option<&Inventory>) -> Result<Vec<String>,
     if name.is_empty() || name.contains('/') {
         let message = format!("`{name}` is not the name of a group");
         return Err(UserError::usage(
-            "bad_host_list",
+            Code::BadHostList,
             message,
             "-g NAME reads ~/.dsh/group/NAME or /etc/dsh/group/NAME",
         ));
@@ -103,7 +103,7 @@ fn group_hosts(name: &str, inventory: Option<&Inventory>) -> Result<Vec<String>,
     let Some(path) = folders.map(|folder| folder.join(name)).find(|path| path.is_file()) else {
         let message = format!("there is no group `{name}`");
         return Err(UserError::usage(
-            "bad_host_list",
+            Code::BadHostList,
             message,
             format!("write its hosts into ~/.dsh/group/{name}"),
         ));
@@ -114,6 +114,6 @@ fn group_hosts(name: &str, inventory: Option<&Inventory>) -> Result<Vec<String>,
 fn read(path: &Path) -> Result<Vec<u8>, UserError> {
     read_bounded(path).map_err(|reason| {
         let message = format!("{}: {reason}", path.display());
-        UserError::usage("bad_file", message, "name a file that can be read")
+        UserError::usage(Code::BadFile, message, "name a file that can be read")
     })
 }

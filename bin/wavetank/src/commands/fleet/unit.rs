@@ -1,6 +1,6 @@
 //! `wavetank fleet unit`.
 
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli::FleetUnitArgs;
 use crate::output;
@@ -9,7 +9,7 @@ use crate::output;
 pub(super) fn unit(args: &FleetUnitArgs) -> Result<u8, UserError> {
     if !args.dir.starts_with('/') {
         let message = format!("`{}` is not an absolute path, and a unit has no home folder", args.dir);
-        return Err(UserError::usage("bad_agent_folder", message, "--dir /var/lib/wavetank/agent"));
+        return Err(UserError::usage(Code::BadAgentFolder, message, "--dir /var/lib/wavetank/agent"));
     }
     output::print(&text(args))?;
     Ok(ExitCode::Pass as u8)

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use wavetank_grammar::{Diagnostics, render};
 use wavetank_topology::{Input, Lab, read};
-#[cfg(target_os = "linux")]
-use wavetank_units::ExitCode;
 use wavetank_units::UserError;
+#[cfg(target_os = "linux")]
+use wavetank_units::{Code, ExitCode};
 
 #[cfg(target_os = "linux")]
 use super::machine_facts::machine_facts;
@@ -32,7 +32,7 @@ impl LabFile {
         let name = file.display().to_string();
         let bytes = read_bounded(file).map_err(|why| {
             let hint = "examples/labs has topology files";
-            UserError::usage("bad_file", format!("{name}: {why}"), hint)
+            UserError::usage(Code::BadFile, format!("{name}: {why}"), hint)
         })?;
         let folder = file.parent().unwrap_or_else(|| Path::new(""));
         let files = |name: &str| read_bounded(&folder.join(name));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rustix::event::{Timespec, poll};
 use wavetank_lab::{LabFolder, LogFile};
 use wavetank_store::os_error_text;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError};
 
 use super::log_follower::LogFollower;
 
@@ -68,7 +68,7 @@ fn seen<T>(shown: std::io::Result<T>, log: &LogFile) -> Result<Option<T>, UserEr
         Err(error) => {
             let message = format!("the log of {} cannot be shown: {}", log.name, os_error_text(&error));
             Err(UserError::refused(
-                "lab_system",
+                Code::LabSystem,
                 message,
                 format!("it is stored in `{}`", log.path.display()),
             ))

@@ -11,7 +11,7 @@ use wavetank_netbench::{
 use wavetank_netprobe::random_token;
 use wavetank_record::{ManySenderDoc, ManyToOneDoc, NetFailureDoc, NetPairDoc, Number};
 use wavetank_runner::{RunConsole as _, host_error};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError};
 
 use super::fleet_hosts::FleetHosts;
 use super::lab_hosts::LabHosts;
@@ -42,7 +42,11 @@ pub(super) fn measure(args: &NetMeasureArgs) -> Result<u8, UserError> {
     let pairs = pairs(&from, &to, is_one_way);
     if pairs.is_empty() {
         let message = "the selected hosts make no pair";
-        return Err(UserError::usage("net_no_pairs", message, "select two different hosts: --from and --to"));
+        return Err(UserError::usage(
+            Code::NetNoPairs,
+            message,
+            "select two different hosts: --from and --to",
+        ));
     }
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let mut run = BetweenRun {
@@ -184,7 +188,11 @@ impl BetweenRun<'_> {
             while !matches!(server.poll(LOOK_AROUND)?, Some(EndpointEvent::Serving(_))) {
                 if self.clock.now() > until || self.is_interrupted() {
                     let message = format!("cannot start a server on host {}", self.name(host));
-                    return Err(UserError::refused("net_host_failed", message, "check that the host is up"));
+                    return Err(UserError::refused(
+                        Code::NetHostFailed,
+                        message,
+                        "check that the host is up",
+                    ));
                 }
             }
         }
@@ -234,10 +242,10 @@ impl BetweenRun<'_> {
                 Some(EndpointEvent::Pair(pair)) => {
                     let reason = pair.failures.first().map(|failure| failure.message.clone());
                     let message = reason.unwrap_or_else(|| "it did not wait for the others".to_owned());
-                    return Err(UserError::refused("net_host_failed", message, ""));
+                    return Err(UserError::refused(Code::NetHostFailed, message, ""));
                 }
                 _ if self.clock.now() > until || self.is_interrupted() => {
-                    return Err(UserError::refused("net_host_failed", "it did not connect in time", ""));
+                    return Err(UserError::refused(Code::NetHostFailed, "it did not connect in time", ""));
                 }
                 _ => {}
             }
@@ -254,7 +262,7 @@ impl BetweenRun<'_> {
                 to: names.1,
                 failures: vec![NetFailureDoc {
                     test: "start".to_owned(),
-                    code: error.code.to_owned(),
+                    code: error.code.as_str().to_owned(),
                     message: error.message,
                     hint: error.hint,
                 }],
@@ -284,7 +292,7 @@ impl BetweenRun<'_> {
                 let reason = if self.is_interrupted() { "interrupted" } else { "it takes too long" };
                 let message = format!("{} → {}: {reason}", names.0, names.1);
                 return Err(UserError::refused(
-                    "net_host_failed",
+                    Code::NetHostFailed,
                     message,
                     "measure again, with fewer tests",
                 ));

@@ -9,7 +9,7 @@ use wavetank_driver::{Clock, Signals};
 use wavetank_netbench::{Direction, total_seconds};
 use wavetank_netprobe::{MeasuredPair, PairContext, measure_pair};
 use wavetank_runner::{RunConsole as _, host_error};
-use wavetank_units::{Nanos, UserError, sanitize};
+use wavetank_units::{Code, Nanos, UserError, sanitize};
 
 use super::result::{Measured, announce, deliver};
 use super::token_source::required_token;
@@ -88,7 +88,7 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, UserError> {
             _ => {
                 let message = format!("`{}` has no valid port", sanitize(host));
                 return Err(UserError::usage(
-                    "bad_net_host",
+                    Code::BadNetHost,
                     message,
                     "HOST or HOST:PORT, for example lb1:7077",
                 ));
@@ -99,7 +99,7 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, UserError> {
     let name = name.trim_matches(['[', ']']);
     let failed = |reason: &str| {
         let message = format!("cannot find the address of `{}`: {reason}", sanitize(name));
-        UserError::refused("net_name_unknown", message, "check the name, or give an address")
+        UserError::refused(Code::NetNameUnknown, message, "check the name, or give an address")
     };
     let addresses = (name, port).to_socket_addrs().map_err(|error| failed(&error.to_string()))?;
     let mut addresses: Vec<SocketAddr> = addresses.collect();

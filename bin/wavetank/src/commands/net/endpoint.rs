@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use wavetank_netbench::{ControlLine, EndpointEvent, EndpointJob, LINE_BYTES_MAX, MeasureJob, Token};
 use wavetank_netprobe::{NetServer, PairContext, ServerLimits, measure_pair};
-use wavetank_units::{ExitCode, Nanos, UserError};
+use wavetank_units::{Code, ExitCode, Nanos, UserError};
 
 /// How often a server looks whether its input has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ pub(super) fn endpoint() -> Result<u8, UserError> {
     let job = read.ok().and_then(|_| serde_json::from_slice::<EndpointJob>(&line).ok());
     let Some(job) = job else {
         return Err(UserError::usage(
-            "net_job",
+            Code::NetJob,
             "`wavetank net endpoint` is started by `wavetank net --lab` and `--fleet`, which send it a job",
             "use `wavetank net serve` and `wavetank net HOST`",
         ));
@@ -33,7 +33,7 @@ pub(super) fn endpoint() -> Result<u8, UserError> {
         EndpointJob::Measure(job) => measure(&job),
     };
     if let Err(error) = done {
-        report(&EndpointEvent::Failed { code: error.code.to_owned(), message: error.message });
+        report(&EndpointEvent::Failed { code: error.code.as_str().to_owned(), message: error.message });
         return Ok(error.exit as u8);
     }
     Ok(ExitCode::Pass as u8)
@@ -47,7 +47,7 @@ fn report(event: &EndpointEvent) {
 
 fn token(text: &str) -> Result<Token, UserError> {
     Token::new(text).ok_or_else(|| {
-        UserError::usage("bad_token", "the job has no token", "use the same wavetank on all hosts")
+        UserError::usage(Code::BadToken, "the job has no token", "use the same wavetank on all hosts")
     })
 }
 

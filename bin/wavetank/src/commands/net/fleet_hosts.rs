@@ -6,7 +6,7 @@ use std::process::Command;
 
 use wavetank_inventory::{Host, HostRole};
 use wavetank_ssh::SshOptions;
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 use super::net_hosts::{NetHost, NetHosts};
 use crate::cli::{HostArgs, SshArgs};
@@ -56,7 +56,7 @@ impl NetHosts for FleetHosts {
         });
         found.ok_or_else(|| {
             let message = format!("cannot find the address of `{}`", sanitize(name));
-            UserError::refused("net_name_unknown", message, "give its `address` in the fleet file")
+            UserError::refused(Code::NetNameUnknown, message, "give its `address` in the fleet file")
         })
     }
 

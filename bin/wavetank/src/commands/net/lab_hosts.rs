@@ -6,7 +6,7 @@ use std::process::Command;
 
 use wavetank_lab::{LabStatus, LabsFolder};
 use wavetank_topology::Lab;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use super::net_hosts::{NetHost, NetHosts};
 
@@ -29,14 +29,14 @@ impl LabHosts {
         let status = LabStatus::read(&folder)?;
         if status.stands != "up" {
             let message = format!("lab `{name}` is not up");
-            return Err(UserError::usage("lab_not_up", message, "check it with `wavetank lab status`"));
+            return Err(UserError::usage(Code::LabNotUp, message, "check it with `wavetank lab status`"));
         }
         let hosts = status.hosts.iter();
         let hosts =
             hosts.map(|host| NetHost { name: host.name.clone(), role: host.role.to_owned() }).collect();
         let program = std::env::current_exe().map_err(|error| {
             let message = format!("cannot find this program's file: {error}");
-            UserError::refused("net_program", message, "start it by its path")
+            UserError::refused(Code::NetProgram, message, "start it by its path")
         })?;
         Ok(Self { name: name.to_owned(), lab: folder.order()?.lab, hosts, program })
     }
@@ -59,7 +59,7 @@ impl NetHosts for LabHosts {
         let found = common.or_else(|| interfaces(to).first());
         found.and_then(|interface| interface.addresses.first()).map(|address| address.0).ok_or_else(|| {
             let message = format!("host `{}` has no address", self.hosts[to].name);
-            UserError::usage("net_host_unknown", message, "select hosts with a network: --from and --to")
+            UserError::usage(Code::NetHostUnknown, message, "select hosts with a network: --from and --to")
         })
     }
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::process::Command;
 
-use wavetank_units::{UserError, did_you_mean, sanitize};
+use wavetank_units::{Code, UserError, did_you_mean, sanitize};
 
 /// A host of a lab or fleet.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub(super) fn select(
                 },
                 |near| format!("did you mean {near}?"),
             );
-            return Err(UserError::usage("net_host_unknown", message, hint));
+            return Err(UserError::usage(Code::NetHostUnknown, message, hint));
         }
         chosen.extend(found);
     }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
 use wavetank_netbench::{ControlLine, EndpointEvent, EndpointJob};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 /// Events that wait to be taken.
 const EVENTS_MAX: usize = 64;
@@ -101,7 +101,7 @@ impl Drop for RemoteEnd {
 
 fn host_failed(host: &str, reason: &str) -> UserError {
     let message = format!("cannot measure on host {host}: {}", sanitize(reason));
-    UserError::refused("net_host_failed", message, "check that the host is up, and has the same wavetank")
+    UserError::refused(Code::NetHostFailed, message, "check that the host is up, and has the same wavetank")
 }
 
 /// Returns the last line of messages that is no advice.

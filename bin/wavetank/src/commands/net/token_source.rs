@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use wavetank_netbench::Token;
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::commands::bounded_file::read_bounded;
 
@@ -21,7 +21,7 @@ pub(super) fn given_token(file: Option<&Path>) -> Result<Option<Token>, UserErro
             let bytes = read_bounded(path).map_err(|reason| {
                 let message = format!("--token-file {}: {reason}", path.display());
                 UserError::usage(
-                    "bad_file",
+                    Code::BadFile,
                     message,
                     "name a file with the token that `wavetank net serve` printed",
                 )
@@ -35,7 +35,7 @@ pub(super) fn given_token(file: Option<&Path>) -> Result<Option<Token>, UserErro
     };
     Token::new(&text).map(Some).ok_or_else(|| {
         let message = format!("{place} has no token: a token has 16 to 256 characters without blanks");
-        UserError::usage("bad_token", message, "use the token that `wavetank net serve` prints")
+        UserError::usage(Code::BadToken, message, "use the token that `wavetank net serve` prints")
     })
 }
 
@@ -46,7 +46,7 @@ pub(super) fn given_token(file: Option<&Path>) -> Result<Option<Token>, UserErro
 pub(super) fn required_token(file: Option<&Path>) -> Result<Token, UserError> {
     given_token(file)?.ok_or_else(|| {
         UserError::usage(
-            "net_no_token",
+            Code::NetNoToken,
             "there is no token, and `wavetank net serve` answers only to its own",
             format!("set {VARIABLE} to what `wavetank net serve` printed, or use --token-file FILE"),
         )

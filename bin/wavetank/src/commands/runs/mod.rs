@@ -8,7 +8,7 @@ use wavetank_record::{RUNS_SCHEMA, RunLine, RunState, RunsDoc, Status};
 use wavetank_report::{archive_text, run_lines, runs_text};
 use wavetank_store::{PACK_SUFFIX, PrunePlan, RunsDir};
 use wavetank_units::quantity::{format_grouped, show_size};
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use super::terminal_width::terminal_width;
 use crate::cli::{FileFormat, PruneArgs, RunFilter, RunStatus, RunsArgs, RunsCommand};
@@ -86,7 +86,11 @@ fn pack(runs: &RunsDir, word: &str, out: Option<PathBuf>) -> Result<(), UserErro
     let found = runs.find(word)?;
     if found.is_file() {
         let message = format!("`{}` is packed already", sanitize(&found.to_string_lossy()));
-        return Err(UserError::usage("run_packed", message, "name a run by its folder, its id, or `latest`"));
+        return Err(UserError::usage(
+            Code::RunPacked,
+            message,
+            "name a run by its folder, its id, or `latest`",
+        ));
     }
     let out = out.unwrap_or_else(|| default_out(&found));
     let packed = wavetank_store::pack(&found, &out, env!("CARGO_PKG_VERSION"))?;
@@ -138,7 +142,7 @@ fn prune(runs: &RunsDir, args: &PruneArgs) -> Result<u8, UserError> {
     match pruned.refused.first() {
         None => Ok(ExitCode::Pass as u8),
         Some((name, why)) => Err(UserError::usage(
-            "not_removed",
+            Code::NotRemoved,
             format!("{} could not be removed: `{name}`: {why}", format_grouped(pruned.refused.len() as u64)),
             "check the owner of these files; everything else was removed",
         )),

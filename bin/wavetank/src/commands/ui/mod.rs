@@ -11,7 +11,7 @@ use rustix::termios::tcgetpgrp;
 use wavetank_driver::Signals;
 use wavetank_runner::{RunConsole as _, host_error, run_folder};
 use wavetank_ui::{UiConfig, UiServer};
-use wavetank_units::{ExitCode, UserError, sanitize};
+use wavetank_units::{Code, ExitCode, UserError, sanitize};
 
 use super::control::leave_terminal;
 use crate::cli::UiArgs;
@@ -34,7 +34,7 @@ pub(crate) fn ui(args: &UiArgs) -> Result<u8, UserError> {
         experiments: args.dir.clone(),
         program: std::env::current_exe().map_err(|error| {
             let message = format!("cannot find this program: {error}");
-            UserError::refused("cannot_start_page", message, "start it by its path")
+            UserError::refused(Code::CannotStartPage, message, "start it by its path")
         })?,
         process: args.of_process,
     })?;

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use wavetank_units::UserError;
+use wavetank_units::{Code, UserError};
 
 use crate::commands::control::DETACHED;
 
@@ -13,7 +13,7 @@ use crate::commands::control::DETACHED;
 pub(crate) fn start_page(runs_dir: Option<&Path>) -> Result<String, UserError> {
     let failed = |why: String| {
         let message = format!("cannot start the page: {why}");
-        UserError::refused("cannot_start_page", message, "leave out --ui; `wavetank ui` shows running runs")
+        UserError::refused(Code::CannotStartPage, message, "leave out --ui; `wavetank ui` shows running runs")
     };
     let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
     let mut command = Command::new(program);

@@ -10,7 +10,7 @@ use wavetank_plan::{
     EngineChoice, HostFacts, HostLimits, LoadOrigin, Plan, RunOptions, Secret, SocketSupport, SourcesPlan,
     TargetUrl,
 };
-use wavetank_units::{Ports, UserError};
+use wavetank_units::{Code, Ports, UserError};
 
 use super::packages::check_sent;
 use super::reading;
@@ -72,7 +72,7 @@ fn lowered(name: &str, experiment: &Experiment) -> Plan {
         file: &|name| match name {
             "times.csv" => Ok(b"2s\n2250ms\n2500ms\n2750ms\n".to_vec()),
             "rates.csv" => Ok(b"time,rate\n1s,20/s\n3s,5/s\n".to_vec()),
-            other => Err(UserError::usage("bad_file", other.to_owned(), "no such file here")),
+            other => Err(UserError::usage(Code::BadFile, other.to_owned(), "no such file here")),
         },
         secret: &|name| (name == "PASSWORD").then(|| Secret::new("planted")),
         sources: SourcesPlan::default(),

@@ -93,7 +93,7 @@ fn one_step_alone() {
     let lag = read(&log(["a", "b"], LatencySeries::Lag, None, false));
     assert_eq!(lag.iter().map(|(_, _, one)| one.len()).collect::<Vec<_>>(), [96, 96, 96]);
     let missing = StepSelector::find(&plan(["login", "cart"]), "logn").expect_err("there is none");
-    assert_eq!((missing.code, missing.hint.as_str()), ("step_unknown", "did you mean `login`?"));
+    assert_eq!((missing.code.as_str(), missing.hint.as_str()), ("step_unknown", "did you mean `login`?"));
     let twice = StepSelector::find(&plan(["same", "same"]), "same").expect_err("there are two");
     assert_eq!(twice.code, "step_ambiguous");
 }

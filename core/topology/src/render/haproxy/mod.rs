@@ -9,7 +9,7 @@ mod servers;
 use std::fmt::Write as _;
 
 use wavetank_grammar::Diagnostic;
-use wavetank_units::Nanos;
+use wavetank_units::{Code, Nanos};
 
 use super::script::ConfigWriter;
 use super::{HostResources, size};
@@ -84,7 +84,7 @@ fn connections(service: &Service, means: &HostResources) -> Result<u64, Diagnost
         None => "fewer connections, or a higher limit of open files".to_owned(),
     };
     Err(Diagnostic::error(
-        "lab_files_short",
+        Code::LabFilesShort,
         service.place_of("connections"),
         format!(
             "{all} connections do not fit into {}: one HAProxy may open {} files here, which is {room} connections \

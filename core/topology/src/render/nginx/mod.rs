@@ -7,6 +7,7 @@ mod proxy;
 mod sale;
 
 use std::fmt::Write as _;
+use wavetank_units::Code;
 
 use wavetank_grammar::Diagnostic;
 
@@ -61,7 +62,7 @@ pub fn nginx(
     if service.copies > 1 && matches!(nginx.work, NginxWork::Sale { .. }) {
         let message = "the stock of a flash sale is in the memory of one nginx: two would sell it twice";
         let hint = "workers: 2 share one stock";
-        return Err(Diagnostic::error("lab_sale_copies", service.place_of("copies"), message, hint));
+        return Err(Diagnostic::error(Code::LabSaleCopies, service.place_of("copies"), message, hint));
     }
     let (workers, connections) = workers(service, nginx, means)?;
     let script = ConfigWriter::new(NGINX_CONFIG, service, &nginx.own.without, ";");
@@ -93,7 +94,7 @@ fn workers(service: &Service, nginx: &Nginx, means: &HostResources) -> Result<(u
             None => "fewer connections, more copies, or a higher limit of open files".to_owned(),
         };
         Diagnostic::error(
-            "lab_files_short",
+            Code::LabFilesShort,
             service.place_of("connections"),
             format!(
                 "{clients} connections do not fit into nginx's worker processes, which may open {} files each",

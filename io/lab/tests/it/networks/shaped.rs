@@ -101,7 +101,7 @@ fn a_delay_is_kept_or_refused_before_anything_is_there() {
     let hosts = vec![linked(host("load1", &[(0, &["10.9.0.1"])]), long), host("app1", &[(0, &["10.9.0.2"])])];
     let lab = lab(&[("front", "10.9.0.0/24")], hosts);
     if let Err(error) = net::check(&lab, FILE) {
-        assert_eq!((error.code, error.exit), ("lab_kernel", ExitCode::Refused), "{error}");
+        assert_eq!((error.code.as_str(), error.exit), ("lab_kernel", ExitCode::Refused), "{error}");
         assert!(
             error.message.starts_with("lab.yaml:7:5: the link of `load1` cannot have a delay"),
             "{error}"

@@ -71,7 +71,7 @@ fn what_is_known_before_anything_starts() {
         };
         let lab = wavetank_topology::read(&input).lab.expect("it reads");
         let error = check_programs(&lab, "lab.yaml").expect_err(service);
-        assert_eq!((error.code, error.others.len()), (code, 0), "{error}");
+        assert_eq!((error.code.as_str(), error.others.len()), (code, 0), "{error}");
         assert!(error.to_string().contains(part), "no `{part}` in {error}");
     };
     check("{nginx: {listen: 80, binary: /no/such/nginx}}", "lab_program", "/no/such/nginx");

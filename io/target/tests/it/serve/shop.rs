@@ -283,7 +283,7 @@ fn a_file_keeps_what_was_sold() {
         wrong.shop.database = Some(folder.join(name));
         wrong.listen = vec![([127, 0, 0, 1], 0).into()];
         let error = start(wrong).expect_err(name);
-        assert_eq!((error.code, error.exit as u8), ("bad_database", 5), "{error}");
+        assert_eq!((error.code.as_str(), error.exit as u8), ("bad_database", 5), "{error}");
     }
     fs::remove_dir_all(folder).expect("ours");
 }

@@ -11,7 +11,7 @@ use wavetank_units::{ExitCode, Nanos};
 #[track_caller]
 fn check_refused(options: ServeOptions, code: &str, exit: ExitCode) {
     let error = start(options).expect_err("it cannot be");
-    assert_eq!((error.code, error.exit), (code, exit), "{error}");
+    assert_eq!((error.code.as_str(), error.exit), (code, exit), "{error}");
     assert!(!error.hint.is_empty() && !error.message.contains('\n'), "{error}");
 }
 

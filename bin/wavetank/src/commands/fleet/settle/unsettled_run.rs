@@ -6,7 +6,7 @@ use wavetank_fleet::wire::decode_record;
 use wavetank_fleet::{JournalRecord, RunHistory};
 use wavetank_record::ForeignEntryKind;
 use wavetank_store::{ArchiveSettling, Listing, OpenedRun, RunsDir, SettleProblem, open};
-use wavetank_units::{UserError, sanitize};
+use wavetank_units::{Code, UserError, sanitize};
 
 /// The journal of a fleet's controller in an archive.
 const JOURNAL: &str = "fleet.jsonl";
@@ -38,7 +38,7 @@ impl UnsettledRun {
         let (number, history, archived) = journal(&found).ok_or_else(|| {
             let message = format!("`{shown}` is not a run of a fleet");
             UserError::usage(
-                "not_a_fleet_run",
+                Code::NotAFleetRun,
                 message,
                 "name a run of `run --fleet`: wavetank runs lists them",
             )
@@ -105,7 +105,7 @@ pub(super) fn reason(problem: &SettleProblem) -> String {
 }
 
 pub(super) fn cannot_settle(run: &str, reason: &str, hint: &str) -> UserError {
-    UserError::refused("cannot_settle", format!("cannot settle `{run}`: {reason}"), hint)
+    UserError::refused(Code::CannotSettle, format!("cannot settle `{run}`: {reason}"), hint)
 }
 
 /// Reads the journal in the archive at `dir`: the run's number, its course, and whether the archive
