@@ -152,7 +152,7 @@ impl ControllerSide {
             if origin.is_before(current) {
                 return None;
             }
-            self.end(index, host, "the agent connected again");
+            self.end(index, host, "it connected again; another agent may have the same name");
         }
         let agent = AgentId(self.next_agent);
         if !self.report_end(index, host) || !self.shared.push(StreamEvent::Connected { agent, host: index }) {
