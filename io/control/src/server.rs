@@ -117,7 +117,10 @@ impl ControlServer {
 impl Drop for ControlServer {
     fn drop(&mut self) {
         self.stop.stop();
-        // Clients that watch read what was sent, and then the end. The process may end after this.
+        // Nothing replies to these any more, and their clients hear so.
+        while self.next().is_some() {}
+        // Clients that asked read the reply. Clients that watch read what was sent, and then the
+        // end. The process may end after this.
         self.watchers.end(LAST_STATE_MAX);
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has ended, too.
@@ -139,7 +142,9 @@ struct Watchers {
 struct Published {
     latest: Option<Arc<str>>,
     to: Vec<SyncSender<Arc<str>>>,
-    /// Connections that write states.
+    /// Nothing more is published.
+    is_over: bool,
+    /// Connections that wait for a reply or write.
     writing: usize,
 }
 
@@ -148,9 +153,18 @@ impl Watchers {
         self.published.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a client. After the end of the run, its sender is dropped.
+    fn add(&self, sender: SyncSender<Arc<str>>) {
+        let mut published = self.lock();
+        if !published.is_over {
+            published.to.push(sender);
+        }
+    }
+
     /// Sends nothing more, and waits at most `wait` until all that was sent is written.
     fn end(&self, wait: Duration) {
         let mut published = self.lock();
+        published.is_over = true;
         published.to.clear();
         let is_writing = |published: &mut Published| published.writing > 0;
         // After that time a client that does not read loses the rest.
@@ -158,15 +172,12 @@ impl Watchers {
     }
 }
 
-/// A connection that writes states.
+/// A connection that waits for a reply or writes. The end of the run waits for it.
 struct Writing<'a>(&'a Watchers);
 
 impl<'a> Writing<'a> {
-    /// Adds a watcher with this sender.
-    fn start(watchers: &'a Watchers, sender: SyncSender<Arc<str>>) -> Self {
-        let mut published = watchers.lock();
-        published.to.push(sender);
-        published.writing += 1;
+    fn start(watchers: &'a Watchers) -> Self {
+        watchers.lock().writing += 1;
         Self(watchers)
     }
 }
@@ -207,6 +218,7 @@ impl Connection {
         stream.set_write_timeout(Some(CLIENT_MAX))?;
         let mut line = Vec::new();
         BufReader::new((&stream).take(REQUEST_BYTES_MAX)).read_until(b'\n', &mut line)?;
+        let _writing = Writing::start(&self.watchers);
         match serde_json::from_slice(&line) {
             Ok(ControlRequest::Watch) => self.watch(stream),
             Ok(ControlRequest::Status) => send(&mut stream, &self.state()),
@@ -241,7 +253,7 @@ impl Connection {
 
     fn watch(&self, mut stream: UnixStream) -> std::io::Result<()> {
         let (sender, states) = sync_channel(STATES_MAX);
-        let _writing = Writing::start(&self.watchers, sender);
+        self.watchers.add(sender);
         // The state so far comes now, not with the next seal.
         send(&mut stream, &self.state())?;
         for line in states {

@@ -71,6 +71,29 @@ fn requests_are_answered_by_the_run() {
     assert!(!folder.path().join("3f81aa.sock").exists());
 }
 
+/// The process of the run may end as soon as the server is dropped.
+#[test]
+fn a_run_that_ends_has_replied() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = folder(&place);
+    for round in 0..50 {
+        let server = ControlServer::listen(&folder, "a").expect("it listens");
+        let mut client = UnixStream::connect(folder.path().join("a.sock")).expect("it accepts");
+        let request = serde_json::to_string(&ControlRequest::Stop { now: true }).expect("it encodes");
+        writeln!(client, "{request}").expect("it reads");
+        let pending = std::iter::repeat_with(|| {
+            std::thread::yield_now();
+            server.next()
+        });
+        pending.flatten().next().expect("endless").reply(ControlReply::Accepted("stopped".to_owned()));
+        drop(server);
+        client.set_nonblocking(true).expect("a socket");
+        let mut reply = [0; 512];
+        let length = client.read(&mut reply).unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert!(String::from_utf8_lossy(&reply[..length]).contains("stopped"), "round {round}");
+    }
+}
+
 #[test]
 fn a_busy_run_has_the_state_that_it_published() {
     let place = tempfile::tempdir().expect("a folder");
