@@ -1,7 +1,7 @@
 //! [`ScreenThread`]: draws states on the terminal.
 
 use std::collections::VecDeque;
-use std::io::{Stderr, stderr};
+use std::io::{BufWriter, Stderr, stderr};
 use std::sync::mpsc::Receiver;
 
 use ratatui::Terminal;
@@ -23,7 +23,8 @@ pub(super) enum Update {
 
 /// What the thread owns.
 pub(super) struct ScreenThread {
-    terminal: Terminal<CrosstermBackend<Stderr>>,
+    /// Buffered, because each change of colour or position would be a system call.
+    terminal: Terminal<CrosstermBackend<BufWriter<Stderr>>>,
     /// Restores the terminal when it is dropped.
     _mode: ScreenMode,
     history: History,
@@ -39,7 +40,7 @@ impl ScreenThread {
     /// # Errors
     /// If the size of the terminal cannot be read.
     pub(super) fn new(mode: ScreenMode, keys: &'static str) -> std::io::Result<Self> {
-        let terminal = Terminal::new(CrosstermBackend::new(stderr()))?;
+        let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(stderr())))?;
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         let (history, messages) = (History::default(), VecDeque::new());
         Ok(Self { terminal, _mode: mode, history, messages, colours, keys })
