@@ -3,13 +3,13 @@
 use serde_json::Value;
 use wavetank_testkit::{
     Client, FrameReply, FrameRequest, FrameServer, Outcome, Program, RunHarness, Serve, TestDir, frame,
-    poll_until, skip,
 };
+
+use crate::grpcio::with_grpcio;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const ENGINES: [&str; 2] = ["epoll", "auto"];
 const PROTO: &str = include_str!("../../../../examples/grpc/echo.proto");
-const SERVER: &str = include_str!("grpc_server.py");
 const SAY: &str = "wavetank.echo.v1.Echo/Say";
 
 /// Runs an experiment with these steps against `target`.
@@ -220,32 +220,21 @@ fn bad_responses_have_their_class() {
 /// A server of grpcio, with compression and metadata.
 #[test]
 fn grpcio_understands_calls() {
-    let name = "grpcio_understands_calls";
-    let Some(python) = Program::foreign("python3") else { return skip(name, "python3 is not installed") };
-    if python.clone().args(["-c", "import grpc"]).run().exit != Some(0) {
-        return skip(name, "python3 has no grpcio");
-    }
-    let place = TestDir::new();
-    let (script, ready) = (place.write("server.py", SERVER), place.path().join("port"));
-    let server = python.args([script.as_str(), &ready.display().to_string()]).start();
-    let port = poll_until(std::time::Duration::from_mins(1), || {
-        std::fs::read_to_string(&ready).ok().filter(|port| port.ends_with('\n'))
-    });
-    let Some(port) = port else { panic!("the server does not start: {}", server.stderr()) };
-    let target = format!("grpc://127.0.0.1:{}", port.trim());
-    for engine in ENGINES {
-        for gzip in ["", ", gzip: true"] {
-            let harness = RunHarness::new(PROGRAM);
-            harness.place().write("echo.proto", PROTO);
-            let text = experiment(&target, STEPS).replace("echo.proto}", &format!("echo.proto{gzip}}}"));
-            let file = harness.place().write("x.yaml", text);
-            let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
-            outcome.expect_exit(0);
-            let result = outcome.result();
-            let counts = (result.count("requests.done"), result.count("requests.failed"));
-            assert_eq!(counts, (40, 0), "{gzip}: {outcome}");
+    with_grpcio("grpcio_understands_calls", |target| {
+        for engine in ENGINES {
+            for gzip in ["", ", gzip: true"] {
+                let harness = RunHarness::new(PROGRAM);
+                harness.place().write("echo.proto", PROTO);
+                let text = experiment(target, STEPS).replace("echo.proto}", &format!("echo.proto{gzip}}}"));
+                let file = harness.place().write("x.yaml", text);
+                let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
+                outcome.expect_exit(0);
+                let result = outcome.result();
+                let counts = (result.count("requests.done"), result.count("requests.failed"));
+                assert_eq!(counts, (40, 0), "{gzip}: {outcome}");
+            }
         }
-    }
+    });
 }
 
 /// The server describes its services to a run of a URL and of a file.

@@ -3,13 +3,13 @@
 use serde_json::Value;
 use wavetank_testkit::{
     Client, FrameReply, FrameRequest, FrameServer, Outcome, Program, RunHarness, Serve, TestDir, frame,
-    poll_until, skip,
 };
+
+use crate::grpcio::with_grpcio;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const ENGINES: [&str; 2] = ["epoll", "auto"];
 const PROTO: &str = include_str!("../../../../examples/grpc/echo.proto");
-const SERVER: &str = include_str!("grpc_server.py");
 
 /// Runs an experiment with these steps against `target`: 4 users, 10 sessions.
 fn run(target: &str, steps: &str, words: &str) -> Outcome {
@@ -199,23 +199,13 @@ fn mistakes_are_reported_with_their_place() {
 /// A server of grpcio.
 #[test]
 fn grpcio_holds_the_conversation() {
-    let name = "grpcio_holds_the_conversation";
-    let Some(python) = Program::foreign("python3") else { return skip(name, "python3 is not installed") };
-    if python.clone().args(["-c", "import grpc"]).run().exit != Some(0) {
-        return skip(name, "python3 has no grpcio");
-    }
-    let place = TestDir::new();
-    let (script, ready) = (place.write("server.py", SERVER), place.path().join("port"));
-    let server = python.args([script.as_str(), &ready.display().to_string()]).start();
-    let port = poll_until(std::time::Duration::from_mins(1), || {
-        std::fs::read_to_string(&ready).ok().filter(|port| port.ends_with('\n'))
+    with_grpcio("grpcio_holds_the_conversation", |target| {
+        for engine in ENGINES {
+            let outcome = run(target, STEPS, &format!("--engine {engine}"));
+            outcome.expect_exit(0);
+            let result = outcome.result();
+            let counts = (result.count("requests.done"), result.count("requests.failed"));
+            assert_eq!(counts, (140, 0), "{outcome}");
+        }
     });
-    let Some(port) = port else { panic!("the server does not start: {}", server.stderr()) };
-    for engine in ENGINES {
-        let outcome = run(&format!("grpc://127.0.0.1:{}", port.trim()), STEPS, &format!("--engine {engine}"));
-        outcome.expect_exit(0);
-        let result = outcome.result();
-        let counts = (result.count("requests.done"), result.count("requests.failed"));
-        assert_eq!(counts, (140, 0), "{outcome}");
-    }
 }

@@ -35,6 +35,7 @@ mod fleet_tunnel;
 mod fleet_up;
 mod grpc;
 mod grpc_calls;
+mod grpcio;
 mod guard;
 mod h2spec;
 mod holds;
