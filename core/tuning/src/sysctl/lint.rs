@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_units::did_you_mean;
 
-use super::{SysctlLine, more_rules};
+use super::{SysctlLine, file_rules};
 use crate::catalogue::{find_setting, settings};
 use crate::typo::typo_of;
 use crate::{Finding, Judgement, LintContext, Verdict};
@@ -25,7 +25,7 @@ pub(crate) fn lint(lines: &[SysctlLine], context: &LintContext) -> Vec<Finding> 
 }
 
 fn judge(line: &SysctlLine, context: &LintContext) -> Judgement {
-    if let Some(judged) = more_rules::judge(&line.key, &line.value) {
+    if let Some(judged) = file_rules::judge(&line.key, &line.value) {
         return judged.from(SOURCE);
     }
     if let Some(setting) = find_setting(&line.key) {

@@ -1,7 +1,7 @@
 //! Files of sysctl: `sysctl.conf` and `sysctl.d/*.conf`.
 
+mod file_rules;
 mod lint;
-mod more_rules;
 mod parse;
 
 pub(crate) use lint::lint;

@@ -1,6 +1,6 @@
 //! Judges the lines of units.
 
-use super::{UnitLine, other_rules};
+use super::{UnitLine, service_rules};
 use crate::{Finding, Judgement, LintContext, Verdict};
 
 const NR_OPEN: u64 = 1_048_576;
@@ -31,7 +31,7 @@ pub(crate) fn lint(lines: &[UnitLine], context: &LintContext) -> Vec<Finding> {
         let judged = judge(line, context)?;
         Some(judged.from(SOURCE).at(&line.place, &line.key))
     });
-    judged.chain(other_rules::waits_for_fork(lines)).collect()
+    judged.chain(service_rules::waits_for_fork(lines)).collect()
 }
 
 fn judge(line: &UnitLine, context: &LintContext) -> Option<Judgement> {
@@ -63,7 +63,7 @@ fn judge(line: &UnitLine, context: &LintContext) -> Option<Judgement> {
             let hint = "write MemoryMax=, CPUWeight= or IOWeight=";
             Some(Judgement::new(Verdict::Obsolete, sentence, hint))
         }
-        _ => other_rules::judge(line),
+        _ => service_rules::judge(line),
     }
 }
 

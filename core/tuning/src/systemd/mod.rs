@@ -1,8 +1,8 @@
 //! Units of systemd and their drop-ins.
 
 mod lint;
-mod other_rules;
 mod parse;
+mod service_rules;
 
 pub(crate) use lint::lint;
 pub use parse::{UnitLine, parse_unit};
