@@ -58,14 +58,14 @@ fn read(
     bytes: &dyn Fn(&str) -> Result<Vec<u8>, UserError>,
 ) -> Result<(Load, Option<Nanos>), Diagnostic> {
     let place = phase.load.place;
-    let told = |error: UserError| Diagnostic::from_error(error, place);
+    let at_place = |error: UserError| Diagnostic::from_error(error, place);
     let file = &trace.file;
-    let bytes = bytes(file).map_err(told)?;
-    let wrong = |why: &str| told(bad_trace(file, 1, why, FORM));
+    let bytes = bytes(file).map_err(at_place)?;
+    let wrong = |why: &str| at_place(bad_trace(file, 1, why, FORM));
     let hint = "save it as UTF-8 text, decompressed";
     let text =
-        String::from_utf8(bytes).map_err(|_| told(bad_trace(file, 1, "this is not UTF-8 text", hint)))?;
-    let rows = read_rows(file, &text).map_err(told)?;
+        String::from_utf8(bytes).map_err(|_| at_place(bad_trace(file, 1, "this is not UTF-8 text", hint)))?;
+    let rows = read_rows(file, &text).map_err(at_place)?;
     let rows = rehearsed(&rows, trace).ok_or_else(|| wrong("the trace is too long with --scale"))?;
     let Some(last) = rows.last().copied() else { return Err(wrong("the trace is empty")) };
     let given = phase.length.as_ref().map(|length| length.value);

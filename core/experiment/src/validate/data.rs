@@ -45,14 +45,14 @@ fn columns(experiment: &Experiment, source: &DataSource, facts: &DataFacts, out:
             let Part::Column { data, column } = part else { continue };
             if *data == source.name && !facts.columns.contains(column) {
                 let known = facts.columns.iter().map(String::as_str);
-                let mut told = unknown(Code::ColumnUnknown, "column", column, template.place, known);
+                let mut diagnostic = unknown(Code::ColumnUnknown, "column", column, template.place, known);
                 if let [only] = facts.columns.as_slice()
                     && let Some(separator) = only.chars().find(|letter| matches!(letter, ';' | '\t' | '|'))
                 {
-                    told.message = format!("one column \"{only}\"");
-                    told.hint = format!("set separator: \"{separator}\"");
+                    diagnostic.message = format!("one column \"{only}\"");
+                    diagnostic.hint = format!("set separator: \"{separator}\"");
                 }
-                out.push(told);
+                out.push(diagnostic);
             }
         }
     }

@@ -128,19 +128,19 @@ impl Names<'_> {
         if self.variables.contains(name) {
             return;
         }
-        let mut told =
+        let mut diagnostic =
             unknown(Code::VariableUnknown, "variable", name, place, self.variables.iter().copied());
         if self.all.variables.contains(name) {
-            told.message = format!("nothing sets `{name}` in this journey");
+            diagnostic.message = format!("nothing sets `{name}` in this journey");
             "a variable belongs to the session that set it; extract: or set: it here"
-                .clone_into(&mut told.hint);
+                .clone_into(&mut diagnostic.hint);
         } else if self.experiment.data.iter().any(|data| data.name == name) {
-            told.hint = format!("use a column of the data: ${{{name}.COLUMN}}");
+            diagnostic.hint = format!("use a column of the data: ${{{name}.COLUMN}}");
         } else if self.variables.is_empty() {
-            told.hint =
+            diagnostic.hint =
                 format!("vars: {{{name}: VALUE}}, or extract: {{{name}: json $.path}} in an earlier step");
         }
-        out.push(told);
+        out.push(diagnostic);
     }
 
     fn column(&self, data: &str, column: &str, place: Span, out: &mut Diagnostics) {

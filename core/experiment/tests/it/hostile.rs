@@ -14,7 +14,8 @@ const TAIL: &str = "steps: [{get: /}]\nphases: [{rate: 1/s, for: 1s}]\n";
 fn check(what: &str, bytes: &[u8], code: &str) {
     let reading = reading("hostile.yaml", bytes, &[]);
     assert!(reading.experiment.is_none(), "{what}");
-    let codes: Vec<&str> = reading.diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
+    let codes: Vec<&str> =
+        reading.diagnostics.sorted().iter().map(|diagnostic| diagnostic.code.as_str()).collect();
     assert!(codes.contains(&code), "{what}: {codes:?}");
     let shown = render(&reading.diagnostics, "hostile.yaml", &reading.text);
     assert!(shown.len() < 200_000, "{what}: {} bytes of advice", shown.len());

@@ -52,8 +52,9 @@ impl<'t> Builder<'t> {
 
     pub(super) fn finish(mut self) -> (Option<Node>, Vec<Diagnostic>) {
         if self.root.is_none() && self.diagnostics.is_empty() {
-            let told = Diagnostic::without_span(Code::FileEmpty, "the file is empty", self.advice.empty);
-            self.diagnostics.push(told);
+            let diagnostic =
+                Diagnostic::without_span(Code::FileEmpty, "the file is empty", self.advice.empty);
+            self.diagnostics.push(diagnostic);
         }
         (self.root, self.diagnostics)
     }

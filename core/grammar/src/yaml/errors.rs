@@ -189,13 +189,13 @@ fn colon_in_text(line: &Line<'_>) -> Option<Diagnostic> {
 }
 
 /// Adds an example in this grammar to hints about the syntax of maps.
-fn with_example(told: Diagnostic, advice: &ErrorHints) -> Diagnostic {
-    let example = match told.code {
+fn with_example(diagnostic: Diagnostic, advice: &ErrorHints) -> Diagnostic {
+    let example = match diagnostic.code {
         Code::YamlBrackets => advice.map,
         Code::YamlIndent => advice.line,
-        _ => return told,
+        _ => return diagnostic,
     };
-    Diagnostic { hint: format!("{}: {example}", told.hint), ..told }
+    Diagnostic { hint: format!("{}: {example}", diagnostic.hint), ..diagnostic }
 }
 
 /// Returns a diagnostic for all other errors, by the parser's kind of error.

@@ -98,7 +98,8 @@ fn much_out_of_little_is_refused() {
     let addresses = "  h[1-256]: {networks: [a], sources: 1k}\n".to_owned();
     for (what, hosts) in [("hosts", hosts), ("servers", balancer), ("addresses", addresses)] {
         let reading = reading("big.yaml", format!("{head}{hosts}").as_bytes());
-        let codes: Vec<&str> = reading.diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
+        let codes: Vec<&str> =
+            reading.diagnostics.sorted().iter().map(|diagnostic| diagnostic.code.as_str()).collect();
         assert!(codes.contains(&"lab_too_many") && reading.lab.is_none(), "{what}: {codes:?}");
     }
 }
