@@ -117,10 +117,7 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
                     .map(|errors| format!("{} response errors of servers", format::count(errors))),
                 host.unmoved(),
             ]),
-            hint:
-                "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
-                   proxy_read_timeout), or make the server faster"
-                    .to_owned(),
+            hint: super::logs::RAISE_TIMEOUT.to_owned(),
         },
         covers: &["slow_server", "accept_queue_full"],
     })

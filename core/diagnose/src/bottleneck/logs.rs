@@ -22,6 +22,10 @@ struct Rule {
     blame: Option<Blame>,
 }
 
+/// How to mend a balancer that does not wait for responses.
+pub(super) const RAISE_TIMEOUT: &str = "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
+     proxy_read_timeout), or make the server faster";
+
 /// The rules, the most specific first.
 const RULES: [Rule; 17] = [
     Rule {
@@ -183,8 +187,7 @@ const RULES: [Rule; 17] = [
         message: |host, peer| {
             format!("{host} gave up on responses of {peer}: its timeout is shorter than they take")
         },
-        hint: "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
-               proxy_read_timeout), or make the server faster",
+        hint: RAISE_TIMEOUT,
         blame: None,
     },
     Rule {
