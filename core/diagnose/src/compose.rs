@@ -6,16 +6,17 @@ use wavetank_units::ExitCode;
 
 use crate::facts::{Facts, RuleInput};
 use crate::hooks::around;
+use crate::reason::{Reason, ReasonCode};
 use crate::{
-    Blame, Diagnosis, Finding, RunContext, RunEnd, Status, Verdict, blame, bottleneck, cut_short,
-    doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall, validity_rules,
+    Blame, Diagnosis, Finding, FindingCode, RunContext, RunEnd, Status, Verdict, blame, bottleneck,
+    cut_short, doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall,
+    validity_rules,
 };
 
 /// One reason for a verdict other than pass.
 struct Cause {
     status: Status,
-    /// A word, or the text of a condition.
-    reason: String,
+    reason: Reason,
     blame: Blame,
     /// The text for the first line.
     headline: String,
@@ -86,9 +87,9 @@ const fn loaded(ending: &RunEnd) -> bool {
 
 /// Returns the causes that follow from the way the run ended.
 fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
-    let cause = |status, reason: &str, headline: &str| Cause {
+    let cause = |status, reason: Reason, headline: &str| Cause {
         status,
-        reason: reason.to_owned(),
+        reason,
         blame: Blame::None,
         headline: headline.to_owned(),
     };
@@ -98,33 +99,39 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        RunEnd::Signal => vec![cause(Status::Incomplete, "signal", cut_short::SIGNAL)],
-        RunEnd::Stopped => vec![cause(Status::Incomplete, "stopped", cut_short::STOPPED)],
+        RunEnd::Signal => vec![cause(Status::Incomplete, ReasonCode::Signal.into(), cut_short::SIGNAL)],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, ReasonCode::Stopped.into(), cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {
             let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
             let unknown = case.facts.stop.is_none();
             unknown
-                .then(|| Cause { blame: Blame::Unknown, ..cause(Status::Fail, condition, &when) })
+                .then(|| Cause {
+                    blame: Blame::Unknown,
+                    ..cause(Status::Fail, Reason::Condition(condition.clone()), &when)
+                })
                 .into_iter()
                 .collect()
         }
         RunEnd::StepFailed { step, scenario } => {
             let headline = cut_short::step_failed_text(step, scenario);
-            vec![Cause { blame: Blame::Unknown, ..cause(Status::Fail, "on_failure", &headline) }]
+            vec![Cause {
+                blame: Blame::Unknown,
+                ..cause(Status::Fail, ReasonCode::OnFailure.into(), &headline)
+            }]
         }
         RunEnd::NeverBegan { waited } => {
             let headline = format!("no load was sent: its connections were not opened within {waited}");
             decisive.push(never_began(case, &headline));
-            vec![cause(Status::Incomplete, "never_began", &headline)]
+            vec![cause(Status::Incomplete, FindingCode::NeverBegan.into(), &headline)]
         }
         RunEnd::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
         RunEnd::BeforeFailed => {
             let broken = case.facts.circumstances.before.failures();
             let first = broken.first().map_or("a step of `before` broke", String::as_str);
             let headline = format!("no load was sent: {first}");
-            decisive.extend(around("before", Blame::Unknown, &broken));
-            vec![cause(Status::Incomplete, "before", &headline)]
+            decisive.extend(around(FindingCode::Before, Blame::Unknown, &broken));
+            vec![cause(Status::Incomplete, FindingCode::Before.into(), &headline)]
         }
     }
 }
@@ -135,8 +142,8 @@ fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     let broken = facts.circumstances.after.failures();
     let first = broken.first()?;
     let headline = format!("after the load: {first}");
-    decisive.extend(around("after", Blame::Target, &broken));
-    Some(Cause { status: Status::Fail, reason: "after".to_owned(), blame: Blame::Target, headline })
+    decisive.extend(around(FindingCode::After, Blame::Target, &broken));
+    Some(Cause { status: Status::Fail, reason: FindingCode::After.into(), blame: Blame::Target, headline })
 }
 
 /// Each opening ends with its timeout and was given that time. An opening that did not end was
@@ -145,7 +152,7 @@ fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
     let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
     Finding {
         fix: Vec::new(),
-        code: "never_began",
+        code: FindingCode::NeverBegan,
         blame: Blame::Generator,
         decisive: true,
         message: headline.to_owned(),
@@ -174,7 +181,7 @@ fn hopeless(case: &RuleInput<'_>, class: ErrorClass, decisive: &mut Vec<Finding>
     let finding = error_class_text::all_failed(class, case, evidence, fault);
     let (blame, headline) = (finding.blame, finding.message.clone());
     decisive.push(finding);
-    Cause { status: by_errno(class), reason: class.name().to_owned(), blame, headline }
+    Cause { status: by_errno(class), reason: FindingCode::Class(class).into(), blame, headline }
 }
 
 fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
@@ -186,14 +193,14 @@ fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut 
     };
     decisive.push(Finding {
         fix: Vec::new(),
-        code: class.name(),
+        code: FindingCode::Class(class),
         blame,
         decisive: true,
         message: headline.clone(),
         evidence: proxy.unwrap_or(error_class_text::description(class)).to_owned(),
         hint: error_class_text::hint_for(class, Some(message)).to_owned(),
     });
-    Cause { status: by_errno(class), reason: "probe".to_owned(), blame, headline }
+    Cause { status: by_errno(class), reason: ReasonCode::Probe.into(), blame, headline }
 }
 
 const fn by_errno(class: ErrorClass) -> Status {
@@ -211,7 +218,7 @@ fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause
     let headline = format!("the counters do not add up: {identity}");
     decisive.push(Finding {
         fix: Vec::new(),
-        code: "accounting",
+        code: FindingCode::Accounting,
         blame: Blame::Generator,
         decisive: true,
         message: headline.clone(),
@@ -220,7 +227,7 @@ fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause
     });
     Some(Cause {
         status: Status::Invalid,
-        reason: "accounting".to_owned(),
+        reason: FindingCode::Accounting.into(),
         blame: Blame::Generator,
         headline,
     })
@@ -236,7 +243,7 @@ fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>)
     for (result, headline) in broken.chain(fired) {
         let cause = |blame| Cause {
             status: Status::Fail,
-            reason: result.expr.clone(),
+            reason: Reason::Condition(result.expr.clone()),
             blame,
             headline: headline.clone(),
         };
@@ -272,7 +279,7 @@ fn judged(case: &RuleInput<'_>, doubts: &[Finding], decisive: &mut Vec<Finding>)
 fn invalid(finding: &Finding) -> Cause {
     Cause {
         status: Status::Invalid,
-        reason: finding.code.to_owned(),
+        reason: finding.code.into(),
         blame: finding.blame,
         headline: finding.message.clone(),
     }
@@ -280,12 +287,14 @@ fn invalid(finding: &Finding) -> Cause {
 
 /// Returns the causes for what the record lacks.
 fn unknown_part(facts: &Facts<'_>) -> Vec<Cause> {
-    let cause = |status, reason: &str, headline| {
-        let reason = reason.to_owned();
-        Cause { status, reason, blame: Blame::None, headline }
+    let cause = |status, code: ReasonCode, headline| Cause {
+        status,
+        reason: code.into(),
+        blame: Blame::None,
+        headline,
     };
-    let running = cut_short::running(facts).map(|text| cause(Status::Incomplete, "running", text));
-    let lost = cut_short::lost(facts).map(|text| cause(Status::Incomplete, "lost", text));
+    let running = cut_short::running(facts).map(|text| cause(Status::Incomplete, ReasonCode::Running, text));
+    let lost = cut_short::lost(facts).map(|text| cause(Status::Incomplete, ReasonCode::Lost, text));
     running.into_iter().chain(lost).collect()
 }
 
@@ -294,14 +303,14 @@ fn lacking_agents(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<C
     let finding = fleet::finding(case).filter(|finding| finding.decisive)?;
     let headline = finding.message.clone();
     decisive.push(finding);
-    Some(Cause { status: Status::Incomplete, reason: "lost".to_owned(), blame: Blame::None, headline })
+    Some(Cause { status: Status::Incomplete, reason: ReasonCode::Lost.into(), blame: Blame::None, headline })
 }
 
 fn undecided(facts: &Facts<'_>) -> Vec<Cause> {
     let undecided = facts.results.iter().filter(|result| result.ok.is_none());
     let cause = |result: &ThresholdResult| Cause {
         status: Status::Incomplete,
-        reason: "undecided".to_owned(),
+        reason: ReasonCode::Undecided.into(),
         blame: Blame::None,
         headline: notes::undecided_text(result),
     };
@@ -322,9 +331,9 @@ fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
     ordered.sort_by_key(|cause| weight(cause.status));
     let status = ordered.first().map_or(Status::Pass, |cause| cause.status);
     let mut reasons: Vec<String> = Vec::new();
-    for cause in &ordered {
-        if !reasons.contains(&cause.reason) {
-            reasons.push(cause.reason.clone());
+    for reason in ordered.iter().map(|cause| cause.reason.to_string()) {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
         }
     }
     let mut own = ordered.iter().filter(|cause| cause.status == status).map(|cause| cause.blame);
@@ -360,9 +369,8 @@ fn is_lower_bound(case: &RuleInput<'_>) -> bool {
 }
 
 fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
-    let first = causes
-        .iter()
-        .find(|cause| cause.status == verdict.status && verdict.reasons.first() == Some(&cause.reason));
+    let is_first = |reason: &Reason| verdict.reasons.first() == Some(&reason.to_string());
+    let first = causes.iter().find(|cause| cause.status == verdict.status && is_first(&cause.reason));
     match (verdict.status, first) {
         (Status::Pass, _) if is_lower_bound(case) => {
             "the generator was the limit: this rate is a lower bound".to_owned()

@@ -6,7 +6,7 @@ use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
 
 use crate::facts::RuleInput;
 use crate::validity_rules::{generator_drops_text, is_limited, lag_is_doubtful};
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Rule (a): in the open model, over the whole run or any ten seconds, too many of the offered
 /// requests were dropped or failed for reasons of the generator.
@@ -22,7 +22,7 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
     };
     Some(Finding {
         fix: Vec::new(),
-        code: "generator",
+        code: FindingCode::Generator,
         blame: Blame::Generator,
         decisive: true,
         message: format!(
@@ -66,14 +66,14 @@ pub(crate) fn generator_excuse(
         let message = format!(
             "{broke}, but it would pass without the requests that failed or were dropped on this side"
         );
-        return Some(finding("generator_failures", message, lost_in_words(case)));
+        return Some(finding(FindingCode::GeneratorFailures, message, lost_in_words(case)));
     }
     if result.holds_without_lag == Some(true) {
         let lag = result.lag_ns.unwrap_or(0);
         if doubted || lag_is_doubtful(lag, result.value.unwrap_or(0.0)) {
             let message = format!("{broke}, but it would pass without the generator's own lag");
             return Some(finding(
-                "generator_lag",
+                FindingCode::GeneratorLag,
                 message,
                 format!("lag {}", wavetank_units::Nanos(lag as i64)),
             ));
@@ -81,7 +81,7 @@ pub(crate) fn generator_excuse(
     }
     if is_capacity(&result.condition, result.implicit) && is_limited(case.facts) {
         let message = format!("{broke}, while the generator itself was full");
-        return Some(finding("generator_full", message, String::new()));
+        return Some(finding(FindingCode::GeneratorFull, message, String::new()));
     }
     None
 }
@@ -90,7 +90,7 @@ pub(crate) fn generator_excuse(
 pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
     (case.facts.circumstances.knee_sought && is_limited(case.facts)).then(|| Finding {
         fix: Vec::new(),
-        code: "generator_full",
+        code: FindingCode::GeneratorFull,
         blame: Blame::Generator,
         decisive: true,
         message: "a knee was sought, but the generator itself was full".to_owned(),

@@ -9,7 +9,7 @@ use wavetank_units::quantity::show_size;
 
 use crate::facts::RuleInput;
 use crate::trend::{SECONDS_MIN, Trend};
-use crate::{Blame, Finding, format, validity_rules};
+use crate::{Blame, Finding, FindingCode, format, validity_rules};
 
 /// Requests in flight and p99 are to change by this share of what they were.
 const SHARE_MIN: f64 = 0.5;
@@ -51,7 +51,7 @@ fn in_flight(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Optio
     let minded = trend.change().abs() >= enough && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
         let values = [trend.from, trend.to].map(|value| format::count(value.max(0.0).round() as u64));
-        drifted(case, "drift_in_flight", "requests in flight", phase, &trend, &values)
+        drifted(case, FindingCode::DriftInFlight, "requests in flight", phase, &trend, &values)
     })
 }
 
@@ -62,7 +62,7 @@ fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Find
     let minded = trend.change().abs() >= P99_MIN && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
         let values = [trend.from, trend.to].map(|value| Nanos(value.max(0.0) as i64).to_string());
-        drifted(case, "drift_p99", "response p99", phase, &trend, &values)
+        drifted(case, FindingCode::DriftP99, "response p99", phase, &trend, &values)
     })
 }
 
@@ -70,7 +70,7 @@ fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Find
 /// this side caused it.
 fn drifted(
     case: &RuleInput<'_>,
-    code: &'static str,
+    code: FindingCode,
     what: &str,
     phase: &str,
     trend: &Trend,
@@ -115,7 +115,7 @@ fn memory(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<F
     let [from, to] = [trend.from, trend.to].map(|value| show_size(value.max(0.0) as u64));
     Some(Finding {
         fix: Vec::new(),
-        code: "drift_memory",
+        code: FindingCode::DriftMemory,
         blame: if ours { Blame::Generator } else { Blame::Unknown },
         decisive: false,
         message: format!(

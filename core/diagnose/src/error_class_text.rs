@@ -5,7 +5,7 @@ use wavetank_units::status_text;
 
 use crate::facts::RuleInput;
 use crate::format::count;
-use crate::{Blame, Finding, tls};
+use crate::{Blame, Finding, FindingCode, tls};
 
 /// The description, as the end of `every request failed: …`.
 pub(crate) const fn description(class: ErrorClass) -> &'static str {
@@ -265,7 +265,7 @@ pub(crate) fn all_failed(
     let evidence = std::iter::once(evidence).chain(statuses).chain(fault).collect::<Vec<_>>().join(" · ");
     Finding {
         fix: Vec::new(),
-        code: class.name(),
+        code: FindingCode::Class(class),
         blame: blame_for_run(case, class),
         decisive: true,
         message: format!("every request failed: {text}"),

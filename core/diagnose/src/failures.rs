@@ -4,7 +4,7 @@ use wavetank_measure::{ErrorClass, FailureTime, Histogram};
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, error_class_text, format};
+use crate::{Blame, Finding, FindingCode, error_class_text, format};
 
 /// Most classes listed; further ones are in the numbers.
 const CLASSES_MAX: usize = 3;
@@ -68,7 +68,7 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
     Finding {
         fix: Vec::new(),
-        code: class.name(),
+        code: FindingCode::Class(class),
         blame,
         decisive: false,
         message,
@@ -111,7 +111,7 @@ fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
     let (age, n) = shared_age(case)?;
     (!is_usual(case, age.0.unsigned_abs())).then(|| Finding {
         fix: Vec::new(),
-        code: "same_age",
+        code: FindingCode::SameAge,
         blame: Blame::Unknown,
         decisive: false,
         message: format!("{} failed at the same age, {age}", format::requests(n)),

@@ -1,7 +1,7 @@
 //! Agents of a fleet that lack data of their part of the run.
 
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Agents that a finding names; the others are counted.
 const AGENTS_TOLD_MAX: usize = 5;
@@ -33,7 +33,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     }
     Some(Finding {
         fix: Vec::new(),
-        code: "agents_lost",
+        code: FindingCode::AgentsLost,
         blame: Blame::Generator,
         decisive: !tolerated,
         message: headline(lacking.len(), *agents),

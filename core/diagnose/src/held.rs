@@ -5,7 +5,7 @@ use wavetank_plan::Subject;
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// A plateau that was always at or above this share of its plan needs no finding, in hundredths.
 const HELD_SHARE_MIN: u64 = 99;
@@ -31,7 +31,7 @@ fn below_plan(case: &RuleInput<'_>, phase: &HeldPhase, plateau: &Plateau) -> Fin
     let lost = conns.lost > 0;
     Finding {
         fix: Vec::new(),
-        code: "held_below_plan",
+        code: FindingCode::HeldBelowPlan,
         blame: if lost { Blame::Target } else { Blame::Unknown },
         decisive: false,
         message: format!(

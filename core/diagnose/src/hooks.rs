@@ -1,6 +1,6 @@
 //! [`HookResult`]: the result of the run's `before` or `after`.
 
-use crate::{Blame, Finding};
+use crate::{Blame, Finding, FindingCode};
 
 /// The result of the run's `before` or `after`, as plain values. The code that executes the steps
 /// fills them in, and no counter of the load includes them.
@@ -58,7 +58,7 @@ const AROUND_TOLD_MAX: usize = 3;
 
 /// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
 /// the others.
-pub(crate) fn around(code: &'static str, blame: Blame, broken: &[String]) -> Vec<Finding> {
+pub(crate) fn around(code: FindingCode, blame: Blame, broken: &[String]) -> Vec<Finding> {
     let hint = "`wavetank try FILE` shows every request, answer and check of it";
     let finding = |(number, message): (usize, &String)| Finding {
         fix: Vec::new(),

@@ -5,7 +5,7 @@ use wavetank_plan::MaxOpenLimit;
 use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
-use crate::{Finding, failures, fleet, format};
+use crate::{Finding, FindingCode, failures, fleet, format};
 
 /// Steal from this share of CPU time on is more than a circumstance.
 const STEAL_MAX: f64 = 0.05;
@@ -67,7 +67,7 @@ pub(crate) fn steal_finding(case: &RuleInput<'_>) -> Option<Finding> {
     let steal = case.facts.circumstances.steal.filter(|&steal| steal >= STEAL_MAX)?;
     Some(Finding {
         fix: Vec::new(),
-        code: "steal",
+        code: FindingCode::Steal,
         blame: crate::Blame::Generator,
         decisive: false,
         message: format!("the hypervisor took {} of CPU time", format::percent(steal)),
@@ -80,18 +80,24 @@ fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
     // In the closed model the rate is set by a full thread or by the requests it had to drop. The
     // first line reports that.
-    if codes.is_empty() || case.is_closed() && codes.iter().all(|code| matches!(*code, "full" | "dropped")) {
+    if codes.is_empty()
+        || case.is_closed()
+            && codes.iter().all(|code| matches!(*code, FindingCode::Full | FindingCode::Dropped))
+    {
         return None;
     }
     let seconds = case.facts.validity.late_seconds;
-    Some(if codes.contains(&"late") {
+    Some(if codes.contains(&FindingCode::Late) {
         format!(
             "late in {} of {} s, verdict unchanged",
             format::count(seconds.count),
             format::count(seconds.of)
         )
     } else {
-        format!("the generator was in doubt ({}), verdict unchanged", codes.join(", "))
+        format!(
+            "the generator was in doubt ({}), verdict unchanged",
+            codes.iter().map(|code| code.as_str()).collect::<Vec<_>>().join(", ")
+        )
     })
 }
 
@@ -99,7 +105,7 @@ fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
 /// generator may have caused them.
 fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
-    let told = doubts.iter().any(|doubt| doubt.code == "stalled");
+    let told = doubts.iter().any(|doubt| doubt.code == FindingCode::Stalled);
     let beside = case.judged.response.max().max(case.judged.failed.max());
     (!told && longest >= STOOD_STILL_MIN && longest >= beside / 2).then(|| {
         format!(

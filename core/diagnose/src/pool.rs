@@ -5,7 +5,7 @@ use wavetank_units::Nanos;
 
 use crate::facts::RuleInput;
 use crate::validity_rules::lag_is_doubtful;
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Reports that requests of an open load waited for a connection because all of the pool were in
 /// use. The wait counts as a finding where it is a considerable part of the response time.
@@ -19,7 +19,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let is_exhausted = case.facts.totals.conns.peak >= limit;
     (is_exhausted && lag_is_doubtful(wait, response as f64)).then(|| Finding {
         fix: Vec::new(),
-        code: "pool_limit",
+        code: FindingCode::PoolLimit,
         blame: Blame::Generator,
         decisive: false,
         message: format!(

@@ -5,7 +5,7 @@ use wavetank_units::Nanos;
 use wavetank_units::quantity::trimmed;
 
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Instants and durations are reported in tenths of a second. This is one, in nanoseconds.
 const TENTH: i64 = Nanos::from_millis(100).0;
@@ -38,7 +38,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let until = longest.from.after(longest.len).0.div_euclid(TENTH);
     (found.count > 0).then(|| Finding {
         fix: Vec::new(),
-        code: "standstill",
+        code: FindingCode::Standstill,
         blame,
         decisive: false,
         message: format!(

@@ -8,7 +8,7 @@ use wavetank_plan::constants::{
 use wavetank_units::Nanos;
 
 use crate::facts::{Facts, RuleInput};
-use crate::{Blame, Finding, Throttling, error_class_text, format};
+use crate::{Blame, Finding, FindingCode, Throttling, error_class_text, format};
 
 /// A part of the response time that lag may take before it is a doubt.
 pub(crate) const LAG_SHARE_MAX: f64 = 0.1;
@@ -40,7 +40,7 @@ pub(crate) fn throttled(case: &RuleInput<'_>) -> Option<Finding> {
         case.facts.circumstances.throttling?;
     (throttled_periods as f64 > DOUBT_STALLED_SHARE * periods as f64).then(|| Finding {
         fix: Vec::new(),
-        code: "throttled",
+        code: FindingCode::Throttled,
         blame: Blame::Generator,
         decisive: false,
         message: format!(
@@ -87,7 +87,7 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
     };
     (worst.share.fraction() > DOUBT_LATE_SHARE).then(|| Finding {
         fix: Vec::new(),
-        code: "late",
+        code: FindingCode::Late,
         blame: Blame::Generator,
         decisive: false,
         message,
@@ -111,7 +111,7 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
     };
     lag_is_doubtful(lag, response.unwrap_or(0) as f64).then(|| Finding {
         fix: Vec::new(),
-        code: "lag",
+        code: FindingCode::Lag,
         blame: Blame::Generator,
         decisive: false,
         message: format!(
@@ -161,7 +161,7 @@ fn dropped(case: &RuleInput<'_>) -> Option<Finding> {
     let dominant = generator_drops(case).first().map(|&(reason, _)| reason);
     (share.fraction() > DOUBT_DROPPED_SHARE).then(|| Finding {
         fix: Vec::new(),
-        code: "dropped",
+        code: FindingCode::Dropped,
         blame: Blame::Generator,
         decisive: false,
         message: format!(
@@ -210,7 +210,7 @@ fn starved(case: &RuleInput<'_>) -> Option<Finding> {
     let share = case.facts.validity.starved_turns;
     (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
         fix: Vec::new(),
-        code: "starved",
+        code: FindingCode::Starved,
         blame: Blame::Generator,
         decisive: false,
         message: format!(
@@ -227,7 +227,7 @@ fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
     (share.fraction() > DOUBT_STALLED_SHARE).then(|| Finding {
         fix: Vec::new(),
-        code: "stalled",
+        code: FindingCode::Stalled,
         blame: Blame::Generator,
         decisive: false,
         message: format!(
@@ -251,7 +251,7 @@ fn full_threads(case: &RuleInput<'_>) -> Option<Finding> {
         let full = validity.threads.iter().filter(|load| load.full > 0).count();
         Finding {
             fix: Vec::new(),
-            code: "full",
+            code: FindingCode::Full,
             blame: Blame::Generator,
             decisive: false,
             message: format!(

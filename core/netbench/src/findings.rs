@@ -14,6 +14,36 @@ const HOST_SHARE_MIN: f64 = 0.6;
 /// Least ratio of the throughput of many senders to that of the best one by itself.
 const MANY_SHARE_MIN: f64 = 0.8;
 
+/// What is wrong. Its name, e.g. `net_slow_link`, is stable for scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case", prefix = "net_")]
+pub enum NetFindingCode {
+    /// TCP does not use the link's speed.
+    SlowLink,
+    /// One direction is slower than the other.
+    Asymmetric,
+    /// Datagrams were lost at a fixed rate.
+    Lossy,
+    /// Large packets disappear without an error.
+    MtuBlackHole,
+    /// Only one of the hosts can open connections.
+    OneWay,
+    /// Each pair with this host is slower than the others.
+    SlowHost,
+    /// A host receives less from many than from one.
+    SlowManyToOne,
+}
+
+impl NetFindingCode {
+    /// All of them.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
+    /// The name for scripts, e.g. `net_slow_link`.
+    pub fn as_str(self) -> &'static str {
+        self.into()
+    }
+}
+
 /// Returns what is wrong, in the order of the pairs, then what several pairs show together.
 pub fn find_net_problems(doc: &NetDoc) -> Vec<NetFindingDoc> {
     let nominal = doc.settings.link_bits_per_s.map(|speed| speed.0);
@@ -41,8 +71,8 @@ fn best_of_pair(pair: &NetPairDoc) -> Option<f64> {
     [best(pair, "forward"), best(pair, "reverse")].into_iter().flatten().max_by(f64::total_cmp)
 }
 
-fn finding(code: &str, message: String, hint: &str) -> NetFindingDoc {
-    NetFindingDoc { code: code.to_owned(), message, hint: hint.to_owned() }
+fn finding(code: NetFindingCode, message: String, hint: &str) -> NetFindingDoc {
+    NetFindingDoc { code: code.as_str().to_owned(), message, hint: hint.to_owned() }
 }
 
 fn slow_link(pair: &NetPairDoc, nominal: Option<f64>) -> Option<NetFindingDoc> {
@@ -61,7 +91,7 @@ fn slow_link(pair: &NetPairDoc, nominal: Option<f64>) -> Option<NetFindingDoc> {
     );
     let hint =
         "look for a slower link on the path, a wrong duplex mode, or a busy CPU (`ethtool`, `fleet top`)";
-    Some(finding("net_slow_link", message, hint))
+    Some(finding(NetFindingCode::SlowLink, message, hint))
 }
 
 fn asymmetric(pair: &NetPairDoc) -> Option<NetFindingDoc> {
@@ -78,7 +108,7 @@ fn asymmetric(pair: &NetPairDoc) -> Option<NetFindingDoc> {
     let message =
         format!("from {slower} TCP reaches {}, and {} the other way", show_link(slow), show_link(fast));
     let hint = "look at errors and limits of the slower direction: duplex mode, traffic shaping, offloads";
-    Some(finding("net_asymmetric", message, hint))
+    Some(finding(NetFindingCode::Asymmetric, message, hint))
 }
 
 fn lossy(pair: &NetPairDoc, udp: &UdpDoc) -> Option<NetFindingDoc> {
@@ -94,7 +124,7 @@ fn lossy(pair: &NetPairDoc, udp: &UdpDoc) -> Option<NetFindingDoc> {
     );
     let hint =
         "repeat with a lower `--rate`; if the loss stays, look at drops of the interfaces and switches";
-    Some(finding("net_lossy", message, hint))
+    Some(finding(NetFindingCode::Lossy, message, hint))
 }
 
 fn black_hole(pair: &NetPairDoc) -> Option<NetFindingDoc> {
@@ -110,7 +140,7 @@ fn black_hole(pair: &NetPairDoc) -> Option<NetFindingDoc> {
     let directions = mtu.black_holes.iter().map(direction).collect::<Vec<_>>().join(", and ");
     let message = format!("{directions} vanish without an ICMP message: an MTU black hole");
     let hint = "set the MTU of the interfaces to what passes, or let ICMP `fragmentation needed` through";
-    Some(finding("net_mtu_black_hole", message, hint))
+    Some(finding(NetFindingCode::MtuBlackHole, message, hint))
 }
 
 /// Whether the control connection of the pair failed.
@@ -127,7 +157,7 @@ fn one_way(pair: &NetPairDoc, all: &[NetPairDoc]) -> Option<NetFindingDoc> {
     let (from, to) = (&pair.from, &pair.to);
     let message = format!("{from} cannot connect to {to}, but {} can connect to {}", back.from, back.to);
     let hint = "look at packet filters on both hosts and between them; they permit one direction only";
-    Some(finding("net_one_way", message, hint))
+    Some(finding(NetFindingCode::OneWay, message, hint))
 }
 
 fn slow_hosts(pairs: &[NetPairDoc]) -> Vec<NetFindingDoc> {
@@ -149,7 +179,7 @@ fn slow_hosts(pairs: &[NetPairDoc]) -> Vec<NetFindingDoc> {
             )
         };
         let hint = "look at its interface, cable, switch port and CPU";
-        is_slow.then(|| finding("net_slow_host", message(), hint))
+        is_slow.then(|| finding(NetFindingCode::SlowHost, message(), hint))
     };
     hosts.iter().filter_map(slow).collect()
 }
@@ -172,7 +202,7 @@ fn slow_receiver(many: &ManyToOneDoc) -> Option<NetFindingDoc> {
         show_link(alone)
     );
     let hint = "the switch or the receiver drops packets when several ports send to one: look at their drops and buffers";
-    Some(finding("net_slow_many_to_one", message, hint))
+    Some(finding(NetFindingCode::SlowManyToOne, message, hint))
 }
 
 #[cfg(test)]

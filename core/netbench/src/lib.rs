@@ -25,7 +25,7 @@ pub use control_line::{ControlLine, LINE_BYTES_MAX, LineError};
 pub use data_header::{DataHeader, DataKind, HEADER_BYTES};
 pub use endpoint::{DEFAULT_PORT, EndpointEvent, EndpointJob, MeasureJob};
 pub use estimate::{pair_seconds, total_seconds};
-pub use findings::find_net_problems;
+pub use findings::{NetFindingCode, find_net_problems};
 pub use message::{
     ClientHello, ClientProof, ClientRequest, FlowResult, Incompatible, PROTOCOL, ServerHello, ServerProof,
     ServerReply, UdpResult,

@@ -357,13 +357,13 @@ const fn blame(blame: wavetank_diagnose::Blame) -> Blame {
 
 fn finding(finding: &wavetank_diagnose::Finding) -> Finding {
     Finding {
-        code: finding.code.to_owned(),
+        code: finding.code.to_string(),
         blame: blame(finding.blame),
         decisive: finding.decisive,
         message: finding.message.clone(),
         evidence: finding.evidence.clone(),
         hint: finding.hint.clone(),
-        confidence: finding.confidence().to_owned(),
+        confidence: finding.code.confidence().to_owned(),
         fix: finding.fix.iter().map(fix).collect(),
     }
 }

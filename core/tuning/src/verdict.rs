@@ -1,7 +1,7 @@
 //! [`Verdict`]: what is wrong with a setting; [`Severity`]: how much it matters.
 
 /// What is wrong with a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::VariantArray)]
 pub enum Verdict {
     /// It does damage.
     Harmful,
@@ -45,6 +45,9 @@ pub enum Severity {
 }
 
 impl Verdict {
+    /// All of them.
+    pub const ALL: &'static [Self] = <Self as strum::VariantArray>::VARIANTS;
+
     /// Returns the code of a [`Finding`](crate::Finding), as `wavetank explain` knows it.
     pub const fn code(self) -> &'static str {
         match self {

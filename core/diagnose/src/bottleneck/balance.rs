@@ -4,7 +4,7 @@ use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role, fill, ports_text};
 use super::listeners::nearly_full;
-use crate::{Finding, format};
+use crate::{Finding, FindingCode, format};
 
 /// A server has everything if it received this share of what all servers did.
 const ALL_SHARE: f64 = 0.9;
@@ -56,8 +56,8 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
     let decisive = false;
     let finding = if bypassed {
         Finding {
-            fix: fixes::of("balancer_bypassed", hosts, busy),
-            code: "balancer_bypassed",
+            fix: fixes::of(FindingCode::BalancerBypassed, hosts, busy),
+            code: FindingCode::BalancerBypassed,
             blame: busy.blame(),
             decisive,
             message: format!("{} gets the load past {}: clients reach it directly", busy.name(), balancer.name()),
@@ -69,8 +69,8 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
         }
     } else {
         Finding {
-            fix: fixes::of("one_server_only", hosts, &balancer),
-            code: "one_server_only",
+            fix: fixes::of(FindingCode::OneServerOnly, hosts, &balancer),
+            code: FindingCode::OneServerOnly,
             blame: balancer.blame(),
             decisive,
             message: format!("{} sends all of the load to {}", balancer.name(), busy.name()),
@@ -103,8 +103,8 @@ fn ports<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Hint,
         finding: Finding {
-            fix: fixes::of("ports_half_used", hosts, &host),
-            code: "ports_half_used",
+            fix: fixes::of(FindingCode::PortsHalfUsed, hosts, &host),
+            code: FindingCode::PortsHalfUsed,
             blame: host.blame(),
             decisive: false,
             message: format!("{} uses more than half of its ports to a server: each connect takes longer", host.name()),

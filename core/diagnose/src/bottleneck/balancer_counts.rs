@@ -6,7 +6,7 @@ use wavetank_measure::ErrorClass;
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts};
-use crate::{BalancerCounts, Blame, Finding, failures, format};
+use crate::{BalancerCounts, Blame, Finding, FindingCode, failures, format};
 
 /// Fewer failures are no cause.
 const FAILED_MIN: u64 = 10;
@@ -32,8 +32,8 @@ pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("balancer_maxconn", hosts, &host),
-            code: "balancer_maxconn",
+            fix: fixes::of(FindingCode::BalancerMaxconn, hosts, &host),
+            code: FindingCode::BalancerMaxconn,
             blame: host.blame(),
             decisive: false,
             message: format!("{name} had as many connections of clients as its `maxconn` allows: others waited"),
@@ -46,7 +46,7 @@ pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
             hint: "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
                 .to_owned(),
         },
-        covers: &["accept_queue_full", "accept_queue_near", "packet_loss", "slow_server", "abandoned_requests"],
+        covers: &[FindingCode::AcceptQueueFull, FindingCode::AcceptQueueNear, FindingCode::PacketLoss, FindingCode::SlowServer, FindingCode::AbandonedRequests],
     })
 }
 
@@ -59,8 +59,8 @@ fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
     (has_ended || counts.queue_max >= QUEUED_MIN).then(|| Cause {
         rank: if has_ended { Rank::Counter } else { Rank::Pattern },
         finding: Finding {
-            fix: fixes::of("balancer_queue", hosts, &host),
-            code: "balancer_queue",
+            fix: fixes::of(FindingCode::BalancerQueue, hosts, &host),
+            code: FindingCode::BalancerQueue,
             blame: Blame::Balancer,
             decisive: false,
             message: if has_ended {
@@ -83,9 +83,9 @@ fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
                 .to_owned(),
         },
         covers: if has_ended {
-            &["slow_server", "balancer_timeout", "upstream_closed"]
+            &[FindingCode::SlowServer, FindingCode::BalancerTimeout, FindingCode::UpstreamClosed]
         } else {
-            &["slow_server"]
+            &[FindingCode::SlowServer]
         },
     })
 }
@@ -100,8 +100,8 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
     (given_up >= FAILED_MIN).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("balancer_timeout", hosts, &host),
-            code: "balancer_timeout",
+            fix: fixes::of(FindingCode::BalancerTimeout, hosts, &host),
+            code: FindingCode::BalancerTimeout,
             blame: Blame::Balancer,
             decisive: false,
             message: format!(
@@ -119,7 +119,7 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
             ]),
             hint: super::logs::RAISE_TIMEOUT.to_owned(),
         },
-        covers: &["slow_server", "accept_queue_full"],
+        covers: &[FindingCode::SlowServer, FindingCode::AcceptQueueFull],
     })
 }
 
@@ -130,8 +130,8 @@ fn slow_clients(hosts: &Hosts<'_>) -> Option<Cause> {
     (given_up >= FAILED_MIN).then(|| Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("client_timeout", hosts, &host),
-            code: "client_timeout",
+            fix: fixes::of(FindingCode::ClientTimeout, hosts, &host),
+            code: FindingCode::ClientTimeout,
             blame: host.blame(),
             decisive: false,
             message: format!("{} gave up on requests that clients had not sent in full", host.name()),
@@ -145,7 +145,7 @@ fn slow_clients(hosts: &Hosts<'_>) -> Option<Cause> {
                    http-request`; nginx: client_header_timeout, client_body_timeout)"
                 .to_owned(),
         },
-        covers: &["slow_server", "rate_limited"],
+        covers: &[FindingCode::SlowServer, FindingCode::RateLimited],
     })
 }
 
@@ -176,8 +176,13 @@ fn session_rate(hosts: &Hosts<'_>) -> Option<Cause> {
         hosts.clients(),
         host.unmoved(),
     ]);
-    let covers =
-        &["abandoned_requests", "slow_server", "accept_queue_full", "accept_queue_near", "packet_loss"];
+    let covers = &[
+        FindingCode::AbandonedRequests,
+        FindingCode::SlowServer,
+        FindingCode::AcceptQueueFull,
+        FindingCode::AcceptQueueNear,
+        FindingCode::PacketLoss,
+    ];
     Some(rate_limited(hosts, &host, evidence, covers))
 }
 
@@ -185,14 +190,14 @@ fn rate_limited(
     hosts: &Hosts<'_>,
     host: &Host<'_>,
     evidence: String,
-    covers: &'static [&'static str],
+    covers: &'static [FindingCode],
 ) -> Cause {
     let fix = if covers.is_empty() { Vec::new() } else { fixes::session_rate(hosts, host) };
     Cause {
         rank: Rank::Counter,
         finding: Finding {
             fix,
-            code: "rate_limited",
+            code: FindingCode::RateLimited,
             blame: host.blame(),
             decisive: false,
             message: format!("{} rejected requests or connections above a limit of its rules", host.name()),
@@ -218,7 +223,7 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Log,
         finding: Finding {
             fix: fixes::of_states(hosts, &host, &states),
-            code: "no_live_upstreams",
+            code: FindingCode::NoLiveUpstreams,
             blame: host.blame(),
             decisive: false,
             message: format!("{} rejected requests because it had taken all its servers out", host.name()),
@@ -232,6 +237,6 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
                    a good response (`option httpchk GET /PATH`); L4: nothing listens on the checked port"
                 .to_owned(),
         },
-        covers: &["upstream_refused", "upstream_closed", "health_flapping", "balancer_queue"],
+        covers: &[FindingCode::UpstreamRefused, FindingCode::UpstreamClosed, FindingCode::HealthFlapping, FindingCode::BalancerQueue],
     })
 }

@@ -1,6 +1,6 @@
 //! [`Cause`]: a finding of one rule, and how directly its evidence shows it.
 
-use crate::Finding;
+use crate::{Finding, FindingCode};
 
 /// How directly evidence shows a cause, the most direct first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +22,7 @@ pub(super) struct Cause {
     pub(super) rank: Rank,
     pub(super) finding: Finding,
     /// Codes of causes that follow from this one.
-    pub(super) covers: &'static [&'static str],
+    pub(super) covers: &'static [FindingCode],
 }
 
 /// Joins the pieces of evidence that exist.

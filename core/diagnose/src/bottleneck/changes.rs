@@ -7,7 +7,7 @@ use wavetank_plan::PlannedEvent;
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role};
-use crate::{Finding, format};
+use crate::{Finding, FindingCode, format};
 
 /// Fewer lost connections or requests are no cause.
 const LOST_MIN: u64 = 5;
@@ -46,8 +46,8 @@ pub(super) fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
     (cut >= LOST_MIN && cut >= others).then(|| Cause {
         rank: Rank::Change,
         finding: Finding {
-            fix: fixes::of("cut_by_reload", hosts, &host),
-            code: "cut_by_reload",
+            fix: fixes::of(FindingCode::CutByReload, hosts, &host),
+            code: FindingCode::CutByReload,
             blame: host.blame(),
             decisive: false,
             message: format!(
@@ -67,7 +67,7 @@ pub(super) fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
                    was closed"
                 .to_owned(),
         },
-        covers: &["upstream_closed"],
+        covers: &[FindingCode::UpstreamClosed],
     })
 }
 
@@ -83,7 +83,7 @@ fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Change,
         finding: Finding {
             fix: Vec::new(),
-            code: "flows_forgotten",
+            code: FindingCode::FlowsForgotten,
             blame: host.blame(),
             decisive: false,
             message: format!("{} sent packets of open connections to other servers after its pool changed", host.name()),
@@ -96,6 +96,6 @@ fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
                    persistence), and use a consistent hash"
                 .to_owned(),
         },
-        covers: &["upstream_closed", "packet_loss"],
+        covers: &[FindingCode::UpstreamClosed, FindingCode::PacketLoss],
     })
 }

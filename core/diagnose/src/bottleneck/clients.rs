@@ -5,7 +5,7 @@ use wavetank_measure::ErrorClass;
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role};
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Fewer failures are no cause.
 const FAILED_MIN: u64 = 10;
@@ -35,7 +35,7 @@ fn left(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Pattern,
         finding: Finding {
             fix: Vec::new(),
-            code: "abandoned_requests",
+            code: FindingCode::AbandonedRequests,
             blame: server.blame(),
             decisive: false,
             message: format!("{} responds more slowly than requests come, and works for clients that have left", server.name()),
@@ -50,7 +50,7 @@ fn left(hosts: &Hosts<'_>) -> Option<Cause> {
                    clients does not help"
                 .to_owned(),
         },
-        covers: &["slow_server", "packet_loss"],
+        covers: &[FindingCode::SlowServer, FindingCode::PacketLoss],
     })
 }
 
@@ -94,8 +94,8 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     (lost >= FAILED_MIN).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
-            fix: fixes::of("closed_by_host", hosts, &host),
-            code: "closed_by_host",
+            fix: fixes::of(FindingCode::ClosedByHost, hosts, &host),
+            code: FindingCode::ClosedByHost,
             blame: host.blame(),
             decisive: false,
             message: format!("{} closed connections that the plan still needed", host.name()),
@@ -133,8 +133,8 @@ fn slow_server(hosts: &Hosts<'_>) -> Option<Cause> {
     (waiting(slow) >= WAITING_MIN.max(WAITING_TIMES * next.max(1))).then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
-            fix: hosts.only_balancer().map(|host| fixes::of("slow_server", hosts, &host)).unwrap_or_default(),
-            code: "slow_server",
+            fix: hosts.only_balancer().map(|host| fixes::of(FindingCode::SlowServer, hosts, &host)).unwrap_or_default(),
+            code: FindingCode::SlowServer,
             blame: Blame::Target,
             decisive: false,
             message: format!("{} is slower than the other servers: requests wait for it", slow.name()),

@@ -3,11 +3,11 @@
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role};
-use crate::{Blame, Finding};
+use crate::{Blame, Finding, FindingCode};
 
 /// A rule about counters of one host.
 struct Rule {
-    code: &'static str,
+    code: FindingCode,
     /// The first counter is the evidence; the others are alternatives.
     counters: &'static [&'static str],
     /// Fewer are no cause.
@@ -22,7 +22,7 @@ struct Rule {
 const SWAPPED_PAGES_MIN: u64 = 1_000;
 
 /// Rules about programs that accept connections, which say nothing of a host that sends the load.
-const OF_SERVERS: [&str; 2] = ["syn_queue_full", "delayed_acks"];
+const OF_SERVERS: [FindingCode; 2] = [FindingCode::SynQueueFull, FindingCode::DelayedAcks];
 /// One delayed acknowledgement in this many responses is a pattern.
 const DELAYED_ACKS_EACH: u64 = 4;
 /// Most delayed acknowledgements of one response: those of its writes at both ends.
@@ -30,7 +30,7 @@ const DELAYED_ACKS_MAX: u64 = 4;
 
 const RULES: [Rule; 14] = [
     Rule {
-        code: "conntrack_full",
+        code: FindingCode::ConntrackFull,
         counters: &["conntrack.drop", "conntrack.early_drop"],
         min: 1,
         blame: None,
@@ -39,7 +39,7 @@ const RULES: [Rule; 14] = [
                nf_conntrack_buckets on the machine (a file in /etc/sysctl.d keeps them after a reboot)",
     },
     Rule {
-        code: "syn_queue_full",
+        code: FindingCode::SynQueueFull,
         counters: &["TcpExt.TCPReqQFullDrop", "TcpExt.TCPReqQFullDoCookies"],
         min: 10,
         blame: None,
@@ -50,7 +50,7 @@ const RULES: [Rule; 14] = [
                net.ipv4.tcp_syncookies=1, and raise `backlog` of listen",
     },
     Rule {
-        code: "reverse_path_filter",
+        code: FindingCode::ReversePathFilter,
         counters: &["TcpExt.IPReversePathFilter"],
         min: 1,
         blame: Some(Blame::Network),
@@ -58,7 +58,7 @@ const RULES: [Rule; 14] = [
         hint: "add the return route, or set net.ipv4.conf.all.rp_filter=2 and that of the interface",
     },
     Rule {
-        code: "bad_checksums",
+        code: FindingCode::BadChecksums,
         counters: &["Tcp.InCsumErrors"],
         min: 1,
         blame: Some(Blame::Network),
@@ -66,7 +66,7 @@ const RULES: [Rule; 14] = [
         hint: "turn off transmit offload where packets are forwarded by XDP (ethtool -K IFACE tx off)",
     },
     Rule {
-        code: "tcp_memory",
+        code: FindingCode::TcpMemory,
         counters: &["TcpExt.TCPMemoryPressures", "TcpExt.PruneCalled", "TcpExt.TCPAbortOnMemory"],
         min: 1,
         blame: None,
@@ -74,7 +74,7 @@ const RULES: [Rule; 14] = [
         hint: "find the sockets that are not read; raise net.ipv4.tcp_mem (in pages) and tcp_rmem",
     },
     Rule {
-        code: "out_of_memory",
+        code: FindingCode::OutOfMemory,
         counters: &["cgroup.oom_kill", "vm.oom_kill"],
         min: 1,
         blame: None,
@@ -83,7 +83,7 @@ const RULES: [Rule; 14] = [
                connections and buffers of the server",
     },
     Rule {
-        code: "swapping",
+        code: FindingCode::Swapping,
         counters: &["vm.pswpin", "vm.pswpout"],
         min: SWAPPED_PAGES_MIN,
         blame: None,
@@ -92,7 +92,7 @@ const RULES: [Rule; 14] = [
                keeps it after a reboot)",
     },
     Rule {
-        code: "packets_dropped",
+        code: FindingCode::PacketsDropped,
         counters: &["softnet.dropped"],
         min: 10,
         blame: None,
@@ -101,7 +101,7 @@ const RULES: [Rule; 14] = [
                net.core.netdev_max_backlog (a file in /etc/sysctl.d keeps it after a reboot)",
     },
     Rule {
-        code: "softirq_one_cpu",
+        code: FindingCode::SoftirqOneCpu,
         counters: &["softirq.cpu_full"],
         min: 3,
         blame: None,
@@ -110,7 +110,7 @@ const RULES: [Rule; 14] = [
                (/sys/class/net/IFACE/queues/rx-0/rps_cpus)",
     },
     Rule {
-        code: "smt_siblings",
+        code: FindingCode::SmtSiblings,
         counters: &["smt.siblings_full"],
         min: 3,
         blame: None,
@@ -122,7 +122,7 @@ const RULES: [Rule; 14] = [
                lists them",
     },
     Rule {
-        code: "neighbours_full",
+        code: FindingCode::NeighboursFull,
         counters: &["neighbours.table_full"],
         min: 1,
         blame: None,
@@ -131,7 +131,7 @@ const RULES: [Rule; 14] = [
                net.ipv4.neigh.default.gc_thresh3 to four times the number of neighbours",
     },
     Rule {
-        code: "socket_backlog",
+        code: FindingCode::SocketBacklog,
         counters: &["TcpExt.TCPBacklogDrop", "TcpExt.TCPRcvQDrop", "TcpExt.TCPOFODrop"],
         min: 10,
         blame: None,
@@ -139,7 +139,7 @@ const RULES: [Rule; 14] = [
         hint: "less work for each read, more connections, or a larger net.ipv4.tcp_rmem",
     },
     Rule {
-        code: "slow_reader",
+        code: FindingCode::SlowReader,
         counters: &["TcpExt.TCPToZeroWindowAdv", "TcpExt.TCPWantZeroWindowAdv"],
         min: 10,
         blame: None,
@@ -147,7 +147,7 @@ const RULES: [Rule; 14] = [
         hint: "give the reader more CPU, or a larger net.ipv4.tcp_rmem",
     },
     Rule {
-        code: "delayed_acks",
+        code: FindingCode::DelayedAcks,
         counters: &["TcpExt.DelayedACKs"],
         min: 100,
         blame: None,
@@ -169,7 +169,7 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let senders = hosts.senders().filter(|_| !OF_SERVERS.contains(&rule.code));
     let own = senders.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
     let own = own.max_by_key(|(_, most)| *most);
-    let is_of_pair = rule.code == "delayed_acks";
+    let is_of_pair = rule.code == FindingCode::DelayedAcks;
     // The load's hosts in a lab wait for the data of others.
     let loads = hosts.with_role(Role::Load).filter(|host| is_of_pair && !host.sends());
     let waiting = loads.map(|host| (host, sum(&host))).filter(|(_, most)| *most >= rule.min);
@@ -180,8 +180,8 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     let done = hosts.case.judged.counters.done;
     let each_request = !is_of_pair || (done / DELAYED_ACKS_EACH..=done * DELAYED_ACKS_MAX).contains(&most);
     // Where no request was sent, programs of others are the slow ones.
-    let has_sent = rule.code != "slow_reader" || hosts.case.judged.counters.sent > 0;
-    let waiting = if rule.code == "slow_reader" { hosts.waiting_for_receivers() } else { None };
+    let has_sent = rule.code != FindingCode::SlowReader || hosts.case.judged.counters.sent > 0;
+    let waiting = if rule.code == FindingCode::SlowReader { hosts.waiting_for_receivers() } else { None };
     let named = if is_of_pair { hosts.writer_to(&host)? } else { host };
     (most >= rule.min && each_request && has_sent).then(|| Cause {
         rank: Rank::Counter,

@@ -5,7 +5,7 @@ use wavetank_measure::{LogEvent, LogFact};
 
 use super::host::{Host, Hosts, Role};
 use super::listeners::QueueLimit;
-use crate::{Configured, Fix, FixAction};
+use crate::{Configured, FindingCode, Fix, FixAction};
 
 /// Limits are raised to this many times what was used.
 const ROOM: u64 = 4;
@@ -18,48 +18,54 @@ const TIMEOUT: &str = "60s";
 type Change<'c> = (&'c str, FixAction, &'c str, &'c str);
 
 /// Returns the changes on `host` that remove the cause `code`; none if no setting does.
-pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
+pub(super) fn of(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
     let name = host.name();
     let program = |nginx: &[Change<'_>], haproxy: &[Change<'_>]| programs(hosts, name, nginx, haproxy);
     let (most, files) = (connections(host).to_string(), files(host).to_string());
     match code {
-        "host_no_ports" | "ports_half_used" => ports(hosts, name),
-        "host_no_files" => std::iter::once(unit(hosts, name, "LimitNOFILE", &files))
+        FindingCode::HostNoPorts | FindingCode::PortsHalfUsed => ports(hosts, name),
+        FindingCode::HostNoFiles => std::iter::once(unit(hosts, name, "LimitNOFILE", &files))
             .chain(program(&[("", Set, "worker_rlimit_nofile", &files)], &[]))
             .collect(),
-        "worker_connections" => program(
+        FindingCode::WorkerConnections => program(
             &[("events", Set, "worker_connections", &most), ("", Set, "worker_rlimit_nofile", &files)],
             &[],
         ),
-        "balancer_maxconn" => {
+        FindingCode::BalancerMaxconn => {
             program(&[], &[("global", Set, "maxconn", &most), ("frontend", Set, "maxconn", &most)])
         }
-        "balancer_queue" => program(&[], &[("backend", Parameter, "server", &format!("maxconn {most}"))]),
-        "balancer_timeout" => program(&[SLOW_RESPONSES], &[("defaults", Set, "timeout server", TIMEOUT)]),
-        "upstream_retried" => program(
+        FindingCode::BalancerQueue => {
+            program(&[], &[("backend", Parameter, "server", &format!("maxconn {most}"))])
+        }
+        FindingCode::BalancerTimeout => {
+            program(&[SLOW_RESPONSES], &[("defaults", Set, "timeout server", TIMEOUT)])
+        }
+        FindingCode::UpstreamRetried => program(
             &[SLOW_RESPONSES, ("location", RemoveParameter, "proxy_next_upstream", "non_idempotent")],
             &[("defaults", Set, "timeout server", TIMEOUT), ("backend", Remove, "retry-on", "")],
         ),
-        "no_live_upstreams" => {
+        FindingCode::NoLiveUpstreams => {
             program(&[("upstream", Parameter, "server", "max_fails=0"), SLOW_RESPONSES], &[])
         }
-        "body_too_large" => program(&[("http", Set, "client_max_body_size", "64m")], &[]),
-        "delayed_acks" => {
+        FindingCode::BodyTooLarge => program(&[("http", Set, "client_max_body_size", "64m")], &[]),
+        FindingCode::DelayedAcks => {
             program(&[("http", Set, "tcp_nodelay", "on")], &[("defaults", Set, "option http-no-delay", "")])
         }
-        "syn_queue_full" => half_open(hosts, host),
-        "packet_loss" => lossless(hosts, name),
-        "upstream_refused" | "upstream_unreachable" => program(&TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY),
-        "closed_by_host" => idle_times(hosts, name),
-        "client_timeout" => program(
+        FindingCode::SynQueueFull => half_open(hosts, host),
+        FindingCode::PacketLoss => lossless(hosts, name),
+        FindingCode::UpstreamRefused | FindingCode::UpstreamUnreachable => {
+            program(&TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY)
+        }
+        FindingCode::ClosedByHost => idle_times(hosts, name),
+        FindingCode::ClientTimeout => program(
             &[("http", Set, "client_header_timeout", TIMEOUT), ("http", Set, "client_body_timeout", TIMEOUT)],
             &[("defaults", Set, "timeout http-request", TIMEOUT)],
         ),
-        "cut_by_reload" => program(
+        FindingCode::CutByReload => program(
             &[("", Set, "worker_shutdown_timeout", TIMEOUT)],
             &[("global", Set, "hard-stop-after", TIMEOUT)],
         ),
-        "tls_handshakes" => program(
+        FindingCode::TlsHandshakes => program(
             &[
                 ("http", Set, "ssl_session_cache", "shared:tls:10m"),
                 ("http", Set, "ssl_session_timeout", "1h"),
@@ -67,25 +73,25 @@ pub(super) fn of(code: &str, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<Fix> {
             ],
             &[("global", Set, "tune.ssl.cachesize", "20000"), ("global", Remove, "no-tls-tickets", "")],
         ),
-        "rate_limited" => rate_limit(hosts, name),
-        "cpu_quota" => {
+        FindingCode::RateLimited => rate_limit(hosts, name),
+        FindingCode::CpuQuota => {
             let percent = (host.stats.cpus() * 100.0).ceil() as u64 * ROOM;
             vec![unit(hosts, name, "CPUQuota", &format!("{percent}%"))]
         }
-        "balancer_bypassed" => vec![
+        FindingCode::BalancerBypassed => vec![
             sysctl(name, "net.ipv4.conf.all.arp_ignore", "1"),
             sysctl(name, "net.ipv4.conf.all.arp_announce", "2"),
         ],
-        "reverse_path_filter" => vec![sysctl(name, "net.ipv4.conf.all.rp_filter", "2")],
-        "proxy_header_missing" => proxy_header(hosts, name),
+        FindingCode::ReversePathFilter => vec![sysctl(name, "net.ipv4.conf.all.rp_filter", "2")],
+        FindingCode::ProxyHeaderMissing => proxy_header(hosts, name),
         _ => balancing(code, program),
     }
 }
 
 /// The changes of how a balancer chooses servers, or how its workers share connections.
-fn balancing(code: &str, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<Fix>) -> Vec<Fix> {
+fn balancing(code: FindingCode, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<Fix>) -> Vec<Fix> {
     match code {
-        "one_server_only" => program(
+        FindingCode::OneServerOnly => program(
             &[
                 ("upstream", Remove, "ip_hash", ""),
                 ("upstream", Remove, "hash", ""),
@@ -93,10 +99,10 @@ fn balancing(code: &str, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<F
             ],
             &[("backend", Set, "balance", "roundrobin"), ("backend", Parameter, "server", "weight 1")],
         ),
-        "slow_server" => {
+        FindingCode::SlowServer => {
             program(&[("upstream", Set, "least_conn", "")], &[("backend", Set, "balance", "leastconn")])
         }
-        "health_flapping" => program(
+        FindingCode::HealthFlapping => program(
             &[],
             &[
                 ("backend", Parameter, "server", "inter 2s"),
@@ -105,7 +111,7 @@ fn balancing(code: &str, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<F
                 ("defaults", Set, "timeout check", "2s"),
             ],
         ),
-        "stuck_worker" => program(&[("server", RemoveParameter, "listen", "reuseport")], &[]),
+        FindingCode::StuckWorker => program(&[("server", RemoveParameter, "listen", "reuseport")], &[]),
         _ => Vec::new(),
     }
 }
@@ -127,7 +133,7 @@ const TAKE_OUT_HAPROXY: [Change<'static>; 4] = [
 ];
 
 /// The changes on `host` for what its log reports as `fact`.
-pub(super) fn of_log(code: &str, hosts: &Hosts<'_>, host: &Host<'_>, fact: &LogFact) -> Vec<Fix> {
+pub(super) fn of_log(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>, fact: &LogFact) -> Vec<Fix> {
     let nginx = |changes: &[Change<'_>]| programs(hosts, host.name(), changes, &[]);
     match fact.event {
         LogEvent::ConnectionsLimited => {

@@ -4,7 +4,7 @@ use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
 use super::listeners::{QueueLimit, stuck_worker, waited};
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Minimum `ListenOverflows` for a finding.
 const OVERFLOWS_MIN: u64 = 10;
@@ -39,8 +39,8 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("host_no_ports", hosts, &host),
-            code: "host_no_ports",
+            fix: fixes::of(FindingCode::HostNoPorts, hosts, &host),
+            code: FindingCode::HostNoPorts,
             blame: host.blame(),
             decisive: false,
             message: format!("{} uses all local ports to a server", host.name()),
@@ -49,7 +49,7 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
                    /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
                 .to_owned(),
         },
-        covers: &["ports_half_used", "packet_loss"],
+        covers: &[FindingCode::PortsHalfUsed, FindingCode::PacketLoss],
     })
 }
 
@@ -66,8 +66,8 @@ pub(super) fn files(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("host_no_files", hosts, &host),
-            code: "host_no_files",
+            fix: fixes::of(FindingCode::HostNoFiles, hosts, &host),
+            code: FindingCode::HostNoFiles,
             blame: host.blame(),
             decisive: false,
             message: format!("{} has reached its limit of open files", host.name()),
@@ -81,12 +81,12 @@ pub(super) fn files(hosts: &Hosts<'_>) -> Option<Cause> {
                 .to_owned(),
         },
         covers: &[
-            "accept_queue_full",
-            "accept_queue_near",
-            "packet_loss",
-            "slow_server",
-            "abandoned_requests",
-            "balancer_timeout",
+            FindingCode::AcceptQueueFull,
+            FindingCode::AcceptQueueNear,
+            FindingCode::PacketLoss,
+            FindingCode::SlowServer,
+            FindingCode::AbandonedRequests,
+            FindingCode::BalancerTimeout,
         ],
     })
 }
@@ -111,20 +111,20 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
         host.stats.peaks().cpu.map(|share| format!("up to {} of its CPU quota", format::percent(share)));
     let handshakes = handshakes(hosts);
     let covers = &[
-        "accept_queue_full",
-        "slow_server",
-        "balancer_queue",
-        "balancer_timeout",
-        "abandoned_requests",
-        "packet_loss",
+        FindingCode::AcceptQueueFull,
+        FindingCode::SlowServer,
+        FindingCode::BalancerQueue,
+        FindingCode::BalancerTimeout,
+        FindingCode::AbandonedRequests,
+        FindingCode::PacketLoss,
     ];
     let is_tls = handshakes.is_some();
     let (rank, blame, decisive) = (Rank::Counter, host.blame(), false);
     let evidence = evidence([handshakes, Some(stops), cpu, hosts.clients(), host.unmoved()]);
     let finding = if is_tls {
         Finding {
-            fix: fixes::of("tls_handshakes", hosts, &host),
-            code: "tls_handshakes",
+            fix: fixes::of(FindingCode::TlsHandshakes, hosts, &host),
+            code: FindingCode::TlsHandshakes,
             blame,
             decisive,
             message: format!("{} spends its CPU on full TLS handshakes", host.name()),
@@ -135,8 +135,8 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
         }
     } else {
         Finding {
-            fix: fixes::of("cpu_quota", hosts, &host),
-            code: "cpu_quota",
+            fix: fixes::of(FindingCode::CpuQuota, hosts, &host),
+            code: FindingCode::CpuQuota,
             blame,
             decisive,
             message: format!("the CPU quota of {} was used up", host.name()),
@@ -188,7 +188,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Counter,
         finding: Finding {
             fix: fixes::queue(hosts, &host, limit),
-            code: "accept_queue_full",
+            code: FindingCode::AcceptQueueFull,
             blame: host.blame(),
             decisive: false,
             message: format!("the accept queue of {} was full: the server accepts too slowly", host.name()),
@@ -204,12 +204,12 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
             hint: limit.hint().to_owned(),
         },
         covers: &[
-            "packet_loss",
-            "slow_server",
-            "balancer_timeout",
-            "abandoned_requests",
-            "accept_queue_near",
-            "syn_queue_full",
+            FindingCode::PacketLoss,
+            FindingCode::SlowServer,
+            FindingCode::BalancerTimeout,
+            FindingCode::AbandonedRequests,
+            FindingCode::AcceptQueueNear,
+            FindingCode::SynQueueFull,
         ],
     })
 }
@@ -232,7 +232,7 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Counter,
         finding: Finding {
             fix: fixes::link(name, interface, link.last.bits_per_s),
-            code: "link_full",
+            code: FindingCode::LinkFull,
             blame: Blame::Network,
             decisive: false,
             message: format!("the link of {} was full: {}", host.name(), mbit(link.last.bits_per_s)),
@@ -241,7 +241,7 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
                    (direct routing)"
                 .to_owned(),
         },
-        covers: &["packet_loss", "slow_server", "balancer_timeout", "abandoned_requests", "cpu_quota"],
+        covers: &[FindingCode::PacketLoss, FindingCode::SlowServer, FindingCode::BalancerTimeout, FindingCode::AbandonedRequests, FindingCode::CpuQuota],
     })
 }
 
@@ -277,8 +277,8 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("packet_loss", hosts, host),
-            code: "packet_loss",
+            fix: fixes::of(FindingCode::PacketLoss, hosts, host),
+            code: FindingCode::PacketLoss,
             blame: Blame::Network,
             decisive: false,
             message: format!("packets from or to {} were lost in the network", host.name()),
@@ -293,6 +293,6 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
                    ports between this host and its peers"
                 .to_owned(),
         },
-        covers: &["slow_server", "abandoned_requests", "balancer_timeout"],
+        covers: &[FindingCode::SlowServer, FindingCode::AbandonedRequests, FindingCode::BalancerTimeout],
     })
 }

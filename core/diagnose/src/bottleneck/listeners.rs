@@ -7,7 +7,7 @@ use wavetank_measure::{ListenerActivity, Movement, UNEVEN_QUEUE};
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, seconds};
-use crate::{Finding, format};
+use crate::{Finding, FindingCode, format};
 
 /// A process that does not accept for a shorter time is no cause.
 const UNEVEN_SAMPLES_MIN: u64 = 3;
@@ -34,8 +34,8 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
     Some(Cause {
         rank: Rank::Counter,
         finding: Finding {
-            fix: fixes::of("stuck_worker", hosts, &host),
-            code: "stuck_worker",
+            fix: fixes::of(FindingCode::StuckWorker, hosts, &host),
+            code: FindingCode::StuckWorker,
             blame: host.blame(),
             decisive: false,
             message: format!("a process of {} does not accept its share of the connections", host.name()),
@@ -44,7 +44,7 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
                    processes would accept its connections"
                 .to_owned(),
         },
-        covers: &["accept_queue_full", "packet_loss", "abandoned_requests", "balancer_timeout", "slow_server"],
+        covers: &[FindingCode::AcceptQueueFull, FindingCode::PacketLoss, FindingCode::AbandonedRequests, FindingCode::BalancerTimeout, FindingCode::SlowServer],
     })
 }
 
@@ -76,7 +76,7 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
         rank: Rank::Hint,
         finding: Finding {
             fix: fixes::queue(hosts, &host, limit),
-            code: "accept_queue_near",
+            code: FindingCode::AcceptQueueNear,
             blame: host.blame(),
             decisive: false,
             message: format!("an accept queue of {} was nearly full", host.name()),
@@ -111,7 +111,7 @@ pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
         rank: Rank::Pattern,
         finding: Finding {
             fix: Vec::new(),
-            code: "slow_accept",
+            code: FindingCode::SlowAccept,
             blame: host.blame(),
             decisive: false,
             message: format!("{} accepts connections more slowly than they come: they wait in its queue", host.name()),
@@ -120,7 +120,7 @@ pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
                    longer"
                 .to_owned(),
         },
-        covers: &["accept_queue_near"],
+        covers: &[FindingCode::AcceptQueueNear],
     })
 }
 

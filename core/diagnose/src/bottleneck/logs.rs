@@ -5,7 +5,7 @@ use wavetank_measure::{LogEvent, LogFact};
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, ports_text};
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// Fewer lines are no cause, unless there are as many failures.
 const LINES_MIN: u64 = 5;
@@ -15,8 +15,8 @@ const BALANCER_STATUSES: [u16; 3] = [502, 503, 504];
 /// What a rule says of a kind of line.
 struct Rule {
     event: LogEvent,
-    code: &'static str,
-    covers: &'static [&'static str],
+    code: FindingCode,
+    covers: &'static [FindingCode],
     message: fn(&str, &str) -> String,
     hint: &'static str,
     blame: Option<Blame>,
@@ -30,13 +30,13 @@ pub(super) const RAISE_TIMEOUT: &str = "set the timeout above the slowest respon
 const RULES: [Rule; 17] = [
     Rule {
         event: LogEvent::NoPorts,
-        code: "host_no_ports",
+        code: FindingCode::HostNoPorts,
         covers: &[
-            "upstream_closed",
-            "upstream_refused",
-            "no_live_upstreams",
-            "ports_half_used",
-            "slow_server",
+            FindingCode::UpstreamClosed,
+            FindingCode::UpstreamRefused,
+            FindingCode::NoLiveUpstreams,
+            FindingCode::PortsHalfUsed,
+            FindingCode::SlowServer,
         ],
         message: |host, peer| format!("{host} has no local port left for connections to {peer}"),
         hint: "reuse connections to the servers (nginx: `keepalive 64` in the upstream, `proxy_http_version 1.1` and \
@@ -47,8 +47,14 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::NoPortsToBind,
-        code: "bound_before_connect",
-        covers: &["host_no_ports", "upstream_closed", "no_live_upstreams", "ports_half_used", "slow_server"],
+        code: FindingCode::BoundBeforeConnect,
+        covers: &[
+            FindingCode::HostNoPorts,
+            FindingCode::UpstreamClosed,
+            FindingCode::NoLiveUpstreams,
+            FindingCode::PortsHalfUsed,
+            FindingCode::SlowServer,
+        ],
         message: |host, _| {
             format!("{host} binds a source port before it connects: all its servers share one range of ports")
         },
@@ -58,8 +64,13 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::NoFiles,
-        code: "host_no_files",
-        covers: &["accept_queue_full", "upstream_closed", "abandoned_requests", "slow_server"],
+        code: FindingCode::HostNoFiles,
+        covers: &[
+            FindingCode::AcceptQueueFull,
+            FindingCode::UpstreamClosed,
+            FindingCode::AbandonedRequests,
+            FindingCode::SlowServer,
+        ],
         message: |host, _| format!("{host} has reached its limit of open files"),
         hint: "raise LimitNOFILE= in the systemd unit (kept after a reboot) or worker_rlimit_nofile in nginx to at \
                least twice the connections of a worker; a balancer needs two files for each request",
@@ -67,8 +78,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::BrokenProxyHeader,
-        code: "proxy_header_missing",
-        covers: &["upstream_closed", "upstream_refused", "no_live_upstreams"],
+        code: FindingCode::ProxyHeaderMissing,
+        covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused, FindingCode::NoLiveUpstreams],
         message: |host, _| format!("{host} expects the PROXY protocol, and the balancer does not send it"),
         hint: "send it (HAProxy: `send-proxy-v2` on the server line; nginx: `proxy_protocol on` in a stream), or remove \
                `proxy_protocol` from the server's listen",
@@ -76,16 +87,21 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::NoWorkerConnections,
-        code: "worker_connections",
-        covers: &["accept_queue_full", "upstream_closed", "slow_server"],
+        code: FindingCode::WorkerConnections,
+        covers: &[FindingCode::AcceptQueueFull, FindingCode::UpstreamClosed, FindingCode::SlowServer],
         message: |host, _| format!("{host} uses all connections that an nginx worker may have"),
         hint: "raise worker_connections to more than twice the clients of a worker, and worker_rlimit_nofile with it",
         blame: None,
     },
     Rule {
         event: LogEvent::NoLiveUpstreams,
-        code: "no_live_upstreams",
-        covers: &["upstream_closed", "upstream_retried", "balancer_timeout", "upstream_refused"],
+        code: FindingCode::NoLiveUpstreams,
+        covers: &[
+            FindingCode::UpstreamClosed,
+            FindingCode::UpstreamRetried,
+            FindingCode::BalancerTimeout,
+            FindingCode::UpstreamRefused,
+        ],
         message: |host, _| format!("{host} rejected requests because it had taken all its servers out"),
         hint: "a few failures take a server out: raise `max_fails` or set it to 0, shorten `fail_timeout`, and set \
                proxy_read_timeout above the slowest response",
@@ -93,8 +109,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::RateLimited,
-        code: "rate_limited",
-        covers: &["balancer_queue"],
+        code: FindingCode::RateLimited,
+        covers: &[FindingCode::BalancerQueue],
         message: |host, _| format!("{host} rejected requests above its limit for each client"),
         hint: "raise `rate` and `burst` of limit_req (or limit_conn), or send the load from more addresses (--source, \
                more load hosts) if real clients have one each",
@@ -102,8 +118,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::ConnectionsLimited,
-        code: "rate_limited",
-        covers: &["balancer_queue"],
+        code: FindingCode::RateLimited,
+        covers: &[FindingCode::BalancerQueue],
         message: |host, _| format!("{host} rejected requests above its limit on connections of each client"),
         hint: "raise the number in `limit_conn`, or send the load from more addresses (--source, more load hosts) if \
                real clients have one each",
@@ -111,7 +127,7 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::BodyTooLarge,
-        code: "body_too_large",
+        code: FindingCode::BodyTooLarge,
         covers: &[],
         message: |host, _| format!("{host} rejected requests with bodies above its limit"),
         hint: "raise client_max_body_size (1 MB unless it is set) above the largest body that is right",
@@ -119,8 +135,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::UpstreamUnresolved,
-        code: "upstream_unresolved",
-        covers: &["upstream_closed", "no_live_upstreams"],
+        code: FindingCode::UpstreamUnresolved,
+        covers: &[FindingCode::UpstreamClosed, FindingCode::NoLiveUpstreams],
         message: |host, _| format!("{host} could not resolve the names of its servers"),
         hint: "check the address in `resolver` and that it answers (dig @ADDRESS NAME), or name the servers in an \
                `upstream`, which nginx resolves once at its start",
@@ -128,13 +144,13 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::ServerDown,
-        code: "health_flapping",
+        code: FindingCode::HealthFlapping,
         covers: &[
-            "no_live_upstreams",
-            "balancer_queue",
-            "upstream_closed",
-            "upstream_refused",
-            "slow_server",
+            FindingCode::NoLiveUpstreams,
+            FindingCode::BalancerQueue,
+            FindingCode::UpstreamClosed,
+            FindingCode::UpstreamRefused,
+            FindingCode::SlowServer,
         ],
         message: |host, peer| format!("{host} took {peer} out of its pool and back again several times"),
         hint: "its checks fail under load although it responds: a longer time for checks (HAProxy: `timeout check`, \
@@ -144,8 +160,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::UpstreamRefused,
-        code: "upstream_refused",
-        covers: &["upstream_closed", "upstream_retried"],
+        code: FindingCode::UpstreamRefused,
+        covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRetried],
         message: |host, peer| format!("{peer} refused connections of {host}: no server listened there"),
         hint: "start the server; let the balancer take it out and ask another (nginx: `max_fails=1` and \
                `proxy_next_upstream error timeout`; HAProxy: `check` and `option redispatch`)",
@@ -153,8 +169,14 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::UpstreamUnreachable,
-        code: "upstream_unreachable",
-        covers: &["upstream_closed", "upstream_retried", "balancer_timeout", "slow_server", "packet_loss"],
+        code: FindingCode::UpstreamUnreachable,
+        covers: &[
+            FindingCode::UpstreamClosed,
+            FindingCode::UpstreamRetried,
+            FindingCode::BalancerTimeout,
+            FindingCode::SlowServer,
+            FindingCode::PacketLoss,
+        ],
         message: |host, peer| format!("{peer} did not answer connections of {host}"),
         hint: "check the server's address, its route back to the balancer, and firewalls between them (ping, ip route get, \
                nc -vz); let the balancer take it out (nginx: `max_fails=1` and a short proxy_connect_timeout; HAProxy: \
@@ -163,8 +185,8 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::UpstreamUnreachable,
-        code: "balancer_timeout",
-        covers: &["slow_server", "balancer_queue"],
+        code: FindingCode::BalancerTimeout,
+        covers: &[FindingCode::SlowServer, FindingCode::BalancerQueue],
         message: |host, peer| {
             format!("{host} gave up on connecting to {peer}: its timeout is shorter than that takes")
         },
@@ -174,16 +196,16 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::QueueTimeout,
-        code: "balancer_queue",
-        covers: &["slow_server", "balancer_timeout"],
+        code: FindingCode::BalancerQueue,
+        covers: &[FindingCode::SlowServer, FindingCode::BalancerTimeout],
         message: |host, _| format!("requests waited in the queue of {host} until its timeout"),
         hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`",
         blame: None,
     },
     Rule {
         event: LogEvent::UpstreamTimeout,
-        code: "balancer_timeout",
-        covers: &["slow_server", "balancer_queue"],
+        code: FindingCode::BalancerTimeout,
+        covers: &[FindingCode::SlowServer, FindingCode::BalancerQueue],
         message: |host, peer| {
             format!("{host} gave up on responses of {peer}: its timeout is shorter than they take")
         },
@@ -192,7 +214,7 @@ const RULES: [Rule; 17] = [
     },
     Rule {
         event: LogEvent::UpstreamClosed,
-        code: "upstream_closed",
+        code: FindingCode::UpstreamClosed,
         covers: &[],
         message: |host, peer| format!("{peer} closed connections under requests of {host}"),
         hint: "let the balancer close idle connections first: its keepalive_timeout (nginx upstream, HAProxy \
@@ -219,7 +241,7 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
         LogEvent::UpstreamUnreachable => {
             let reachable = hosts.all.iter().find(|host| host.name() == peer(hosts, fact));
             let reachable = reachable.is_some_and(|host| host.rise("Tcp.PassiveOpens") > 0);
-            fact.lines >= LINES_MIN && reachable == (rule.code != "upstream_unreachable")
+            fact.lines >= LINES_MIN && reachable == (rule.code != FindingCode::UpstreamUnreachable)
         }
         _ => fact.lines >= LINES_MIN,
     };
@@ -286,8 +308,8 @@ fn retried(hosts: &Hosts<'_>) -> Option<Cause> {
     (fact.lines >= LINES_MIN && failed * 2 < fact.lines).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
-            fix: host.map(|host| fixes::of("upstream_retried", hosts, host)).unwrap_or_default(),
-            code: "upstream_retried",
+            fix: host.map(|host| fixes::of(FindingCode::UpstreamRetried, hosts, host)).unwrap_or_default(),
+            code: FindingCode::UpstreamRetried,
             blame: hosts.blame(&fact.host),
             decisive: false,
             message: format!("{} sent requests a second time after its timeout", fact.host),
@@ -297,6 +319,6 @@ fn retried(hosts: &Hosts<'_>) -> Option<Cause> {
                    the timeout above the slowest response"
                 .to_owned(),
         },
-        covers: &["balancer_timeout", "upstream_closed", "slow_server"],
+        covers: &[FindingCode::BalancerTimeout, FindingCode::UpstreamClosed, FindingCode::SlowServer],
     })
 }

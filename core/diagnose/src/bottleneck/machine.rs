@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Place, seconds};
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// A host is out of CPU if it used 90 % in this share of its samples, and in this many.
 const FULL_SHARE_MIN: f64 = 0.5;
@@ -38,7 +38,7 @@ fn apart<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = Host<'a>> {
     hosts.under_test().filter(|host| host.place == Place::Other)
 }
 
-fn finding(code: &'static str, blame: Blame, message: String, evidence: String, hint: &str) -> Cause {
+fn finding(code: FindingCode, blame: Blame, message: String, evidence: String, hint: &str) -> Cause {
     let (decisive, hint) = (false, hint.to_owned());
     Cause {
         rank: Rank::Pattern,
@@ -71,7 +71,7 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
         "a longer ring (ethtool -G IFACE rx MAXIMUM), more queues (ethtool -L), or interrupts on more CPUs"
     };
     let text = evidence([host.moved(&counter), hosts.clients(), host.unmoved()]);
-    Some(finding("interface_drops", Blame::Network, message, text, hint))
+    Some(finding(FindingCode::InterfaceDrops, Blame::Network, message, text, hint))
 }
 
 /// Returns the share of its CPU time that a host spent as `kind`, by `/proc/stat`.
@@ -87,7 +87,7 @@ fn steal(hosts: &Hosts<'_>) -> Option<Cause> {
     let host = apart(hosts).find(|host| share(host) >= STEAL_MIN)?;
     let taken = format!("the hypervisor took {} of the CPU time", format::percent(share(&host)));
     Some(finding(
-        "cpu_steal",
+        FindingCode::CpuSteal,
         host.blame(),
         format!("{} did not get the CPU time that it asked for", host.name()),
         evidence([Some(taken), hosts.clients(), host.unmoved()]),
@@ -103,7 +103,7 @@ fn orphans(hosts: &Hosts<'_>) -> Option<Cause> {
     let (used, max) = (format::count(limit.used as u64), format::count(limit.max as u64));
     let many = format!("{used} of {max} orphans at {} s", limit.at.as_secs_f64().round());
     Some(finding(
-        "many_orphans",
+        FindingCode::ManyOrphans,
         host.blame(),
         format!("{} has many connections that its programs have closed and peers have not", host.name()),
         evidence([Some(many), host.moved("TcpExt.TCPAbortOnMemory"), hosts.clients(), host.unmoved()]),
@@ -119,7 +119,7 @@ fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
     let host = hosts.under_test().find(|host| is_long(host) && share(host) >= DISK_WAIT_MIN)?;
     let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
     Some(finding(
-        "disk_wait",
+        FindingCode::DiskWait,
         host.blame(),
         format!("processes of {} waited for its disks", host.name()),
         evidence([Some(waited), host.moved("psi.io.some_us"), hosts.clients(), host.unmoved()]),
@@ -140,7 +140,7 @@ fn tracking(hosts: &Hosts<'_>) -> Option<Cause> {
     let work = format!("network work of the kernel took {softirq} of the CPU time");
     let entries = format!("{} connections tracked at {} s", format::count(most), at.as_secs_f64().round());
     Some(finding(
-        "connection_tracking",
+        FindingCode::ConnectionTracking,
         host.blame(),
         format!("{} tracks each connection (conntrack, NAT), and its CPUs were used up", host.name()),
         evidence([Some(work), Some(entries), hosts.clients(), host.unmoved()]),
@@ -161,7 +161,7 @@ fn cpu(hosts: &Hosts<'_>) -> Option<Cause> {
     let full = host.activity().cpu_full().samples;
     let used = format!("used to 90 % or more in {} s, from {from} s to {to} s", format::count(full));
     Some(finding(
-        "cpu_full",
+        FindingCode::CpuFull,
         host.blame(),
         format!("the CPUs of {} were fully used", host.name()),
         evidence([Some(used), hosts.clients(), host.unmoved()]),
@@ -183,7 +183,7 @@ fn core(hosts: &Hosts<'_>) -> Option<Cause> {
     let percent = |resource: &str| limit(&host, resource).map(format::percent).unwrap_or_default();
     let used = format!("its busiest CPU at {}, all of them at {}", percent("cpu_core"), percent("cpu"));
     Some(finding(
-        "one_cpu_full",
+        FindingCode::OneCpuFull,
         host.blame(),
         format!("one CPU of {} was fully used while others were idle", host.name()),
         evidence([Some(used), hosts.clients(), host.unmoved()]),

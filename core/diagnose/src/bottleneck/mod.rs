@@ -19,10 +19,8 @@ mod logs;
 mod machine;
 mod own_host;
 
-use wavetank_measure::ErrorClass;
-
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, Status, Verdict};
+use crate::{Blame, Finding, FindingCode, Status, Verdict};
 use cause::Cause;
 use host::Hosts;
 
@@ -49,8 +47,7 @@ pub(crate) fn add(
     let Some(found) = found else { return };
     if let Some(blame) = found.blame {
         // How every request failed follows from the cause.
-        let classes = ErrorClass::ALL.map(ErrorClass::name);
-        for finding in findings.iter_mut().filter(|finding| classes.contains(&finding.code)) {
+        for finding in findings.iter_mut().filter(|finding| matches!(finding.code, FindingCode::Class(_))) {
             finding.blame = blame;
         }
     }

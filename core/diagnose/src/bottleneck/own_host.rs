@@ -1,13 +1,13 @@
 //! What the hosts that send the load show of the generator's own limits: their CPUs, files and
 //! ports.
 
-use wavetank_measure::LimitUse;
+use wavetank_measure::{ErrorClass, LimitUse};
 
 use super::cause::evidence;
 use super::fixes;
 use super::host::{Host, Hosts, Role, THIS, ports_text, seconds};
 use crate::facts::RuleInput;
-use crate::{Blame, Finding, format};
+use crate::{Blame, Finding, FindingCode, format};
 
 /// CPUs are used up if their mean over three seconds reached this share.
 const CPU_FULL: f64 = 0.95;
@@ -18,7 +18,15 @@ const OTHERS_SHARE_MIN: f64 = 0.25;
 /// Most hosts with evidence in one finding.
 const HOSTS_MAX: usize = 4;
 /// Findings that a lack of CPU time explains.
-const OF_CPU: [&str; 7] = ["late", "lag", "stalled", "starved", "full", "generator_lag", "generator_full"];
+const OF_CPU: [FindingCode; 7] = [
+    FindingCode::Late,
+    FindingCode::Lag,
+    FindingCode::Stalled,
+    FindingCode::Starved,
+    FindingCode::Full,
+    FindingCode::GeneratorLag,
+    FindingCode::GeneratorFull,
+];
 /// A resource is used up from this share of its limit on.
 const USED_UP: f64 = 0.95;
 
@@ -28,17 +36,23 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
     let hosts = Hosts::new(case);
     let senders: Vec<Host<'_>> = hosts.senders().collect();
     for finding in findings.iter_mut().filter(|finding| finding.blame == Blame::Generator) {
-        let is_about = |word: &str| finding.code == word || finding.evidence.contains(word);
+        let is_about = |class: ErrorClass| {
+            finding.code == FindingCode::Class(class) || finding.evidence.contains(class.name())
+        };
         let of_host = |host: &Host<'_>| {
             let name = (host.name() != THIS).then(|| host.name());
             let ports =
                 |one| name.map_or_else(|| ports_text(one), |name| format!("{name}: {}", ports_text(one)));
             [
-                is_about("no_source_address").then(|| hosts.destination(host, true).map(ports)).flatten(),
-                is_about("no_files").then(|| used_up(host, "files", "open files of wavetank")).flatten(),
+                is_about(ErrorClass::NoSourceAddress)
+                    .then(|| hosts.destination(host, true).map(ports))
+                    .flatten(),
+                is_about(ErrorClass::NoFiles)
+                    .then(|| used_up(host, "files", "open files of wavetank"))
+                    .flatten(),
             ]
         };
-        if is_about("no_source_address") {
+        if is_about(ErrorClass::NoSourceAddress) {
             let load = hosts.with_role(Role::Load).take(HOSTS_MAX);
             finding.fix = load.map(|host| fixes::port_range(host.name())).collect();
         }
@@ -108,7 +122,7 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
     };
     Some(Finding {
         fix: Vec::new(),
-        code: "generator_cpu",
+        code: FindingCode::GeneratorCpu,
         blame: Blame::Generator,
         decisive,
         message,

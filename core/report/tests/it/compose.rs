@@ -1,6 +1,6 @@
 //! Composing a record: every measured number is in its place, and no decision is made.
 
-use wavetank_diagnose::{Blame, Diagnosis, Finding, HookResult, Status, Verdict};
+use wavetank_diagnose::{Blame, Diagnosis, Finding, FindingCode, HookResult, Status, Verdict};
 use wavetank_measure::{
     ConnCounts, DropReason, ErrorClass, HandshakeParams, HostSample, Interval, Ledger, PhaseSeries,
     RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, ThresholdResult, Totals,
@@ -124,7 +124,7 @@ fn diagnosis() -> Diagnosis {
     let (status, blame, reasons) = (Status::Fail, Blame::Target, vec!["p99 < 5ms".to_owned()]);
     let [message, evidence, hint] =
         ["8 requests ended at exactly 60.0 s", "2 a second", "raise the timeout"].map(str::to_owned);
-    let (code, decisive, fix) = ("timeouts", true, Vec::new());
+    let (code, decisive, fix) = (FindingCode::BalancerTimeout, true, Vec::new());
     Diagnosis {
         verdict: Verdict { status, reasons, blame },
         exit: ExitCode::Fail,

@@ -1,31 +1,19 @@
 //! Every code that a user can see is explained, and nothing else is.
-//!
-//! Errors have an enumeration. Codes of findings are string literals of three crates, so this test
-//! searches their sources: each call that makes a finding or a reason is followed by its code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::support;
 
-use support::sources::{of_the_program, root};
+use support::sources::root;
+use wavetank_diagnose::{FindingCode, ReasonCode};
 use wavetank_measure::{DropReason, ErrorClass};
+use wavetank_netbench::NetFindingCode;
 use wavetank_record::{Blame, EventKind, Status};
 use wavetank_report::{
     CodeGroup, Explanation, codes_page, explain, explain_doc, explain_list, explain_text, explanations,
 };
+use wavetank_tuning::Verdict;
 use wavetank_units::{Code, ExitCode};
-
-/// Crates that make findings.
-const CRATES: [&str; 3] = ["core/diagnose", "core/netbench", "core/tuning"];
-
-/// The code follows one of these.
-const MAKERS: [&str; 3] = ["finding(", "around(", "code: "];
-
-/// Files with codes in variables. In them, quoted strings with a `_` are codes.
-const BY_VARIABLE: [&str; 2] = ["core/diagnose/src/drift.rs", "core/tuning/src/verdict.rs"];
-
-/// Groups of findings and reasons.
-const OF_FINDINGS: [CodeGroup; 2] = [CodeGroup::Reasons, CodeGroup::Findings];
 
 /// Groups of errors.
 const OF_ERRORS: [CodeGroup; 6] = [
@@ -37,33 +25,6 @@ const OF_ERRORS: [CodeGroup; 6] = [
     CodeGroup::Data,
 ];
 
-/// Returns the quoted string at the start of `text`, if it can be a code.
-fn word(text: &str) -> Option<&str> {
-    let word = text.trim_start().strip_prefix('"')?.split('"').next()?;
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
-    (!word.is_empty() && word.chars().all(plain)).then_some(word)
-}
-
-/// Returns every code of a finding that the sources can show.
-fn reported() -> BTreeMap<String, String> {
-    let mut codes = BTreeMap::new();
-    for (path, text) in of_the_program() {
-        if !CRATES.iter().any(|of| path.starts_with(of)) {
-            continue;
-        }
-        let after_makers = MAKERS.into_iter().flat_map(|maker| text.split(maker).skip(1)).filter_map(word);
-        let by_variable = BY_VARIABLE.contains(&path.as_str()).then(|| text.match_indices('"'));
-        let by_variable = by_variable.into_iter().flatten().filter_map(|(at, _)| word(&text[at..]));
-        // Reasons of a verdict that no finding has.
-        let of_causes = text.split("cause(Status::").skip(1);
-        let of_causes = of_causes.filter_map(|after| after.split_once(", ").and_then(|(_, rest)| word(rest)));
-        let reasons = text.split("reason: ").skip(1).filter_map(word);
-        let all = after_makers.chain(by_variable.filter(|word| word.contains('_')));
-        codes.extend(all.chain(of_causes).chain(reasons).map(|code| (code.to_owned(), path.clone())));
-    }
-    codes
-}
-
 fn of(group: CodeGroup) -> BTreeSet<&'static str> {
     explanations().into_iter().filter(|one| one.group == group).map(|one| one.code).collect()
 }
@@ -72,13 +33,11 @@ fn of(group: CodeGroup) -> BTreeSet<&'static str> {
 fn every_code_is_explained_and_nothing_else() {
     let errors: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
     assert_eq!(errors, OF_ERRORS.into_iter().flat_map(of).collect(), "core/report/src/explain/words");
-    let told = reported();
-    assert!(told.len() > 90, "the search found only {}", told.len());
-    let explained: BTreeSet<&str> = OF_FINDINGS.into_iter().flat_map(of).collect();
-    let missing: Vec<_> = told.iter().filter(|(code, _)| !explained.contains(code.as_str())).collect();
-    assert!(missing.is_empty(), "not explained (core/report/src/explain/words): {missing:#?}");
-    let gone: Vec<_> = explained.iter().filter(|code| !told.contains_key(**code)).collect();
-    assert!(gone.is_empty(), "explained, but used nowhere: {gone:?}");
+    let of_runs = FindingCode::ALL.iter().map(|code| code.as_str());
+    let of_networks = NetFindingCode::ALL.iter().map(|code| code.as_str());
+    let of_settings = Verdict::ALL.iter().map(|verdict| verdict.code());
+    assert_eq!(of(CodeGroup::Findings), of_runs.chain(of_networks).chain(of_settings).collect());
+    assert_eq!(of(CodeGroup::Reasons), ReasonCode::ALL.iter().map(|code| code.as_str()).collect());
 }
 
 #[test]

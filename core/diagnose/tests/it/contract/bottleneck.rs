@@ -149,7 +149,7 @@ fn a_full_link_is_the_network_s() {
         }
         (0..2).for_each(|at| drop(ledger.add(&Second::at(at).done(400, 30).seal())));
         let found = diagnose(&plan, &ledger, &RunEnd::Finished, &slow().context());
-        assert_eq!(found.findings.first().map(|one| one.code), expected, "{bytes_per_s}");
+        assert_eq!(found.findings.first().map(|one| one.code.as_str()), expected, "{bytes_per_s}");
         assert_eq!(found.verdict.blame.name() == "network", expected.is_some());
     };
     check(2_400_000, Some("link_full"));

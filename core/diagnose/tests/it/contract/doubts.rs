@@ -2,6 +2,7 @@
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
+use wavetank_diagnose::FindingCode;
 use wavetank_measure::{DropReason, ErrorClass, RendezvousRelease};
 
 /// Checks that a doubt does not change the verdict: the run passes with these findings.
@@ -37,7 +38,10 @@ fn advice_fits_the_load() {
     let late = |busy| run([(7, Second::at(7).done_lagging(100, 5, 3000).busy(busy))]);
     let check = |run: Run, expected: &str| {
         let findings = run.diagnosis().findings;
-        let late: Vec<_> = findings.iter().filter(|told| ["late", "lag"].contains(&told.code)).collect();
+        let late: Vec<_> = findings
+            .iter()
+            .filter(|told| [FindingCode::Late, FindingCode::Lag].contains(&told.code))
+            .collect();
         assert_eq!(late.len(), 2);
         assert!(late.iter().all(|told| told.hint.starts_with(expected)), "{late:?}");
     };
@@ -57,7 +61,7 @@ fn lag_is_not_compared_with_a_missing_response() {
         })
     });
     let findings = failing.diagnosis().findings;
-    let lag = findings.iter().find(|finding| finding.code == "lag").expect("3 ms are a doubt");
+    let lag = findings.iter().find(|finding| finding.code == FindingCode::Lag).expect("3 ms are a doubt");
     assert_eq!(lag.evidence, "lag p99 3.00 ms · nothing was answered");
 }
 
@@ -82,7 +86,7 @@ fn too_many_at_one_instant_should_spread() {
                 .closed();
         run.plan.shared.rendezvous.push("together".to_owned());
         let findings = run.diagnosis().findings;
-        findings.into_iter().find(|finding| finding.code == "dropped").expect("many").hint
+        findings.into_iter().find(|finding| finding.code == FindingCode::Dropped).expect("many").hint
     };
     assert_eq!(
         hint(900, 100),
@@ -124,14 +128,14 @@ fn a_thread_full_in_more_than_a_tenth_of_the_intervals() {
 fn what_the_doctor_found_on_the_way_is_a_doubt() {
     let finding = wavetank_diagnose::Finding {
         fix: Vec::new(),
-        code: "loss",
+        code: FindingCode::PacketLoss,
         blame: wavetank_diagnose::Blame::Network,
         decisive: false,
         message: "packets are lost".to_owned(),
         evidence: String::new(),
         hint: String::new(),
     };
-    check(&run([]).around(|around| around.path = vec![finding]), &["loss"]);
+    check(&run([]).around(|around| around.path = vec![finding]), &["packet_loss"]);
 }
 
 #[test]

@@ -53,14 +53,18 @@ fn drifts(seconds: i64, seen: impl Fn(i64) -> Seen) -> Vec<Finding> {
         book.observe_host(&host(from + 1, seen));
     }
     let found = diagnose(&plan, &book, &RunEnd::Finished, &RunContext::default()).findings;
-    found.into_iter().filter(|finding| finding.code.starts_with("drift")).collect()
+    found.into_iter().filter(|finding| finding.code.as_str().starts_with("drift")).collect()
 }
 
 fn check(seconds: i64, seen: impl Fn(i64) -> Seen, expected: &[(&str, Blame, &str)]) {
     let found = drifts(seconds, seen);
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for (finding, (code, blame, message)) in found.iter().zip(expected) {
-        assert_eq!((finding.code, finding.blame, finding.decisive), (*code, *blame, false), "{finding:?}");
+        assert_eq!(
+            (finding.code.as_str(), finding.blame, finding.decisive),
+            (*code, *blame, false),
+            "{finding:?}"
+        );
         assert!(finding.message.contains(message), "{finding:?}");
         assert!(!finding.evidence.is_empty() && !finding.hint.is_empty(), "{finding:?}");
     }

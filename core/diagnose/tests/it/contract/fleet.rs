@@ -1,7 +1,7 @@
 //! Agents of a fleet that lack data.
 
 use crate::contract::case::{Run, run};
-use wavetank_diagnose::{Blame, FleetGaps};
+use wavetank_diagnose::{Blame, FindingCode, FleetGaps};
 
 fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);
@@ -24,7 +24,10 @@ fn an_incomplete_fleet_makes_the_run_incomplete_and_names_its_agents() {
     let diagnosis = lack(6, false).diagnosis();
     assert_eq!(diagnosis.headline, "data of 6 of 12 agents is missing");
     let [finding] = &diagnosis.findings[..] else { panic!("{:?}", diagnosis.findings) };
-    assert_eq!((finding.code, finding.blame, finding.decisive), ("agents_lost", Blame::Generator, true));
+    assert_eq!(
+        (finding.code, finding.blame, finding.decisive),
+        (FindingCode::AgentsLost, Blame::Generator, true)
+    );
     assert!(finding.evidence.starts_with("load-3: lost at 12 s in main · load-7: "), "{}", finding.evidence);
     assert!(finding.evidence.ends_with(" · and 1 more"), "{}", finding.evidence);
     let tolerated = lack(1, true).diagnosis();

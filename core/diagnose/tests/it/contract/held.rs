@@ -1,7 +1,7 @@
 //! Plateaus below their plan are reported unless a threshold is about them.
 
 use crate::common::{Second, phase, plan};
-use wavetank_diagnose::{Blame, RunContext, RunEnd, diagnose};
+use wavetank_diagnose::{Blame, FindingCode, RunContext, RunEnd, diagnose};
 use wavetank_measure::Ledger;
 use wavetank_plan::{Condition, Load, Phase, Plan, PopulationCurve};
 use wavetank_units::Nanos;
@@ -25,7 +25,7 @@ fn check(lost: u64, threshold: Option<&str>, expected: Option<(Blame, &str, &str
         book.add(&second.seal()).expect("it adds up");
     }
     let found = diagnose(&plan, &book, &RunEnd::Finished, &RunContext::default()).findings;
-    let found: Vec<_> = found.iter().filter(|finding| finding.code == "held_below_plan").collect();
+    let found: Vec<_> = found.iter().filter(|finding| finding.code == FindingCode::HeldBelowPlan).collect();
     assert_eq!(found.len(), usize::from(expected.is_some()), "{found:?}");
     if let (Some(finding), Some((blame, message, evidence))) = (found.first(), expected) {
         assert_eq!((finding.blame, finding.decisive), (blame, false));

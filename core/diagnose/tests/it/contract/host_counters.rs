@@ -1,7 +1,7 @@
 //! A counter of a lab's host names the side that clients cannot see.
 
 use crate::common::{Second, condition, plan};
-use wavetank_diagnose::{Diagnosis, RunContext, RunEnd, diagnose};
+use wavetank_diagnose::{Diagnosis, FindingCode, RunContext, RunEnd, diagnose};
 use wavetank_measure::{HostSample, Ledger};
 use wavetank_units::Nanos;
 
@@ -41,9 +41,9 @@ fn blame_and_finding_follow_the_counter() {
     let check = |threshold: &str, hosts: &[(&str, u64, u64)], blame: &str, expected: &[&str]| {
         let found = diagnosis(threshold, hosts);
         assert_eq!(found.verdict.blame.name(), blame, "{found:?}");
-        let codes = ["accept_queue_full", "closed_by_host"];
+        let codes = [FindingCode::AcceptQueueFull, FindingCode::ClosedByHost];
         let own: Vec<_> = found.findings.iter().filter(|one| codes.contains(&one.code)).collect();
-        assert_eq!(own.iter().map(|one| one.code).collect::<Vec<_>>(), expected);
+        assert_eq!(own.iter().map(|one| one.code.as_str()).collect::<Vec<_>>(), expected);
         assert!(own.iter().all(|one| one.blame.name() == blame), "{own:?}");
     };
     let full = "accept_queue_full";

@@ -1,7 +1,7 @@
 //! [`Lab`]: a run in a lab with recorded counters, logs and what clients saw.
 
 use crate::common::{Second, condition, plan};
-use wavetank_diagnose::{BalancerCounts, Diagnosis, RunContext, RunEnd, diagnose};
+use wavetank_diagnose::{BalancerCounts, Diagnosis, FindingCode, RunContext, RunEnd, diagnose};
 use wavetank_measure::{ErrorClass, HandshakeParams, HostSample, Ledger, LogEvent, LogFact};
 use wavetank_plan::{Plan, PlannedEvent};
 use wavetank_units::Nanos;
@@ -110,7 +110,7 @@ impl Lab {
     #[track_caller]
     pub(super) fn check(&self, code: &str, blame: &str, host: &str) {
         let found = self.diagnose();
-        let first = found.findings.first().map(|one| (one.code, one.blame.name()));
+        let first = found.findings.first().map(|one| (one.code.as_str(), one.blame.name()));
         assert_eq!(first, Some((code, blame)), "{:#?}", found.findings);
         let first = &found.findings[0];
         assert!(first.message.contains(host), "{first:?}");
@@ -119,7 +119,10 @@ impl Lab {
             assert_eq!(found.verdict.blame.name(), blame);
         }
         let codes: Vec<_> = found.findings.iter().map(|one| one.code).collect();
-        assert!(!codes.contains(&"same_age") && !codes.contains(&"standstill"), "{codes:?}");
+        assert!(
+            !codes.contains(&FindingCode::SameAge) && !codes.contains(&FindingCode::Standstill),
+            "{codes:?}"
+        );
     }
 
     /// The run must have no finding.

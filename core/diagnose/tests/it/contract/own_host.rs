@@ -2,7 +2,7 @@
 //! recorded values.
 
 use crate::common::{Second, condition, plan};
-use wavetank_diagnose::{Diagnosis, Finding, RunContext, RunEnd, diagnose};
+use wavetank_diagnose::{Diagnosis, Finding, FindingCode, RunContext, RunEnd, diagnose};
 use wavetank_measure::{DestinationSample, ErrorClass, HostCounters, HostSample, Ledger, ListenerSample};
 use wavetank_plan::Plan;
 use wavetank_units::Nanos;
@@ -89,10 +89,10 @@ impl Run {
     #[track_caller]
     fn check(&self, code: &str, blame: &str, evidence: &[&str]) -> Finding {
         let found = self.diagnosis().findings;
-        let one = found.iter().find(|one| one.code == code).unwrap_or_else(|| panic!("{found:#?}"));
+        let one = found.iter().find(|one| one.code.as_str() == code).unwrap_or_else(|| panic!("{found:#?}"));
         assert_eq!(one.blame.name(), blame, "{one:?}");
         assert!(evidence.iter().all(|part| one.evidence.contains(part)), "{one:?}");
-        assert!(!one.hint.is_empty() && !one.confidence().is_empty(), "{one:?}");
+        assert!(!one.hint.is_empty() && !one.code.confidence().is_empty(), "{one:?}");
         one.clone()
     }
 
@@ -148,7 +148,7 @@ fn the_queue_of_a_local_target_is_named() {
     assert_eq!(slow.diagnosis().verdict.blame.name(), "target");
     // With the target elsewhere, the listener is another program's.
     let remote = Run { same_host: false, ..slow };
-    assert!(remote.diagnosis().findings.iter().all(|one| one.code != "accept_queue_full"));
+    assert!(remote.diagnosis().findings.iter().all(|one| one.code != FindingCode::AcceptQueueFull));
 }
 
 #[test]
@@ -161,12 +161,12 @@ fn a_lack_of_cpu_explains_lateness() {
     let found = run.check("generator_cpu", "generator", &evidence);
     assert!(found.hint.contains("without other work"), "{found:?}");
     let codes: Vec<_> = run.diagnosis().findings.iter().map(|one| one.code).collect();
-    assert_eq!(codes[..2], ["generator_cpu", "late"], "{codes:?}");
+    assert_eq!(codes[..2], [FindingCode::GeneratorCpu, FindingCode::Late], "{codes:?}");
     let own = Run { this: |second| busy(second, 99, 190), ..run };
     assert!(own.check("generator_cpu", "generator", &[]).hint.starts_with("more or faster CPUs"));
     // Late for another reason.
     let idle = Run { second: late, ..QUIET };
-    assert!(idle.diagnosis().findings.iter().all(|one| one.code != "generator_cpu"));
+    assert!(idle.diagnosis().findings.iter().all(|one| one.code != FindingCode::GeneratorCpu));
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn disks_are_not_judged_by_two_samples() {
     let slow = Run { same_host: false, second: |second| second.done(100, 900), web1: waits, ..QUIET };
     let is_found = |seconds: i64| {
         let found = Run { seconds, ..slow }.diagnosis().findings;
-        found.iter().any(|one| one.code == "disk_wait")
+        found.iter().any(|one| one.code == FindingCode::DiskWait)
     };
     assert_eq!([2, 3].map(is_found), [false, true]);
 }
@@ -238,7 +238,7 @@ fn cpus_of_an_observed_host_are_a_limit() {
     one.check("one_cpu_full", "target", &["its busiest CPU at 100 %"]);
     let idle = Run { cores: |second| vec![(second * 50, second * 100); 2], ..slow };
     let codes: Vec<_> = idle.diagnosis().findings.iter().map(|one| one.code).collect();
-    assert!(!codes.contains(&"cpu_full") && !codes.contains(&"one_cpu_full"), "{codes:?}");
+    assert!(!codes.contains(&FindingCode::CpuFull) && !codes.contains(&FindingCode::OneCpuFull), "{codes:?}");
 }
 
 #[test]
@@ -256,10 +256,10 @@ fn a_stuck_worker_is_the_cause_of_what_follows() {
     let evidence = ["uneven queues at 0.0.0.0:80 in 6 samples, from 0 s to 6 s", "52 of 51 waited"];
     slow.check("stuck_worker", "target", &evidence);
     let found = slow.diagnosis().findings;
-    assert!(found.iter().all(|one| one.code != "accept_queue_full"), "{found:#?}");
+    assert!(found.iter().all(|one| one.code != FindingCode::AcceptQueueFull), "{found:#?}");
     // With the target elsewhere, these are another program's.
     let remote = Run { same_host: false, ..slow };
-    assert!(remote.diagnosis().findings.iter().all(|one| one.code != "stuck_worker"));
+    assert!(remote.diagnosis().findings.iter().all(|one| one.code != FindingCode::StuckWorker));
 }
 
 #[test]
@@ -281,10 +281,10 @@ fn a_queue_that_is_nearly_full_is_a_hint() {
             let _ = ledger.add(&Second::at(at).done(100, 5).seal());
         }
         let found = diagnose(&plan, &ledger, &RunEnd::Finished, &RunContext::default()).findings;
-        found.into_iter().find(|one| one.code == "accept_queue_near")
+        found.into_iter().find(|one| one.code == FindingCode::AcceptQueueNear)
     };
     let near = with_queue(48, 0).expect("48 of 64 is near");
-    assert_eq!((near.blame.name(), near.confidence()), ("target", "low"), "{near:?}");
+    assert_eq!((near.blame.name(), near.code.confidence()), ("target", "low"), "{near:?}");
     assert!(near.evidence.contains("48 of 64 waited at 10.0.0.5:80"), "{near:?}");
     assert_eq!((with_queue(47, 0), with_queue(64, 3)), (None, None));
 }
@@ -301,7 +301,7 @@ fn many_orphans_are_named() {
         this: |second| counted(busy(second, 20, 10), &[], &[("orphans.used", 240), ("orphans.max", 1_000)]),
         ..slow
     };
-    assert!(few.diagnosis().findings.iter().all(|one| one.code != "many_orphans"));
+    assert!(few.diagnosis().findings.iter().all(|one| one.code != FindingCode::ManyOrphans));
 }
 
 /// Diagnoses a run of two agents that was late. `full`: the CPUs of the second were used up.
@@ -329,12 +329,15 @@ fn of_fleet(full: bool, web1: &[(&str, u64)]) -> Diagnosis {
 #[test]
 fn hosts_of_a_fleet_are_generators_and_named() {
     let found = of_fleet(true, &[]).findings;
-    let cpu = found.iter().find(|one| one.code == "generator_cpu").unwrap_or_else(|| panic!("{found:#?}"));
+    let cpu = found
+        .iter()
+        .find(|one| one.code == FindingCode::GeneratorCpu)
+        .unwrap_or_else(|| panic!("{found:#?}"));
     assert!(cpu.message.contains("load2") && cpu.blame.name() == "generator", "{cpu:?}");
-    assert!(found.iter().all(|one| one.code != "cpu_full"), "{found:#?}");
+    assert!(found.iter().all(|one| one.code != FindingCode::CpuFull), "{found:#?}");
     // Hosts under test are named in a fleet's run, too.
     let slow = of_fleet(false, &[("conntrack.drop", 3)]);
     let first = &slow.findings[0];
-    assert_eq!((first.code, first.blame.name()), ("conntrack_full", "target"), "{slow:#?}");
+    assert_eq!((first.code, first.blame.name()), (FindingCode::ConntrackFull, "target"), "{slow:#?}");
     assert!(first.message.contains("web1"), "{first:?}");
 }

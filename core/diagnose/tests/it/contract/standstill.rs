@@ -2,7 +2,7 @@
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, run};
-use wavetank_diagnose::{Blame, Finding, diagnose};
+use wavetank_diagnose::{Blame, Finding, FindingCode, diagnose};
 use wavetank_measure::{HostSample, Ledger};
 
 fn silent(at: i64, open: u64) -> (i64, Second) {
@@ -17,7 +17,7 @@ fn stood() -> Run {
 }
 
 fn found(run: &Run) -> Vec<Finding> {
-    run.diagnosis().findings.into_iter().filter(|finding| finding.code == "standstill").collect()
+    run.diagnosis().findings.into_iter().filter(|finding| finding.code == FindingCode::Standstill).collect()
 }
 
 fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
@@ -75,7 +75,7 @@ fn between_the_hosts_of_a_lab_lies_a_network() {
             book.observe_other(host, &HostSample::default());
         }
         let findings = diagnose(&run.plan, &book, &run.ending, &run.circumstances).findings;
-        findings.iter().find(|finding| finding.code == "standstill").map(|finding| finding.blame)
+        findings.iter().find(|finding| finding.code == FindingCode::Standstill).map(|finding| finding.blame)
     };
     assert_eq!(blame(&[]), Some(Blame::Target));
     assert_eq!(blame(&["app1"]), Some(Blame::Unknown));

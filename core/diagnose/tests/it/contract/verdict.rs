@@ -2,9 +2,12 @@
 
 use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
-use wavetank_diagnose::{HookCheck, HookFailure, HookResult, RunEnd};
+use wavetank_diagnose::{FindingCode, HookCheck, HookFailure, HookResult, RunEnd};
 use wavetank_measure::{DropReason, ErrorClass, HandshakeParams, RendezvousRelease};
 use wavetank_units::Nanos;
+
+const STATUS: FindingCode = FindingCode::Class(ErrorClass::Status);
+const SAME_AGE: FindingCode = FindingCode::SameAge;
 
 fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);
@@ -42,7 +45,7 @@ fn few_odd_statuses_are_not_to_be_expected() {
     let check = |odd: u64, expected: bool| {
         let run = alike(move |second| second.done(1000 - odd, 5).failed(odd, ErrorClass::Status, 5));
         let findings = run.diagnosis().findings;
-        let hint = findings.iter().find(|finding| finding.code == "status").map(|finding| &*finding.hint);
+        let hint = findings.iter().find(|finding| finding.code == STATUS).map(|finding| &*finding.hint);
         assert_eq!(hint.map(|hint| hint.contains("--expect-status")), Some(expected), "{odd}: {hint:?}");
     };
     check(99, false);
@@ -212,7 +215,7 @@ fn a_violation_is_dumped() {
     unsound.seconds[3].step_mut(KEY).counters.offered += 1;
     let diagnosis = unsound.diagnosis();
     let finding = &diagnosis.findings[0];
-    assert_eq!(finding.code, "accounting");
+    assert_eq!(finding.code, FindingCode::Accounting);
     assert!(
         finding.evidence.contains("offered 401") && finding.evidence.contains("done 400"),
         "{}",
@@ -223,13 +226,13 @@ fn a_violation_is_dumped() {
 
 #[test]
 fn failures_that_share_an_age_are_named() {
-    let message = |run: &Run, code: &str| {
+    let message = |run: &Run, code: FindingCode| {
         let diagnosis = run.diagnosis();
         diagnosis.findings.into_iter().find(|finding| finding.code == code).map(|finding| finding.message)
     };
     let timed_out = run([(3, Second::at(3).done(88, 5).failed(12_400, ErrorClass::RequestTimeout, 60_000))]);
     let told = Some("12,400 requests ended at exactly 60.0 s: raise the timeout".to_owned());
-    assert_eq!(message(&timed_out, "request_timeout"), told);
+    assert_eq!(message(&timed_out, FindingCode::Class(ErrorClass::RequestTimeout)), told);
     // A timeout elsewhere: all connections closed at about 30 s.
     let closed_at = |n, ms: u64| {
         let ages = |second: Second| {
@@ -239,18 +242,18 @@ fn failures_that_share_an_age_are_named() {
     };
     let same = |ms: u64| run([(3, Second::at(3).failed(12, ErrorClass::Status, ms))]);
     let told = Some("12 requests failed at the same age, 29.9 s".to_owned());
-    assert_eq!(message(&closed_at(12, 30_000), "same_age"), told);
-    assert_eq!(message(&closed_at(9, 30_000), "same_age"), None, "too few failures for a finding");
-    assert_eq!(message(&closed_at(12, 3), "same_age"), None, "instant failures share their age by nature");
+    assert_eq!(message(&closed_at(12, 30_000), SAME_AGE), told);
+    assert_eq!(message(&closed_at(9, 30_000), SAME_AGE), None, "too few failures for a finding");
+    assert_eq!(message(&closed_at(12, 3), SAME_AGE), None, "instant failures share their age by nature");
     let told = Some("12 requests failed at the same age, 499 ms".to_owned());
-    assert_eq!(message(&same(500), "same_age"), told);
+    assert_eq!(message(&same(500), SAME_AGE), told);
     let told = Some("12 requests failed at the same age, 99.6 ms".to_owned());
-    assert_eq!(message(&same(100), "same_age"), told);
-    assert_eq!(message(&same(5), "same_age"), None, "as old as other responses");
+    assert_eq!(message(&same(100), SAME_AGE), told);
+    assert_eq!(message(&same(5), SAME_AGE), None, "as old as other responses");
     let spread = |second: Second| {
         (1..40).fold(second, |second, i| second.failed(1, ErrorClass::ClosedEarly, i * 1000))
     };
-    assert_eq!(message(&run([(3, spread(Second::at(3)))]), "same_age"), None);
+    assert_eq!(message(&run([(3, spread(Second::at(3)))]), SAME_AGE), None);
 }
 
 #[test]
@@ -262,7 +265,7 @@ fn unexpected_statuses_are_listed() {
             .with(|interval| interval.step_mut(KEY).status.add(503, 10))
     });
     let diagnosis = wrong.diagnosis();
-    let finding = diagnosis.findings.iter().find(|finding| finding.code == "status").expect("it was listed");
+    let finding = diagnosis.findings.iter().find(|finding| finding.code == STATUS).expect("it was listed");
     assert_eq!(finding.evidence, "10 % of offered · 503: 200");
 }
 
