@@ -31,7 +31,7 @@ pub enum StartFault<E> {
     /// It ended before it had reported anything.
     Crashed(Crash),
     /// It reported this error itself.
-    Told(E),
+    Reported(E),
 }
 
 /// The result of a start; the waker is missing if it was sent through `post`.
@@ -63,7 +63,7 @@ impl<T, E> StartReporter<T, E> {
     /// Reports that there is no driver.
     pub fn failed(self, error: E) {
         // If the starting thread is gone, the report is not needed.
-        let _ = self.told.send(Err(StartFault::Told(error)));
+        let _ = self.told.send(Err(StartFault::Reported(error)));
     }
 }
 

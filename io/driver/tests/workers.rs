@@ -173,7 +173,7 @@ fn the_result_of_a_start_arrives() {
     for files in tables() {
         let fails = |start: StartReporter<(), &'static str>| start.failed("no port");
         let fault = spawn("fails".to_owned(), files, fails, no_crash).expect_err("it failed");
-        assert!(matches!(fault, StartFault::Told("no port")), "{files:?}: {fault:?}");
+        assert!(matches!(fault, StartFault::Reported("no port")), "{files:?}: {fault:?}");
     }
 }
 

@@ -18,7 +18,7 @@ pub struct Collector {
     /// The gauges of each thread at its last seal, unless it was lost.
     held: BTreeMap<u16, ThreadGauges>,
     /// The gauges of threads that were lost, until an interval has reported the loss.
-    bereft: Vec<ThreadGauges>,
+    orphaned: Vec<ThreadGauges>,
 }
 
 /// Gauges of one thread when it sealed an interval.
@@ -97,7 +97,7 @@ impl Collector {
             running: (0..threads).collect(),
             partial: BTreeMap::new(),
             held: BTreeMap::new(),
-            bereft: Vec::new(),
+            orphaned: Vec::new(),
         }
     }
 
@@ -130,7 +130,7 @@ impl Collector {
     /// next interval.
     pub fn thread_lost(&mut self, thread: u16) {
         self.running.remove(&thread);
-        self.bereft.extend(self.held.remove(&thread));
+        self.orphaned.extend(self.held.remove(&thread));
     }
 
     /// Whether all threads have ended and all intervals were polled.
@@ -150,7 +150,7 @@ impl Collector {
                 held.keep(&mut merged.interval);
             }
         }
-        self.bereft.retain(|held| {
+        self.orphaned.retain(|held| {
             // In the interval that the thread sealed itself, the connections and requests were
             // still open.
             let later = held.from < merged.interval.from;

@@ -21,7 +21,7 @@ use crate::request_queue::RequestQueue;
 pub(crate) struct ConnIo {
     /// Requests that were sent and not answered, followed by those that wait for this slot's
     /// connection.
-    pub(crate) flights: RequestQueue,
+    pub(crate) queue: RequestQueue,
     pub(crate) machine: Machine,
     /// When the first byte of the current response arrived. Before any response, when the
     /// connection was established. With streams, when bytes arrived last.
@@ -42,7 +42,7 @@ impl ConnIo {
     /// Creates one without any activity.
     pub(crate) fn new(limits: Limits) -> Self {
         Self {
-            flights: RequestQueue::default(),
+            queue: RequestQueue::default(),
             machine: Machine::http1(limits),
             first_byte: Nanos::ZERO,
             armed: Nanos::MAX,
@@ -59,7 +59,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn in_flight(&self) -> usize {
         match &self.machine {
-            Machine::Http1(_) | Machine::Messages(_) => self.flights.sent(),
+            Machine::Http1(_) | Machine::Messages(_) => self.queue.sent(),
             Machine::Streams(client) => client.in_flight(),
         }
     }
@@ -68,7 +68,7 @@ impl ConnIo {
     #[inline]
     pub(crate) fn takes_more(&self) -> bool {
         match &self.machine {
-            Machine::Http1(_) | Machine::Messages(_) => !self.flights.is_refused(),
+            Machine::Http1(_) | Machine::Messages(_) => !self.queue.is_refused(),
             Machine::Streams(client) => !self.leaving && client.room() > 0,
         }
     }
@@ -76,7 +76,7 @@ impl ConnIo {
     /// Returns the earliest deadline of the requests in flight and of those that wait.
     #[inline]
     pub(crate) fn deadline(&self) -> Option<Nanos> {
-        let queued = self.flights.deadline();
+        let queued = self.queue.deadline();
         match &self.machine {
             Machine::Http1(_) | Machine::Messages(_) => queued,
             Machine::Streams(client) => {
@@ -140,25 +140,25 @@ impl ConnIoPool {
     }
 
     /// Keeps the last event id of a stream that is idle or lost.
-    pub(crate) fn keep_last_id(&mut self, seat: u32, id: &[u8]) {
+    pub(crate) fn keep_last_id(&mut self, slot: u32, id: &[u8]) {
         if id.is_empty() {
-            self.last_ids.remove(&seat);
+            self.last_ids.remove(&slot);
         } else {
-            self.last_ids.insert(seat, id.into());
+            self.last_ids.insert(slot, id.into());
         }
     }
 
     /// Forgets the last event id of a slot.
     #[inline]
-    pub(crate) fn forget_last_id(&mut self, seat: u32) {
+    pub(crate) fn forget_last_id(&mut self, slot: u32) {
         if !self.last_ids.is_empty() {
-            self.last_ids.remove(&seat);
+            self.last_ids.remove(&slot);
         }
     }
 
     /// Returns the last event id of a slot.
-    pub(crate) fn last_id(&self, seat: u32) -> &[u8] {
-        self.last_ids.get(&seat).map_or(b"", |id| id)
+    pub(crate) fn last_id(&self, slot: u32) -> &[u8] {
+        self.last_ids.get(&slot).map_or(b"", |id| id)
     }
 
     /// The limits on WebSocket messages.
@@ -175,24 +175,24 @@ impl ConnIoPool {
 
     /// Takes an instance for a slot that has none, with the machine of its idle connection.
     #[cold]
-    pub(crate) fn take_for(&mut self, seat: u32, parked: Option<IdleState>) -> Box<ConnIo> {
-        let mut talk = self.take();
+    pub(crate) fn take_for(&mut self, slot: u32, parked: Option<IdleState>) -> Box<ConnIo> {
+        let mut io = self.take();
         if let Some(parked) = parked {
-            let client = self.resume(seat, parked);
-            talk.machine = Machine::Messages(Box::new(MessageConn::new(client)));
+            let client = self.resume(slot, parked);
+            io.machine = Machine::Messages(Box::new(MessageConn::new(client)));
         }
-        talk
+        io
     }
 
     /// Returns the machine of an idle connection with messages.
-    pub(crate) fn resume(&mut self, seat: u32, parked: IdleState) -> MessageClient {
+    pub(crate) fn resume(&mut self, slot: u32, parked: IdleState) -> MessageClient {
         match parked {
             IdleState::WebSocket => {
                 MessageClient::WebSocket(ws::Client::resume(self.message_limits(), self.draw_seed()))
             }
             IdleState::Events(body) => {
                 let limits = self.event_limits();
-                MessageClient::Events(sse::Client::resume(limits, body, self.last_id(seat)))
+                MessageClient::Events(sse::Client::resume(limits, body, self.last_id(slot)))
             }
             IdleState::Raw => {
                 MessageClient::Raw(raw::Client::resume(self.answer_bytes_max(), self.keeps_messages))
@@ -213,12 +213,12 @@ impl ConnIoPool {
     }
 
     /// Returns an instance to the pool. It must have no requests and no timer left.
-    pub(crate) fn put(&mut self, mut talk: Box<ConnIo>) {
-        if !talk.machine.is_http1() {
-            talk.machine = Machine::http1(self.limits);
+    pub(crate) fn put(&mut self, mut io: Box<ConnIo>) {
+        if !io.machine.is_http1() {
+            io.machine = Machine::http1(self.limits);
         }
-        if self.spare.len() < SPARE_MAX && talk.machine.is_idle_http1() && !talk.unflushed {
-            self.spare.push(talk);
+        if self.spare.len() < SPARE_MAX && io.machine.is_idle_http1() && !io.unflushed {
+            self.spare.push(io);
         }
     }
 }

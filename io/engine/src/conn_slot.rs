@@ -63,24 +63,24 @@ pub(crate) const PARTED: u32 = u32::MAX - 2;
 /// The slot of one connection; see the module documentation.
 pub(crate) struct ConnSlot {
     pub(crate) state: ConnState,
-    pub(crate) link: Option<ConnId>,
+    pub(crate) conn: Option<ConnId>,
     pub(crate) target: u16,
     /// The local address and port of the connection, if they were chosen here.
     pub(crate) tuple: Tuple,
     /// The phase that requested the connection.
     pub(crate) phase: u16,
     /// The activity on the connection; `None` for a held connection that is idle.
-    pub(crate) talk: Option<Box<ConnIo>>,
+    pub(crate) io: Option<Box<ConnIo>>,
     /// When its opening started.
     pub(crate) began: Nanos,
     /// Requests that the current connection may still serve; [`u64::MAX`]: any number.
     pub(crate) left: u64,
-    pub(crate) past: LastUse,
+    pub(crate) last_use: LastUse,
     /// Its position on the pool's stack of idle slots, or [`NOT_IDLE`], [`PARTED`] or
     /// [`NOT_POOLED`].
     pub(crate) idle_at: u32,
-    pub(crate) wish: SlotIntent,
-    /// How an idle connection with messages continues, if the slot has no `talk`.
+    pub(crate) intent: SlotIntent,
+    /// How an idle connection with messages continues, if the slot has no `io`.
     pub(crate) parked: Option<IdleState>,
 }
 
@@ -88,16 +88,16 @@ impl ConnSlot {
     pub(crate) fn new() -> Self {
         Self {
             state: ConnState::Closed,
-            link: None,
+            conn: None,
             target: 0,
             tuple: Tuple::KERNELS,
             phase: 0,
-            talk: None,
+            io: None,
             began: Nanos::ZERO,
             left: u64::MAX,
-            past: LastUse::Nothing,
+            last_use: LastUse::Nothing,
             idle_at: NOT_POOLED,
-            wish: SlotIntent::None,
+            intent: SlotIntent::None,
             parked: None,
         }
     }
@@ -109,35 +109,35 @@ impl ConnSlot {
     #[inline]
     pub(crate) fn has_room(&self, pipeline: usize) -> bool {
         self.state == ConnState::Open
-            && self.talk.as_ref().is_none_or(|talk| {
-                let sent = talk.in_flight();
-                sent < pipeline && (sent as u64) < self.left && talk.takes_more()
+            && self.io.as_ref().is_none_or(|io| {
+                let sent = io.in_flight();
+                sent < pipeline && (sent as u64) < self.left && io.takes_more()
             })
     }
 
     /// The number of requests in flight.
     #[inline]
     pub(crate) fn sent(&self) -> usize {
-        self.talk.as_ref().map_or(0, |talk| talk.in_flight())
+        self.io.as_ref().map_or(0, |io| io.in_flight())
     }
 
     /// Returns the first request that waits for this slot's connection.
     #[inline]
     pub(crate) fn first_waiting(&self) -> Option<QueuedRequest> {
-        self.talk.as_ref()?.flights.first_waiting()
+        self.io.as_ref()?.queue.first_waiting()
     }
 
     /// Removes the first waiting request.
     #[inline]
     pub(crate) fn take_waiting(&mut self) -> Option<QueuedRequest> {
-        self.talk.as_mut()?.flights.take_waiting()
+        self.io.as_mut()?.queue.take_waiting()
     }
 
     /// Whether the slot has a held connection without activity.
     #[inline]
     pub(crate) fn is_held_idle(&self) -> bool {
-        let is_idle = |talk: &ConnIo| talk.flights.is_empty() && talk.machine.is_idle();
-        self.wish == SlotIntent::Hold && self.talk.as_ref().is_some_and(|talk| is_idle(talk))
+        let is_idle = |io: &ConnIo| io.queue.is_empty() && io.machine.is_idle();
+        self.intent == SlotIntent::Hold && self.io.as_ref().is_some_and(|io| is_idle(io))
     }
 
     /// Whether the slot belongs to the pool.
@@ -155,7 +155,7 @@ impl ConnSlot {
     /// request.
     #[inline]
     pub(crate) fn serve(&mut self) -> bool {
-        self.past = LastUse::Served;
+        self.last_use = LastUse::Served;
         self.left -= 1;
         self.left > 0
     }
@@ -169,7 +169,7 @@ impl ConnSlot {
             }
             ConnState::Closed | ConnState::Open => None,
         };
-        let request = self.talk.as_ref().and_then(|talk| talk.deadline());
+        let request = self.io.as_ref().and_then(|io| io.deadline());
         match (connect, request) {
             (Some(connect), Some(request)) => Some(connect.min(request)),
             (only, None) | (None, only) => only,
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seat_stays_small() {
+    fn a_slot_stays_small() {
         // A million slots may exist, so additional fields need a good reason (see tests/memory.rs
         // and tests/held_memory.rs).
         assert!(size_of::<ConnSlot>() <= 64, "{} bytes", size_of::<ConnSlot>());

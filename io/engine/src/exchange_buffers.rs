@@ -21,7 +21,7 @@ const BODIES_BYTES_MAX: usize = 1 << 30;
 /// The buffers of all exchanges in flight.
 #[derive(Default)]
 pub(crate) struct ExchangeBuffers {
-    places: Vec<ExchangeBuffer>,
+    buffers: Vec<ExchangeBuffer>,
     /// Bytes of all bodies.
     bodies: usize,
 }
@@ -44,30 +44,30 @@ pub(crate) struct ExchangeBuffer {
     /// The maximum number of bytes to keep.
     room: usize,
     /// The properties of the message that was sent.
-    manner: RequestFlags,
+    flags: RequestFlags,
 }
 
 impl ExchangeBuffers {
     /// Returns the buffer of `exchange`, creating it if it does not exist.
     pub(crate) fn entry(&mut self, exchange: Id) -> &mut ExchangeBuffer {
-        let place = exchange.place();
-        if self.places.len() <= place {
-            self.places.resize_with(place + 1, ExchangeBuffer::default);
+        let index = exchange.index();
+        if self.buffers.len() <= index {
+            self.buffers.resize_with(index + 1, ExchangeBuffer::default);
         }
-        &mut self.places[place]
+        &mut self.buffers[index]
     }
 
     /// Whether no buffer was ever written. Then no part of a response is kept either.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.buffers.is_empty()
     }
 
     /// Returns the request of `exchange`, if it does not send the step's fixed bytes.
     #[inline]
     pub(crate) fn request(&self, exchange: Id) -> Option<&[u8]> {
-        let letter = self.places.get(exchange.place())?;
-        (!letter.request.is_empty()).then_some(&letter.request)
+        let buffer = self.buffers.get(exchange.index())?;
+        (!buffer.request.is_empty()).then_some(&buffer.request)
     }
 
     /// Reads `input`, a part of the response to `exchange`, and keeps the required parts.
@@ -75,34 +75,34 @@ impl ExchangeBuffers {
     pub(crate) fn read(
         &mut self,
         exchange: Id,
-        manner: RequestFlags,
+        flags: RequestFlags,
         reader: &mut ResponseReader,
         input: &[u8],
         last: &mut HeadCache,
     ) -> Result<Progress, ParseError> {
-        if manner.keeps_answer() {
+        if flags.keeps_answer() {
             let elsewhere = self.bodies - self.entry(exchange).body.len();
-            let letter = self.entry(exchange);
-            letter.manner = manner;
-            letter.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
-            let read = reader.read(input, letter);
-            self.bodies = elsewhere + letter.body.len();
+            let buffer = self.entry(exchange);
+            buffer.flags = flags;
+            buffer.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
+            let read = reader.read(input, buffer);
+            self.bodies = elsewhere + buffer.body.len();
             read
-        } else if manner.keeps_cookies() {
-            let letter = self.entry(exchange);
-            letter.manner = manner;
-            reader.read_cookies(input, last, letter)
+        } else if flags.keeps_cookies() {
+            let buffer = self.entry(exchange);
+            buffer.flags = flags;
+            reader.read_cookies(input, last, buffer)
         } else {
             reader.read_cached(input, last)
         }
     }
 
     /// Keeps the required parts of a response's head, which arrived on a stream of its own.
-    pub(crate) fn stream_head(&mut self, exchange: Id, manner: RequestFlags, head: &ResponseHead<'_>) {
-        let letter = self.entry(exchange);
-        let before = letter.body.len();
-        letter.manner = manner;
-        letter.head(head);
+    pub(crate) fn stream_head(&mut self, exchange: Id, flags: RequestFlags, head: &ResponseHead<'_>) {
+        let buffer = self.entry(exchange);
+        let before = buffer.body.len();
+        buffer.flags = flags;
+        buffer.head(head);
         self.bodies -= before;
     }
 
@@ -112,20 +112,20 @@ impl ExchangeBuffers {
     }
 
     /// Starts to keep a message, as far as it is required.
-    pub(crate) fn begin_message(&mut self, exchange: Id, manner: RequestFlags) {
+    pub(crate) fn begin_message(&mut self, exchange: Id, flags: RequestFlags) {
         if self.is_empty() {
             return;
         }
         self.reset_response(exchange);
-        let letter = self.entry(exchange);
-        letter.manner = manner;
-        letter.overflowed = false;
-        letter.keeps_body = manner.keeps_body();
+        let buffer = self.entry(exchange);
+        buffer.flags = flags;
+        buffer.overflowed = false;
+        buffer.keeps_body = flags.keeps_body();
     }
 
     /// Keeps the fields of that message, if they are required.
-    pub(crate) fn message_fields(&mut self, exchange: Id, manner: RequestFlags, lines: &[u8]) {
-        if !self.is_empty() && manner.keeps_fields() {
+    pub(crate) fn message_fields(&mut self, exchange: Id, flags: RequestFlags, lines: &[u8]) {
+        if !self.is_empty() && flags.keeps_fields() {
             self.entry(exchange).fields.extend_from_slice(lines);
         }
     }
@@ -142,33 +142,33 @@ impl ExchangeBuffers {
     /// Keeps a piece of the body of that response, if it is required.
     pub(crate) fn stream_body(&mut self, exchange: Id, bytes: &[u8]) {
         let elsewhere = self.bodies - self.entry(exchange).body.len();
-        let letter = self.entry(exchange);
-        letter.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
-        letter.body(bytes);
-        self.bodies = elsewhere + letter.body.len();
+        let buffer = self.entry(exchange);
+        buffer.room = BODY_BYTES_MAX.min(BODIES_BYTES_MAX.saturating_sub(elsewhere));
+        buffer.body(bytes);
+        self.bodies = elsewhere + buffer.body.len();
     }
 
     /// Discards the kept parts of the last response, because one more message is sent for
     /// `exchange`.
     pub(crate) fn reset_response(&mut self, exchange: Id) {
-        if let Some(letter) = self.places.get_mut(exchange.place()) {
-            self.bodies -= letter.body.len();
-            letter.fields.clear();
-            letter.body.clear();
+        if let Some(buffer) = self.buffers.get_mut(exchange.index()) {
+            self.bodies -= buffer.body.len();
+            buffer.fields.clear();
+            buffer.body.clear();
         }
     }
 
     /// Clears the buffer of `exchange`, which is over.
     pub(crate) fn clear(&mut self, exchange: Id) {
-        if let Some(letter) = self.places.get_mut(exchange.place()) {
-            self.bodies -= letter.body.len();
-            for bytes in [&mut letter.request, &mut letter.fields, &mut letter.body] {
+        if let Some(buffer) = self.buffers.get_mut(exchange.index()) {
+            self.bodies -= buffer.body.len();
+            for bytes in [&mut buffer.request, &mut buffer.fields, &mut buffer.body] {
                 bytes.clear();
                 if bytes.capacity() > IDLE_BYTES_MAX {
                     bytes.shrink_to(IDLE_BYTES_MAX);
                 }
             }
-            (letter.overflowed, letter.page_began) = (false, None);
+            (buffer.overflowed, buffer.page_began) = (false, None);
         }
     }
 }
@@ -180,7 +180,7 @@ impl ResponseSink for ExchangeBuffer {
         self.overflowed = false;
         self.fields.extend_from_slice(head.fields());
         let is_page = || head.header("content-type").is_some_and(is_html_media_type);
-        self.keeps_body = self.manner.keeps_body() || (self.manner.keeps_page() && is_page());
+        self.keeps_body = self.flags.keeps_body() || (self.flags.keeps_page() && is_page());
     }
 
     fn trailers(&mut self, lines: &[u8]) {

@@ -20,7 +20,7 @@ pub struct LoadConfig {
     pub ports: SourcePorts,
     /// The namespaces of load threads, in turn. If empty, the threads run in the namespace of the
     /// process.
-    pub places: Vec<LoadNamespace>,
+    pub namespaces: Vec<LoadNamespace>,
     /// The kernel features that may be used.
     pub features: Features,
     /// The TLS client, if the plan uses TLS.
@@ -42,7 +42,7 @@ pub(crate) struct OutboundConfig {
 
 impl LoadConfig {
     /// Returns how connections leave this host.
-    pub(crate) fn way(&self) -> OutboundConfig {
+    pub(crate) fn outbound(&self) -> OutboundConfig {
         OutboundConfig { ports: self.ports.clone(), features: self.features, tls: self.tls.clone() }
     }
 
@@ -55,7 +55,7 @@ impl LoadConfig {
         Ok(Self {
             cpus: Vec::new(),
             ports: SourcePorts::new(&Ports::default(), 0),
-            places: Vec::new(),
+            namespaces: Vec::new(),
             features: Features::all(),
             tls: None,
             journeys: Journeys::new(plan, Vec::new())?,

@@ -21,7 +21,7 @@ pub struct LoadNamespace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPlacement {
     /// The number of the namespace.
-    pub(crate) place: usize,
+    pub(crate) namespace: usize,
     /// The thread's number within the namespace.
     pub(crate) among: u64,
     /// The number of threads in the namespace.
@@ -29,13 +29,13 @@ pub(crate) struct ThreadPlacement {
 }
 
 impl ThreadPlacement {
-    /// The placement of thread number `thread` of `threads`, dealt out over `places` in turn.
+    /// The placement of thread number `thread` of `threads`, dealt out over `namespaces` in turn.
     /// Without namespaces, all threads share one placement.
-    pub(crate) fn new(thread: u32, threads: u32, places: usize) -> Self {
-        let all = u32::try_from(places).unwrap_or(u32::MAX).max(1);
-        let place = thread % all;
-        let of = threads.saturating_sub(place).div_ceil(all);
-        Self { place: place as usize, among: u64::from(thread / all), of: u64::from(of) }
+    pub(crate) fn new(thread: u32, threads: u32, namespaces: usize) -> Self {
+        let all = u32::try_from(namespaces).unwrap_or(u32::MAX).max(1);
+        let namespace = thread % all;
+        let of = threads.saturating_sub(namespace).div_ceil(all);
+        Self { namespace: namespace as usize, among: u64::from(thread / all), of: u64::from(of) }
     }
 }
 
@@ -43,17 +43,18 @@ impl ThreadPlacement {
 mod tests {
     use super::*;
 
-    /// With `threads` over `places`, the threads of each place are numbered without gaps. The
-    /// number of threads differs by at most one between places.
-    fn check(threads: u32, places: usize) {
-        let seats: Vec<_> =
-            (0..threads).map(|thread| ThreadPlacement::new(thread, threads, places)).collect();
-        let counts: Vec<u64> = (0..places.max(1))
-            .map(|place| {
-                let there: Vec<_> = seats.iter().filter(|seat| seat.place == place).collect();
-                let numbers: Vec<_> = there.iter().map(|seat| seat.among).collect();
-                assert_eq!(numbers, (0..there.len() as u64).collect::<Vec<_>>(), "{seats:?}");
-                assert!(there.iter().all(|seat| seat.of == there.len() as u64), "{seats:?}");
+    /// With `threads` over `namespaces`, the threads of each namespace are numbered without gaps.
+    /// The number of threads differs by at most one between namespaces.
+    fn check(threads: u32, namespaces: usize) {
+        let placements: Vec<_> =
+            (0..threads).map(|thread| ThreadPlacement::new(thread, threads, namespaces)).collect();
+        let counts: Vec<u64> = (0..namespaces.max(1))
+            .map(|namespace| {
+                let there: Vec<_> =
+                    placements.iter().filter(|placement| placement.namespace == namespace).collect();
+                let numbers: Vec<_> = there.iter().map(|placement| placement.among).collect();
+                assert_eq!(numbers, (0..there.len() as u64).collect::<Vec<_>>(), "{placements:?}");
+                assert!(there.iter().all(|placement| placement.of == there.len() as u64), "{placements:?}");
                 there.len() as u64
             })
             .collect();
@@ -65,8 +66,8 @@ mod tests {
     #[test]
     fn threads_are_dealt_out_evenly() {
         for threads in 1..10 {
-            for places in 0..5 {
-                check(threads, places);
+            for namespaces in 0..5 {
+                check(threads, namespaces);
             }
         }
     }

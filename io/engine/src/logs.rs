@@ -39,7 +39,7 @@ impl Logs {
         }
         text.truncate(text.floor_char_boundary(LINE_BYTES_MAX));
         // A line stays one line, whatever a response contains.
-        let text = text.replace(|letter: char| letter.is_control(), " ");
+        let text = text.replace(|buffer: char| buffer.is_control(), " ");
         self.lines.push(LogLine { key, at, text });
     }
 

@@ -215,12 +215,12 @@ pub(crate) enum Due {
     /// An arrival of the open model, and its number within its phase.
     Arrival(OfferedRequest, u64),
     /// The number of users of a track on this thread changes to `users` at that instant.
-    Wanted { track: u16, at: Nanos, users: u64 },
+    UserCount { track: u16, at: Nanos, users: u64 },
     /// The users of a track stop holding connections.
-    Over { track: u16 },
+    TrackEnd { track: u16 },
     /// A phase of a track starts at that instant. Every user below the target number must be
     /// present.
-    Join { track: u16, at: Nanos },
+    UserArrival { track: u16, at: Nanos },
 }
 
 impl TrackPace {
@@ -242,13 +242,13 @@ impl TrackPace {
     fn take(&mut self, track: u16, next: Nanos, zero: Nanos) -> Option<Due> {
         if self.starts.peek() == Some(next) {
             let moved = self.starts.pop()?;
-            return Some(Due::Wanted { track, at: moved.at + zero, users: moved.wanted });
+            return Some(Due::UserCount { track, at: moved.at + zero, users: moved.wanted });
         }
         if self.joins.front() == Some(&next) {
             self.joins.pop_front();
-            return Some(Due::Join { track, at: next + zero });
+            return Some(Due::UserArrival { track, at: next + zero });
         }
         self.over = None;
-        Some(Due::Over { track })
+        Some(Due::TrackEnd { track })
     }
 }

@@ -22,13 +22,13 @@ const PARTING_SHARE: u32 = 8;
 pub(crate) struct Pool {
     /// The number of further connections that may be opened.
     room: u32,
-    shelves: Vec<TargetPool>,
+    target_pools: Vec<TargetPool>,
     /// Requests wait for a target while every connection leads to other targets.
     starved: bool,
     /// The number of requests that a connection carries simultaneously.
     streams: usize,
     /// The number of further connections that may give up their places before they have ended.
-    parting_room: u32,
+    partings_left: u32,
 }
 
 /// The connections and waiting requests of one target.
@@ -52,7 +52,7 @@ impl Pool {
     /// Creates a pool of at most `most` connections to `targets` targets, which carry `streams`
     /// requests each.
     pub(crate) fn new(most: u32, targets: usize, streams: u32) -> Self {
-        let shelf = || TargetPool {
+        let target_pool = || TargetPool {
             idle: Vec::new(),
             last: 0,
             waiting: VecDeque::new(),
@@ -60,68 +60,69 @@ impl Pool {
             opening: 0,
             armed: Nanos::MAX,
         };
-        let shelves = std::iter::repeat_with(shelf).take(targets).collect();
+        let target_pools = std::iter::repeat_with(target_pool).take(targets).collect();
         Self {
             room: most,
-            shelves,
+            target_pools,
             starved: false,
             streams: streams.max(1) as usize,
-            parting_room: most.div_ceil(PARTING_SHARE),
+            partings_left: most.div_ceil(PARTING_SHARE),
         }
     }
 
     #[inline]
-    fn shelf(&mut self, target: u16) -> &mut TargetPool {
-        &mut self.shelves[usize::from(target)]
+    fn target_pool(&mut self, target: u16) -> &mut TargetPool {
+        &mut self.target_pools[usize::from(target)]
     }
 
     /// Returns a slot that can send to `target` immediately.
     #[inline]
-    pub(crate) fn take_idle(&mut self, target: u16, seats: &mut [ConnSlot]) -> Option<u32> {
-        let seat = self.shelf(target).idle.pop()?;
-        seats[seat as usize].idle_at = NOT_IDLE;
-        Some(seat)
+    pub(crate) fn take_idle(&mut self, target: u16, slots: &mut [ConnSlot]) -> Option<u32> {
+        let slot = self.target_pool(target).idle.pop()?;
+        slots[slot as usize].idle_at = NOT_IDLE;
+        Some(slot)
     }
 
     /// Returns a slot with a connection to `target` that has room, each in turn. It stays in the
     /// list.
     pub(crate) fn next_with_room(&mut self, target: u16) -> Option<u32> {
-        let shelf = self.shelf(target);
-        shelf.last = if shelf.last + 1 < shelf.idle.len() { shelf.last + 1 } else { 0 };
-        shelf.idle.get(shelf.last).copied()
+        let target_pool = self.target_pool(target);
+        target_pool.last =
+            if target_pool.last + 1 < target_pool.idle.len() { target_pool.last + 1 } else { 0 };
+        target_pool.idle.get(target_pool.last).copied()
     }
 
     /// Adds an open slot to the idle ones.
     #[inline]
-    pub(crate) fn put_idle(&mut self, seat: u32, entry: &mut ConnSlot) {
+    pub(crate) fn put_idle(&mut self, slot: u32, entry: &mut ConnSlot) {
         if entry.idle_at == NOT_IDLE {
-            let idle = &mut self.shelf(entry.target).idle;
+            let idle = &mut self.target_pool(entry.target).idle;
             entry.idle_at = u32::try_from(idle.len()).expect("fewer slots than 2^32");
-            idle.push(seat);
+            idle.push(slot);
         }
     }
 
     /// Removes a slot with a connection that has ended from the idle ones.
-    pub(crate) fn unlink(&mut self, seat: u32, seats: &mut [ConnSlot]) {
-        let entry = &mut seats[seat as usize];
+    pub(crate) fn unlink(&mut self, slot: u32, slots: &mut [ConnSlot]) {
+        let entry = &mut slots[slot as usize];
         if !entry.is_idle() {
             return;
         }
         let (place, target) = (std::mem::replace(&mut entry.idle_at, NOT_IDLE), entry.target);
-        let idle = &mut self.shelf(target).idle;
+        let idle = &mut self.target_pool(target).idle;
         idle.swap_remove(place as usize);
         if let Some(&moved) = idle.get(place as usize) {
-            seats[moved as usize].idle_at = place;
+            slots[moved as usize].idle_at = place;
         }
     }
 
     /// Returns an idle slot of another target, one that has been idle for long.
-    pub(crate) fn idle_elsewhere(&self, target: u16, seats: &[ConnSlot]) -> Option<u32> {
-        let is_unused = |seat: &&u32| seats[**seat as usize].sent() == 0;
-        let others = self.shelves.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
+    pub(crate) fn idle_elsewhere(&self, target: u16, slots: &[ConnSlot]) -> Option<u32> {
+        let is_unused = |slot: &&u32| slots[**slot as usize].sent() == 0;
+        let others = self.target_pools.iter().enumerate().filter(|(other, _)| *other != usize::from(target));
         others
-            .max_by_key(|(_, shelf)| shelf.idle.len())
-            .and_then(|(_, shelf)| shelf.idle.iter().find(is_unused).copied())
+            .max_by_key(|(_, target_pool)| target_pool.idle.len())
+            .and_then(|(_, target_pool)| target_pool.idle.iter().find(is_unused).copied())
     }
 
     /// Reserves room for one more connection. Returns whether there was room.
@@ -144,35 +145,35 @@ impl Pool {
     /// Gives the place of a connection that the peer closes soon to another one. Returns whether it
     /// did: connections that do not end must not become more and more.
     pub(crate) fn part(&mut self) -> bool {
-        let may_part = self.parting_room > 0;
-        self.parting_room -= u32::from(may_part);
+        let may_part = self.partings_left > 0;
+        self.partings_left -= u32::from(may_part);
         self.room += u32::from(may_part);
         may_part
     }
 
     /// Records that a connection is gone that had given up its place.
     pub(crate) fn parted_closed(&mut self) {
-        self.parting_room += 1;
+        self.partings_left += 1;
     }
 
     /// Records that a connection to `target` is being opened.
     pub(crate) fn opening(&mut self, target: u16) {
-        self.shelf(target).opening += 1;
+        self.target_pool(target).opening += 1;
     }
 
     /// Records that a connection to `target` was opened or failed to open.
     pub(crate) fn no_longer_opening(&mut self, target: u16) {
-        self.shelf(target).opening -= 1;
+        self.target_pool(target).opening -= 1;
     }
 
     /// Returns a target with more waiting requests than connections being opened: the one with the
     /// longest wait.
     pub(crate) fn next_target_to_dial(&self) -> Option<u16> {
-        let wanted = (0_u16..)
-            .zip(&self.shelves)
-            .filter(|(_, shelf)| (shelf.opening as usize).saturating_mul(self.streams) < shelf.waiting.len());
+        let wanted = (0_u16..).zip(&self.target_pools).filter(|(_, target_pool)| {
+            (target_pool.opening as usize).saturating_mul(self.streams) < target_pool.waiting.len()
+        });
         wanted
-            .min_by_key(|(_, shelf)| shelf.waiting.front().map(|flight| flight.deadline))
+            .min_by_key(|(_, target_pool)| target_pool.waiting.front().map(|request| request.deadline))
             .map(|(target, _)| target)
     }
 
@@ -185,41 +186,45 @@ impl Pool {
     /// Sets [`is_starved`](Self::is_starved). With only one target, any connection that becomes
     /// free serves it anyway.
     pub(crate) fn set_starved(&mut self, starved: bool) {
-        self.starved = starved && self.shelves.len() > 1;
+        self.starved = starved && self.target_pools.len() > 1;
     }
 
     /// Returns the target with a first request that has waited longer than that for `target`, if
     /// the pool is starved.
     pub(crate) fn longest_waiting_other(&self, target: u16) -> Option<u16> {
-        let mine =
-            self.shelves[usize::from(target)].waiting.front().map_or(Nanos::MAX, |flight| flight.deadline);
+        let mine = self.target_pools[usize::from(target)]
+            .waiting
+            .front()
+            .map_or(Nanos::MAX, |request| request.deadline);
         let wanted = self.next_target_to_dial().filter(|&wanted| wanted != target)?;
-        let first = self.shelves[usize::from(wanted)].waiting.front()?;
+        let first = self.target_pools[usize::from(wanted)].waiting.front()?;
         (first.deadline < mine).then_some(wanted)
     }
 
     /// Adds a request that waits for any slot; a retried one goes before all others. Returns its
     /// deadline if a timer must be set for it.
-    pub(crate) fn wait(&mut self, flight: QueuedRequest) -> Option<Nanos> {
-        let shelf = self.shelf(flight.target);
-        if flight.again {
-            shelf.mixed |= shelf.waiting.front().is_some_and(|first| first.deadline < flight.deadline);
-            shelf.waiting.push_front(flight);
+    pub(crate) fn wait(&mut self, request: QueuedRequest) -> Option<Nanos> {
+        let target_pool = self.target_pool(request.target);
+        if request.again {
+            target_pool.mixed |=
+                target_pool.waiting.front().is_some_and(|first| first.deadline < request.deadline);
+            target_pool.waiting.push_front(request);
         } else {
-            shelf.mixed |= shelf.waiting.back().is_some_and(|last| flight.deadline < last.deadline);
-            shelf.waiting.push_back(flight);
+            target_pool.mixed |=
+                target_pool.waiting.back().is_some_and(|last| request.deadline < last.deadline);
+            target_pool.waiting.push_back(request);
         }
-        if shelf.armed <= flight.deadline {
+        if target_pool.armed <= request.deadline {
             return None;
         }
-        shelf.armed = flight.deadline;
-        Some(flight.deadline)
+        target_pool.armed = request.deadline;
+        Some(request.deadline)
     }
 
     /// Takes the request that has waited longest for `target`.
     #[inline]
     pub(crate) fn take_waiting(&mut self, target: u16) -> Option<QueuedRequest> {
-        self.shelf(target).waiting.pop_front()
+        self.target_pool(target).waiting.pop_front()
     }
 
     /// Handles the timer of requests that wait for `target`, which was set for `fired` and fires at
@@ -234,36 +239,36 @@ impl Pool {
         now: Nanos,
         mut up: impl FnMut(QueuedRequest, bool),
     ) -> Option<Nanos> {
-        let shelf = self.shelf(target);
-        if shelf.armed != fired {
+        let target_pool = self.target_pool(target);
+        if target_pool.armed != fired {
             // An earlier timer was set since then, and will check all requests.
             return None;
         }
-        let opening = shelf.opening > 0;
-        let next = if shelf.mixed {
-            shelf.waiting.retain(|flight| {
-                let expired = flight.deadline <= now;
+        let opening = target_pool.opening > 0;
+        let next = if target_pool.mixed {
+            target_pool.waiting.retain(|request| {
+                let expired = request.deadline <= now;
                 if expired {
-                    up(*flight, opening);
+                    up(*request, opening);
                 }
                 !expired
             });
-            let next = shelf.waiting.iter().map(|flight| flight.deadline).min();
-            shelf.mixed = !shelf.waiting.is_empty();
+            let next = target_pool.waiting.iter().map(|request| request.deadline).min();
+            target_pool.mixed = !target_pool.waiting.is_empty();
             next.map(|next| next.max(now.after(LOOK_THROUGH)))
         } else {
-            while let Some(flight) = shelf.waiting.pop_front_if(|flight| flight.deadline <= now) {
-                up(flight, opening);
+            while let Some(request) = target_pool.waiting.pop_front_if(|request| request.deadline <= now) {
+                up(request, opening);
             }
-            shelf.waiting.front().map(|flight| flight.deadline)
+            target_pool.waiting.front().map(|request| request.deadline)
         };
-        shelf.armed = next.unwrap_or(Nanos::MAX);
+        target_pool.armed = next.unwrap_or(Nanos::MAX);
         next
     }
 
     /// The number of requests that wait for `target`.
     pub(crate) fn waiting(&self, target: u16) -> usize {
-        self.shelves[usize::from(target)].waiting.len()
+        self.target_pools[usize::from(target)].waiting.len()
     }
 }
 
@@ -273,40 +278,40 @@ mod tests {
     use crate::request_flags::RequestFlags;
     use crate::slab::Slab;
 
-    fn flight(slab: &mut Slab<()>, target: u16, deadline: i64) -> QueuedRequest {
+    fn request(slab: &mut Slab<()>, target: u16, deadline: i64) -> QueuedRequest {
         let exchange = slab.insert(());
-        let (deadline, manner) = (Nanos(deadline), RequestFlags::default());
-        QueuedRequest { exchange, deadline, scenario: 0, step: 0, again: false, target, manner }
+        let (deadline, flags) = (Nanos(deadline), RequestFlags::default());
+        QueuedRequest { exchange, deadline, scenario: 0, step: 0, again: false, target, flags }
     }
 
     #[test]
     fn who_closes_while_idle_is_taken_from_the_middle() {
-        let (mut pool, mut seats) = (Pool::new(4, 2, 1), Vec::new());
-        for seat in 0..4 {
+        let (mut pool, mut slots) = (Pool::new(4, 2, 1), Vec::new());
+        for slot in 0..4 {
             let mut entry = ConnSlot::new();
-            (entry.target, entry.idle_at) = (u16::from(seat == 3), NOT_IDLE);
-            pool.put_idle(seat, &mut entry);
-            pool.put_idle(seat, &mut entry);
-            seats.push(entry);
+            (entry.target, entry.idle_at) = (u16::from(slot == 3), NOT_IDLE);
+            pool.put_idle(slot, &mut entry);
+            pool.put_idle(slot, &mut entry);
+            slots.push(entry);
         }
-        pool.unlink(0, &mut seats);
-        pool.unlink(0, &mut seats);
-        let mut taken: Vec<_> = std::iter::from_fn(|| pool.take_idle(0, &mut seats)).collect();
+        pool.unlink(0, &mut slots);
+        pool.unlink(0, &mut slots);
+        let mut taken: Vec<_> = std::iter::from_fn(|| pool.take_idle(0, &mut slots)).collect();
         taken.sort_unstable();
         assert_eq!(taken, [1, 2]);
-        assert_eq!((pool.idle_elsewhere(0, &seats), pool.idle_elsewhere(1, &seats)), (Some(3), None));
+        assert_eq!((pool.idle_elsewhere(0, &slots), pool.idle_elsewhere(1, &slots)), (Some(3), None));
     }
 
     #[test]
     fn a_reader_with_less_time_is_notified_in_time() {
         let (mut pool, mut slab) = (Pool::new(1, 1, 1), Slab::new());
-        let waits = [50, 20, 30].map(|deadline| flight(&mut slab, 0, deadline * 1_000_000));
-        let timers = waits.map(|flight| pool.wait(flight).map(|at| at.0 / 1_000_000));
+        let waits = [50, 20, 30].map(|deadline| request(&mut slab, 0, deadline * 1_000_000));
+        let timers = waits.map(|request| pool.wait(request).map(|at| at.0 / 1_000_000));
         assert_eq!(timers, [Some(50), Some(20), None]);
         let mut told = Vec::new();
         let mut expire = |pool: &mut Pool, fired: i64| {
             let (fired, mut up) = (Nanos::from_millis(fired), Vec::new());
-            let next = pool.expire(0, fired, fired, |flight, _| up.push(flight.deadline.0 / 1_000_000));
+            let next = pool.expire(0, fired, fired, |request, _| up.push(request.deadline.0 / 1_000_000));
             told.push((up, next.map(|next| next.0 / 1_000_000)));
         };
         for fired in [20, 30, 50] {
@@ -321,8 +326,8 @@ mod tests {
         let (mut pool, mut slab) = (Pool::new(1, 2, 1), Slab::new());
         assert!(pool.take_room() && !pool.take_room());
         for (target, deadline) in [(0, 20), (1, 10)] {
-            let flight = flight(&mut slab, target, deadline);
-            pool.wait(flight);
+            let request = request(&mut slab, target, deadline);
+            pool.wait(request);
         }
         pool.set_starved(true);
         assert_eq!(

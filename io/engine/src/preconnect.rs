@@ -31,8 +31,8 @@ struct Batch {
     /// Whether the batch waits until the run's clock is known.
     waits: bool,
     /// `None`: shared connections, on any slots.
-    first_seat: Option<u32>,
-    seats: u64,
+    first_slot: Option<u32>,
+    slots: u64,
     next: u64,
 }
 
@@ -43,32 +43,32 @@ impl Preconnect {
     /// the run is opened when `open_rate` allows `k`. Connections of later phases are opened as
     /// long before them as opening takes.
     pub(crate) fn new(plan: &Plan, share: Partition, now: Nanos) -> Self {
-        let first_seats = Users::first_slots(plan, share);
+        let first_slots = Users::first_slots(plan, share);
         let (mut batches, mut taken) = (VecDeque::new(), Vec::new());
         let mut from = now;
         for (index, phase) in ahead(plan) {
             let track = plan.tracks().iter().position(|track| track.phases.contains(&index));
-            let first_seat = track.map(|track| first_seats[track]);
-            if taken.contains(&first_seat) {
+            let first_slot = track.map(|track| first_slots[track]);
+            if taken.contains(&first_slot) {
                 continue;
             }
-            taken.push(first_seat);
+            taken.push(first_slot);
             let takes = due(phase.connections, plan.open_rate);
             let waits = phase.start > load_start(plan);
             batches.push_back(Batch {
                 phase: index,
                 from: if waits { phase.start - takes } else { from },
                 waits,
-                first_seat,
+                first_slot,
                 // Before the load, each user has one slot, however many it needs later.
-                seats: share.count_below(phase.connections).min(
-                    track.map_or(u64::MAX, |track| u64::from(first_seats[track + 1] - first_seats[track])),
+                slots: share.count_below(phase.connections).min(
+                    track.map_or(u64::MAX, |track| u64::from(first_slots[track + 1] - first_slots[track])),
                 ),
                 next: 0,
             });
             from = from.after(if waits { Nanos::ZERO } else { takes });
         }
-        batches.retain(|batch: &Batch| batch.seats > 0);
+        batches.retain(|batch: &Batch| batch.slots > 0);
         Self { share, rate: plan.open_rate, batches }
     }
 
@@ -95,7 +95,7 @@ impl Preconnect {
     /// Returns when the next connection is to be opened, among those with a known instant.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Nanos> {
-        let batch = self.batches.front().filter(|batch| !batch.waits && batch.next < batch.seats)?;
+        let batch = self.batches.front().filter(|batch| !batch.waits && batch.next < batch.slots)?;
         Some(batch.from.after(due(self.share.nth(batch.next), self.rate)))
     }
 
@@ -106,13 +106,13 @@ impl Preconnect {
         }
         let batch = self.batches.front_mut()?;
         let number = u32::try_from(batch.next).ok()?;
-        let seat = batch.first_seat.map(|first| first + number);
+        let slot = batch.first_slot.map(|first| first + number);
         batch.next += 1;
         let phase = batch.phase;
-        if batch.next >= batch.seats {
+        if batch.next >= batch.slots {
             self.batches.pop_front();
         }
-        Some((seat, phase))
+        Some((slot, phase))
     }
 }
 

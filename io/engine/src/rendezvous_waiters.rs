@@ -11,7 +11,7 @@ use crate::slab::Id;
 /// The waiting sessions; see the module documentation. There are at most as many entries as
 /// sessions.
 pub(crate) struct RendezvousWaiters {
-    pub(crate) places: Arc<RendezvousTable>,
+    pub(crate) table: Arc<RendezvousTable>,
     /// The waiting groups. A session that was removed in the meantime keeps its entry, which is
     /// then ignored.
     groups: Vec<Group>,
@@ -34,9 +34,9 @@ pub(crate) struct Group {
 }
 
 impl RendezvousWaiters {
-    pub(crate) fn new(places: Arc<RendezvousTable>) -> Self {
-        let (any, cares) = (places.any(), places.waits_for_everyone());
-        Self { places, groups: Vec::new(), ends: Timers::new(), left: Vec::new(), cares, any }
+    pub(crate) fn new(table: Arc<RendezvousTable>) -> Self {
+        let (any, cares) = (table.any(), table.waits_for_everyone());
+        Self { table, groups: Vec::new(), ends: Timers::new(), left: Vec::new(), cares, any }
     }
 
     /// Whether there is any rendezvous.
@@ -53,7 +53,7 @@ impl RendezvousWaiters {
 
     /// Adds session `id` to a slot, where it waits for at most `wait` from the first arrival on.
     pub(crate) fn arrive(&mut self, id: Id, spot: u32, company: Quorum, wait: Nanos, now: Nanos) -> RoundId {
-        let (waiting, first) = self.places.arrive(spot, company, now);
+        let (waiting, first) = self.table.arrive(spot, company, now);
         let end = first.then(|| self.ends.insert(now.after(wait), (waiting, company)));
         match self.groups.iter_mut().find(|group| group.waiting == waiting) {
             Some(group) => {
@@ -73,11 +73,11 @@ impl RendezvousWaiters {
     /// Returns a group that was released at `now`, and how.
     pub(crate) fn pop_released(&mut self, now: Nanos) -> Option<(Group, RoundRelease)> {
         while let Some((at, (waiting, company))) = self.ends.pop(now) {
-            self.places.wait_is_over(waiting, company, at.max(now));
+            self.table.wait_is_over(waiting, company, at.max(now));
         }
-        let places = &self.places;
+        let table = &self.table;
         let mut groups = self.groups.iter().enumerate();
-        let (at, gone) = groups.find_map(|(at, group)| Some((at, places.released(group.waiting, now)?)))?;
+        let (at, gone) = groups.find_map(|(at, group)| Some((at, table.released(group.waiting, now)?)))?;
         let group = self.groups.swap_remove(at);
         if let Some(end) = group.end {
             self.ends.cancel(end);
@@ -93,7 +93,7 @@ impl RendezvousWaiters {
             self.left.resize(user + 1, 0);
         }
         if std::mem::replace(&mut self.left[user], phase + 1) != phase + 1 {
-            self.places.count_out(track, phase, scenario, number, false, now);
+            self.table.count_out(track, phase, scenario, number, false, now);
         }
     }
 
@@ -102,7 +102,7 @@ impl RendezvousWaiters {
         let (track, phase, scenario) = of;
         let Some(left) = self.left.get_mut(user as usize) else { return };
         if std::mem::take(left) == phase + 1 {
-            self.places.count_out(track, phase, scenario, number, true, now);
+            self.table.count_out(track, phase, scenario, number, true, now);
         }
     }
 }

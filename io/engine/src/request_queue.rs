@@ -24,7 +24,7 @@ pub(crate) struct QueuedRequest {
     /// The target: index into the plan's targets.
     pub(crate) target: u16,
     /// The properties of the request and its response.
-    pub(crate) manner: RequestFlags,
+    pub(crate) flags: RequestFlags,
 }
 
 /// The requests of one connection; see the module documentation.
@@ -101,24 +101,24 @@ impl RequestQueue {
 
     /// Adds one more request in flight, after the others.
     #[inline]
-    pub(crate) fn push_sent(&mut self, flight: QueuedRequest) {
+    pub(crate) fn push_sent(&mut self, request: QueuedRequest) {
         self.sent += 1;
         if self.first.is_none() {
-            self.first = Some(flight);
+            self.first = Some(request);
         } else {
-            self.insert(self.sent() - 1, flight);
+            self.insert(self.sent() - 1, request);
         }
     }
 
     /// Adds a waiting request; a retried one goes before all others.
     #[inline]
-    pub(crate) fn wait(&mut self, flight: QueuedRequest) {
+    pub(crate) fn wait(&mut self, request: QueuedRequest) {
         if self.first.is_none() {
-            self.first = Some(flight);
+            self.first = Some(request);
             return;
         }
-        let place = if flight.again { self.sent() } else { self.len() };
-        self.insert(place, flight);
+        let place = if request.again { self.sent() } else { self.len() };
+        self.insert(place, request);
     }
 
     /// Returns the first waiting request.
@@ -177,18 +177,18 @@ impl RequestQueue {
     }
 
     #[cold]
-    fn insert(&mut self, place: usize, flight: QueuedRequest) {
+    fn insert(&mut self, place: usize, request: QueuedRequest) {
         if place > 0 {
-            self.more.get_or_insert_default().insert(place - 1, flight);
-        } else if let Some(second) = self.first.replace(flight) {
+            self.more.get_or_insert_default().insert(place - 1, request);
+        } else if let Some(second) = self.first.replace(request) {
             self.more.get_or_insert_default().push_front(second);
         }
     }
 }
 
 #[cold]
-fn earliest(flights: &VecDeque<QueuedRequest>) -> Nanos {
-    flights.iter().map(|flight| flight.deadline).fold(Nanos::MAX, Nanos::min)
+fn earliest(queue: &VecDeque<QueuedRequest>) -> Nanos {
+    queue.iter().map(|request| request.deadline).fold(Nanos::MAX, Nanos::min)
 }
 
 #[cfg(test)]
@@ -200,7 +200,7 @@ mod tests {
     /// from `seed`.
     fn check(seed: u64) {
         let mut slab = Slab::new();
-        let mut flights = RequestQueue::default();
+        let mut queue = RequestQueue::default();
         let (mut sent, mut waiting) = (VecDeque::new(), VecDeque::new());
         let mut state = seed;
         for round in 0..2_000 {
@@ -208,38 +208,38 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let again = state >> 40 & 1 == 1;
             let deadline = Nanos((state >> 45 & 0xff).cast_signed());
-            let flight = QueuedRequest {
+            let request = QueuedRequest {
                 exchange: slab.insert(()),
                 deadline,
                 scenario: 0,
                 step: round,
                 again,
                 target: 0,
-                manner: RequestFlags::default(),
+                flags: RequestFlags::default(),
             };
             match state >> 60 {
                 0..=3 => {
-                    flights.push_sent(flight);
-                    sent.push_back(flight);
+                    queue.push_sent(request);
+                    sent.push_back(request);
                 }
                 4..=7 => {
-                    flights.wait(flight);
-                    if again { waiting.push_front(flight) } else { waiting.push_back(flight) }
+                    queue.wait(request);
+                    if again { waiting.push_front(request) } else { waiting.push_back(request) }
                 }
-                8..=11 => assert_eq!(flights.pop_sent(), sent.pop_front(), "seed {seed}, round {round}"),
-                _ => assert_eq!(flights.take_waiting(), waiting.pop_front(), "seed {seed}, round {round}"),
+                8..=11 => assert_eq!(queue.pop_sent(), sent.pop_front(), "seed {seed}, round {round}"),
+                _ => assert_eq!(queue.take_waiting(), waiting.pop_front(), "seed {seed}, round {round}"),
             }
-            assert_eq!((flights.sent(), flights.len()), (sent.len(), sent.len() + waiting.len()));
-            assert_eq!(flights.first_sent(), sent.front().copied());
-            assert_eq!(flights.first_waiting(), waiting.front().copied());
-            let earliest = sent.iter().chain(&waiting).map(|flight| flight.deadline).min();
-            assert_eq!(flights.deadline(), earliest, "seed {seed}, round {round}");
+            assert_eq!((queue.sent(), queue.len()), (sent.len(), sent.len() + waiting.len()));
+            assert_eq!(queue.first_sent(), sent.front().copied());
+            assert_eq!(queue.first_waiting(), waiting.front().copied());
+            let earliest = sent.iter().chain(&waiting).map(|request| request.deadline).min();
+            assert_eq!(queue.deadline(), earliest, "seed {seed}, round {round}");
         }
     }
 
     #[test]
     fn no_answer_belongs_to_what_was_refused() {
-        let (mut slab, mut flights) = (Slab::new(), RequestQueue::default());
+        let (mut slab, mut queue) = (Slab::new(), RequestQueue::default());
         let sent: Vec<_> = (0..3)
             .map(|step| QueuedRequest {
                 exchange: slab.insert(()),
@@ -247,20 +247,20 @@ mod tests {
                 scenario: 0,
                 step,
                 again: false,
-                manner: RequestFlags::default(),
+                flags: RequestFlags::default(),
                 target: 0,
             })
-            .inspect(|&flight| flights.push_sent(flight))
+            .inspect(|&request| queue.push_sent(request))
             .collect();
-        flights.refuse();
-        flights.refuse();
-        assert_eq!(flights.first_sent(), Some(sent[0]));
-        assert_eq!(flights.pop_sent(), Some(sent[0]));
-        assert_eq!((flights.first_sent(), flights.is_refused()), (None, true));
-        let unsent = |flight: &QueuedRequest| (*flight, true);
-        let cut: Vec<_> = std::iter::from_fn(|| flights.pop_cut()).collect();
+        queue.refuse();
+        queue.refuse();
+        assert_eq!(queue.first_sent(), Some(sent[0]));
+        assert_eq!(queue.pop_sent(), Some(sent[0]));
+        assert_eq!((queue.first_sent(), queue.is_refused()), (None, true));
+        let unsent = |request: &QueuedRequest| (*request, true);
+        let cut: Vec<_> = std::iter::from_fn(|| queue.pop_cut()).collect();
         assert_eq!(cut, sent[1..].iter().map(unsent).collect::<Vec<_>>());
-        assert!(!flights.is_refused());
+        assert!(!queue.is_refused());
     }
 
     #[test]

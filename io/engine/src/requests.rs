@@ -12,7 +12,7 @@ pub(crate) struct RenderedRequest {
     /// The bytes to send, unless the session writes its own.
     pub(crate) bytes: Arc<[u8]>,
     /// The properties of the request and its response.
-    pub(crate) manner: RequestFlags,
+    pub(crate) flags: RequestFlags,
     /// Index into the plan's targets.
     pub(crate) target: u16,
     /// From *begun* to *complete*.
@@ -49,7 +49,7 @@ impl RenderedRequest {
     fn of(step: &CompiledStep) -> Self {
         Self {
             bytes: step.as_fixed().cloned().unwrap_or_default(),
-            manner: RequestFlags::from_step(step),
+            flags: RequestFlags::from_step(step),
             target: step.target,
             timeout: step.timeout,
         }

@@ -13,7 +13,7 @@ pub(crate) struct Id {
 impl Id {
     /// The index in the array, unique among the items present at a time.
     #[inline]
-    pub(crate) const fn place(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.index as usize
     }
 }
@@ -83,10 +83,10 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Returns the id of the item at `place`.
-    pub(crate) fn at(&self, place: u32) -> Option<Id> {
-        let (generation, value) = self.slots.get(place as usize)?;
-        value.is_some().then_some(Id { index: place, generation: *generation })
+    /// Returns the id of the item at `index`.
+    pub(crate) fn at(&self, index: u32) -> Option<Id> {
+        let (generation, value) = self.slots.get(index as usize)?;
+        value.is_some().then_some(Id { index, generation: *generation })
     }
 
     /// The number of items.

@@ -25,8 +25,8 @@ impl SlotAllocator {
     }
 
     /// Releases a slot. Its owner has gone, and it has no connection.
-    pub(crate) fn push(&mut self, seat: u32) {
-        self.free.push(seat);
+    pub(crate) fn push(&mut self, slot: u32) {
+        self.free.push(slot);
     }
 }
 
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn used_seats_come_before_fresh_ones_and_each_is_given_out_once() {
+    fn used_slots_come_before_fresh_ones_and_each_is_given_out_once() {
         let mut vacant = SlotAllocator::from(3);
         assert_eq!((vacant.pop(), vacant.pop()), (3, 4));
         vacant.push(3);

@@ -42,7 +42,7 @@ const COMMANDS_MAX: usize = 16;
 pub struct LoadThreads {
     threads: Vec<LoadThread>,
     messages: Receiver<Message>,
-    places: Arc<RendezvousTable>,
+    rendezvous: Arc<RendezvousTable>,
 }
 
 struct LoadThread {
@@ -52,7 +52,7 @@ struct LoadThread {
 }
 
 impl LoadThreads {
-    /// Starts the plan's threads on the CPUs of `means` (one each if there are enough).
+    /// Starts the plan's threads on the CPUs of `load_config` (one each if there are enough).
     ///
     /// They open the connections needed before the load, report [`Message::Ready`] when that is
     /// done, and wait for [`Command::Start`]. With several namespaces, threads are dealt out over
@@ -64,40 +64,40 @@ impl LoadThreads {
         plan: &Arc<Plan>,
         share: Partition,
         clock: Clock,
-        means: &LoadConfig,
+        load_config: &LoadConfig,
     ) -> Result<Self, StartFault<Errno>> {
         let (sender, messages) = sync_channel(MESSAGES_MAX);
         let count = u64::from(plan.threads);
         let prepared = clock.now();
-        let requests = Arc::new(Requests::render(&means.journeys));
+        let requests = Arc::new(Requests::render(&load_config.journeys));
         let wall_zero_ms = wall_zero_ms(clock);
-        let places = Arc::new(RendezvousTable::new(plan, share, count));
+        let rendezvous = Arc::new(RendezvousTable::new(plan, share, count));
         let rows = UniqueRows::new(plan, share);
         let mut limits = Limits::split(plan, share, count);
         // The value is complete from the first thread on. If a later thread fails, dropping it ends
         // the earlier ones.
         let threads = Vec::with_capacity(plan.threads as usize);
-        let mut this = Self { threads, messages, places: Arc::clone(&places) };
+        let mut this = Self { threads, messages, rendezvous: Arc::clone(&rendezvous) };
         for thread in 0..plan.threads {
             let (commands, inbox) = sync_channel(COMMANDS_MAX);
             let number = u16::try_from(thread).expect("the plan limits threads");
-            let seating = ThreadPlacement::new(thread, plan.threads, means.places.len());
-            let place = means.places.get(seating.place);
-            let seed = ThreadConfig {
-                features: means.features,
+            let placement = ThreadPlacement::new(thread, plan.threads, load_config.namespaces.len());
+            let namespace = load_config.namespaces.get(placement.namespace);
+            let thread_config = ThreadConfig {
+                features: load_config.features,
                 plan: Arc::clone(plan),
                 requests: Arc::clone(&requests),
-                journeys: means.journeys.clone(),
+                journeys: load_config.journeys.clone(),
                 wall_zero_ms,
-                places: Arc::clone(&places),
+                rendezvous: Arc::clone(&rendezvous),
                 rows: rows.clone(),
                 thread: number,
                 share: share.split(count, u64::from(thread)),
-                sleeper: HybridSleep::for_thread(plan.threads as usize, means.cpus.len()),
-                cpu: cpu(means, plan.threads, thread, seating),
-                ports: place.map_or(&means.ports, |place| &place.ports).clone(),
-                sources: share.split(seating.of, seating.among),
-                tls: means.tls.clone(),
+                sleeper: HybridSleep::for_thread(plan.threads as usize, load_config.cpus.len()),
+                cpu: cpu(load_config, plan.threads, thread, placement),
+                ports: namespace.map_or(&load_config.ports, |namespace| &namespace.ports).clone(),
+                sources: share.split(placement.of, placement.among),
+                tls: load_config.tls.clone(),
                 limits: limits.pop().expect("one for each thread"),
                 clock,
                 prepared,
@@ -109,10 +109,11 @@ impl LoadThreads {
                 // If the receiver is gone, no process needs the message.
                 let _ = failed.send(Message::Failed(number, crash.to_string()));
             };
-            let life = ThreadConfig::life(plan.engine);
-            let (network, name) = (place.map(|place| place.network.clone()), format!("load-{thread}"));
+            let thread_main = ThreadConfig::thread_main(plan.engine);
+            let (network, name) =
+                (namespace.map(|namespace| namespace.network.clone()), format!("load-{thread}"));
             let Started { handle, waker, .. } =
-                spawn_in(network, name, plan.files, move |start| life(seed, start), crashed)?;
+                spawn_in(network, name, plan.files, move |start| thread_main(thread_config, start), crashed)?;
             this.threads.push(LoadThread { commands, waker, handle });
         }
         Ok(this)
@@ -136,12 +137,12 @@ impl LoadThreads {
 
     /// Returns the users that wait at rendezvous, if users of other hosts wait there as well.
     pub fn waiting(&self) -> Vec<WaitingUsers> {
-        self.places.waiting()
+        self.rendezvous.waiting()
     }
 
     /// Releases users that wait for those of other hosts.
     pub fn release(&self, release: &FleetRelease) {
-        self.places.release(release);
+        self.rendezvous.release(release);
         for thread in &self.threads {
             thread.waker.wake();
         }
@@ -187,21 +188,21 @@ pub fn run_here<D: Driver>(
     commands: Receiver<Command>,
     messages: SyncSender<Message>,
 ) -> Result<(), Errno> {
-    let means = LoadConfig::plain(plan).expect("the caller has compiled the plan");
+    let load_config = LoadConfig::plain(plan).expect("the caller has compiled the plan");
     let clock = driver.clock();
-    let seed = ThreadConfig {
-        features: means.features,
+    let thread_config = ThreadConfig {
+        features: load_config.features,
         plan: Arc::clone(plan),
-        requests: Arc::new(Requests::render(&means.journeys)),
-        journeys: means.journeys,
+        requests: Arc::new(Requests::render(&load_config.journeys)),
+        journeys: load_config.journeys,
         wall_zero_ms: wall_zero_ms(clock),
-        places: Arc::new(RendezvousTable::new(plan, Partition::WHOLE, 1)),
+        rendezvous: Arc::new(RendezvousTable::new(plan, Partition::WHOLE, 1)),
         rows: UniqueRows::new(plan, Partition::WHOLE),
         thread: 0,
         share: Partition::WHOLE,
         sleeper: if spins { HybridSleep::spinning() } else { HybridSleep::for_thread(2, 1) },
         cpu: None,
-        ports: means.ports,
+        ports: load_config.ports,
         sources: Partition::WHOLE,
         tls: None,
         limits: Limits::split(plan, Partition::WHOLE, 1).pop().expect("one thread was requested"),
@@ -210,17 +211,20 @@ pub fn run_here<D: Driver>(
         commands,
         messages,
     };
-    seed.worker(driver).run()
+    thread_config.worker(driver).run()
 }
 
 /// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there
-/// are enough. With fewer threads than CPUs, the kernel places them better than we could.
-fn cpu(means: &LoadConfig, threads: u32, thread: u32, seating: ThreadPlacement) -> Option<u32> {
-    let of_place = means.places.get(seating.place).map_or(&[][..], |place| &place.cpus);
-    if let [_, ..] = of_place {
-        return of_place.get(seating.among as usize % of_place.len()).copied();
+/// are enough. With fewer threads than CPUs, the kernel rendezvous them better than we could.
+fn cpu(load_config: &LoadConfig, threads: u32, thread: u32, placement: ThreadPlacement) -> Option<u32> {
+    let of_namespace =
+        load_config.namespaces.get(placement.namespace).map_or(&[][..], |namespace| &namespace.cpus);
+    if let [_, ..] = of_namespace {
+        return of_namespace.get(placement.among as usize % of_namespace.len()).copied();
     }
-    (means.cpus.len() == threads as usize).then(|| means.cpus.get(thread as usize).copied()).flatten()
+    (load_config.cpus.len() == threads as usize)
+        .then(|| load_config.cpus.get(thread as usize).copied())
+        .flatten()
 }
 
 /// Returns the milliseconds since 1970 at the clock's zero.
@@ -252,7 +256,7 @@ struct ThreadConfig {
     journeys: Journeys,
     wall_zero_ms: u64,
     /// The rendezvous of users of all threads.
-    places: Arc<RendezvousTable>,
+    rendezvous: Arc<RendezvousTable>,
     /// The unique rows that all threads draw from.
     rows: UniqueRows,
     thread: u16,
@@ -273,36 +277,36 @@ struct ThreadConfig {
 
 impl ThreadConfig {
     /// Returns the main function of a load thread on `engine`.
-    fn life(engine: EngineChoice) -> ThreadMain {
+    fn thread_main(engine: EngineChoice) -> ThreadMain {
         match engine {
-            EngineChoice::Uring => Self::grow::<Uring>,
-            EngineChoice::Epoll | EngineChoice::Auto => Self::grow::<Epoll>,
+            EngineChoice::Uring => Self::run_on::<Uring>,
+            EngineChoice::Epoll | EngineChoice::Auto => Self::run_on::<Epoll>,
         }
     }
 
     /// Runs on a driver of this kind. The TLS layer is added only if TLS is used, so that other
     /// runs do not pay for it.
-    fn grow<D: Driver>(mut self, start: StartReporter<(), Errno>) {
-        let setup = DriverConfig { clock: self.clock, features: self.features, sockets: self.seats().all() };
+    fn run_on<D: Driver>(mut self, start: StartReporter<(), Errno>) {
+        let setup = DriverConfig { clock: self.clock, features: self.features, sockets: self.slots().all() };
         // Some drivers belong to the thread that created them.
         let driver = D::new(&setup);
         if self.plan.uses_tunnels() {
             let (tls, streams) = (self.tls.take(), Some(self.plan.http.pipeline));
             let driver = driver.map(|inner| Tunnels::wrap(Tls::wrap(inner, tls, None), streams));
-            return self.grow_on(driver, start);
+            return self.run_worker(driver, start);
         }
         match self.tls.take() {
-            None => self.grow_on(driver, start),
+            None => self.run_worker(driver, start),
             Some(client) if self.plan.http.version == HttpVersion::Http3 => {
-                self.grow_on(driver.and_then(|inner| Quic::wrap(inner, Some(client))), start);
+                self.run_worker(driver.and_then(|inner| Quic::wrap(inner, Some(client))), start);
             }
             Some(client) => {
-                self.grow_on(driver.map(|inner| Tls::wrap(inner, Some(client), None)), start);
+                self.run_worker(driver.map(|inner| Tls::wrap(inner, Some(client), None)), start);
             }
         }
     }
 
-    fn grow_on<D: Driver>(self, driver: Result<D, Errno>, start: StartReporter<(), Errno>) {
+    fn run_worker<D: Driver>(self, driver: Result<D, Errno>, start: StartReporter<(), Errno>) {
         let (thread, messages) = (self.thread, self.messages.clone());
         let made = driver.and_then(|driver| driver.waker().map(|waker| (driver, waker)));
         let (driver, waker) = match made {
@@ -327,25 +331,25 @@ impl ThreadConfig {
     }
 
     /// Returns the expected number of connections of this thread.
-    fn seats(&self) -> SlotCounts {
-        let first_seats = Users::first_slots(&self.plan, self.share);
-        let own = first_seats.last().copied().unwrap_or(0);
+    fn slots(&self) -> SlotCounts {
+        let first_slots = Users::first_slots(&self.plan, self.share);
+        let own = first_slots.last().copied().unwrap_or(0);
         let tracks = self.plan.tracks();
-        let held = tracks.iter().zip(first_seats.windows(2)).filter(|(track, _)| track.hold);
-        let held = held.map(|(_, seats)| seats[1] - seats[0]).sum();
+        let held = tracks.iter().zip(first_slots.windows(2)).filter(|(track, _)| track.hold);
+        let held = held.map(|(_, slots)| slots[1] - slots[0]).sum();
         let mine = |count: u64| u32::try_from(self.share.count_below(count)).unwrap_or(u32::MAX);
         let all = ConnectionDemand::for_plan(&self.plan);
         SlotCounts { own, held, pool: mine(all.shared), guests: mine(all.own) }
     }
 
     fn worker<D: Driver>(self, driver: D) -> Worker<D> {
-        let seats = self.seats();
+        let slots = self.slots();
         let Self {
             plan,
             requests,
             journeys,
             wall_zero_ms,
-            places,
+            rendezvous,
             rows,
             thread,
             share,
@@ -366,7 +370,7 @@ impl ThreadConfig {
             requests,
             // Threads start at different addresses of a target with several.
             Sources::new(&plan, &ports, sources, usize::from(thread)),
-            seats,
+            slots,
         );
         let exchanges = Exchanges::new(connections, Arc::clone(&plan), limits.max_open);
         Worker::new(WorkerParts {
@@ -377,7 +381,7 @@ impl ThreadConfig {
             share,
             users,
             sessions,
-            gathering: RendezvousWaiters::new(places),
+            gathering: RendezvousWaiters::new(rendezvous),
             sleeper,
             commands,
             messages,

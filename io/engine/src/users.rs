@@ -31,9 +31,9 @@ struct Track {
     first: u32,
     end: u32,
     /// The slot of its first user.
-    first_seat: u32,
+    first_slot: u32,
     /// Users on one connection.
-    per_seat: u32,
+    users_per_slot: u32,
     /// Its users have no slots: all of them share connections.
     shared: bool,
     /// Users from this ordinal on leave after their current request.
@@ -73,11 +73,11 @@ impl Users {
     /// phase.
     pub(crate) fn new(plan: &Plan, share: Partition, budgets: Vec<Option<Budget>>) -> Self {
         let (mut tracks, mut users) = (Vec::new(), 0_u32);
-        let first_seats = Self::first_slots(plan, share);
+        let first_slots = Self::first_slots(plan, share);
         for (number, track) in (0_u16..).zip(plan.tracks()) {
-            let per_seat = per_seat(plan, &track);
-            let first_seat = first_seats[usize::from(number)];
-            let end = users.saturating_add(places(plan, &track, share).saturating_mul(per_seat));
+            let users_per_slot = users_per_slot(plan, &track);
+            let first_slot = first_slots[usize::from(number)];
+            let end = users.saturating_add(slot_count(plan, &track, share).saturating_mul(users_per_slot));
             let stay = |&phase: &u16| {
                 let known = &plan.phases[usize::from(phase)];
                 let sessions_each = known.load.sessions_each();
@@ -86,8 +86,8 @@ impl Users {
             tracks.push(Track {
                 first: users,
                 end,
-                first_seat,
-                per_seat,
+                first_slot,
+                users_per_slot,
                 shared: is_shared(plan, &track),
                 wanted: 0,
                 hold: track.hold,
@@ -114,9 +114,9 @@ impl Users {
     pub(crate) fn first_slots(plan: &Plan, share: Partition) -> Vec<u32> {
         let mut all = vec![0_u32];
         for track in plan.tracks() {
-            let seats = if is_shared(plan, &track) { 0 } else { places(plan, &track, share) };
+            let slots = if is_shared(plan, &track) { 0 } else { slot_count(plan, &track, share) };
             let last = all[all.len() - 1];
-            all.push(last.saturating_add(seats));
+            all.push(last.saturating_add(slots));
         }
         all
     }
@@ -186,7 +186,7 @@ impl Users {
     #[inline]
     pub(crate) fn slot(&self, user: u32) -> u32 {
         let track = &self.tracks[self.track_of(user)];
-        track.first_seat + (user - track.first) / track.per_seat
+        track.first_slot + (user - track.first) / track.users_per_slot
     }
 
     #[inline]
@@ -278,16 +278,16 @@ impl Users {
         self.tracks[self.track_of(user)].hold
     }
 
-    /// Returns the user that holds the connection on `seat`.
-    pub(crate) fn holder(&self, seat: u32) -> Option<u32> {
-        let track = self.tracks.iter().find(|track| track.hold && track.seats().contains(&seat))?;
-        Some(track.first + (seat - track.first_seat))
+    /// Returns the user that holds the connection on `slot`.
+    pub(crate) fn holder(&self, slot: u32) -> Option<u32> {
+        let track = self.tracks.iter().find(|track| track.hold && track.slots().contains(&slot))?;
+        Some(track.first + (slot - track.first_slot))
     }
 
     /// Returns the first user on this slot.
-    pub(crate) fn first_on_slot(&self, seat: u32) -> Option<u32> {
-        let track = self.tracks.iter().find(|track| !track.shared && track.seats().contains(&seat))?;
-        Some(track.first + (seat - track.first_seat) * track.per_seat)
+    pub(crate) fn first_on_slot(&self, slot: u32) -> Option<u32> {
+        let track = self.tracks.iter().find(|track| !track.shared && track.slots().contains(&slot))?;
+        Some(track.first + (slot - track.first_slot) * track.users_per_slot)
     }
 
     /// Returns the slot of a user that has left, if no other user is on it.
@@ -296,8 +296,8 @@ impl Users {
         if track.shared {
             return None;
         }
-        let on_seat = (user - track.first) / track.per_seat * track.per_seat + track.first;
-        let mut on_it = on_seat..on_seat + track.per_seat;
+        let on_slot = (user - track.first) / track.users_per_slot * track.users_per_slot + track.first;
+        let mut on_it = on_slot..on_slot + track.users_per_slot;
         (!on_it.any(|user| self.is_present(user))).then(|| self.slot(user))
     }
 
@@ -337,8 +337,8 @@ impl Users {
 }
 
 impl Track {
-    fn seats(&self) -> std::ops::Range<u32> {
-        self.first_seat..self.first_seat + (self.end - self.first) / self.per_seat
+    fn slots(&self) -> std::ops::Range<u32> {
+        self.first_slot..self.first_slot + (self.end - self.first) / self.users_per_slot
     }
 
     #[inline]
@@ -348,7 +348,7 @@ impl Track {
 }
 
 /// Users of a track with one slot.
-fn per_seat(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
+fn users_per_slot(plan: &Plan, track: &wavetank_plan::Track) -> u32 {
     if plan.uses_tunnels() { 1 } else { per_connection(plan, track) }
 }
 
@@ -363,11 +363,11 @@ fn is_shared(plan: &Plan, track: &wavetank_plan::Track) -> bool {
     !track.hold && track.mix.parts().iter().all(|&(scenario, _)| shares(scenario))
 }
 
-/// Returns the number of slots for users of a track in `share`, each with `per_seat` users.
-fn places(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> u32 {
+/// Returns the number of slots for users of a track in `share`, each with `users_per_slot` users.
+fn slot_count(plan: &Plan, track: &wavetank_plan::Track, share: Partition) -> u32 {
     let users = u64::from(per_connection(plan, track));
     let connections = share.count_below(track.most.div_ceil(users));
-    let slots = users / u64::from(per_seat(plan, track));
+    let slots = users / u64::from(users_per_slot(plan, track));
     u32::try_from(connections.saturating_mul(slots)).unwrap_or(u32::MAX)
 }
 

@@ -83,7 +83,7 @@ fn threads_end_with_the_one_who_holds_them() {
     setrlimit(Resource::Nofile, Rlimit { current: Some(open + 2), ..before }).expect("a lower limit");
     let refused = prepare();
     setrlimit(Resource::Nofile, before).expect("the old limit");
-    let Err(StartFault::Told(errno)) = refused else { panic!("a driver without files") };
+    let Err(StartFault::Reported(errno)) = refused else { panic!("a driver without files") };
     assert_eq!(errno.symbol(), Some("EMFILE"));
     wait_for_none(clock);
 }

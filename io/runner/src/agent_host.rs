@@ -33,10 +33,10 @@ impl AgentHost {
         plan: Arc<Plan>,
         plan_hash: &str,
         clock: Clock,
-        means: LoadConfig,
+        config: LoadConfig,
     ) -> Self {
         let agent = Agent::new(AgentSetup::local(env!("CARGO_PKG_VERSION")), clock.now());
-        let (plan_hash, load) = (plan_hash.to_owned(), LoadHost::new(plan, clock, means));
+        let (plan_hash, load) = (plan_hash.to_owned(), LoadHost::new(plan, clock, config));
         let mut host = Self { agent, link, plan_hash, clock, load, seq: 0 };
         host.agent.handle_connected(clock.now());
         host.act();
@@ -44,8 +44,8 @@ impl AgentHost {
     }
 
     /// Names are looked up again from now on.
-    pub(crate) fn renew(&mut self, renewing: Option<DnsRefresher>) {
-        self.load.renew(renewing);
+    pub(crate) fn renew(&mut self, dns_refresher: Option<DnsRefresher>) {
+        self.load.renew(dns_refresher);
     }
 
     /// Stops waiting for DNS responses and returns what remains to be reported.

@@ -82,17 +82,17 @@ impl AgentRun {
         let tls = tls_client(&plan).map_err(lines)?;
         let mut journeys = Journeys::new(&plan, package.tables).map_err(lines)?;
         journeys.set_initial_variables(&unpacked(package.variables));
-        let means = LoadConfig {
+        let config = LoadConfig {
             cpus: host.facts.cpus.clone(),
             ports: host.source_ports(),
-            places: Vec::new(),
+            namespaces: Vec::new(),
             features: host.found.features,
             tls,
             journeys,
         };
         let spool =
             Spool::create(dir, &meta).map_err(|problem| vec![format!("cannot keep a spool: {problem}")])?;
-        let mut load = LoadHost::new(Arc::clone(&plan), clock, means);
+        let mut load = LoadHost::new(Arc::clone(&plan), clock, config);
         load.renew(DnsRefresher::start(&plan, guard, "wavetank run"));
         Ok(Self {
             samples: SampleStore::new(&plan),

@@ -75,14 +75,14 @@ pub struct FinishedRun {
 ///
 /// # Errors
 /// If this host cannot start the load. Nothing was sent then.
-pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
+pub fn execute(execution: Execution<'_>, console: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
     let Execution { prepared, host, command, runs_dir, repeatable, rehearsal, .. } = execution;
     let PreparedRun { plan, load, engine_why, tls, probe: wants_probe, tables, guard, truth, .. } = prepared;
     let (search, fleet, metrics) = (execution.search, execution.fleet, execution.metrics);
     let knee_sought = search.is_some();
     let plan = host.lab.as_ref().map_or_else(|| Ok(Arc::clone(&plan)), |lab| lab.with_events(&plan))?;
-    let hand = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
-    let hands = hand.as_ref().map(|hand| hand as ExecutorFactory<'_>);
+    let executor = host.lab.as_ref().filter(|_| !plan.events.is_empty()).map(|lab| || lab.event_executor());
+    let executors = executor.as_ref().map(|executor| executor as ExecutorFactory<'_>);
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
     let wall_at_zero = WallClock::unix_ns() - clock.now().0;
@@ -90,25 +90,25 @@ pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<Fi
     let (counted, probes) = (host.lab.as_ref().map(LabRun::counts), wants_probe.is_some());
     let probed =
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
-    let (mut notes, latency) = (print_notes(&probed, talk), probed.latency.or(execution.known_latency));
-    let (plan, load) = with_pools(probed.reached(plan), load, latency, talk);
+    let (mut notes, latency) = (print_notes(&probed, console), probed.latency.or(execution.known_latency));
+    let (plan, load) = with_pools(probed.reached(plan), load, latency, console);
     let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), UsageAtStart::now());
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let engine_why = engine_why.map(|Unsupported { cause, cure }| format!("{cause}: {cure}"));
     let surroundings = surroundings(host, &plan, command, started);
     let mut environment = EnvironmentDoc { load, rehearsal, probe: probed.doc, engine_why, ..surroundings };
     let hash = PlanDoc::hash(&yaml);
-    let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, talk);
+    let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, console);
     let mut control = None;
     let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
-    let (mut conducted, bounds) = if signals.received() > 0 {
+    let (mut result, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
         nothing(RunEnd::ProbeFailed { class: failure.class, message: failure.detail }, archive)
     } else {
         let samples_host = execution.samples_host && host.lab.is_none();
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables, samples_host));
-        let means = load_config(host, tls, Journeys::new(&plan, tables)?);
+        let config = load_config(host, tls, Journeys::new(&plan, tables)?);
         let (hosts, servers) = watched(host, &plan);
         let this_host = samples_host && fleet.is_none();
         let (silence, hosts, servers) = (knee_sought, hosts.as_slice(), servers.as_deref());
@@ -120,11 +120,12 @@ pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<Fi
             RunContext { same_host: same_host(plan, &host.facts), knee_sought, ..RunContext::default() };
         let metrics = LiveMetrics::start(metrics, plan, &environment, wall_at_zero)?;
         let live = LiveRun::new(&environment, hash, archive.as_ref(), seen);
-        let control = &*control.insert(RunControl::listen(live, plan, search, talk));
-        let context = LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control };
-        run_load(&context, (means, fleet), (archive, metrics), talk)?
+        let control = &*control.insert(RunControl::listen(live, plan, search, console));
+        let context =
+            LoadContext { plan, hash, clock, signals, guard, command, truth, executors, loss, control };
+        run_load(&context, (config, fleet), (archive, metrics), console)?
     };
-    let zero = conducted.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
+    let zero = result.started.map(|zero| WallTime((wall_at_zero + zero.0).unsigned_abs()).rfc3339());
     environment.started_at = zero.unwrap_or(environment.started_at);
     let servers = ServersCounted::new(host.lab.as_ref(), counted, probes.then_some(&probed.setup));
     let around = ExecutionContext {
@@ -139,8 +140,8 @@ pub fn execute(execution: Execution<'_>, talk: &mut dyn RunConsole) -> Result<Fi
         latency,
         bounds,
     };
-    notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut conducted, wall_at_zero)));
-    let finished = conclude(conducted, &around, (probed.setup, notes), talk);
+    notes.extend(host.lab.iter().flat_map(|lab| lab.notes(&mut result, wall_at_zero)));
+    let finished = conclude(result, &around, (probed.setup, notes), console);
     RunControl::end(control.as_ref(), &plan, &finished.record);
     Ok(finished)
 }
@@ -163,10 +164,10 @@ fn surroundings(host: &Host, plan: &Plan, command: &str, started: WallTime) -> E
 }
 
 /// Prints and returns the notes of the probe.
-fn print_notes(probed: &ProbeResult, talk: &mut dyn RunConsole) -> Vec<String> {
+fn print_notes(probed: &ProbeResult, console: &mut dyn RunConsole) -> Vec<String> {
     let notes: Vec<String> = probed.notes().collect();
     for note in &notes {
-        talk.info(&format!("note       {note}"));
+        console.info(&format!("note       {note}"));
     }
     notes
 }
@@ -176,10 +177,10 @@ fn with_pools(
     mut plan: Arc<Plan>,
     load: LoadDoc,
     latency: Option<Nanos>,
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> (Arc<Plan>, LoadDoc) {
     let Some(limit) = Arc::make_mut(&mut plan).limit_default_pools(latency) else { return (plan, load) };
-    talk.info(&format!("pool       at most {} connections (-c)", format_grouped(limit)));
+    console.info(&format!("pool       at most {} connections (-c)", format_grouped(limit)));
     let load = load_doc(&plan, load.defaults);
     (plan, load)
 }
@@ -232,7 +233,7 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
     LoadConfig {
         cpus: host.facts.cpus.clone(),
         ports: host.source_ports(),
-        places: host.places(),
+        namespaces: host.places(),
         features: host.found.features,
         tls,
         journeys,
@@ -240,10 +241,10 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
 }
 
 fn conclude(
-    conducted: LoadResult,
+    result: LoadResult,
     around: &ExecutionContext<'_>,
     (setup, notes): (Setup, Vec<String>),
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> FinishedRun {
     let LoadResult {
         mut ledger,
@@ -257,10 +258,10 @@ fn conclude(
         memory,
         fleet,
         ..
-    } = conducted;
+    } = result;
     // What clients saw of a lab that is gone says nothing about its servers.
     lost.extend(around.servers.lab().and_then(LabRun::loss));
-    let asked = conducted.setup;
+    let asked = result.setup;
     let setup = Setup {
         sent: setup.sent + asked.sent,
         done: setup.done + asked.done,
@@ -294,16 +295,16 @@ fn conclude(
         events: &events,
         samples: &samples,
     });
-    around.servers.add_to(read, around.plan, &mut record, talk);
+    around.servers.add_to(read, around.plan, &mut record, console);
     record.notes.extend(notes);
     record.fleet = fleet.map(|fleet| fleet.doc);
     if !around.repeatable {
         record.next.clear();
     }
     let folder = archive.and_then(|mut archive| {
-        archive_service_logs(&logs, around.plan, &mut archive, talk);
+        archive_service_logs(&logs, around.plan, &mut archive, console);
         let finished = archive.finish(&record);
-        finished.inspect_err(|problem| talk.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
+        finished.inspect_err(|problem| console.warn(&format!("{problem}\nhint: {}", problem.hint()))).ok()
     });
     FinishedRun { record, resolved, archive: folder, latency: around.latency }
 }
@@ -316,7 +317,7 @@ fn archive(
     plan_yaml: &str,
     environment: &EnvironmentDoc,
     started: WallTime,
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> Option<ArchiveWriter> {
     let meta = RunMeta {
         name: name.to_owned(),
@@ -330,7 +331,7 @@ fn archive(
     match ArchiveWriter::create(runs_dir?, &meta) {
         Ok(archive) => Some(archive),
         Err(problem) => {
-            talk.warn(&format!("{problem}; this run keeps no archive\nhint: {}", problem.hint()));
+            console.warn(&format!("{problem}; this run keeps no archive\nhint: {}", problem.hint()));
             None
         }
     }

@@ -19,7 +19,7 @@ const GATHER_MAX: Nanos = Nanos::from_secs(30);
 /// Attempts to reach a host before it counts as failed.
 const ATTEMPTS: u32 = 2;
 /// How long the wait for a message lasts before signals and deadlines are looked at.
-const LOOK_AROUND: Duration = Duration::from_millis(50);
+const POLL_WAIT: Duration = Duration::from_millis(50);
 
 /// The agents of a fleet, each with its connection.
 pub struct FleetRun {
@@ -92,11 +92,11 @@ impl FleetRun {
             && signals.received() == 0
             && self.agents.iter().any(FleetAgent::is_open)
         {
-            match self.link.receive(LOOK_AROUND) {
+            match self.link.receive(POLL_WAIT) {
                 Some(StreamEvent::Connected { agent, host }) => drop(self.connections.insert(agent, host)),
                 Some(StreamEvent::Frame { agent, frame }) => {
                     if let Some(host) = self.connections.get(&agent) {
-                        self.agents[*host].hear(agent, frame.message);
+                        self.agents[*host].handle_message(agent, frame.message);
                     }
                 }
                 Some(StreamEvent::OtherVersion { agent, found }) => {
@@ -200,7 +200,7 @@ impl FleetAgent {
         self.hello.is_none() && self.problem.is_none()
     }
 
-    fn hear(&mut self, connection: AgentId, message: AgentMessage) {
+    fn handle_message(&mut self, connection: AgentId, message: AgentMessage) {
         let AgentPayload::Hello(hello) = &message.report else { return };
         if hello.version != env!("CARGO_PKG_VERSION") {
             self.problem = Some(format!("it has version {}", hello.version));

@@ -39,7 +39,7 @@ pub(crate) struct LoadContext<'a> {
     /// What is sampled during the load.
     pub(crate) truth: SamplingConfig<'a>,
     /// Who does what the plan's events say; `None`: it has none.
-    pub(crate) hands: Option<ExecutorFactory<'a>>,
+    pub(crate) executors: Option<ExecutorFactory<'a>>,
     /// Returns what is missing of the lab that the run goes to; `None` outside of a lab.
     pub(crate) loss: Option<&'a dyn Fn() -> Option<String>>,
     /// What other processes see of the run, and how they control it.
@@ -48,79 +48,80 @@ pub(crate) struct LoadContext<'a> {
 
 /// The load, with what comes before and after it. Fails only where this host cannot.
 pub(crate) fn run_load(
-    way: &LoadContext<'_>,
-    (mut means, fleet): (LoadConfig, Option<FleetPackage>),
+    context: &LoadContext<'_>,
+    (mut config, fleet): (LoadConfig, Option<FleetPackage>),
     (archive, metrics): (Option<ArchiveWriter>, Option<LiveMetrics>),
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> Result<(LoadResult, HookResults), UserError> {
-    let LoadContext { plan, hash, clock, signals, guard, command, truth, hands, loss, control } = *way;
-    let events = hands.map(|hands| EventRunner::new(&plan.events, hands)).transpose()?;
+    let LoadContext { plan, hash, clock, signals, guard, command, truth, executors, loss, control } =
+        *context;
+    let events = executors.map(|executors| EventRunner::new(&plan.events, executors)).transpose()?;
     let names = || DnsRefresher::start(plan, guard, command);
-    let mut bounds = HookResults::default();
+    let mut hook_results = HookResults::default();
     if plan.around.before.is_none() && plan.around.after.is_none() {
-        let side = fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&[]))?;
-        let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
-        let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
-        return Ok((conductor.with_events(events).with_metrics(metrics).in_lab(loss).run()?, bounds));
+        let side = fleet.map_or_else(|| Ok(LoadSide::Local(config)), |fleet| fleet.into_side(&[]))?;
+        let controller = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, console);
+        let controller = controller.controlled(control).dns_refresher(names()).with_sampling(truth);
+        return Ok((controller.with_events(events).with_metrics(metrics).in_lab(loss).run()?, hook_results));
     }
     let cancelled = || signals.received() > 0;
-    let mut alone = SingleUser::new(plan, &means, clock, &cancelled)?;
-    let before = alone.before(&mut |happened| logged(talk, happened));
-    bounds.before = hook_result(plan, &before);
+    let mut single_user = SingleUser::new(plan, &config, clock, &cancelled)?;
+    let before = single_user.before(&mut |happened| logged(console, happened));
+    hook_results.before = hook_result(plan, &before);
     let ending = match before.early {
         Some(EarlyEnd::Cancelled) => Some(RunEnd::Signal),
         Some(EarlyEnd::Run) if before.failure.is_none() => {
             let what = "ended the run before its load".to_owned();
-            bounds.before.faults.push(HookFailure { step: "end: run".to_owned(), what });
+            hook_results.before.faults.push(HookFailure { step: "end: run".to_owned(), what });
             Some(RunEnd::BeforeFailed)
         }
         _ => before.failure.is_some().then_some(RunEnd::BeforeFailed),
     };
     if let Some(ending) = ending {
-        return Ok((LoadResult::nothing(plan, ending, archive), bounds));
+        return Ok((LoadResult::nothing(plan, ending, archive), hook_results));
     }
-    said(talk, "before", &bounds.before);
-    let done = plan.around.before.as_ref().map(|_| done(EventKind::BeforeDone, plan, &bounds.before));
+    said(console, "before", &hook_results.before);
+    let done = plan.around.before.as_ref().map(|_| done(EventKind::BeforeDone, plan, &hook_results.before));
     let mut archive = archive;
-    store(&mut archive, done.as_ref(), talk);
-    means.journeys.set_initial_variables(&before.variables);
+    store(&mut archive, done.as_ref(), console);
+    config.journeys.set_initial_variables(&before.variables);
     let side =
-        fleet.map_or_else(|| Ok(LoadSide::Local(means)), |fleet| fleet.into_side(&before.variables))?;
-    let conductor = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, talk);
-    let conductor = conductor.controlled(control).renewing(names()).with_sampling(truth);
-    let mut conducted = conductor.with_events(events).with_metrics(metrics).in_lab(loss).run()?;
-    conducted.events.splice(0..0, done);
+        fleet.map_or_else(|| Ok(LoadSide::Local(config)), |fleet| fleet.into_side(&before.variables))?;
+    let controller = RunController::new(Arc::clone(plan), hash, clock, side, signals, archive, console);
+    let controller = controller.controlled(control).dns_refresher(names()).with_sampling(truth);
+    let mut result = controller.with_events(events).with_metrics(metrics).in_lab(loss).run()?;
+    result.events.splice(0..0, done);
     // Who interrupts a run wants it to end; and without a load there is nothing to look back at.
-    let loaded = conducted.started.is_some() && !matches!(conducted.ending, RunEnd::Signal);
+    let loaded = result.started.is_some() && !matches!(result.ending, RunEnd::Signal);
     if loaded && plan.around.after.is_some() {
-        let counts = counted(plan, conducted.ledger.totals(), &before.counts);
-        let after = alone.after(&before.variables, &counts, &mut |happened| logged(talk, happened));
-        bounds.after = hook_result(plan, &after);
-        said(talk, "after", &bounds.after);
-        let done = self::done(EventKind::AfterDone, plan, &bounds.after);
-        store(&mut conducted.archive, Some(&done), talk);
-        conducted.events.push(done);
+        let counts = counted(plan, result.ledger.totals(), &before.counts);
+        let after = single_user.after(&before.variables, &counts, &mut |happened| logged(console, happened));
+        hook_results.after = hook_result(plan, &after);
+        said(console, "after", &hook_results.after);
+        let done = self::done(EventKind::AfterDone, plan, &hook_results.after);
+        store(&mut result.archive, Some(&done), console);
+        result.events.push(done);
         if after.early == Some(EarlyEnd::Cancelled) {
-            conducted.ending = RunEnd::Signal;
+            result.ending = RunEnd::Signal;
         }
     }
-    Ok((conducted, bounds))
+    Ok((result, hook_results))
 }
 
 /// Returns the event that lets an archive give the same counts when it is read back. Hooks are not
 /// on the run's clock: `before` ended before the load started, and `after` started when it was
 /// over.
-fn done(kind: EventKind, plan: &Plan, around: &HookResult) -> EventLine {
+fn done(kind: EventKind, plan: &Plan, result_of: &HookResult) -> EventLine {
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
     let at = if kind == EventKind::BeforeDone { begins } else { plan.load_end().unwrap_or(begins) };
-    let &HookResult { sent, done, failed, .. } = around;
+    let &HookResult { sent, done, failed, .. } = result_of;
     let text = format!("{done} done, {failed} failed");
     EventLine { setup: Some(Setup { sent, done, failed }), ..EventLine::new(at, kind, text) }
 }
 
-fn store(archive: &mut Option<ArchiveWriter>, event: Option<&EventLine>, talk: &mut dyn RunConsole) {
+fn store(archive: &mut Option<ArchiveWriter>, event: Option<&EventLine>, console: &mut dyn RunConsole) {
     if let Some(problem) = archive.as_mut().zip(event).and_then(|(archive, event)| archive.event(event)) {
-        talk.warn(&format!("{problem}; the run goes on\nhint: {}", problem.hint()));
+        console.warn(&format!("{problem}; the run goes on\nhint: {}", problem.hint()));
     }
 }
 
@@ -160,15 +161,15 @@ fn hook_result(plan: &Plan, walked: &WalkResult) -> HookResult {
     }
 }
 
-fn logged(talk: &mut dyn RunConsole, happened: TraceEvent<'_>) {
+fn logged(console: &mut dyn RunConsole, happened: TraceEvent<'_>) {
     if let TraceEvent::Logged(line) = happened {
-        talk.info(&format!("log        {line}"));
+        console.info(&format!("log        {line}"));
     }
 }
 
 /// One line for each of the two.
-fn said(talk: &mut dyn RunConsole, which: &str, around: &HookResult) {
-    if around.sent > 0 {
-        talk.info(&format!("{which:<10} {} done, {} failed", around.done, around.failed));
+fn said(console: &mut dyn RunConsole, which: &str, result_of: &HookResult) {
+    if result_of.sent > 0 {
+        console.info(&format!("{which:<10} {} done, {} failed", result_of.done, result_of.failed));
     }
 }

@@ -41,9 +41,9 @@ impl<'a> LabEntry<'a> {
     ///
     /// # Errors
     /// A lab that cannot be created or entered.
-    pub fn enter(&self, talk: &mut dyn RunConsole) -> Result<LabRun, UserError> {
+    pub fn enter(&self, console: &mut dyn RunConsole) -> Result<LabRun, UserError> {
         if self.was_up {
-            talk.info(&format!("lab        {} is up, and stays", self.lab.name));
+            console.info(&format!("lab        {} is up, and stays", self.lab.name));
         } else {
             let mark = LabTag::generate(&self.lab.name)?;
             // The lab is removed even if this process is killed.
@@ -51,12 +51,17 @@ impl<'a> LabEntry<'a> {
             let order = LabSpec { mark, file: self.file.clone(), lab: self.lab.clone(), owner };
             let (_, warnings) = wavetank_lab::up(&order, &self.folder)?;
             for text in &warnings {
-                talk.warn(text);
+                console.warn(text);
             }
             self.brought_up.set(true);
-            talk.info(&format!("lab        {} is up: {}", self.folder.name(), hosts(self.lab.hosts.len())));
+            console.info(&format!(
+                "lab        {} is up: {}",
+                self.folder.name(),
+                hosts(self.lab.hosts.len())
+            ));
         }
-        let wait = || talk.info("lab        waiting: another run uses it, or its faults are being reverted");
+        let wait =
+            || console.info("lab        waiting: another run uses it, or its faults are being reverted");
         Ok(LabRun::begin(&self.folder, !self.was_up, wait)?.by_agents(self.agents))
     }
 

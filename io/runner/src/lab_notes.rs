@@ -11,11 +11,11 @@ use super::{LabRun, LoadResult};
 impl LabRun {
     /// Returns what a finished run reports of its lab, and adds the ends of services to its events.
     /// `wall_at_zero` is the time of day at the zero of the process's clock.
-    pub(crate) fn notes(&self, conducted: &mut LoadResult, wall_at_zero: i64) -> Vec<String> {
-        let zero = conducted.started.map(|zero| wall_at_zero + zero.0);
+    pub(crate) fn notes(&self, result: &mut LoadResult, wall_at_zero: i64) -> Vec<String> {
+        let zero = result.started.map(|zero| wall_at_zero + zero.0);
         let ends = zero.map(|zero| self.service_ends(zero)).unwrap_or_default();
         for (at, text) in &ends {
-            conducted.record_event(EventLine::new(*at, EventKind::ServiceEnded, text));
+            result.record_event(EventLine::new(*at, EventKind::ServiceEnded, text));
         }
         self.kernel_work().into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect()
     }

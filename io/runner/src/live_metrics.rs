@@ -33,9 +33,9 @@ impl SharedOutputs {
     }
 
     /// All runs are over: waits a few seconds for what is left to be sent, and reports losses.
-    pub fn finish(&self, talk: &mut dyn RunConsole) {
+    pub fn finish(&self, console: &mut dyn RunConsole) {
         for Loss { output, lost, all, reason } in self.0.borrow_mut().finish(false) {
-            talk.warn(&format!("metrics to {output} lost {lost} of {all} intervals: {reason}"));
+            console.warn(&format!("metrics to {output} lost {lost} of {all} intervals: {reason}"));
         }
     }
 }

@@ -21,7 +21,7 @@ use super::dns_refresh::{DnsRefresher, DnsUpdate};
 use super::memory_growth::MemoryGrowth;
 
 /// How far ahead an instant is chosen that all load threads are to meet.
-const TOLD_AHEAD: Nanos = Nanos::from_millis(5);
+const RELEASE_LEAD: Nanos = Nanos::from_millis(5);
 
 /// What the one who runs the agent must know.
 pub(crate) enum AgentEvent {
@@ -58,11 +58,11 @@ pub(crate) struct LoadHost {
     plan: Arc<Plan>,
     /// The process's clock, on which the fleet agrees.
     clock: Clock,
-    means: LoadConfig,
+    config: LoadConfig,
     load: Option<Load>,
     reports: Vec<LoadReport>,
     /// Names that are looked up again, if any are.
-    renewing: Option<DnsRefresher>,
+    dns_refresher: Option<DnsRefresher>,
 }
 
 /// The load threads and what is known of them.
@@ -82,18 +82,18 @@ struct Load {
 
 impl LoadHost {
     /// Prepares to carry out `plan`. Nothing is started yet.
-    pub(crate) fn new(plan: Arc<Plan>, clock: Clock, means: LoadConfig) -> Self {
-        Self { plan, clock, means, load: None, reports: Vec::new(), renewing: None }
+    pub(crate) fn new(plan: Arc<Plan>, clock: Clock, config: LoadConfig) -> Self {
+        Self { plan, clock, config, load: None, reports: Vec::new(), dns_refresher: None }
     }
 
     /// Names are looked up again from now on.
-    pub(crate) fn renew(&mut self, renewing: Option<DnsRefresher>) {
-        self.renewing = renewing;
+    pub(crate) fn renew(&mut self, dns_refresher: Option<DnsRefresher>) {
+        self.dns_refresher = dns_refresher;
     }
 
     /// Stops waiting for DNS responses and returns what remains to be reported.
     pub(crate) fn finish_dns_refresh(&mut self) -> Vec<DnsUpdate> {
-        self.renewing.take().map(DnsRefresher::end).unwrap_or_default()
+        self.dns_refresher.take().map(DnsRefresher::end).unwrap_or_default()
     }
 
     /// Whether load threads exist, so that [`Self::turn`] waits for them.
@@ -142,16 +142,16 @@ impl LoadHost {
         if let Some(load) = &self.load
             && let Some(message) = load.threads.message(wait)
         {
-            self.hear(message);
+            self.handle_message(message);
         }
-        self.hear_of_names();
-        self.look_around();
+        self.update_addresses();
+        self.check_end();
         std::mem::take(&mut self.reports)
     }
 
     /// New addresses go to the load threads, what is new of names to who runs the agent.
-    fn hear_of_names(&mut self) {
-        let Some((ways, news)) = self.renewing.as_mut().and_then(DnsRefresher::poll) else { return };
+    fn update_addresses(&mut self) {
+        let Some((ways, news)) = self.dns_refresher.as_mut().and_then(DnsRefresher::poll) else { return };
         if let Some(ways) = ways {
             self.broadcast(Command::UpdateAddresses(ways));
         }
@@ -161,7 +161,7 @@ impl LoadHost {
     }
 
     fn prepare(&mut self, share: Partition) -> Result<(), String> {
-        match LoadThreads::prepare(&self.plan, share, self.clock, &self.means) {
+        match LoadThreads::prepare(&self.plan, share, self.clock, &self.config) {
             Ok(threads) => {
                 // What threads take for themselves is there; the first few connections may be, too.
                 let growth = MemoryGrowth::begin();
@@ -179,7 +179,7 @@ impl LoadHost {
             }
             Err(fault) => {
                 let why = match fault {
-                    StartFault::Told(errno) => no_driver(self.plan.engine, errno),
+                    StartFault::Reported(errno) => no_driver(self.plan.engine, errno),
                     StartFault::Refused(errno) => errno.to_string(),
                     StartFault::Crashed(crash) => crash.to_string(),
                 };
@@ -189,7 +189,7 @@ impl LoadHost {
         Ok(())
     }
 
-    fn hear(&mut self, message: Message) {
+    fn handle_message(&mut self, message: Message) {
         let Some(load) = &mut self.load else { return };
         match message {
             Message::Ready(_, opened) => {
@@ -238,7 +238,7 @@ impl LoadHost {
     }
 
     /// The end of the plan's load and of its drain.
-    fn look_around(&mut self) {
+    fn check_end(&mut self) {
         let now = self.clock.now();
         let Some(Load { zero: Some(zero), finishing: false, .. }) = self.load else { return };
         let Some(end) = self.plan.load_end() else { return };
@@ -253,7 +253,7 @@ impl LoadHost {
 
     /// Now and a little, so that every thread hears of the instant before it comes.
     fn soon(&self, zero: Nanos) -> Nanos {
-        (self.clock.now() - zero).after(TOLD_AHEAD)
+        (self.clock.now() - zero).after(RELEASE_LEAD)
     }
 
     fn drain(&self) {

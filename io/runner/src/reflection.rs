@@ -119,20 +119,20 @@ fn ask(
     };
     let plan = lower(experiment, &lowering).map_err(|unfit| unfit.into_user_error("reflection"))?.plan;
     names.admit(&Guard::new(options.allow_target.clone()), &plan, "wavetank run")?;
-    let means = LoadConfig {
+    let config = LoadConfig {
         cpus: Vec::new(),
         ports: host.source_ports(),
-        places: Vec::new(),
+        namespaces: Vec::new(),
         features: host.found.features,
         tls: tls_client(&plan)?,
         journeys: Journeys::new(&plan, Vec::new())?,
     };
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let cancelled = || signals.received() > 0;
-    let alone = SingleUser::new(&plan, &means, Clock::starting_now(), &cancelled)?;
+    let single_user = SingleUser::new(&plan, &config, Clock::starting_now(), &cancelled)?;
     let mut answer = Err(None);
     let limits = SingleUserLimits { sleeps: false, requests_max: 1 };
-    alone.within(limits).scenario(0, &Vec::new(), &mut |event| match event {
+    single_user.within(limits).scenario(0, &Vec::new(), &mut |event| match event {
         TraceEvent::Answered(response) if response.body.len() as u64 == response.body_bytes => {
             answer = Ok((response.status, response.body.to_vec()));
         }

@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT: Nanos = Nanos::from_secs(10);
 /// Latest time of the first sample of each host.
 const FIRST_SAMPLE_MAX: Nanos = Nanos::from_secs(20);
 /// How often signals are looked at while the first samples are awaited.
-const LOOK_AROUND: Duration = Duration::from_millis(50);
+const POLL_WAIT: Duration = Duration::from_millis(50);
 /// Maximum backlog of unread samples of a host. Samples beyond it are dropped.
 const BACKLOG: usize = 32;
 
@@ -72,7 +72,7 @@ impl RemoteHosts {
     fn await_first(&mut self, clock: Clock, signals: Signals) -> Result<(), UserError> {
         let latest = clock.now().after(FIRST_SAMPLE_MAX);
         while self.before.len() < self.names.len() && signals.received() == 0 {
-            match self.reports.recv_timeout(LOOK_AROUND) {
+            match self.reports.recv_timeout(POLL_WAIT) {
                 Ok(Report::Sample(host, sample)) => drop(self.before.insert(host, *sample)),
                 Ok(Report::Ended(host, reason)) => return Err(unreachable(&self.names[host], &reason)),
                 Err(_) if clock.now() >= latest => {

@@ -78,12 +78,12 @@ impl<'a> RunControl<'a> {
         run: LiveRun,
         plan: &Plan,
         search: Option<&'a SearchControl>,
-        talk: &mut dyn RunConsole,
+        console: &mut dyn RunConsole,
     ) -> Self {
         let own = || {
             let server = ControlServer::listen(&run_folder(), &run.environment.id);
             let server = server.inspect_err(|error| {
-                talk.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
+                console.warn(&format!("cannot listen for `wavetank status`, `stop` and `set`: {error}"));
             });
             Listener::Own(server.ok())
         };

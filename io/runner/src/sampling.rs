@@ -46,11 +46,11 @@ pub(crate) struct LabServer {
 ///
 /// A sample costs the load nothing: a separate thread reads some twenty small files a second. The
 /// machine under a lab, or under a fleet's controller, is only sampled while connections are held.
-pub(super) fn start(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<Sampler> {
+pub(super) fn start(plan: &Plan, clock: Clock, sampling: SamplingConfig<'_>) -> Option<Sampler> {
     let holding = plan.is_holding();
-    let others: Vec<_> = looking.hosts.iter().map(|(_, watch)| watch.clone()).collect();
-    let asker = || if holding { askers(plan, clock, looking) } else { None };
-    let this = if looking.this_host {
+    let others: Vec<_> = sampling.hosts.iter().map(|(_, watch)| watch.clone()).collect();
+    let asker = || if holding { askers(plan, clock, sampling) } else { None };
+    let this = if sampling.this_host {
         Some(ThisHost::Whole(Box::new(ThisHostSampler::new())))
     } else {
         holding.then_some(ThisHost::Sockets)
@@ -60,15 +60,15 @@ pub(super) fn start(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> O
 }
 
 /// Who asks for the target's own count, in a lab its servers', each in its own network.
-fn askers(plan: &Plan, clock: Clock, looking: SamplingConfig<'_>) -> Option<TargetPollers> {
-    let Some(servers) = looking.servers else {
-        return Some(TargetPollers::new(vec![asker(plan, clock, looking.truth)?]));
+fn askers(plan: &Plan, clock: Clock, sampling: SamplingConfig<'_>) -> Option<TargetPollers> {
+    let Some(servers) = sampling.servers else {
+        return Some(TargetPollers::new(vec![asker(plan, clock, sampling.truth)?]));
     };
     let zero = clock.monotonic(Nanos::ZERO);
     let ask = |one: &LabServer| {
         TargetPoller::new(one.address, &one.address.to_string(), zero).within(Arc::clone(&one.network))
     };
-    let wanted = looking.truth.unwrap_or(true) && !servers.is_empty() && !plan.uses_tunnels();
+    let wanted = sampling.truth.unwrap_or(true) && !servers.is_empty() && !plan.uses_tunnels();
     wanted.then(|| TargetPollers::new(servers.iter().map(ask).collect()))
 }
 

@@ -40,9 +40,9 @@ pub struct SearchIdentity<'a> {
 
 impl SearchControl {
     /// Listens for requests. If it cannot, it prints why and the search goes on without.
-    pub fn listen(search: SearchIdentity<'_>, clock: Clock, talk: &mut dyn RunConsole) -> Self {
+    pub fn listen(search: SearchIdentity<'_>, clock: Clock, console: &mut dyn RunConsole) -> Self {
         let server = ControlServer::listen(&run_folder(), search.id).inspect_err(|error| {
-            talk.warn(&format!("cannot listen for `wavetank status` and `stop`: {error}"));
+            console.warn(&format!("cannot listen for `wavetank status` and `stop`: {error}"));
         });
         let state = LiveDoc {
             schema: LIVE_SCHEMA.to_owned(),

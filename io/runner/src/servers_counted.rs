@@ -61,7 +61,7 @@ impl<'a> ServersCounted<'a> {
         read: Option<CountsRead<'_>>,
         plan: &Plan,
         record: &mut RunRecord,
-        talk: &mut dyn RunConsole,
+        console: &mut dyn RunConsole,
     ) {
         let Some((lab, read)) = self.lab.zip(read) else { return };
         match read {
@@ -71,7 +71,7 @@ impl<'a> ServersCounted<'a> {
                 record.notes.extend(now.full_since(before));
             }
             Err(error) => {
-                talk.warn(&format!(
+                console.warn(&format!(
                     "{}; the servers' counts are not reported\nhint: {}",
                     error.message, error.hint
                 ));

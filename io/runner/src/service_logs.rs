@@ -13,16 +13,17 @@ pub(super) fn archive_service_logs(
     logs: &LogParts,
     plan: &Plan,
     archive: &mut ArchiveWriter,
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) {
     let redaction = Redaction::new(plan);
     for part in &logs.parts {
         if let Some(problem) = archive.service_log(&part.host, &part.name, &redaction.redact(&part.text)) {
-            talk.warn(&format!("{problem}; the archive lacks the services' logs\nhint: {}", problem.hint()));
+            console
+                .warn(&format!("{problem}; the archive lacks the services' logs\nhint: {}", problem.hint()));
         }
     }
     if logs.untold > 0 {
         let count = format_grouped(logs.untold as u64);
-        talk.warn(&format!("{count} more logs of services are not stored: there are too many"));
+        console.warn(&format!("{count} more logs of services are not stored: there are too many"));
     }
 }

@@ -388,7 +388,7 @@ fn no_driver(errno: Errno) -> UserError {
 
 fn no_thread(fault: StartFault<UserError>) -> UserError {
     let why = match fault {
-        StartFault::Told(error) => return error,
+        StartFault::Reported(error) => return error,
         StartFault::Refused(errno) => errno.to_string(),
         StartFault::Crashed(crash) => crash.to_string(),
     };

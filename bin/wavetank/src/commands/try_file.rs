@@ -53,7 +53,7 @@ pub(crate) fn try_file(args: TryArgs) -> Result<u8, UserError> {
     let means = LoadConfig {
         cpus: Vec::new(),
         ports: host.source_ports(),
-        places: Vec::new(),
+        namespaces: Vec::new(),
         features: host.found.features,
         tls,
         journeys: Journeys::new(&plan, all_tables(&experiment, tables)?)?,

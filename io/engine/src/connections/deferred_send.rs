@@ -7,7 +7,7 @@ use crate::slab::Id;
 
 /// A request that was handed to the driver.
 pub(crate) struct DeferredSend {
-    pub(super) link: ConnId,
+    pub(super) conn: ConnId,
     pub(crate) exchange: Id,
     /// When it was handed over.
     pub(crate) at: Nanos,

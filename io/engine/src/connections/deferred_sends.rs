@@ -11,9 +11,9 @@ use crate::slab::Id;
 impl<D: Driver> Connections<D> {
     /// Records that the driver has accepted a request.
     #[inline]
-    pub(super) fn on_send_queued(&mut self, link: ConnId, exchange: Id, at: Nanos) {
+    pub(super) fn on_send_queued(&mut self, conn: ConnId, exchange: Id, at: Nanos) {
         if D::SENDS_LATER {
-            self.leaving.push(DeferredSend { link, exchange, at });
+            self.leaving.push(DeferredSend { conn, exchange, at });
         } else {
             self.outcomes.push_back(ConnectionOutcome::Sent(exchange, at));
         }
@@ -23,32 +23,32 @@ impl<D: Driver> Connections<D> {
     /// connection to end.
     #[inline]
     pub(super) fn reclaim_unsent(&mut self) {
-        while let Some((link, sends)) = self.driver.take_unsent() {
-            self.take_back_from(link, sends);
+        while let Some((conn, sends)) = self.driver.take_unsent() {
+            self.take_back_from(conn, sends);
         }
     }
 
     #[cold]
-    fn take_back_from(&mut self, link: ConnId, sends: u32) {
+    fn take_back_from(&mut self, conn: ConnId, sends: u32) {
         for _ in 0..sends {
-            let Some(last) = self.leaving.iter().rposition(|leaving| leaving.link == link) else { return };
+            let Some(last) = self.leaving.iter().rposition(|leaving| leaving.conn == conn) else { return };
             self.leaving.remove(last);
-            let seat = self.seat_of(link);
-            if self.seats[seat as usize].link != Some(link) {
+            let slot = self.slot_of(conn);
+            if self.slots[slot as usize].conn != Some(conn) {
                 continue;
             }
-            if self.uses_streams(seat) {
+            if self.uses_streams(slot) {
                 // One send carries the requests of all streams.
-                return self.take_back_streams(seat, link);
+                return self.take_back_streams(slot, conn);
             }
-            self.conversation(seat).flights.refuse();
+            self.io_of(slot).queue.refuse();
         }
     }
 
     /// Flushes the sends of a connection that is about to be closed. Otherwise it would never be
     /// known whether they left.
-    pub(super) fn flush_conn(&mut self, link: ConnId) {
-        if self.leaving.iter().any(|leaving| leaving.link == link) {
+    pub(super) fn flush_conn(&mut self, conn: ConnId) {
+        if self.leaving.iter().any(|leaving| leaving.conn == conn) {
             self.flush_all();
         }
     }

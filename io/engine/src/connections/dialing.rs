@@ -22,21 +22,21 @@ use crate::sources::{Route, Tuple};
 const TUPLES_TRIED_MAX: u8 = 16;
 
 impl<D: Driver> Connections<D> {
-    /// Makes room for `seat`. A plan allows more connections than most runs need, so the table
+    /// Makes room for `slot`. A plan allows more connections than most runs need, so the table
     /// grows on demand.
     #[inline]
-    pub(super) fn ensure_slot(&mut self, seat: u32) {
-        if self.seats.len() <= seat as usize {
-            self.seats.resize_with(seat as usize + 1, ConnSlot::new);
+    pub(super) fn ensure_slot(&mut self, slot: u32) {
+        if self.slots.len() <= slot as usize {
+            self.slots.resize_with(slot as usize + 1, ConnSlot::new);
         }
     }
 
-    /// Returns the activity of `seat`, creating it if it has none.
+    /// Returns the activity of `slot`, creating it if it has none.
     #[inline]
-    pub(super) fn conversation(&mut self, seat: u32) -> &mut ConnIo {
-        let Self { seats, talks, .. } = self;
-        let entry = &mut seats[seat as usize];
-        entry.talk.get_or_insert_with(|| talks.take_for(seat, entry.parked))
+    pub(super) fn io_of(&mut self, slot: u32) -> &mut ConnIo {
+        let Self { slots, io_pool, .. } = self;
+        let entry = &mut slots[slot as usize];
+        entry.io.get_or_insert_with(|| io_pool.take_for(slot, entry.parked))
     }
 
     /// Whether one more connection may be opened before the load starts.
@@ -59,9 +59,9 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Records that a slot's connection was opened or failed to open.
-    pub(super) fn on_dial_finished(&mut self, seat: u32) {
+    pub(super) fn on_dial_finished(&mut self, slot: u32) {
         self.opening -= 1;
-        let entry = &self.seats[seat as usize];
+        let entry = &self.slots[slot as usize];
         if entry.is_pooled()
             && let Some(pool) = &mut self.pool
         {
@@ -84,81 +84,81 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Opens this slot's connection before the phase that needs it starts.
-    pub(crate) fn preopen(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
-        self.ensure_slot(seat);
-        if self.seats[seat as usize].state == ConnState::Closed {
-            self.open(seat, target, phase, rec);
+    pub(crate) fn preopen(&mut self, slot: u32, target: u16, phase: u16, rec: &mut Recorder) {
+        self.ensure_slot(slot);
+        if self.slots[slot as usize].state == ConnState::Closed {
+            self.open(slot, target, phase, rec);
         }
     }
 
     /// Opens this slot's connection, unless no source address is left.
-    pub(super) fn open(&mut self, seat: u32, target: u16, phase: u16, rec: &mut Recorder) {
+    pub(super) fn open(&mut self, slot: u32, target: u16, phase: u16, rec: &mut Recorder) {
         let began = self.driver.now();
         let Some(route) = self.sources.allocate(target, began) else {
-            return self.without_source(seat, target, began);
+            return self.without_source(slot, target, began);
         };
         rec.opening();
         self.opening += 1;
-        let entry = &mut self.seats[seat as usize];
+        let entry = &mut self.slots[slot as usize];
         (entry.target, entry.phase) = (target, phase);
         entry.state = ConnState::Connecting;
         entry.began = began;
-        let single = entry.first_waiting().is_some_and(|flight| self.single[usize::from(flight.scenario)]);
+        let single = entry.first_waiting().is_some_and(|request| self.single[usize::from(request.scenario)]);
         entry.left = if single { 1 } else { self.lasts };
         if entry.is_pooled()
             && let Some(pool) = &mut self.pool
         {
             pool.opening(target);
         }
-        self.conversation(seat).refused = 0;
+        self.io_of(slot).refused = 0;
         // `open_for_waiting` is not called if this fails: its loop continues anyway, and other
         // slots have no waiting requests.
-        if let Err(failure) = self.dial(seat, route) {
-            self.open_failed(seat, &failure, began, rec);
+        if let Err(failure) = self.dial(slot, route) {
+            self.open_failed(slot, &failure, began, rec);
         }
     }
 
     /// Connects. If the tuple is taken, it tries another one as part of the same opening.
-    fn dial(&mut self, seat: u32, mut route: Route) -> Result<(), Failure> {
-        let name = self.names[usize::from(self.seats[seat as usize].target)];
+    fn dial(&mut self, slot: u32, mut route: Route) -> Result<(), Failure> {
+        let name = self.names[usize::from(self.slots[slot as usize].target)];
         // After a preface, TLS starts later.
         let prefaced = self.preface.is_needed();
-        let tls = name.filter(|_| !prefaced).map(|name| DialTls { name, session: seat });
+        let tls = name.filter(|_| !prefaced).map(|name| DialTls { name, session: slot });
         // A connection opened before the load has no request waiting, and the target must see it
         // immediately.
-        let speaks_at_once = prefaced || self.seats[seat as usize].left == 1 && self.is_awaited(seat);
+        let speaks_at_once = prefaced || self.slots[slot as usize].left == 1 && self.is_awaited(slot);
         let asks_ends = self.preface.needs_addresses();
-        let datagrams = self.protocol_of(seat) == UrlProtocol::Udp;
+        let datagrams = self.protocol_of(slot) == UrlProtocol::Udp;
         loop {
             let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams };
             match self.driver.connect(&dial) {
-                Ok(link) => {
-                    let entry = &mut self.seats[seat as usize];
-                    (entry.link, entry.tuple) = (Some(link), route.tuple);
-                    let slot = link.slot as usize;
-                    if self.seat_of_slot.len() <= slot {
-                        self.seat_of_slot.resize(slot + 1, u32::MAX);
+                Ok(conn) => {
+                    let entry = &mut self.slots[slot as usize];
+                    (entry.conn, entry.tuple) = (Some(conn), route.tuple);
+                    let index = conn.slot as usize;
+                    if self.slot_of_conn.len() <= index {
+                        self.slot_of_conn.resize(index + 1, u32::MAX);
                     }
-                    self.seat_of_slot[slot] = seat;
-                    self.arm(seat);
+                    self.slot_of_conn[index] = slot;
+                    self.arm(slot);
                     return Ok(());
                 }
                 Err(errno) => {
-                    let failure = self.unreached(seat, route.tuple, failure::connect_failure(errno));
-                    route = self.another(seat, route.tuple, errno).ok_or(failure)?;
+                    let failure = self.unreached(slot, route.tuple, failure::connect_failure(errno));
+                    route = self.another(slot, route.tuple, errno).ok_or(failure)?;
                 }
             }
         }
     }
 
     /// Returns `failure` to connect by `tuple` with the address, if the target has several.
-    fn unreached(&self, seat: u32, tuple: Tuple, failure: Failure) -> Failure {
-        failure.at(self.sources.one_of_several(self.seats[seat as usize].target, tuple))
+    fn unreached(&self, slot: u32, tuple: Tuple, failure: Failure) -> Failure {
+        failure.at(self.sources.one_of_several(self.slots[slot as usize].target, tuple))
     }
 
     /// Whether a request will be sent on this slot's connection as soon as it is open.
-    fn is_awaited(&self, seat: u32) -> bool {
-        let entry = &self.seats[seat as usize];
+    fn is_awaited(&self, slot: u32) -> bool {
+        let entry = &self.slots[slot as usize];
         match &self.pool {
             Some(pool) if entry.is_pooled() => pool.waiting(entry.target) > 0,
             _ => entry.first_waiting().is_some(),
@@ -167,33 +167,33 @@ impl<D: Driver> Connections<D> {
 
     /// Returns the next tuple to try after connecting by `tuple` failed, if the tuple was the
     /// cause.
-    fn another(&mut self, seat: u32, tuple: Tuple, errno: Errno) -> Option<Route> {
+    fn another(&mut self, slot: u32, tuple: Tuple, errno: Errno) -> Option<Route> {
         let now = self.driver.now();
         if !tuple.is_chosen() || !matches!(errno.0, libc::EADDRINUSE | libc::EADDRNOTAVAIL) {
             self.sources.release(tuple, now);
             return None;
         }
         self.sources.refuse(tuple, now);
-        let talk = self.conversation(seat);
-        talk.refused += 1;
-        if talk.refused >= TUPLES_TRIED_MAX {
+        let io = self.io_of(slot);
+        io.refused += 1;
+        if io.refused >= TUPLES_TRIED_MAX {
             return None;
         }
-        self.sources.allocate(self.seats[seat as usize].target, now)
+        self.sources.allocate(self.slots[slot as usize].target, now)
     }
 
     /// Handles a connect that the driver reports as failed.
-    pub(super) fn connect_failed(&mut self, seat: u32, errno: Errno, at: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
-        entry.link = None;
+    pub(super) fn connect_failed(&mut self, slot: u32, errno: Errno, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
+        entry.conn = None;
         let (phase, tuple) = (entry.phase, std::mem::replace(&mut entry.tuple, Tuple::KERNELS));
-        let failure = match self.another(seat, tuple, errno) {
-            Some(route) => self.dial(seat, route),
-            None => Err(self.unreached(seat, tuple, failure::connect_failure(errno))),
+        let failure = match self.another(slot, tuple, errno) {
+            Some(route) => self.dial(slot, route),
+            None => Err(self.unreached(slot, tuple, failure::connect_failure(errno))),
         };
         if let Err(failure) = failure {
-            let failure = self.in_handshake(seat, failure, rec);
-            self.open_failed(seat, &failure, at, rec);
+            let failure = self.in_handshake(slot, failure, rec);
+            self.open_failed(slot, &failure, at, rec);
             self.dial_for_queue(phase, rec);
         }
     }
@@ -202,8 +202,8 @@ impl<D: Driver> Connections<D> {
     ///
     /// A connection that was reset before it was seen as open had been accepted. This makes the
     /// result the same as with a driver that sees the connect first.
-    fn in_handshake(&self, seat: u32, failure: Failure, rec: &mut Recorder) -> Failure {
-        let ConnSlot { phase, target, .. } = self.seats[seat as usize];
+    fn in_handshake(&self, slot: u32, failure: Failure, rec: &mut Recorder) -> Failure {
+        let ConnSlot { phase, target, .. } = self.slots[slot as usize];
         match (failure.class, failure.errno) {
             (ErrorClass::Reset, Some(errno))
                 if self.names[usize::from(target)].is_some() && !self.preface.is_needed() =>
@@ -217,85 +217,85 @@ impl<D: Driver> Connections<D> {
 
     /// Handles a slot for which every tuple is in use or resting. The requests that wait for it are
     /// dropped without a try.
-    fn without_source(&mut self, seat: u32, target: u16, at: Nanos) {
-        if self.seats[seat as usize].is_pooled() {
-            self.remove_from_pool(seat);
-            if let Some(flight) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
-                self.outcomes.push_back(ConnectionOutcome::Dropped(flight.exchange, at));
+    fn without_source(&mut self, slot: u32, target: u16, at: Nanos) {
+        if self.slots[slot as usize].is_pooled() {
+            self.remove_from_pool(slot);
+            if let Some(request) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
+                self.outcomes.push_back(ConnectionOutcome::Dropped(request.exchange, at));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].take_waiting() {
-            self.outcomes.push_back(ConnectionOutcome::Dropped(flight.exchange, at));
+        while let Some(request) = self.slots[slot as usize].take_waiting() {
+            self.outcomes.push_back(ConnectionOutcome::Dropped(request.exchange, at));
         }
         // The user retries as if the connection had been refused.
-        self.seats[seat as usize].began = at;
-        self.on_hold_lost(seat, at);
+        self.slots[slot as usize].began = at;
+        self.on_hold_lost(slot, at);
     }
 
     /// Gives up an opening that took too long, in the connect or in the TLS handshake.
-    pub(super) fn opening_timed_out(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
-        let ConnSlot { state, tuple, .. } = self.seats[seat as usize];
+    pub(super) fn opening_timed_out(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        let ConnSlot { state, tuple, .. } = self.slots[slot as usize];
         let failure = match state {
             ConnState::Securing => failure::HANDSHAKE_TIMEOUT,
             ConnState::Tunnelling => TUNNEL_TIMEOUT,
             ConnState::Greeting if self.has_streams => failure::GREETING_TIMEOUT,
-            ConnState::Greeting => failure::opening_timeout(self.protocol_of(seat)),
-            _ => self.unreached(seat, tuple, Failure::new(ErrorClass::ConnectTimeout)),
+            ConnState::Greeting => failure::opening_timeout(self.protocol_of(slot)),
+            _ => self.unreached(slot, tuple, Failure::new(ErrorClass::ConnectTimeout)),
         };
-        self.cancel_dial(seat, &failure, Close::Rst, at, rec);
+        self.cancel_dial(slot, &failure, Close::Rst, at, rec);
     }
 
     /// Handles a connection that ended during the TLS handshake.
-    pub(super) fn handshake_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn handshake_ended(&mut self, slot: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = failure::handshake_failure(how, &self.driver);
-        self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+        self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
     }
 
     pub(super) fn cancel_dial(
         &mut self,
-        seat: u32,
+        slot: u32,
         failure: &Failure,
         how: Close,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        let entry = &mut self.seats[seat as usize];
+        let entry = &mut self.slots[slot as usize];
         let phase = entry.phase;
         if entry.state == ConnState::Securing {
             rec.handshake_failed(phase, entry.target);
         }
-        if let Some(link) = entry.link.take() {
-            self.driver.close(link, how);
+        if let Some(conn) = entry.conn.take() {
+            self.driver.close(conn, how);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
-        self.open_failed(seat, failure, at, rec);
+        self.open_failed(slot, failure, at, rec);
         self.dial_for_queue(phase, rec);
     }
 
-    pub(super) fn open_failed(&mut self, seat: u32, failure: &Failure, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn open_failed(&mut self, slot: u32, failure: &Failure, at: Nanos, rec: &mut Recorder) {
         rec.open_failed();
-        self.on_dial_finished(seat);
-        let entry = &mut self.seats[seat as usize];
+        self.on_dial_finished(slot);
+        let entry = &mut self.slots[slot as usize];
         entry.state = ConnState::Closed;
-        entry.link = None;
+        entry.conn = None;
         let target = entry.target;
         if entry.is_pooled() {
-            self.remove_from_pool(seat);
-            if let Some(flight) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
+            self.remove_from_pool(slot);
+            if let Some(request) = self.pool.as_mut().and_then(|pool| pool.take_waiting(target)) {
                 self.outcomes.push_back(ConnectionOutcome::Broken(
-                    flight.exchange,
+                    request.exchange,
                     Box::new(failure.clone()),
                     at,
                 ));
             }
         }
-        while let Some(flight) = self.seats[seat as usize].take_waiting() {
+        while let Some(request) = self.slots[slot as usize].take_waiting() {
             self.outcomes.push_back(ConnectionOutcome::Broken(
-                flight.exchange,
+                request.exchange,
                 Box::new(failure.clone()),
                 at,
             ));
         }
-        self.on_hold_lost(seat, at);
+        self.on_hold_lost(slot, at);
     }
 }

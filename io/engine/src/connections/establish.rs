@@ -13,107 +13,107 @@ use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
     /// Handles a successful connect.
-    pub(super) fn connected(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let seat = self.seat_of(link);
-        let entry = &mut self.seats[seat as usize];
+    pub(super) fn connected(&mut self, conn: ConnId, at: Nanos, rec: &mut Recorder) {
+        let slot = self.slot_of(conn);
+        let entry = &mut self.slots[slot as usize];
         if entry.state != ConnState::Connecting {
             return;
         }
         if self.preface.is_needed() {
-            return self.begin_preface(seat, link, at, rec);
+            return self.begin_preface(slot, conn, at, rec);
         }
         // A UDP socket asks no peer: its time to connect would say nothing about the target.
         // The same holds for a stream on a connection that was open.
-        let is_new = !self.driver.is_on_earlier(link);
-        if is_new && (self.upgrades.is_none() || self.protocol_of(seat) != UrlProtocol::Udp) {
-            let entry = &self.seats[seat as usize];
+        let is_new = !self.driver.is_on_earlier(conn);
+        if is_new && (self.upgrades.is_none() || self.protocol_of(slot) != UrlProtocol::Udp) {
+            let entry = &self.slots[slot as usize];
             rec.connected(entry.phase, entry.target, at.since(entry.began));
             if self.is_quic
-                && let Some(secured) = self.driver.secured(link)
+                && let Some(secured) = self.driver.secured(conn)
             {
                 rec.agreed(entry.phase, entry.target, &secured);
             }
         }
-        let entry = &mut self.seats[seat as usize];
+        let entry = &mut self.slots[slot as usize];
         if self.names[usize::from(entry.target)].is_some() && !self.is_quic {
             entry.state = ConnState::Securing;
-            self.conversation(seat).first_byte = at;
+            self.io_of(slot).first_byte = at;
         } else {
-            self.established(seat, link, at, rec);
+            self.established(slot, conn, at, rec);
         }
     }
 
     /// Handles a complete TLS handshake.
-    pub(super) fn secured(&mut self, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let seat = self.seat_of(link);
-        let entry = &self.seats[seat as usize];
+    pub(super) fn secured(&mut self, conn: ConnId, at: Nanos, rec: &mut Recorder) {
+        let slot = self.slot_of(conn);
+        let entry = &self.slots[slot as usize];
         if entry.state != ConnState::Securing {
             return;
         }
-        let connected = entry.talk.as_ref().map_or(at, |talk| talk.first_byte);
-        let secured = self.driver.secured(link);
-        if !self.driver.is_on_earlier(link) {
+        let connected = entry.io.as_ref().map_or(at, |io| io.first_byte);
+        let secured = self.driver.secured(conn);
+        if !self.driver.is_on_earlier(conn) {
             rec.secured(entry.phase, entry.target, at.since(connected), secured.as_ref());
         }
         if self.has_streams && !speaks_http2(secured.as_ref()) {
-            return self.http2_refused(seat, at, rec);
+            return self.http2_refused(slot, at, rec);
         }
-        self.established(seat, link, at, rec);
+        self.established(slot, conn, at, rec);
     }
 
     /// Sends the preface of this slot's connection.
     #[cold]
-    pub(super) fn begin_preface(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let target = self.seats[seat as usize].target;
-        let bytes = match self.preface.bytes(target, || self.driver.ends(link)) {
+    pub(super) fn begin_preface(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
+        let target = self.slots[slot as usize].target;
+        let bytes = match self.preface.bytes(target, || self.driver.ends(conn)) {
             Ok(bytes) => bytes,
-            Err(failure) => return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),
+            Err(failure) => return self.cancel_dial(slot, &failure, self.plan.http.close, at, rec),
         };
         if !bytes.is_empty() {
             // If this fails, the driver reports the end of the connection, which is handled there.
-            let _ = self.driver.send(link, &bytes);
+            let _ = self.driver.send(conn, &bytes);
         }
         if self.preface.needs_tunnel(target) {
-            self.seats[seat as usize].state = ConnState::Tunnelling;
-            self.conversation(seat).machine = Machine::Http1(tunnel_reader());
+            self.slots[slot as usize].state = ConnState::Tunnelling;
+            self.io_of(slot).machine = Machine::Http1(tunnel_reader());
             return;
         }
-        self.prefaced(seat, link, at, rec);
+        self.prefaced(slot, conn, at, rec);
     }
 
     /// Continues after the preface: the path to the target is open. The time for the tunnel counts
     /// as connecting.
-    fn prefaced(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
+    fn prefaced(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
         rec.connected(entry.phase, entry.target, at.since(entry.began));
         let Some(name) = self.names[usize::from(entry.target)] else {
-            return self.established(seat, link, at, rec);
+            return self.established(slot, conn, at, rec);
         };
         entry.state = ConnState::Securing;
-        self.conversation(seat).first_byte = at;
-        if let Err(errno) = self.driver.secure(link, DialTls { name, session: seat }) {
+        self.io_of(slot).first_byte = at;
+        if let Err(errno) = self.driver.secure(conn, DialTls { name, session: slot }) {
             let failure = failure::connect_failure(errno);
-            self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+            self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
         }
     }
 
     /// Handles bytes of the proxy's response to CONNECT.
     #[cold]
-    pub(super) fn tunnel_answered(&mut self, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
-        let seat = self.seat_of(link);
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::Http1(reader) = &mut talk.machine else { return };
+    pub(super) fn tunnel_answered(&mut self, conn: ConnId, len: usize, at: Nanos, rec: &mut Recorder) {
+        let slot = self.slot_of(conn);
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let Machine::Http1(reader) = &mut io.machine else { return };
         match read_tunnel(reader, self.driver.received(len)) {
-            Ok(true) => self.prefaced(seat, link, at, rec),
+            Ok(true) => self.prefaced(slot, conn, at, rec),
             Ok(false) => {}
-            Err(failure) => self.cancel_dial(seat, &failure, self.plan.http.close, at, rec),
+            Err(failure) => self.cancel_dial(slot, &failure, self.plan.http.close, at, rec),
         }
     }
 
     /// Handles the end of the connection to the proxy before the tunnel was open.
     #[cold]
-    pub(super) fn tunnelling_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn tunnelling_ended(&mut self, slot: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = tunnel_ended(&failure::end_failure(how, &self.driver));
-        self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+        self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum ConnectionOutcome {
 /// A change of a slot's held connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HoldEvent {
-    pub(crate) seat: u32,
+    pub(crate) slot: u32,
     pub(crate) at: Nanos,
     /// Whether it can carry requests. Otherwise it has ended, or could not be opened.
     pub(crate) open: bool,

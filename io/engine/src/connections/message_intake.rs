@@ -25,9 +25,9 @@ pub(super) enum Closing {
 
 /// Receives the messages of one connection.
 pub(super) struct MessageIntake<'a> {
-    letters: &'a mut ExchangeBuffers,
+    buffers: &'a mut ExchangeBuffers,
     outcomes: &'a mut VecDeque<ConnectionOutcome>,
-    flights: &'a mut RequestQueue,
+    queue: &'a mut RequestQueue,
     /// Where messages go that no request awaits; `None`: they are discarded.
     inbox: Option<&'a mut Inbox>,
     first_byte: &'a mut Nanos,
@@ -47,16 +47,16 @@ pub(super) struct MessageIntake<'a> {
 
 impl<'a> MessageIntake<'a> {
     pub(super) fn new(
-        letters: &'a mut ExchangeBuffers,
+        buffers: &'a mut ExchangeBuffers,
         outcomes: &'a mut VecDeque<ConnectionOutcome>,
-        (flights, inbox): (&'a mut RequestQueue, Option<&'a mut Inbox>),
+        (queue, inbox): (&'a mut RequestQueue, Option<&'a mut Inbox>),
         first_byte: &'a mut Nanos,
         at: Nanos,
     ) -> Self {
         Self {
-            letters,
+            buffers,
             outcomes,
-            flights,
+            queue,
             inbox,
             first_byte,
             at,
@@ -71,7 +71,7 @@ impl<'a> MessageIntake<'a> {
 
     /// Returns the request that the current message answers.
     fn awaiting(&self) -> Option<QueuedRequest> {
-        self.flights.first_sent().filter(|_| !self.is_closing)
+        self.queue.first_sent().filter(|_| !self.is_closing)
     }
 
     /// Returns the message for the inbox that has begun.
@@ -80,19 +80,19 @@ impl<'a> MessageIntake<'a> {
     }
 
     fn answer(&mut self, end: ResponseEnd) {
-        let Some(flight) = self.flights.first_sent() else { return };
-        self.flights.pop_sent();
+        let Some(request) = self.queue.first_sent() else { return };
+        self.queue.pop_sent();
         self.answered += 1;
         let (first_byte, at) = (*self.first_byte, self.at);
-        self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, first_byte, at));
+        self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, first_byte, at));
     }
 }
 
 impl MessageSink for MessageIntake<'_> {
     fn begin(&mut self, _: MessageKind) {
         *self.first_byte = self.at;
-        if let Some(flight) = self.awaiting() {
-            self.letters.begin_message(flight.exchange, flight.manner);
+        if let Some(request) = self.awaiting() {
+            self.buffers.begin_message(request.exchange, request.flags);
         } else if let Some(inbox) = &mut self.inbox {
             inbox.partial = Some(Message::default());
         }
@@ -101,25 +101,25 @@ impl MessageSink for MessageIntake<'_> {
     fn fields(&mut self, lines: &[u8]) {
         if let Some(partial) = self.partial() {
             lines.clone_into(&mut partial.fields);
-        } else if let Some(flight) = self.awaiting() {
-            self.letters.message_fields(flight.exchange, flight.manner, lines);
+        } else if let Some(request) = self.awaiting() {
+            self.buffers.message_fields(request.exchange, request.flags, lines);
         }
     }
 
     fn piece(&mut self, bytes: &[u8]) {
         if let Some(partial) = self.partial() {
             partial.body.extend_from_slice(bytes);
-        } else if let Some(flight) = self.awaiting()
-            && flight.manner.keeps_body()
+        } else if let Some(request) = self.awaiting()
+            && request.flags.keeps_body()
         {
-            self.letters.stream_body(flight.exchange, bytes);
+            self.buffers.stream_body(request.exchange, bytes);
         }
     }
 
     fn end(&mut self, length: u64) {
         self.received += 1;
         let partial = self.inbox.as_mut().and_then(|inbox| inbox.partial.take());
-        let Some(flight) = self.awaiting() else {
+        let Some(request) = self.awaiting() else {
             if let (Some(inbox), Some(message)) = (&mut self.inbox, partial) {
                 inbox.push(message);
             }
@@ -127,7 +127,7 @@ impl MessageSink for MessageIntake<'_> {
         };
         if let Some(message) = partial {
             // It began before the request.
-            keep_message(self.letters, flight, &message);
+            keep_message(self.buffers, request, &message);
         }
         self.answer(message_end(0, length));
     }
@@ -136,18 +136,18 @@ impl MessageSink for MessageIntake<'_> {
 impl ClientSink for MessageIntake<'_> {
     fn upgraded(&mut self, head: &ResponseHead<'_>) {
         self.upgraded = true;
-        if let Some(flight) = self.flights.first_sent() {
+        if let Some(request) = self.queue.first_sent() {
             *self.first_byte = self.at;
-            self.letters.upgrade_head(flight.exchange, head);
+            self.buffers.upgrade_head(request.exchange, head);
             self.answer(message_end(head.status, 0));
         }
     }
 
     fn refused(&mut self, head: &ResponseHead<'_>) {
         self.closing = Some(Closing::Refused(head.status));
-        if let Some(flight) = self.flights.first_sent() {
+        if let Some(request) = self.queue.first_sent() {
             *self.first_byte = self.at;
-            self.letters.upgrade_head(flight.exchange, head);
+            self.buffers.upgrade_head(request.exchange, head);
             self.answer(message_end(head.status, 0));
         }
     }
@@ -179,7 +179,7 @@ impl ClientSink for MessageIntake<'_> {
     }
 
     fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
-        let Some(flight) = self.flights.first_sent() else { return false };
+        let Some(request) = self.queue.first_sent() else { return false };
         if !end.is_answer {
             *self.first_byte = self.at;
             if end.status == 0 {
@@ -187,9 +187,9 @@ impl ClientSink for MessageIntake<'_> {
                 self.closing = Some(Closing::ByPeer(failure::CALL_ENDED));
                 return true;
             }
-            self.letters.begin_message(flight.exchange, flight.manner);
+            self.buffers.begin_message(request.exchange, request.flags);
         }
-        self.letters.message_fields(flight.exchange, flight.manner, end.lines);
+        self.buffers.message_fields(request.exchange, request.flags, end.lines);
         self.answer(message_end(end.status, end.length));
         self.closing = Some(Closing::Agreed);
         true
@@ -197,20 +197,20 @@ impl ClientSink for MessageIntake<'_> {
 }
 
 /// Keeps a message that has arrived as the answer of a request.
-pub(super) fn keep_message(letters: &mut ExchangeBuffers, flight: QueuedRequest, message: &Message) {
-    letters.begin_message(flight.exchange, flight.manner);
-    letters.message_fields(flight.exchange, flight.manner, &message.fields);
-    if flight.manner.keeps_body() {
-        letters.stream_body(flight.exchange, &message.body);
+pub(super) fn keep_message(buffers: &mut ExchangeBuffers, request: QueuedRequest, message: &Message) {
+    buffers.begin_message(request.exchange, request.flags);
+    buffers.message_fields(request.exchange, request.flags, &message.fields);
+    if request.flags.keeps_body() {
+        buffers.stream_body(request.exchange, &message.body);
     }
 }
 
 /// Prepares for the answer of a gRPC call, which has all messages that no step has read.
-pub(super) fn begin_call_answer(letters: &mut ExchangeBuffers, flight: QueuedRequest, inbox: &mut Inbox) {
-    letters.begin_message(flight.exchange, flight.manner);
+pub(super) fn begin_call_answer(buffers: &mut ExchangeBuffers, request: QueuedRequest, inbox: &mut Inbox) {
+    buffers.begin_message(request.exchange, request.flags);
     inbox.drain(|body| {
-        if flight.manner.keeps_body() {
-            letters.stream_body(flight.exchange, body);
+        if request.flags.keeps_body() {
+            buffers.stream_body(request.exchange, body);
         }
     });
 }

@@ -21,103 +21,109 @@ use crate::request_queue::QueuedRequest;
 
 impl<D: Driver> Connections<D> {
     /// Handles a connection of a plan with messages that is ready for its protocol.
-    pub(super) fn begin_messages(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn begin_messages(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
         let Some(upgrades) = &self.upgrades else { return };
-        let target = usize::from(self.seats[seat as usize].target);
-        self.seats[seat as usize].parked = None;
+        let target = usize::from(self.slots[slot as usize].target);
+        self.slots[slot as usize].parked = None;
         let (protocol, request) = match &upgrades.targets[target] {
             TargetUpgrade::Never => {
-                if let Some(talk) = &mut self.seats[seat as usize].talk {
-                    talk.machine = Machine::http1(self.talks.limits());
+                if let Some(io) = &mut self.slots[slot as usize].io {
+                    io.machine = Machine::http1(self.io_pool.limits());
                 }
-                return self.opened(seat, at, rec);
+                return self.opened(slot, at, rec);
             }
             TargetUpgrade::ByStep(protocol) => (*protocol, None),
             TargetUpgrade::AtOpening(protocol, request) => (*protocol, Some(request)),
         };
-        let mut client = self.talks.message_client(protocol);
+        let mut client = self.io_pool.message_client(protocol);
         let mut is_open = true;
         if let Some(request) = request {
-            let last_id = self.talks.last_id(seat);
+            let last_id = self.io_pool.last_id(slot);
             is_open = client.start(Operation::Connect(request), &mut None, last_id) != Started::Sends;
-            send_out(&mut self.driver, link, &mut client);
+            send_out(&mut self.driver, conn, &mut client);
         }
-        let talk = self.conversation(seat);
-        talk.machine = Machine::Messages(Box::new(MessageConn::new(client)));
-        (talk.leaving, talk.first_byte) = (false, at);
+        let io = self.io_of(slot);
+        io.machine = Machine::Messages(Box::new(MessageConn::new(client)));
+        (io.leaving, io.first_byte) = (false, at);
         if is_open {
-            return self.opened(seat, at, rec);
+            return self.opened(slot, at, rec);
         }
-        self.seats[seat as usize].state = ConnState::Greeting;
-        self.arm(seat);
+        self.slots[slot as usize].state = ConnState::Greeting;
+        self.arm(slot);
     }
 
     /// Returns the protocol of a slot's target in a plan with messages.
-    pub(super) fn protocol_of(&self, seat: u32) -> UrlProtocol {
-        let target = self.seats[seat as usize].target;
+    pub(super) fn protocol_of(&self, slot: u32) -> UrlProtocol {
+        let target = self.slots[slot as usize].target;
         self.upgrades.as_ref().map_or(UrlProtocol::Http, |upgrades| upgrades.protocol(target))
     }
 
     /// Hands a request to a connection that is not HTTP/1.
     #[inline(never)]
-    pub(super) fn dispatch_other(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
-        if self.uses_streams(seat) {
-            return self.dispatch_stream(seat, flight, at);
+    pub(super) fn dispatch_other(
+        &mut self,
+        slot: u32,
+        request: QueuedRequest,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
+        if self.uses_streams(slot) {
+            return self.dispatch_stream(slot, request, at);
         }
         let at = self.fresh(at);
-        let Self { seats, requests, letters, talks, upgrades, .. } = self;
-        let entry = &mut seats[seat as usize];
-        let (Some(link), Some(talk), Some(upgrades)) = (entry.link, &mut entry.talk, upgrades) else {
+        let Self { slots, requests, buffers, io_pool, upgrades, .. } = self;
+        let entry = &mut slots[slot as usize];
+        let (Some(conn), Some(io), Some(upgrades)) = (entry.conn, &mut entry.io, upgrades) else {
             return;
         };
-        let Machine::Messages(own) = &mut talk.machine else { return };
-        let fixed = &requests.get(flight.scenario, flight.step).bytes;
-        let operation = Operation::parse(letters.request(flight.exchange).unwrap_or(fixed));
+        let Machine::Messages(own) = &mut io.machine else { return };
+        let fixed = &requests.get(request.scenario, request.step).bytes;
+        let operation = Operation::parse(buffers.request(request.exchange).unwrap_or(fixed));
         let goes_on = operation == Operation::WaitOn;
         let is_call = matches!(&own.client, MessageClient::Call(_));
         let is_message = matches!(operation, Operation::Send(..) | Operation::Post(..) | Operation::Ask(..));
         let has_whole_answer = is_call && matches!(operation, Operation::Connect(_) | Operation::Close(_));
-        let started = own.client.start(operation, &mut upgrades.deflater, talks.last_id(seat));
+        let started = own.client.start(operation, &mut upgrades.deflater, io_pool.last_id(slot));
         if has_whole_answer && started == Started::Sends {
-            begin_call_answer(letters, flight, &mut own.inbox);
+            begin_call_answer(buffers, request, &mut own.inbox);
         }
         match started {
             Started::NeedsNewConnection => {
-                send_out(&mut self.driver, link, &mut own.client);
+                send_out(&mut self.driver, conn, &mut own.client);
                 // The closed connection is replaced by another one, because a request waits.
-                talk.flights.wait(flight);
-                self.end(seat, failure::AFTER_CLOSE, false, at, rec);
-                self.talks.forget_last_id(seat);
+                io.queue.wait(request);
+                self.end(slot, failure::AFTER_CLOSE, false, at, rec);
+                self.io_pool.forget_last_id(slot);
             }
             Started::NotOpen => {
-                let failure = Box::new(failure::not_open(self.protocol_of(seat)));
-                self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
+                let failure = Box::new(failure::not_open(self.protocol_of(slot)));
+                self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, at));
             }
             Started::Refused(fault) => {
                 let failure = Box::new(failure::unsendable(fault));
-                self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
+                self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, at));
             }
             started @ (Started::Done | Started::Closes) => {
-                self.outcomes.push_back(ConnectionOutcome::Sent(flight.exchange, at));
+                self.outcomes.push_back(ConnectionOutcome::Sent(request.exchange, at));
                 let end = message_end(0, 0);
-                self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
+                self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, at, at));
                 if started == Started::Closes {
-                    self.end(seat, failure::AFTER_CLOSE, false, at, rec);
-                    self.talks.forget_last_id(seat);
+                    self.end(slot, failure::AFTER_CLOSE, false, at, rec);
+                    self.io_pool.forget_last_id(slot);
                 }
             }
             Started::Waits => {
                 if !goes_on {
-                    self.outcomes.push_back(ConnectionOutcome::Sent(flight.exchange, at));
+                    self.outcomes.push_back(ConnectionOutcome::Sent(request.exchange, at));
                 }
-                self.wait_for_message(seat, link, flight, at, rec);
+                self.wait_for_message(slot, conn, request, at, rec);
             }
             Started::Sends => {
                 if is_message {
-                    let entry = &self.seats[seat as usize];
+                    let entry = &self.slots[slot as usize];
                     rec.messages(entry.phase, entry.target, (1, 0));
                 }
-                self.send_message(seat, link, flight, at, rec);
+                self.send_message(slot, conn, request, at, rec);
             }
         }
     }
@@ -125,131 +131,131 @@ impl<D: Driver> Connections<D> {
     /// Answers a request with a message that has arrived, or lets it wait for the next one.
     fn wait_for_message(
         &mut self,
-        seat: u32,
-        link: ConnId,
-        flight: QueuedRequest,
+        slot: u32,
+        conn: ConnId,
+        request: QueuedRequest,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        let Self { seats, letters, outcomes, .. } = self;
-        let Some(talk) = &mut seats[seat as usize].talk else { return };
-        let Machine::Messages(own) = &mut talk.machine else { return };
+        let Self { slots, buffers, outcomes, .. } = self;
+        let Some(io) = &mut slots[slot as usize].io else { return };
+        let Machine::Messages(own) = &mut io.machine else { return };
         let Some(message) = own.inbox.pop() else {
-            talk.flights.push_sent(flight);
-            self.arm_for(seat, flight.deadline);
-            return self.read_early_answer(seat, link, at, rec);
+            io.queue.push_sent(request);
+            self.arm_for(slot, request.deadline);
+            return self.read_early_answer(slot, conn, at, rec);
         };
-        keep_message(letters, flight, &message);
+        keep_message(buffers, request, &message);
         let end = message_end(0, message.body.len() as u64);
-        outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
+        outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, at, at));
     }
 
     /// Answers a request with bytes of a TCP connection that have arrived before it.
-    fn read_early_answer(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
-        let talk = self.seats[seat as usize].talk.as_deref();
-        let has_unread = talk.is_some_and(|talk| match &talk.machine {
+    fn read_early_answer(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
+        let io = self.slots[slot as usize].io.as_deref();
+        let has_unread = io.is_some_and(|io| match &io.machine {
             Machine::Messages(own) => own.client.has_unread(),
             _ => false,
         });
         if has_unread {
-            self.read_messages(seat, link, 0, at, rec);
+            self.read_messages(slot, conn, 0, at, rec);
         }
     }
 
-    /// Sends what the machine has written for `flight`.
+    /// Sends what the machine has written for `request`.
     fn send_message(
         &mut self,
-        seat: u32,
-        link: ConnId,
-        flight: QueuedRequest,
+        slot: u32,
+        conn: ConnId,
+        request: QueuedRequest,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::Messages(own) = &mut talk.machine else { return };
-        let is_sent = self.driver.send(link, own.client.out()).is_ok();
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let Machine::Messages(own) = &mut io.machine else { return };
+        let is_sent = self.driver.send(conn, own.client.out()).is_ok();
         own.client.out().clear();
-        talk.flights.push_sent(flight);
+        io.queue.push_sent(request);
         if !D::SENDS_LATER {
             self.worked_until = self.driver.now();
             rec.send_call(self.worked_until.since(at));
         }
         if is_sent {
-            self.on_send_queued(link, flight.exchange, at);
+            self.on_send_queued(conn, request.exchange, at);
         } else {
             // The driver reports the end after earlier messages. The end decides about this one.
-            self.conversation(seat).flights.refuse();
+            self.io_of(slot).queue.refuse();
         }
-        if is_sent && flight.manner.is_one_way() {
-            return self.hand_over(seat, flight, at);
+        if is_sent && request.flags.is_one_way() {
+            return self.hand_over(slot, request, at);
         }
-        self.arm_for(seat, flight.deadline);
+        self.arm_for(slot, request.deadline);
         if is_sent {
-            self.read_early_answer(seat, link, at, rec);
+            self.read_early_answer(slot, conn, at, rec);
         }
     }
 
     /// Completes a message that awaits no answer, now that it was handed to the driver.
-    fn hand_over(&mut self, seat: u32, flight: QueuedRequest, at: Nanos) {
+    fn hand_over(&mut self, slot: u32, request: QueuedRequest, at: Nanos) {
         if D::SENDS_LATER {
             // It is done once the kernel has it. Otherwise the session would wait for the next
             // event of another connection.
             self.flush_all();
         }
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        if talk.flights.is_refused() {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        if io.queue.is_refused() {
             return;
         }
-        talk.flights.pop_last_sent();
+        io.queue.pop_last_sent();
         let end = message_end(0, 0);
-        self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, end, at, at));
+        self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, end, at, at));
     }
 
     /// Handles bytes of a connection that is not HTTP/1.
     #[inline(never)]
     pub(super) fn other_received(
         &mut self,
-        seat: u32,
-        link: ConnId,
+        slot: u32,
+        conn: ConnId,
         len: usize,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        if self.uses_streams(seat) {
-            return self.streams_received(seat, link, len, at, rec);
+        if self.uses_streams(slot) {
+            return self.streams_received(slot, conn, len, at, rec);
         }
-        let is_ending = self.driver.is_ending(link);
-        if !self.read_messages(seat, link, len, at, rec) {
+        let is_ending = self.driver.is_ending(conn);
+        if !self.read_messages(slot, conn, len, at, rec) {
             return;
         }
         if !is_ending {
-            self.free(seat, at, rec);
-        } else if self.seats[seat as usize].sent() == 0 {
-            self.end(seat, failure::AFTER_CLOSE, true, at, rec);
+            self.free(slot, at, rec);
+        } else if self.slots[slot as usize].sent() == 0 {
+            self.end(slot, failure::AFTER_CLOSE, true, at, rec);
         }
     }
 
     /// Reads the `len` bytes that were received, or only what arrived before. Returns whether the
     /// connection is open and was open before.
-    fn read_messages(&mut self, seat: u32, link: ConnId, len: usize, at: Nanos, rec: &mut Recorder) -> bool {
+    fn read_messages(&mut self, slot: u32, conn: ConnId, len: usize, at: Nanos, rec: &mut Recorder) -> bool {
         if D::SENDS_LATER && !self.leaving.is_empty() {
             // What arrives may answer a request that was handed over in this turn. It must have
             // been sent before.
-            self.flush_conn(link);
+            self.flush_conn(conn);
         }
-        let Self { seats, letters, outcomes, driver, talks, .. } = self;
-        let entry = &mut seats[seat as usize];
-        let Some(talk) = &mut entry.talk else { return false };
-        let ConnIo { flights, machine, first_byte, .. } = &mut **talk;
+        let Self { slots, buffers, outcomes, driver, io_pool, .. } = self;
+        let entry = &mut slots[slot as usize];
+        let Some(io) = &mut entry.io else { return false };
+        let ConnIo { queue, machine, first_byte, .. } = &mut **io;
         let Machine::Messages(own) = machine else { return false };
         let MessageConn { client, inbox } = &mut **own;
-        let inbox = talks.keeps_messages().then_some(inbox);
+        let inbox = io_pool.keeps_messages().then_some(inbox);
         let (is_closing, established) = (client.is_closing(), *first_byte);
-        let mut sink = MessageIntake::new(letters, outcomes, (flights, inbox), first_byte, at);
+        let mut sink = MessageIntake::new(buffers, outcomes, (queue, inbox), first_byte, at);
         sink.is_closing = is_closing;
         let read = client.read(if len == 0 { &[] } else { driver.received(len) }, &mut sink);
         let MessageIntake { answered, upgraded, closing, received, pong, .. } = sink;
-        send_out(driver, link, client);
+        send_out(driver, conn, client);
         let (phase, target) = (entry.phase, entry.target);
         if received > 0 {
             rec.messages(phase, target, (0, received));
@@ -258,34 +264,34 @@ impl<D: Driver> Connections<D> {
             entry.serve();
         }
         if let Err(fault) = read {
-            self.broke_protocol(seat, failure::message_failure(fault), at, rec);
+            self.broke_protocol(slot, failure::message_failure(fault), at, rec);
             return false;
         }
         if let Some(sent) = pong {
-            self.pong(seat, sent, at, rec);
+            self.pong(slot, sent, at, rec);
         }
-        let is_greeting = self.seats[seat as usize].state == ConnState::Greeting;
+        let is_greeting = self.slots[slot as usize].state == ConnState::Greeting;
         if is_greeting && upgraded {
             rec.greeted(phase, target, at.since(established));
             // Even if the same bytes end it: what waits for the connection must learn of both.
-            self.opened(seat, at, rec);
+            self.opened(slot, at, rec);
         }
         match closing {
             Some(Closing::Refused(status)) if is_greeting => {
-                let failure = failure::opening_refused(self.protocol_of(seat), status);
-                self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+                let failure = failure::opening_refused(self.protocol_of(slot), status);
+                self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
                 return false;
             }
             Some(Closing::Refused(_) | Closing::Agreed) => {
-                self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+                self.end(slot, failure::AFTER_CLOSE, false, at, rec);
                 return false;
             }
             Some(Closing::ByPeer(failure)) if is_greeting && !upgraded => {
-                self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+                self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
                 return false;
             }
             Some(Closing::ByPeer(failure)) => {
-                self.end(seat, failure, true, at, rec);
+                self.end(slot, failure, true, at, rec);
                 return false;
             }
             None => {}
@@ -296,85 +302,85 @@ impl<D: Driver> Connections<D> {
     /// Handles the end of what the server sends. Returns whether it completed an answer, and the
     /// connection was closed after it.
     #[cold]
-    pub(super) fn messages_ended(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) -> bool {
-        let Self { seats, letters, outcomes, .. } = self;
-        let Some(talk) = &mut seats[seat as usize].talk else { return false };
-        let ConnIo { flights, machine, first_byte, .. } = &mut **talk;
+    pub(super) fn messages_ended(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) -> bool {
+        let Self { slots, buffers, outcomes, .. } = self;
+        let Some(io) = &mut slots[slot as usize].io else { return false };
+        let ConnIo { queue, machine, first_byte, .. } = &mut **io;
         let Machine::Messages(own) = machine else { return false };
-        let mut sink = MessageIntake::new(letters, outcomes, (flights, None), first_byte, at);
+        let mut sink = MessageIntake::new(buffers, outcomes, (queue, None), first_byte, at);
         if !own.client.end(&mut sink) {
             return false;
         }
-        let entry = &mut self.seats[seat as usize];
+        let entry = &mut self.slots[slot as usize];
         rec.messages(entry.phase, entry.target, (0, 1));
         entry.serve();
-        self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+        self.end(slot, failure::AFTER_CLOSE, false, at, rec);
         true
     }
 
     /// Fails the requests in flight on a connection that is not HTTP/1 and has ended with
     /// `failure`. `served`: it had answered a request.
     #[cold]
-    pub(super) fn break_other(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
-        if self.uses_streams(seat) {
-            return self.break_streams(seat, failure, served, at);
+    pub(super) fn break_other(&mut self, slot: u32, failure: &Failure, served: bool, at: Nanos) {
+        if self.uses_streams(slot) {
+            return self.break_streams(slot, failure, served, at);
         }
-        let limits = self.talks.limits();
-        let entry = &mut self.seats[seat as usize];
-        let Some(talk) = &mut entry.talk else { return };
-        if let Machine::Messages(own) = &talk.machine {
-            let last_id = if entry.past == LastUse::Lost { own.client.last_id() } else { b"" };
-            self.talks.keep_last_id(seat, last_id);
+        let limits = self.io_pool.limits();
+        let entry = &mut self.slots[slot as usize];
+        let Some(io) = &mut entry.io else { return };
+        if let Machine::Messages(own) = &io.machine {
+            let last_id = if entry.last_use == LastUse::Lost { own.client.last_id() } else { b"" };
+            self.io_pool.keep_last_id(slot, last_id);
         }
-        while let Some((flight, _)) = talk.flights.pop_cut() {
+        while let Some((request, _)) = io.queue.pop_cut() {
             let broken = Box::new(Failure { retry: false, ..failure.clone() });
-            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
+            self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, broken, at));
         }
-        talk.machine = Machine::http1(limits);
+        io.machine = Machine::http1(limits);
     }
 
     /// Whether the connection stays open after its request has timed out: the request waits for a
     /// message without having sent anything, or it is a datagram, which may be lost.
-    pub(super) fn survives_timeout(&self, seat: u32) -> bool {
-        let Some(talk) = &self.seats[seat as usize].talk else { return false };
-        let is_datagrams = match &talk.machine {
+    pub(super) fn survives_timeout(&self, slot: u32) -> bool {
+        let Some(io) = &self.slots[slot as usize].io else { return false };
+        let is_datagrams = match &io.machine {
             Machine::Messages(own) => matches!(own.client, MessageClient::Datagrams(_)),
             _ => false,
         };
-        talk.flights.first_sent().is_some_and(|flight| is_datagrams || flight.manner.only_waits())
+        io.queue.first_sent().is_some_and(|request| is_datagrams || request.flags.only_waits())
     }
 
     /// Fails a request that has timed out. The connection stays open.
     #[cold]
-    pub(super) fn expire_wait(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        if let Machine::Messages(own) = &mut talk.machine {
+    pub(super) fn expire_wait(&mut self, slot: u32, now: Nanos, rec: &mut Recorder) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        if let Machine::Messages(own) = &mut io.machine {
             own.client.stop_waiting();
         }
-        if let Some(flight) = talk.flights.pop_sent() {
+        if let Some(request) = io.queue.pop_sent() {
             let failure = Box::new(Failure::new(ErrorClass::RequestTimeout));
-            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, now));
+            self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, now));
         }
-        self.free(seat, now, rec);
+        self.free(slot, now, rec);
     }
 }
 
 impl ConnIoPool {
     /// Sends what a client sends before it closes the connection of `entry`.
     #[cold]
-    pub(super) fn leave<D: Driver>(&mut self, seat: u32, entry: &mut ConnSlot, driver: &mut D, link: ConnId) {
+    pub(super) fn leave<D: Driver>(&mut self, slot: u32, entry: &mut ConnSlot, driver: &mut D, conn: ConnId) {
         let parked = entry.parked;
-        let mut resumed = || parked.map(|parked| self.resume(seat, parked));
-        match entry.talk.as_deref_mut() {
+        let mut resumed = || parked.map(|parked| self.resume(slot, parked));
+        match entry.io.as_deref_mut() {
             Some(ConnIo { machine: Machine::Messages(own), .. }) => {
                 own.client.leave();
-                send_out(driver, link, &mut own.client);
+                send_out(driver, conn, &mut own.client);
             }
             Some(_) => {}
             None => {
                 if let Some(mut client) = resumed() {
                     client.leave();
-                    send_out(driver, link, &mut client);
+                    send_out(driver, conn, &mut client);
                 }
             }
         }
@@ -382,10 +388,10 @@ impl ConnIoPool {
 }
 
 /// Sends what the machine has written by itself.
-fn send_out<D: Driver>(driver: &mut D, link: ConnId, client: &mut MessageClient) {
+fn send_out<D: Driver>(driver: &mut D, conn: ConnId, client: &mut MessageClient) {
     if !client.out().is_empty() {
         // If this fails, the driver reports the end of the connection.
-        let _ = driver.send(link, client.out());
+        let _ = driver.send(conn, client.out());
         client.out().clear();
     }
 }

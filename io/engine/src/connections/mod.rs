@@ -58,18 +58,18 @@ pub(crate) struct Connections<D> {
     pub(crate) plan: Arc<Plan>,
     pub(crate) requests: Arc<Requests>,
     /// The requests that sessions send, and the parts of responses that are kept.
-    pub(crate) letters: ExchangeBuffers,
+    pub(crate) buffers: ExchangeBuffers,
     sources: Sources,
     /// The number of each target among the TLS targets.
     names: Vec<Option<u16>>,
     preface: Preface,
     last_answer: HeadCache,
-    talks: ConnIoPool,
+    io_pool: ConnIoPool,
     timers: Timers<Timer>,
     /// The slots that were used at least once.
-    pub(crate) seats: Vec<ConnSlot>,
+    pub(crate) slots: Vec<ConnSlot>,
     /// Driver slot → connection slot.
-    seat_of_slot: Vec<u32>,
+    slot_of_conn: Vec<u32>,
     /// The slots that are not permanently assigned to a user.
     vacant: SlotAllocator,
     /// Connections that all sessions share.
@@ -119,12 +119,12 @@ impl<D: Driver> Connections<D> {
         plan: Arc<Plan>,
         requests: Arc<Requests>,
         sources: Sources,
-        seats: SlotCounts,
+        slots: SlotCounts,
     ) -> Self {
         // Reserves one entry for every slot, so that tables do not grow by doubling. Unused space
         // costs only address space.
-        let room = (seats.all() as usize).min(ROOM_MAX);
-        let timed = room.saturating_sub(seats.held as usize);
+        let room = (slots.all() as usize).min(ROOM_MAX);
+        let timed = room.saturating_sub(slots.held as usize);
         let streams = streams_per_connection(&plan);
         let uses = |wanted: &dyn Fn(ConnectionOwner) -> bool| {
             plan.scenarios.iter().map(|scenario| wanted(scenario.connection)).collect()
@@ -134,21 +134,21 @@ impl<D: Driver> Connections<D> {
         Self {
             driver,
             requests,
-            letters: ExchangeBuffers::default(),
+            buffers: ExchangeBuffers::default(),
             names: plan.server_name_indices(),
             preface: Preface::new(&plan),
             last_answer: HeadCache::new(),
-            talks: ConnIoPool::new(
+            io_pool: ConnIoPool::new(
                 Limits { body_bytes_max: plan.http.body_max.unwrap_or(u64::MAX), ..Limits::default() },
                 sources.seed(plan.seed),
                 keeps_messages,
             ),
             sources,
             timers: Timers::with_capacity(timed),
-            seats: Vec::with_capacity(room),
-            seat_of_slot: Vec::with_capacity(room),
-            vacant: SlotAllocator::from(seats.own),
-            pool: (seats.pool > 0).then(|| Pool::new(seats.pool, plan.targets.len(), streams)),
+            slots: Vec::with_capacity(room),
+            slot_of_conn: Vec::with_capacity(room),
+            vacant: SlotAllocator::from(slots.own),
+            pool: (slots.pool > 0).then(|| Pool::new(slots.pool, plan.targets.len(), streams)),
             single: uses(&|connection| connection == ConnectionOwner::Request),
             own: uses(&|connection| connection != ConnectionOwner::Shared),
             pipeline: if plan.uses_tunnels() { 1 } else { plan.http.pipeline as usize },
@@ -172,50 +172,50 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Sends a request as soon as a connection allows it: on `seat`, or on any shared connection.
+    /// Sends a request as soon as a connection allows it: on `slot`, or on any shared connection.
     pub(crate) fn submit(
         &mut self,
-        flight: QueuedRequest,
-        seat: Option<u32>,
+        request: QueuedRequest,
+        slot: Option<u32>,
         phase: u16,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        let Some(seat) = seat else { return self.submit_shared(flight, phase, at, rec) };
-        self.ensure_slot(seat);
-        let entry = &mut self.seats[seat as usize];
+        let Some(slot) = slot else { return self.submit_shared(request, phase, at, rec) };
+        self.ensure_slot(slot);
+        let entry = &mut self.slots[slot as usize];
         if entry.has_room(self.pipeline) {
-            return self.dispatch(seat, flight, at, rec);
+            return self.dispatch(slot, request, at, rec);
         }
         let state = entry.state;
-        self.conversation(seat).flights.wait(flight);
+        self.io_of(slot).queue.wait(request);
         if state == ConnState::Closed {
-            self.open(seat, flight.target, phase, rec);
+            self.open(slot, request.target, phase, rec);
         } else {
-            self.arm(seat);
+            self.arm(slot);
         }
     }
 
     /// Hands a request to the kernel on an open connection.
     #[inline]
-    fn dispatch(&mut self, seat: u32, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
-        let link = entry.link.expect("an open slot has a connection id");
-        let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(seat, entry.parked));
-        let Machine::Http1(reader) = &mut talk.machine else {
-            return self.dispatch_other(seat, flight, at, rec);
+    fn dispatch(&mut self, slot: u32, request: QueuedRequest, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
+        let conn = entry.conn.expect("an open slot has a connection id");
+        let io = entry.io.get_or_insert_with(|| self.io_pool.take_for(slot, entry.parked));
+        let Machine::Http1(reader) = &mut io.machine else {
+            return self.dispatch_other(slot, request, at, rec);
         };
-        if talk.flights.sent() == 0 {
-            reader.expect(flight.manner.is_head());
+        if io.queue.sent() == 0 {
+            reader.expect(request.flags.is_head());
         }
-        talk.flights.push_sent(flight);
+        io.queue.push_sent(request);
         let at = self.fresh(at);
-        let result = match self.letters.request(flight.exchange) {
+        let result = match self.buffers.request(request.exchange) {
             None => {
-                let request = self.requests.get(flight.scenario, flight.step);
-                self.driver.send_shared(link, &request.bytes)
+                let rendered = self.requests.get(request.scenario, request.step);
+                self.driver.send_shared(conn, &rendered.bytes)
             }
-            Some(bytes) => self.driver.send(link, bytes),
+            Some(bytes) => self.driver.send(conn, bytes),
         };
         // If the driver defers sends, it times the calls that carry them.
         if !D::SENDS_LATER {
@@ -223,12 +223,12 @@ impl<D: Driver> Connections<D> {
             rec.send_call(self.worked_until.since(at));
         }
         match result {
-            Ok(_) => self.on_send_queued(link, flight.exchange, at),
+            Ok(_) => self.on_send_queued(conn, request.exchange, at),
             // The driver reports the end after earlier responses. The end decides about this
             // request.
-            Err(_) => self.conversation(seat).flights.refuse(),
+            Err(_) => self.io_of(slot).queue.refuse(),
         }
-        self.arm_for(seat, flight.deadline);
+        self.arm_for(slot, request.deadline);
     }
 
     /// Waits for sockets, from `now` until `until`. Returns whether any is ready.
@@ -249,142 +249,142 @@ impl<D: Driver> Connections<D> {
     /// Handles one event that was read at `at`.
     pub(crate) fn handle(&mut self, event: Event, at: Nanos, rec: &mut Recorder) {
         match event {
-            Event::Received(link, len) => self.received(link, len, at, rec),
-            Event::Connected(link) => self.connected(link, at, rec),
-            Event::ConnectFailed(link, errno) => self.connect_failed(self.seat_of(link), errno, at, rec),
-            Event::Ended(link, how) => self.ended(self.seat_of(link), how, at, rec),
-            Event::Secured(link) => self.secured(link, at, rec),
+            Event::Received(conn, len) => self.received(conn, len, at, rec),
+            Event::Connected(conn) => self.connected(conn, at, rec),
+            Event::ConnectFailed(conn, errno) => self.connect_failed(self.slot_of(conn), errno, at, rec),
+            Event::Ended(conn, how) => self.ended(self.slot_of(conn), how, at, rec),
+            Event::Secured(conn) => self.secured(conn, at, rec),
             Event::Flushed(_) | Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads have no listeners"),
         }
     }
 
     #[inline]
-    fn seat_of(&self, link: ConnId) -> u32 {
-        self.seat_of_slot[link.slot as usize]
+    fn slot_of(&self, conn: ConnId) -> u32 {
+        self.slot_of_conn[conn.slot as usize]
     }
 
     /// Handles a slot's connection that can carry requests now.
-    fn opened(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
-        rec.opened(std::mem::replace(&mut entry.past, LastUse::Nothing) == LastUse::Lost);
+    fn opened(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
+        rec.opened(std::mem::replace(&mut entry.last_use, LastUse::Nothing) == LastUse::Lost);
         entry.state = ConnState::Open;
-        if let Some(talk) = &mut entry.talk
-            && talk.machine.is_http1()
+        if let Some(io) = &mut entry.io
+            && io.machine.is_http1()
         {
-            talk.machine = Machine::http1(self.talks.limits());
+            io.machine = Machine::http1(self.io_pool.limits());
         }
-        self.on_dial_finished(seat);
-        self.start_pings(seat, at);
-        if self.on_opened(seat, at, rec) {
-            self.free(seat, at, rec);
+        self.on_dial_finished(slot);
+        self.start_pings(slot, at);
+        if self.on_opened(slot, at, rec) {
+            self.free(slot, at, rec);
         }
     }
 
     /// Handles an open connection with capacity: it gets waiting requests, or becomes idle.
-    fn free(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+    fn free(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
         loop {
-            let entry = &mut self.seats[seat as usize];
+            let entry = &mut self.slots[slot as usize];
             if !entry.has_room(self.pipeline) {
                 return;
             }
             if entry.is_pooled() {
-                return self.free_shared(seat, at, rec);
+                return self.free_shared(slot, at, rec);
             }
-            let Some(flight) = entry.take_waiting() else {
+            let Some(request) = entry.take_waiting() else {
                 if entry.is_held_idle() {
-                    self.release_io(seat);
+                    self.release_io(slot);
                 }
                 return;
             };
-            self.dispatch(seat, flight, at, rec);
+            self.dispatch(slot, request, at, rec);
         }
     }
 
     /// Handles a connection that the peer closed or that broke.
-    fn ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
+    fn ended(&mut self, slot: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
         // QUIC is secured while it connects.
         if matches!(entry.state, ConnState::Securing | ConnState::Connecting) {
-            return self.handshake_ended(seat, how, at, rec);
+            return self.handshake_ended(slot, how, at, rec);
         }
         if entry.state == ConnState::Tunnelling {
-            return self.tunnelling_ended(seat, how, at, rec);
+            return self.tunnelling_ended(slot, how, at, rec);
         }
         if entry.state == ConnState::Greeting {
-            return self.greeting_ended(seat, how, at, rec);
+            return self.greeting_ended(slot, how, at, rec);
         }
         if how == CloseReason::Eof
-            && let Some(talk) = &mut entry.talk
-            && let Machine::Http1(reader) = &mut talk.machine
-            && let Some(flight) = talk.flights.first_sent()
+            && let Some(io) = &mut entry.io
+            && let Machine::Http1(reader) = &mut io.machine
+            && let Some(request) = io.queue.first_sent()
             && let Eof::Complete(answer) = reader.eof()
         {
-            talk.flights.pop_sent();
-            let first_byte = talk.first_byte;
+            io.queue.pop_sent();
+            let first_byte = io.first_byte;
             entry.serve();
-            self.outcomes.push_back(ConnectionOutcome::Answered(flight.exchange, answer, first_byte, at));
-            return self.end(seat, failure::AFTER_CLOSE, false, at, rec);
+            self.outcomes.push_back(ConnectionOutcome::Answered(request.exchange, answer, first_byte, at));
+            return self.end(slot, failure::AFTER_CLOSE, false, at, rec);
         }
-        if how == CloseReason::Eof && self.upgrades.is_some() && self.messages_ended(seat, at, rec) {
+        if how == CloseReason::Eof && self.upgrades.is_some() && self.messages_ended(slot, at, rec) {
             return;
         }
         let failure = failure::end_failure(how, &self.driver);
         // A close that was announced, with nothing in flight, is no loss.
-        let lost = !self.has_parted(seat);
-        self.end(seat, failure, lost, at, rec);
+        let lost = !self.has_parted(slot);
+        self.end(slot, failure, lost, at, rec);
     }
 
     /// Closes a slot's connection. The current request fails with `failure`, and those behind it
     /// lose their connection. Waiting requests continue on a new connection.
-    fn end(&mut self, seat: u32, failure: Failure, lost: bool, at: Nanos, rec: &mut Recorder) {
+    fn end(&mut self, slot: u32, failure: Failure, lost: bool, at: Nanos, rec: &mut Recorder) {
         let close = self.plan.http.close;
-        let entry = &mut self.seats[seat as usize];
+        let entry = &mut self.slots[slot as usize];
         if D::SENDS_LATER
             && entry.sent() > 0
-            && let Some(link) = entry.link
+            && let Some(conn) = entry.conn
         {
-            self.flush_conn(link);
+            self.flush_conn(conn);
         }
-        let entry = &mut self.seats[seat as usize];
-        if let Some(link) = entry.link.take() {
-            self.driver.close(link, close);
+        let entry = &mut self.slots[slot as usize];
+        if let Some(conn) = entry.conn.take() {
+            self.driver.close(conn, close);
             self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
         }
         (entry.state, entry.parked) = (ConnState::Closed, None);
-        let served = entry.past == LastUse::Served;
+        let served = entry.last_use == LastUse::Served;
         // A held connection is opened again, whichever side ended it.
-        let again = lost || entry.wish == SlotIntent::Hold;
-        entry.past = if again { LastUse::Lost } else { LastUse::Nothing };
+        let again = lost || entry.intent == SlotIntent::Hold;
+        entry.last_use = if again { LastUse::Lost } else { LastUse::Nothing };
         rec.ended(lost);
         let phase = entry.phase;
-        self.break_requests(seat, failure, served, at);
-        if let Some(flight) = self.seats[seat as usize].first_waiting() {
-            self.open(seat, flight.target, phase, rec);
-        } else if self.seats[seat as usize].is_pooled() {
-            self.remove_from_pool(seat);
+        self.break_requests(slot, failure, served, at);
+        if let Some(request) = self.slots[slot as usize].first_waiting() {
+            self.open(slot, request.target, phase, rec);
+        } else if self.slots[slot as usize].is_pooled() {
+            self.remove_from_pool(slot);
             self.dial_for_queue(phase, rec);
         } else {
-            self.on_hold_lost(seat, at);
+            self.on_hold_lost(slot, at);
         }
     }
 
     /// Fails the requests in flight on a connection that has ended with `failure`. `served`: it had
     /// answered a request.
-    fn break_requests(&mut self, seat: u32, mut failure: Failure, served: bool, at: Nanos) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::Http1(reader) = &talk.machine else {
-            return self.break_other(seat, &failure, served, at);
+    fn break_requests(&mut self, slot: u32, mut failure: Failure, served: bool, at: Nanos) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let Machine::Http1(reader) = &io.machine else {
+            return self.break_other(slot, &failure, served, at);
         };
         // A response that has begun cannot be requested again. If none has begun, a retry is
         // allowed, provided the connection had worked.
         let mut untouched = !reader.has_begun();
-        while let Some((flight, unsent)) = talk.flights.pop_cut() {
+        while let Some((request, unsent)) = io.queue.pop_cut() {
             let between = failure.peer_closed && untouched && served;
-            let retry = between && (unsent || flight.manner.is_idempotent());
+            let retry = between && (unsent || request.flags.is_idempotent());
             let broken = if between { failure.clone().between_requests() } else { failure.clone() };
             let broken = Box::new(Failure { retry, ..broken });
-            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, broken, at));
+            self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, broken, at));
             untouched = true;
             failure = if failure.peer_closed { failure } else { failure::BEHIND_A_FAILURE };
         }

@@ -28,58 +28,58 @@ impl Pings {
 impl<D: Driver> Connections<D> {
     /// Starts the pings of a connection that is open now.
     #[inline]
-    pub(super) fn start_pings(&mut self, seat: u32, at: Nanos) {
+    pub(super) fn start_pings(&mut self, slot: u32, at: Nanos) {
         if let Some(every) = self.pings.every {
-            self.next_ping(seat, at.after(every));
+            self.next_ping(slot, at.after(every));
         }
     }
 
     #[cold]
-    fn next_ping(&mut self, seat: u32, at: Nanos) {
-        if let Some(link) = self.seats[seat as usize].link {
-            self.timers.insert(at, Timer::Ping(seat, link.generation));
+    fn next_ping(&mut self, slot: u32, at: Nanos) {
+        if let Some(conn) = self.slots[slot as usize].conn {
+            self.timers.insert(at, Timer::Ping(slot, conn.generation));
         }
     }
 
     /// Sends a ping, unless the connection of that generation is no longer open.
     #[cold]
-    pub(super) fn expire_ping(&mut self, seat: u32, generation: u16, now: Nanos, rec: &mut Recorder) {
-        let entry = &mut self.seats[seat as usize];
-        let Some(link) = entry.link.filter(|link| link.generation == generation) else { return };
+    pub(super) fn expire_ping(&mut self, slot: u32, generation: u16, now: Nanos, rec: &mut Recorder) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(conn) = entry.conn.filter(|conn| conn.generation == generation) else { return };
         if entry.state != ConnState::Open {
             return;
         }
         let (phase, target) = (entry.phase, entry.target);
         let payload = now.0.to_be_bytes();
-        let talk = entry.talk.get_or_insert_with(|| self.talks.take_for(seat, entry.parked));
-        let is_sent = match &mut talk.machine {
+        let io = entry.io.get_or_insert_with(|| self.io_pool.take_for(slot, entry.parked));
+        let is_sent = match &mut io.machine {
             Machine::Http1(_) => return,
             Machine::Streams(client) => client.ping(&payload),
             Machine::Messages(own) => {
                 let is_sent = own.client.ping(&payload);
                 // If this fails, the driver reports the end of the connection.
-                let _ = self.driver.send(link, own.client.out());
+                let _ = self.driver.send(conn, own.client.out());
                 own.client.out().clear();
                 is_sent
             }
         };
         if is_sent {
-            self.pings.sent.insert(seat, now);
+            self.pings.sent.insert(slot, now);
             rec.pinged(phase, target);
         }
-        if self.uses_streams(seat) {
-            self.flush_later(seat);
-        } else if self.seats[seat as usize].is_held_idle() {
-            self.release_io(seat);
+        if self.uses_streams(slot) {
+            self.flush_later(slot);
+        } else if self.slots[slot as usize].is_held_idle() {
+            self.release_io(slot);
         }
-        self.start_pings(seat, now);
+        self.start_pings(slot, now);
     }
 
     /// Records the answer to the last ping of a connection.
-    pub(super) fn pong(&mut self, seat: u32, sent: Nanos, at: Nanos, rec: &mut Recorder) {
-        if self.pings.sent.get(&seat) == Some(&sent) {
-            self.pings.sent.remove(&seat);
-            let entry = &self.seats[seat as usize];
+    pub(super) fn pong(&mut self, slot: u32, sent: Nanos, at: Nanos, rec: &mut Recorder) {
+        if self.pings.sent.get(&slot) == Some(&sent) {
+            self.pings.sent.remove(&slot);
+            let entry = &self.slots[slot as usize];
             rec.ping_answered(entry.phase, entry.target, at.since(sent));
         }
     }

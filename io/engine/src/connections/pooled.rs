@@ -13,35 +13,41 @@ use crate::request_queue::QueuedRequest;
 
 impl<D: Driver> Connections<D> {
     /// Sends on any connection to the target, or waits for one.
-    pub(super) fn submit_shared(&mut self, flight: QueuedRequest, phase: u16, at: Nanos, rec: &mut Recorder) {
-        if self.has_streams && self.submit_stream(flight, at, rec) {
+    pub(super) fn submit_shared(
+        &mut self,
+        request: QueuedRequest,
+        phase: u16,
+        at: Nanos,
+        rec: &mut Recorder,
+    ) {
+        if self.has_streams && self.submit_stream(request, at, rec) {
             return;
         }
         let Some(pool) = &mut self.pool else { return };
         if !self.has_streams
-            && let Some(seat) = pool.take_idle(flight.target, &mut self.seats)
+            && let Some(slot) = pool.take_idle(request.target, &mut self.slots)
         {
-            self.dispatch(seat, flight, at, rec);
+            self.dispatch(slot, request, at, rec);
             if self.upgrades.is_some() {
                 // A message may be done already, which leaves the connection to the next one.
-                self.free_shared(seat, at, rec);
+                self.free_shared(slot, at, rec);
             }
             return;
         }
-        if let Some(deadline) = pool.wait(flight) {
-            self.timers.insert(deadline, Timer::Waiting(flight.target));
+        if let Some(deadline) = pool.wait(request) {
+            self.timers.insert(deadline, Timer::Waiting(request.target));
         }
         self.dial_for_queue(phase, rec);
     }
 
     /// Handles an open connection with capacity: it gets a waiting request for its target, or
     /// becomes idle.
-    pub(super) fn free_shared(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn free_shared(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
         loop {
-            let entry = &mut self.seats[seat as usize];
+            let entry = &mut self.slots[slot as usize];
             if !entry.has_room(self.pipeline) {
                 if self.has_streams {
-                    self.unlist_full(seat);
+                    self.unlist_full(slot);
                 }
                 return;
             }
@@ -50,19 +56,19 @@ impl<D: Driver> Connections<D> {
             let unused = entry.sent() == 0;
             if unused && pool.is_starved() && pool.longest_waiting_other(target).is_some() {
                 // Requests for a target without any connection have waited longer.
-                pool.put_idle(seat, entry);
+                pool.put_idle(slot, entry);
                 return self.dial_for_queue(phase, rec);
             }
-            let Some(flight) = pool.take_waiting(target) else {
+            let Some(request) = pool.take_waiting(target) else {
                 if unused || self.has_streams {
-                    pool.put_idle(seat, entry);
+                    pool.put_idle(slot, entry);
                     if unused && pool.is_starved() {
                         self.dial_for_queue(phase, rec);
                     }
                 }
                 return;
             };
-            self.dispatch(seat, flight, at, rec);
+            self.dispatch(slot, request, at, rec);
         }
     }
 
@@ -74,8 +80,8 @@ impl<D: Driver> Connections<D> {
             let Some(pool) = &mut self.pool else { return };
             pool.set_starved(false);
             let Some(target) = pool.next_target_to_dial() else { return };
-            let Some(seat) = self.seat_of_pool(target, rec) else { return };
-            self.open(seat, target, phase, rec);
+            let Some(slot) = self.pool_slot(target, rec) else { return };
+            self.open(slot, target, phase, rec);
         }
         self.opening_more = Some(phase);
     }
@@ -88,17 +94,17 @@ impl<D: Driver> Connections<D> {
 
     /// Opens a shared connection before the phase that needs it starts.
     pub(crate) fn preopen_shared(&mut self, target: u16, phase: u16, rec: &mut Recorder) {
-        if let Some(seat) = self.seat_of_pool(target, rec) {
-            self.open(seat, target, phase, rec);
+        if let Some(slot) = self.pool_slot(target, rec) {
+            self.open(slot, target, phase, rec);
         }
     }
 
     /// Returns a slot for one more connection to `target`. If the maximum is reached, an idle
     /// connection to another target is closed for it.
-    fn seat_of_pool(&mut self, target: u16, rec: &mut Recorder) -> Option<u32> {
+    fn pool_slot(&mut self, target: u16, rec: &mut Recorder) -> Option<u32> {
         let pool = self.pool.as_mut()?;
         if !pool.take_room() {
-            let Some(idle) = pool.idle_elsewhere(target, &self.seats) else {
+            let Some(idle) = pool.idle_elsewhere(target, &self.slots) else {
                 pool.set_starved(true);
                 return None;
             };
@@ -107,38 +113,38 @@ impl<D: Driver> Connections<D> {
             self.remove_from_pool(idle);
             self.pool.as_mut()?.take_room();
         }
-        let seat = self.vacant.pop();
-        self.ensure_slot(seat);
-        self.seats[seat as usize].idle_at = NOT_IDLE;
-        Some(seat)
+        let slot = self.vacant.pop();
+        self.ensure_slot(slot);
+        self.slots[slot as usize].idle_at = NOT_IDLE;
+        Some(slot)
     }
 
     /// Gives the place of a shared connection that the peer closes soon to another one, so that
     /// requests do not wait for its last response.
     #[cold]
-    pub(super) fn part_from_pool(&mut self, seat: u32, rec: &mut Recorder) {
+    pub(super) fn part_from_pool(&mut self, slot: u32, rec: &mut Recorder) {
         let Some(pool) = &mut self.pool else { return };
-        let entry = &self.seats[seat as usize];
+        let entry = &self.slots[slot as usize];
         if !entry.is_pooled() || entry.idle_at == PARTED || !pool.part() {
             return;
         }
         let phase = entry.phase;
-        pool.unlink(seat, &mut self.seats);
-        self.seats[seat as usize].idle_at = PARTED;
+        pool.unlink(slot, &mut self.slots);
+        self.slots[slot as usize].idle_at = PARTED;
         self.dial_for_queue(phase, rec);
     }
 
     /// Handles a shared connection that has ended or could not be opened: any use may take its slot
     /// now.
-    pub(super) fn remove_from_pool(&mut self, seat: u32) {
+    pub(super) fn remove_from_pool(&mut self, slot: u32) {
         let Some(pool) = &mut self.pool else { return };
-        pool.unlink(seat, &mut self.seats);
-        if self.seats[seat as usize].idle_at == PARTED {
+        pool.unlink(slot, &mut self.slots);
+        if self.slots[slot as usize].idle_at == PARTED {
             pool.parted_closed();
         } else {
             pool.connection_closed();
         }
-        self.seats[seat as usize].idle_at = NOT_POOLED;
-        self.give_back(seat);
+        self.slots[slot as usize].idle_at = NOT_POOLED;
+        self.give_back(slot);
     }
 }

@@ -24,10 +24,10 @@ impl<D: Driver> Connections<D> {
     /// Returns when `event`, which was read at `at`, had happened. The thread did not look at its
     /// sockets from `since` on: it was at work, or did not run. `None`: only the kernel knows.
     pub(crate) fn happened(&mut self, event: &Event, at: Nanos, since: Nanos) -> Option<Nanos> {
-        let (Event::Received(link, _) | Event::Connected(link) | Event::Secured(link)) = *event else {
+        let (Event::Received(conn, _) | Event::Connected(conn) | Event::Secured(conn)) = *event else {
             return None;
         };
-        let age = self.driver.last_received_age(link)?;
+        let age = self.driver.last_received_age(conn)?;
         self.worked_until = self.driver.now();
         Some(Nanos(self.worked_until.0 - age.0).max(since).min(at))
     }

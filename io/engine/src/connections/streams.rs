@@ -27,15 +27,15 @@ const IDLE_BYTES_MAX: usize = 64 << 10;
 
 impl<D: Driver> Connections<D> {
     /// Handles a connection that is ready for its protocol: after connecting, the preface and TLS.
-    pub(super) fn established(&mut self, seat: u32, link: ConnId, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn established(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
         if self.upgrades.is_some() {
-            return self.begin_messages(seat, link, at, rec);
+            return self.begin_messages(slot, conn, at, rec);
         }
         if !self.has_streams {
-            return self.opened(seat, at, rec);
+            return self.opened(slot, at, rec);
         }
-        let secure = self.names[usize::from(self.seats[seat as usize].target)].is_some();
-        let limits = self.talks.limits();
+        let secure = self.names[usize::from(self.slots[slot as usize].target)].is_some();
+        let limits = self.io_pool.limits();
         let mut client = Box::new(if self.is_quic {
             StreamClient::Http3(h3::Client::new(limits))
         } else {
@@ -43,71 +43,70 @@ impl<D: Driver> Connections<D> {
         });
         let is_ready = client.is_ready();
         // If this fails, the driver reports the end of the connection, which is handled there.
-        let _ = self.driver.send(link, client.out());
+        let _ = self.driver.send(conn, client.out());
         client.out().clear();
-        self.seats[seat as usize].state = ConnState::Greeting;
-        let talk = self.conversation(seat);
-        (talk.machine, talk.leaving, talk.first_byte) = (Machine::Streams(client), false, at);
+        self.slots[slot as usize].state = ConnState::Greeting;
+        let io = self.io_of(slot);
+        (io.machine, io.leaving, io.first_byte) = (Machine::Streams(client), false, at);
         if is_ready {
-            return self.opened(seat, at, rec);
+            return self.opened(slot, at, rec);
         }
-        self.arm(seat);
+        self.arm(slot);
     }
 
     /// Handles a TLS handshake that did not agree on HTTP/2.
     #[cold]
-    pub(super) fn http2_refused(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
-        self.seats[seat as usize].state = ConnState::Greeting;
-        self.cancel_dial(seat, &failure::HTTP2_REFUSED, self.plan.http.close, at, rec);
+    pub(super) fn http2_refused(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        self.slots[slot as usize].state = ConnState::Greeting;
+        self.cancel_dial(slot, &failure::HTTP2_REFUSED, self.plan.http.close, at, rec);
     }
 
     /// Handles the end of a connection before the server's settings arrived.
     #[cold]
-    pub(super) fn greeting_ended(&mut self, seat: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
+    pub(super) fn greeting_ended(&mut self, slot: u32, how: CloseReason, at: Nanos, rec: &mut Recorder) {
         let failure = match how {
             CloseReason::Eof | CloseReason::Truncated if self.has_streams => failure::GREETING_CLOSED,
-            CloseReason::Eof | CloseReason::Truncated => failure::opening_closed(self.protocol_of(seat)),
+            CloseReason::Eof | CloseReason::Truncated => failure::opening_closed(self.protocol_of(slot)),
             _ => failure::end_failure(how, &self.driver),
         };
-        self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+        self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
     }
 
     /// Whether the requests on the slot's connection are in streams.
-    pub(super) fn uses_streams(&self, seat: u32) -> bool {
-        self.has_streams
-            && self.seats[seat as usize].talk.as_ref().is_some_and(|talk| talk.machine.has_streams())
+    pub(super) fn uses_streams(&self, slot: u32) -> bool {
+        self.has_streams && self.slots[slot as usize].io.as_ref().is_some_and(|io| io.machine.has_streams())
     }
 
     /// Whether the peer has announced that it closes this connection, and nothing is in flight.
-    pub(super) fn has_parted(&self, seat: u32) -> bool {
-        let Some(talk) = self.seats[seat as usize].talk.as_ref().filter(|_| self.has_streams) else {
+    pub(super) fn has_parted(&self, slot: u32) -> bool {
+        let Some(io) = self.slots[slot as usize].io.as_ref().filter(|_| self.has_streams) else {
             return false;
         };
-        matches!(&talk.machine, Machine::Streams(client) if client.is_parting() && client.in_flight() == 0)
+        matches!(&io.machine, Machine::Streams(client) if client.is_parting() && client.in_flight() == 0)
     }
 
     /// Puts a request into the buffer of an open connection.
-    pub(super) fn dispatch_stream(&mut self, seat: u32, flight: QueuedRequest, at: Nanos) {
-        let Self { seats, requests, letters, .. } = self;
-        let Some(talk) = &mut seats[seat as usize].talk else { return };
-        let Machine::Streams(client) = &mut talk.machine else { return };
-        let (text, repeats) = match letters.request(flight.exchange) {
-            None => (&requests.get(flight.scenario, flight.step).bytes[..], true),
+    pub(super) fn dispatch_stream(&mut self, slot: u32, request: QueuedRequest, at: Nanos) {
+        let Self { slots, requests, buffers, .. } = self;
+        let Some(io) = &mut slots[slot as usize].io else { return };
+        let Machine::Streams(client) = &mut io.machine else { return };
+        let (text, repeats) = match buffers.request(request.exchange) {
+            None => (&requests.get(request.scenario, request.step).bytes[..], true),
             Some(bytes) => (bytes, false),
         };
-        if client.request(StreamRequest::new(flight), text, repeats).is_err() {
+        if client.request(StreamRequest::new(request), text, repeats).is_err() {
             let failure = Box::new(failure::NOT_A_REQUEST);
-            self.outcomes.push_back(ConnectionOutcome::Broken(flight.exchange, failure, at));
+            self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, at));
             return;
         }
-        self.arm_for(seat, flight.deadline);
-        self.flush_later(seat);
+        self.arm_for(slot, request.deadline);
+        self.flush_later(slot);
     }
 
-    pub(super) fn flush_later(&mut self, seat: u32) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        if !std::mem::replace(&mut talk.unflushed, true) {
-            self.unflushed.push(seat);
+    pub(super) fn flush_later(&mut self, slot: u32) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        if !std::mem::replace(&mut io.unflushed, true) {
+            self.unflushed.push(slot);
         }
     }
 
@@ -120,8 +119,8 @@ impl<D: Driver> Connections<D> {
     /// Sends what has collected on all connections. The requests among it are added to `leaving`.
     pub(crate) fn flush_streams(&mut self, rec: &mut Recorder) {
         let mut at = self.driver.now();
-        while let Some(seat) = self.unflushed.pop() {
-            self.flush_seat(seat, at);
+        while let Some(slot) = self.unflushed.pop() {
+            self.flush_slot(slot, at);
             if !D::SENDS_LATER {
                 let sent = self.driver.now();
                 rec.send_call(sent.since(at));
@@ -130,32 +129,32 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    fn flush_seat(&mut self, seat: u32, at: Nanos) {
-        let entry = &mut self.seats[seat as usize];
-        let Some(talk) = &mut entry.talk else { return };
-        talk.unflushed = false;
-        let (Some(link), Machine::Streams(client)) = (entry.link, &mut talk.machine) else { return };
-        let is_sent = self.driver.send(link, client.out()).is_ok();
+    fn flush_slot(&mut self, slot: u32, at: Nanos) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(io) = &mut entry.io else { return };
+        io.unflushed = false;
+        let (Some(conn), Machine::Streams(client)) = (entry.conn, &mut io.machine) else { return };
+        let is_sent = self.driver.send(conn, client.out()).is_ok();
         client.out().clear();
         client.out().shrink_to(IDLE_BYTES_MAX);
         if !is_sent {
             // The driver reports the end after earlier responses. The end decides about these
             // requests.
-            talk.leaving = true;
+            io.leaving = true;
             return;
         }
         for stream in client.tags_mut().rev().take_while(|stream| !stream.is_sent()) {
             stream.sent = at;
-            self.leaving.push(DeferredSend { link, exchange: stream.request.exchange, at });
+            self.leaving.push(DeferredSend { conn, exchange: stream.request.exchange, at });
         }
     }
 
-    /// Marks the requests of the last send on `link` as not sent after all.
-    pub(super) fn take_back_streams(&mut self, seat: u32, link: ConnId) {
-        self.leaving.retain(|leaving| leaving.link != link);
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        talk.leaving = true;
-        let Machine::Streams(client) = &mut talk.machine else { return };
+    /// Marks the requests of the last send on `conn` as not sent after all.
+    pub(super) fn take_back_streams(&mut self, slot: u32, conn: ConnId) {
+        self.leaving.retain(|leaving| leaving.conn != conn);
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        io.leaving = true;
+        let Machine::Streams(client) = &mut io.machine else { return };
         let Some(last) = client.tags().map(|stream| stream.sent).max() else { return };
         client
             .tags_mut()
@@ -167,156 +166,156 @@ impl<D: Driver> Connections<D> {
     /// Handles what has arrived on a connection with streams.
     pub(super) fn streams_received(
         &mut self,
-        seat: u32,
-        link: ConnId,
+        slot: u32,
+        conn: ConnId,
         len: usize,
         at: Nanos,
         rec: &mut Recorder,
     ) {
-        let is_ending = self.driver.is_ending(link);
-        let entry = &mut self.seats[seat as usize];
-        let Some(talk) = &mut entry.talk else { return };
-        let Machine::Streams(client) = &mut talk.machine else { return };
-        let established = talk.first_byte;
+        let is_ending = self.driver.is_ending(conn);
+        let entry = &mut self.slots[slot as usize];
+        let Some(io) = &mut entry.io else { return };
+        let Machine::Streams(client) = &mut io.machine else { return };
+        let established = io.first_byte;
         if entry.state != ConnState::Greeting {
-            talk.first_byte = at;
+            io.first_byte = at;
         }
-        talk.leaving |= is_ending;
-        let has_served = entry.past == LastUse::Served;
-        let (letters, outcomes) = (&mut self.letters, &mut self.outcomes);
+        io.leaving |= is_ending;
+        let has_served = entry.last_use == LastUse::Served;
+        let (buffers, outcomes) = (&mut self.buffers, &mut self.outcomes);
         let mut sink =
-            StreamSink { letters, outcomes, at, has_served, answered: 0, is_refused: false, pong: None };
+            StreamSink { buffers, outcomes, at, has_served, answered: 0, is_refused: false, pong: None };
         let input = self.driver.received(len);
         let read = client.read(input, &mut sink);
         let (answered, pong) = (sink.answered, sink.pong);
-        talk.leaving |= sink.is_refused;
+        io.leaving |= sink.is_refused;
         let (is_ready, has_out) = (client.is_ready(), !client.out().is_empty());
         if read.is_err() {
             // The peer learns the reason, if it still reads.
-            let _ = self.driver.send(link, client.out());
+            let _ = self.driver.send(conn, client.out());
             client.out().clear();
         }
         for _ in 0..answered {
             entry.serve();
         }
         if let Err(fault) = read {
-            return self.broke_protocol(seat, failure::http2_failure(fault), at, rec);
+            return self.broke_protocol(slot, failure::http2_failure(fault), at, rec);
         }
         if has_out {
-            self.flush_later(seat);
+            self.flush_later(slot);
         }
-        if self.seats[seat as usize].state == ConnState::Greeting {
+        if self.slots[slot as usize].state == ConnState::Greeting {
             if !is_ready {
                 return;
             }
-            let entry = &mut self.seats[seat as usize];
+            let entry = &mut self.slots[slot as usize];
             rec.greeted(entry.phase, entry.target, at.since(established));
-            if let Some(talk) = &mut entry.talk {
-                talk.first_byte = at;
+            if let Some(io) = &mut entry.io {
+                io.first_byte = at;
             }
-            self.opened(seat, at, rec);
+            self.opened(slot, at, rec);
         }
         if let Some(sent) = pong {
-            self.pong(seat, sent, at, rec);
+            self.pong(slot, sent, at, rec);
         }
-        self.after_streams(seat, at, rec);
+        self.after_streams(slot, at, rec);
     }
 
     /// Ends a connection on which the peer broke the protocol.
     #[cold]
-    pub(super) fn broke_protocol(&mut self, seat: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
-        if self.seats[seat as usize].state == ConnState::Greeting {
-            return self.cancel_dial(seat, &failure, self.plan.http.close, at, rec);
+    pub(super) fn broke_protocol(&mut self, slot: u32, failure: Failure, at: Nanos, rec: &mut Recorder) {
+        if self.slots[slot as usize].state == ConnState::Greeting {
+            return self.cancel_dial(slot, &failure, self.plan.http.close, at, rec);
         }
-        self.end(seat, failure, true, at, rec);
+        self.end(slot, failure, true, at, rec);
     }
 
     /// Continues after some streams of a connection have ended: closes it if that was the last one
     /// on it, or sends what waits.
-    fn after_streams(&mut self, seat: u32, at: Nanos, rec: &mut Recorder) {
-        let entry = &self.seats[seat as usize];
-        let (ConnState::Open, Some(talk)) = (entry.state, &entry.talk) else { return };
-        let Machine::Streams(client) = &talk.machine else { return };
+    fn after_streams(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
+        let entry = &self.slots[slot as usize];
+        let (ConnState::Open, Some(io)) = (entry.state, &entry.io) else { return };
+        let Machine::Streams(client) = &io.machine else { return };
         let is_parting = client.is_parting();
-        let is_over = talk.leaving || is_parting || entry.left == 0;
+        let is_over = io.leaving || is_parting || entry.left == 0;
         if is_over && client.in_flight() == 0 {
-            let lost = talk.leaving && !is_parting;
-            return self.end(seat, failure::AFTER_CLOSE, lost, at, rec);
+            let lost = io.leaving && !is_parting;
+            return self.end(slot, failure::AFTER_CLOSE, lost, at, rec);
         }
         if is_parting {
-            return self.part_from_pool(seat, rec);
+            return self.part_from_pool(slot, rec);
         }
-        self.free(seat, at, rec);
+        self.free(slot, at, rec);
     }
 
     /// Fails the requests of one connection that have timed out. The connection goes on, unless
     /// nothing arrived on it while the request waited: such a connection gets no further requests.
-    pub(super) fn expire_streams(&mut self, seat: u32, now: Nanos, rec: &mut Recorder) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        let Machine::Streams(client) = &mut talk.machine else { return };
+    pub(super) fn expire_streams(&mut self, slot: u32, now: Nanos, rec: &mut Recorder) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        let Machine::Streams(client) = &mut io.machine else { return };
         let mut over = Vec::new();
         client.cancel(|stream| stream.request.deadline <= now, |stream, _| over.push(stream));
-        let heard = talk.first_byte;
-        talk.leaving |= over.iter().any(|stream| stream.is_sent() && stream.sent > heard);
-        while talk.flights.first_waiting().is_some_and(|flight| flight.deadline <= now) {
-            over.extend(talk.flights.take_waiting().map(StreamRequest::new));
+        let heard = io.first_byte;
+        io.leaving |= over.iter().any(|stream| stream.is_sent() && stream.sent > heard);
+        while io.queue.first_waiting().is_some_and(|request| request.deadline <= now) {
+            over.extend(io.queue.take_waiting().map(StreamRequest::new));
         }
         for stream in over {
             let failure = Box::new(Failure::new(ErrorClass::RequestTimeout));
             self.outcomes.push_back(ConnectionOutcome::Broken(stream.request.exchange, failure, now));
         }
-        self.flush_later(seat);
-        self.after_streams(seat, now, rec);
+        self.flush_later(slot);
+        self.after_streams(slot, now, rec);
     }
 
     /// Fails the requests in flight on a connection that has ended with `failure`. `served`: it had
     /// answered a request.
-    pub(super) fn break_streams(&mut self, seat: u32, failure: &Failure, served: bool, at: Nanos) {
-        let limits = self.talks.limits();
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
+    pub(super) fn break_streams(&mut self, slot: u32, failure: &Failure, served: bool, at: Nanos) {
+        let limits = self.io_pool.limits();
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
         let outcomes = &mut self.outcomes;
-        if let Machine::Streams(client) = &mut talk.machine {
+        if let Machine::Streams(client) = &mut io.machine {
             client.cut(|stream, has_begun| {
                 let between = failure.peer_closed && !has_begun && served;
-                let retry = between && (!stream.is_sent() || stream.request.manner.is_idempotent());
+                let retry = between && (!stream.is_sent() || stream.request.flags.is_idempotent());
                 let broken = if between { failure.clone().between_requests() } else { failure.clone() };
                 let broken = Box::new(Failure { retry, ..broken });
                 outcomes.push_back(ConnectionOutcome::Broken(stream.request.exchange, broken, at));
             });
         }
-        talk.machine = Machine::http1(limits);
+        io.machine = Machine::http1(limits);
     }
 
     /// Sends on the next connection to the target that has room. Returns whether there is one.
-    pub(super) fn submit_stream(&mut self, flight: QueuedRequest, at: Nanos, rec: &mut Recorder) -> bool {
+    pub(super) fn submit_stream(&mut self, request: QueuedRequest, at: Nanos, rec: &mut Recorder) -> bool {
         loop {
             let Some(pool) = &mut self.pool else { return false };
-            let Some(seat) = pool.next_with_room(flight.target) else { return false };
-            if !self.seats[seat as usize].has_room(self.pipeline) {
-                pool.unlink(seat, &mut self.seats);
+            let Some(slot) = pool.next_with_room(request.target) else { return false };
+            if !self.slots[slot as usize].has_room(self.pipeline) {
+                pool.unlink(slot, &mut self.slots);
                 continue;
             }
-            self.dispatch(seat, flight, at, rec);
-            if !self.seats[seat as usize].has_room(self.pipeline) {
-                self.unlist_full(seat);
+            self.dispatch(slot, request, at, rec);
+            if !self.slots[slot as usize].has_room(self.pipeline) {
+                self.unlist_full(slot);
             }
             return true;
         }
     }
 
     /// Removes a connection without room from those that take requests.
-    pub(super) fn unlist_full(&mut self, seat: u32) {
+    pub(super) fn unlist_full(&mut self, slot: u32) {
         if let Some(pool) = &mut self.pool
             && self.has_streams
         {
-            pool.unlink(seat, &mut self.seats);
+            pool.unlink(slot, &mut self.slots);
         }
     }
 }
 
 /// Receives the responses of one connection.
 struct StreamSink<'a> {
-    letters: &'a mut ExchangeBuffers,
+    buffers: &'a mut ExchangeBuffers,
     outcomes: &'a mut VecDeque<ConnectionOutcome>,
     at: Nanos,
     has_served: bool,
@@ -333,22 +332,22 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
         if stream.first_byte == Nanos::MAX {
             stream.first_byte = self.at;
         }
-        let manner = stream.request.manner;
-        !self.letters.is_empty() && (manner.keeps_answer() || manner.keeps_cookies())
+        let flags = stream.request.flags;
+        !self.buffers.is_empty() && (flags.keeps_answer() || flags.keeps_cookies())
     }
 
     fn head(&mut self, stream: &mut StreamRequest, head: &ResponseHead<'_>) {
-        self.letters.stream_head(stream.request.exchange, stream.request.manner, head);
+        self.buffers.stream_head(stream.request.exchange, stream.request.flags, head);
     }
 
     fn trailers(&mut self, stream: &mut StreamRequest, lines: &[u8]) {
-        self.letters.stream_trailers(stream.request.exchange, lines);
+        self.buffers.stream_trailers(stream.request.exchange, lines);
     }
 
     #[inline]
     fn body(&mut self, stream: &mut StreamRequest, bytes: &[u8]) {
-        if stream.request.manner.keeps_answer() && !self.letters.is_empty() {
-            self.letters.stream_body(stream.request.exchange, bytes);
+        if stream.request.flags.keeps_answer() && !self.buffers.is_empty() {
+            self.buffers.stream_body(stream.request.exchange, bytes);
         }
     }
 

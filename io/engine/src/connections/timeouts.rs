@@ -29,42 +29,42 @@ impl<D: Driver> Connections<D> {
             let Some((at, timer)) = self.timers.pop(now) else { break };
             any = true;
             match timer {
-                Timer::Seat(seat) => self.expire_seat(seat, at, now, rec),
+                Timer::Seat(slot) => self.expire_slot(slot, at, now, rec),
                 Timer::Waiting(target) => self.expire_waiting(target, at, now),
-                Timer::Ping(seat, generation) => self.expire_ping(seat, generation, now, rec),
+                Timer::Ping(slot, generation) => self.expire_ping(slot, generation, now, rec),
             }
         }
         any
     }
 
-    fn expire_seat(&mut self, seat: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
+    fn expire_slot(&mut self, slot: u32, fired: Nanos, now: Nanos, rec: &mut Recorder) {
         let connect_timeout = self.plan.http.connect_timeout;
-        let entry = &mut self.seats[seat as usize];
-        if let Some(talk) = &mut entry.talk
-            && talk.armed == fired
+        let entry = &mut self.slots[slot as usize];
+        if let Some(io) = &mut entry.io
+            && io.armed == fired
         {
-            (talk.armed, talk.timer) = (Nanos::MAX, None);
+            (io.armed, io.timer) = (Nanos::MAX, None);
         }
         if entry.deadline(connect_timeout).is_some_and(|deadline| deadline <= now) {
-            match self.seats[seat as usize].state {
+            match self.slots[slot as usize].state {
                 ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {
-                    self.opening_timed_out(seat, now, rec);
+                    self.opening_timed_out(slot, now, rec);
                 }
-                ConnState::Open if self.uses_streams(seat) => self.expire_streams(seat, now, rec),
-                ConnState::Open if self.survives_timeout(seat) => self.expire_wait(seat, now, rec),
-                ConnState::Open => self.end(seat, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
+                ConnState::Open if self.uses_streams(slot) => self.expire_streams(slot, now, rec),
+                ConnState::Open if self.survives_timeout(slot) => self.expire_wait(slot, now, rec),
+                ConnState::Open => self.end(slot, Failure::new(ErrorClass::RequestTimeout), true, now, rec),
                 ConnState::Closed => {}
             }
         }
-        self.arm(seat);
+        self.arm(slot);
     }
 
     fn expire_waiting(&mut self, target: u16, fired: Nanos, now: Nanos) {
         let (Some(pool), outcomes) = (&mut self.pool, &mut self.outcomes) else { return };
-        let next = pool.expire(target, fired, now, |flight, opening| {
+        let next = pool.expire(target, fired, now, |request, opening| {
             let class = if opening { ErrorClass::ConnectTimeout } else { ErrorClass::RequestTimeout };
             outcomes.push_back(ConnectionOutcome::Broken(
-                flight.exchange,
+                request.exchange,
                 Box::new(Failure::new(class)),
                 now,
             ));
@@ -76,36 +76,36 @@ impl<D: Driver> Connections<D> {
 
     /// Ensures that a timer fires no later than the slot's next deadline.
     #[inline]
-    pub(super) fn arm(&mut self, seat: u32) {
-        let entry = &mut self.seats[seat as usize];
+    pub(super) fn arm(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
         let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
-        self.arm_for(seat, deadline);
+        self.arm_for(slot, deadline);
     }
 
     /// Ensures that a timer fires no later than `deadline`.
     #[inline]
-    pub(super) fn arm_for(&mut self, seat: u32, deadline: Nanos) {
-        let Some(talk) = &mut self.seats[seat as usize].talk else { return };
-        if talk.armed > deadline {
-            talk.armed = deadline;
-            talk.timer = Some(self.timers.insert(deadline, Timer::Seat(seat)));
+    pub(super) fn arm_for(&mut self, slot: u32, deadline: Nanos) {
+        let Some(io) = &mut self.slots[slot as usize].io else { return };
+        if io.armed > deadline {
+            io.armed = deadline;
+            io.timer = Some(self.timers.insert(deadline, Timer::Seat(slot)));
         }
     }
 
     /// Releases the activity of an idle held connection, including its timer, for the next
     /// connection.
     #[cold]
-    pub(super) fn release_io(&mut self, seat: u32) {
-        let entry = &mut self.seats[seat as usize];
-        let Some(mut talk) = entry.talk.take() else { return };
-        if let Machine::Messages(own) = &talk.machine {
+    pub(super) fn release_io(&mut self, slot: u32) {
+        let entry = &mut self.slots[slot as usize];
+        let Some(mut io) = entry.io.take() else { return };
+        if let Machine::Messages(own) = &io.machine {
             entry.parked = own.idle_state();
-            self.talks.keep_last_id(seat, own.client.last_id());
+            self.io_pool.keep_last_id(slot, own.client.last_id());
         }
-        if let Some(timer) = talk.timer.take() {
+        if let Some(timer) = io.timer.take() {
             self.timers.cancel(timer);
         }
-        talk.armed = Nanos::MAX;
-        self.talks.put(talk);
+        io.armed = Nanos::MAX;
+        self.io_pool.put(io);
     }
 }

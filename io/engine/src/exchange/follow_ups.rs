@@ -6,7 +6,7 @@ use wavetank_journey::{FollowUp, FollowUpKind};
 use wavetank_units::Nanos;
 use wavetank_wire::messages::Operation;
 
-use super::{ANY_SEAT, Exchanges, Stage};
+use super::{ANY_SLOT, Exchanges, Stage};
 use crate::completed::PendingVerdict;
 use crate::recorder::Recorder;
 use crate::request_flags::RequestFlags;
@@ -15,24 +15,24 @@ use crate::slab::Id;
 
 impl<D: Driver> Exchanges<D> {
     /// Sends one more message of a session for a request that was answered. The message is written
-    /// already, and uses `seat` or any shared connection. The time of the request continues.
+    /// already, and uses `slot` or any shared connection. The time of the request continues.
     pub(crate) fn send_follow_up(
         &mut self,
         answered: &PendingVerdict,
         leg: &FollowUp,
-        seat: Option<u32>,
+        slot: Option<u32>,
         rec: &mut Recorder,
     ) {
         let PendingVerdict { exchange, first_byte, at, .. } = *answered;
         let Some(entry) = self.slab.get_mut(exchange) else { return };
         entry.target = leg.target;
-        entry.manner = RequestFlags::from_leg(leg);
+        entry.flags = RequestFlags::from_leg(leg);
         entry.stage = Stage::More(leg.kind);
-        entry.seat = seat.unwrap_or(ANY_SEAT);
-        self.connections.letters.reset_response(exchange);
+        entry.slot = slot.unwrap_or(ANY_SLOT);
+        self.connections.buffers.reset_response(exchange);
         if leg.kind == FollowUpKind::Resource {
             // The end of embedded resources is the end of the page's response, not its start.
-            self.connections.letters.entry(exchange).page_began.get_or_insert(first_byte);
+            self.connections.buffers.entry(exchange).page_began.get_or_insert(first_byte);
         }
         let at = self.connections.fresh(at);
         self.resend(exchange, false, at, rec);
@@ -41,8 +41,8 @@ impl<D: Driver> Exchanges<D> {
     /// Goes on waiting for messages, because the last one was not the awaited one.
     pub(crate) fn wait_on(&mut self, answered: &PendingVerdict, rec: &mut Recorder) {
         let PendingVerdict { exchange, at, .. } = *answered;
-        self.connections.letters.reset_response(exchange);
-        let request = &mut self.connections.letters.entry(exchange).request;
+        self.connections.buffers.reset_response(exchange);
+        let request = &mut self.connections.buffers.entry(exchange).request;
         request.clear();
         request.extend(Operation::WaitOn.prefix());
         let at = self.connections.fresh(at);
@@ -54,18 +54,18 @@ impl<D: Driver> Exchanges<D> {
     pub(super) fn resend(&mut self, exchange: Id, first: bool, at: Nanos, rec: &mut Recorder) {
         let Some(entry) = self.slab.get_mut(exchange) else { return };
         let key = entry.offered.key;
-        let seat = (entry.seat != ANY_SEAT).then_some(entry.seat);
+        let slot = (entry.slot != ANY_SLOT).then_some(entry.slot);
         let timeout = self.connections.requests.get(key.scenario, key.step).timeout;
-        let flight = QueuedRequest {
+        let request = QueuedRequest {
             exchange,
             deadline: entry.begun.after(timeout),
             scenario: key.scenario,
             step: key.step,
             again: first,
             target: entry.target,
-            manner: entry.manner,
+            flags: entry.flags,
         };
-        self.connections.submit(flight, seat, key.phase, at, rec);
+        self.connections.submit(request, slot, key.phase, at, rec);
     }
 
     /// Records that a message left that is not the first one of its request.

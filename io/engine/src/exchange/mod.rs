@@ -41,12 +41,12 @@ struct Exchange {
     /// The time for which its responses were evaluated between two of its messages. It counts in
     /// none of its times.
     own_work: Nanos,
-    /// The slot of its user; [`ANY_SEAT`]: any free slot.
-    seat: u32,
+    /// The slot of its user; [`ANY_SLOT`]: any free slot.
+    slot: u32,
     /// The target of the current message.
     target: u16,
     /// The properties of the current message.
-    manner: RequestFlags,
+    flags: RequestFlags,
     stage: Stage,
 }
 
@@ -65,14 +65,14 @@ enum Stage {
 #[derive(Clone, Copy)]
 struct SendSpec {
     /// `None`: on any shared connection.
-    seat: Option<u32>,
+    slot: Option<u32>,
     target: u16,
-    manner: RequestFlags,
+    flags: RequestFlags,
     timeout: Nanos,
 }
 
 /// No particular slot.
-const ANY_SEAT: u32 = u32::MAX;
+const ANY_SLOT: u32 = u32::MAX;
 
 /// The pause of a user after its request was dropped because no source address was free. Nothing
 /// can have changed before that, and endless drops would have no meaning.
@@ -147,12 +147,12 @@ impl<D: Driver> Exchanges<D> {
     pub(crate) fn begin(
         &mut self,
         offered: OfferedRequest,
-        seat: Option<u32>,
+        slot: Option<u32>,
         now: Nanos,
         rec: &mut Recorder,
     ) -> Option<CompletedRequest> {
         let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
-        let way = SendSpec { seat, target: step.target, manner: step.manner, timeout: step.timeout };
+        let way = SendSpec { slot, target: step.target, flags: step.flags, timeout: step.timeout };
         let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => {
                 rec.begun(offered.key, now.since(offered.intended));
@@ -174,7 +174,7 @@ impl<D: Driver> Exchanges<D> {
     fn take_up(
         &mut self,
         offered: OfferedRequest,
-        SendSpec { seat, target, manner, .. }: SendSpec,
+        SendSpec { slot, target, flags, .. }: SendSpec,
         now: Nanos,
         rec: &mut Recorder,
     ) -> Result<Id, CompletedRequest> {
@@ -184,19 +184,19 @@ impl<D: Driver> Exchanges<D> {
             rec.dropped(key, DropReason::Behind);
             return Err(CompletedRequest { owner, at: now, done: false, unwritten: false });
         }
-        let seat = seat.unwrap_or(ANY_SEAT);
+        let slot = slot.unwrap_or(ANY_SLOT);
         let stage = Stage::First;
         let (sent, own_work) = (None, Nanos::ZERO);
-        Ok(self.slab.insert(Exchange { offered, begun: now, sent, own_work, seat, target, manner, stage }))
+        Ok(self.slab.insert(Exchange { offered, begun: now, sent, own_work, slot, target, flags, stage }))
     }
 
     #[expect(clippy::inline_always, reason = "two callers; a call costs more than its work")]
     #[inline(always)]
     fn submit(&mut self, exchange: Id, key: Key, way: SendSpec, now: Nanos, rec: &mut Recorder) {
-        let SendSpec { seat, target, manner, timeout } = way;
+        let SendSpec { slot, target, flags, timeout } = way;
         let (scenario, step, again, deadline) = (key.scenario, key.step, false, now.after(timeout));
-        let flight = QueuedRequest { exchange, deadline, scenario, step, again, target, manner };
-        self.connections.submit(flight, seat, key.phase, now, rec);
+        let request = QueuedRequest { exchange, deadline, scenario, step, again, target, flags };
+        self.connections.submit(request, slot, key.phase, now, rec);
     }
 
     /// Waits for sockets, from `now` until `until`. Returns whether any is ready.
@@ -317,9 +317,9 @@ impl<D: Driver> Exchanges<D> {
         rec.failed(offered.key, failure.class, lag, waited, None);
         let mut sample = Sample::new(offered.key, failure.class, at, waited).with_failure(failure);
         if stage != Stage::First {
-            sample = sample.with_what(self.connections.letters.request(exchange));
+            sample = sample.with_what(self.connections.buffers.request(exchange));
         }
-        self.connections.letters.clear(exchange);
+        self.connections.buffers.clear(exchange);
         self.samples.add(sample);
         Some(self.resolve(offered, at, false))
     }
@@ -331,7 +331,7 @@ impl<D: Driver> Exchanges<D> {
         }
         let Exchange { offered, .. } = self.slab.remove(exchange)?;
         self.sent_last = None;
-        self.connections.letters.clear(exchange);
+        self.connections.buffers.clear(exchange);
         rec.dropped(offered.key, DropReason::NoSourceAddress);
         let resolved = self.resolve(offered, at, false);
         match offered.owner {

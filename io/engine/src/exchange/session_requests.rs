@@ -20,21 +20,21 @@ impl<D: Driver> Exchanges<D> {
     pub(crate) fn begin_rendered(
         &mut self,
         offered: OfferedRequest,
-        (seat, target): (Option<u32>, u16),
+        (slot, target): (Option<u32>, u16),
         now: Nanos,
         rec: &mut Recorder,
         write: impl FnOnce(&mut ExchangeBuffer) -> Result<(), Failure>,
     ) -> Option<CompletedRequest> {
         let step = self.connections.requests.get(offered.key.scenario, offered.key.step);
-        let way = SendSpec { seat, target, manner: step.manner, timeout: step.timeout };
+        let way = SendSpec { slot, target, flags: step.flags, timeout: step.timeout };
         let exchange = match self.take_up(offered, way, now, rec) {
             Ok(exchange) => exchange,
             Err(resolved) => return Some(resolved),
         };
-        let letter = self.connections.letters.entry(exchange);
-        let written = write(letter);
+        let buffer = self.connections.buffers.entry(exchange);
+        let written = write(buffer);
         // Writing is this program's work, so it is lag.
-        let now = if letter.request.is_empty() { now } else { self.connections.end_work() };
+        let now = if buffer.request.is_empty() { now } else { self.connections.end_work() };
         rec.begun(offered.key, now.since(offered.intended));
         if let Some(entry) = self.slab.get_mut(exchange) {
             entry.begun = now;
@@ -98,15 +98,15 @@ impl<D: Driver> Exchanges<D> {
         rec: &mut Recorder,
     ) -> Option<CompletedRequest> {
         let PendingVerdict { exchange, first_byte, at, .. } = *answered;
-        let page_began = self.connections.letters.entry(exchange).page_began;
-        self.connections.letters.clear(exchange);
+        let page_began = self.connections.buffers.entry(exchange).page_began;
+        self.connections.buffers.clear(exchange);
         let ended = self.slab.remove(exchange)?;
         let times = ended.times(page_began.unwrap_or(first_byte), at, page_began.is_some());
         let offered = ended.offered;
         self.sent_last = ended.sent;
         let done = judged.is_ok();
         match judged {
-            Ok(()) if ended.manner.is_one_way() => rec.handed_over(offered.key, times.lag),
+            Ok(()) if ended.flags.is_one_way() => rec.handed_over(offered.key, times.lag),
             Ok(()) => rec.done(offered.key, times, status),
             Err(failure) => {
                 let status = Some(status);

@@ -32,7 +32,7 @@ mod tests {
     use wavetank_plan::Key;
 
     use super::*;
-    use crate::exchange::{ANY_SEAT, Stage};
+    use crate::exchange::{ANY_SLOT, Stage};
     use crate::offered::{OfferedRequest, Owner};
     use crate::request_flags::RequestFlags;
 
@@ -44,9 +44,9 @@ mod tests {
             begun: Nanos(12),
             sent: Some(Nanos(15)),
             own_work: Nanos(own_work),
-            seat: ANY_SEAT,
+            slot: ANY_SLOT,
             target: 0,
-            manner: RequestFlags::default(),
+            flags: RequestFlags::default(),
             stage: Stage::First,
         };
         let times = exchange.times(Nanos(at), Nanos(at), false);

@@ -121,7 +121,7 @@ impl Recorder {
     pub(crate) fn checks_done(&mut self, key: Key, broken: &[u16], counted: &[u16]) {
         let place = self.journeys.asked[self.index(key)];
         // A step without checks and counts has no entry.
-        if let Some(series) = self.now.journeys.asked.get_mut(place as usize) {
+        if let Some(series) = self.current.journeys.asked.get_mut(place as usize) {
             series.answer(broken);
             for &count in counted {
                 series.add(count, 1);
@@ -134,7 +134,7 @@ impl Recorder {
     pub(crate) fn group(&mut self, phase: u16, scenario: u16, group: u16, ns: u64) {
         let SeriesIndex { groups, group_base, .. } = &self.journeys;
         let at = usize::from(phase) * groups + group_base[usize::from(scenario)] + usize::from(group);
-        self.now.journeys.groups[at].times.record(ns);
+        self.current.journeys.groups[at].times.record(ns);
     }
 
     /// Records that users of this thread leave a rendezvous.
@@ -144,7 +144,7 @@ impl Recorder {
     /// also says whether the wait timed out. Its `sent` is 0. With several threads, each records
     /// its own users under the same number.
     pub(crate) fn rendezvous_released(&mut self, meeting: &RendezvousRelease) {
-        self.now.journeys.add_rendezvous_release(meeting);
+        self.current.journeys.add_rendezvous_release(meeting);
     }
 
     /// Records that a user released from meeting `number` at `place` sent its next request at `at`,
@@ -152,26 +152,26 @@ impl Recorder {
     pub(crate) fn rendezvous_sent(&mut self, phase: u16, place: u16, number: u64, at: Nanos) {
         let mut meeting = RendezvousRelease { phase, place, number, ..RendezvousRelease::default() };
         meeting.sent_at(at);
-        self.now.journeys.add_rendezvous_release(&meeting);
+        self.current.journeys.add_rendezvous_release(&meeting);
     }
 
     fn sessions(&mut self, phase: u16, scenario: u16) -> (&mut SessionSeries, &mut u64) {
-        if self.now.journeys.sessions.is_empty() {
+        if self.current.journeys.sessions.is_empty() {
             self.make_sessions();
         }
         let at = usize::from(phase) * self.journeys.scenarios + usize::from(scenario);
-        (&mut self.now.journeys.sessions[at], &mut self.journeys.open[at])
+        (&mut self.current.journeys.sessions[at], &mut self.journeys.open[at])
     }
 
     /// Never reached in a run of plain requests.
     #[cold]
     fn make_sessions(&mut self) {
         let scenarios = u16::try_from(self.journeys.scenarios).expect("the plan limits scenarios");
-        let phases = u16::try_from(self.now.phases.len()).expect("the plan limits phases");
+        let phases = u16::try_from(self.current.phases.len()).expect("the plan limits phases");
         let of_phase = |phase| (0..scenarios).map(move |scenario| (phase, scenario));
         let all = (0..phases).flat_map(of_phase);
         let series = |(phase, scenario)| SessionSeries { phase, scenario, ..SessionSeries::default() };
-        self.now.journeys.sessions = all.map(series).collect();
-        self.empty.journeys.sessions.clone_from(&self.now.journeys.sessions);
+        self.current.journeys.sessions = all.map(series).collect();
+        self.empty.journeys.sessions.clone_from(&self.current.journeys.sessions);
     }
 }

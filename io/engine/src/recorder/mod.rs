@@ -15,7 +15,7 @@ use crate::messages::{RequestTimes, SlowSample};
 
 /// The counts of this thread since the last seal. Only the load thread uses it.
 pub(crate) struct Recorder {
-    now: Interval,
+    current: Interval,
     /// The start of each scenario's steps in the list of all steps.
     scenario_base: Vec<usize>,
     steps: usize,
@@ -52,7 +52,7 @@ impl Recorder {
         let calls_grpc = plan.scenarios.iter().any(|own| own.steps.iter().any(|step| step.grpc.is_some()));
         let empty = Interval { journeys: journeys::empty(plan), ..empty_interval(plan) };
         Self {
-            now: Interval { from, ..empty.clone() },
+            current: Interval { from, ..empty.clone() },
             scenario_base,
             steps,
             targets: plan.targets.len(),
@@ -84,19 +84,19 @@ impl Recorder {
     #[inline]
     fn step(&mut self, key: Key) -> &mut StepSeries {
         let index = self.index(key);
-        &mut self.now.steps[index]
+        &mut self.current.steps[index]
     }
 
     #[inline]
     fn phase(&mut self, phase: u16) -> &mut PhaseSeries {
-        &mut self.now.phases[usize::from(phase)]
+        &mut self.current.phases[usize::from(phase)]
     }
 
     /// Counts a request that the plan intends.
     #[inline]
     pub(crate) fn offered(&mut self, key: Key) {
         let place = self.index(key);
-        self.now.steps[place].counters.offered += 1;
+        self.current.steps[place].counters.offered += 1;
         self.open[place] += 1;
     }
 
@@ -150,7 +150,7 @@ impl Recorder {
     pub(crate) fn done(&mut self, key: Key, times: RequestTimes, status: u16) {
         // Looked up once, because this runs for every request.
         let place = self.index(key);
-        let step = &mut self.now.steps[place];
+        let step = &mut self.current.steps[place];
         step.counters.done += 1;
         step.counters.late += u64::from(times.lag > self.late_tolerance);
         step.response.record(times.response);
@@ -221,18 +221,18 @@ impl Recorder {
 
     /// Counts the start of an opening.
     pub(crate) fn opening(&mut self) {
-        self.now.conns.offered += 1;
+        self.current.conns.offered += 1;
         self.opening += 1;
     }
 
     /// Openings started in the current interval.
     pub(crate) const fn openings(&self) -> u64 {
-        self.now.conns.offered
+        self.current.conns.offered
     }
 
     /// Records that the opening just started was planned `lag` ns ago.
     pub(crate) fn opening_lag(&mut self, lag: u64) {
-        self.now.conns.late += u64::from(lag > self.late_tolerance);
+        self.current.conns.late += u64::from(lag > self.late_tolerance);
     }
 
     fn target_index(&self, phase: u16, target: u16) -> usize {
@@ -241,7 +241,7 @@ impl Recorder {
 
     fn target(&mut self, phase: u16, target: u16) -> &mut TargetSeries {
         let index = self.target_index(phase, target);
-        &mut self.now.targets[index]
+        &mut self.current.targets[index]
     }
 
     /// Records a connect that took `ns`.
@@ -251,8 +251,8 @@ impl Recorder {
 
     /// Counts a successful opening: the connection can carry a request.
     pub(crate) fn opened(&mut self, again: bool) {
-        self.now.conns.opened += 1;
-        self.now.conns.reopened += u64::from(again);
+        self.current.conns.opened += 1;
+        self.current.conns.reopened += u64::from(again);
         self.opening -= 1;
         self.connected += 1;
         self.connected_peak = self.connected_peak.max(self.connected);
@@ -260,25 +260,25 @@ impl Recorder {
 
     /// Counts a failed opening.
     pub(crate) fn open_failed(&mut self) {
-        self.now.conns.failed += 1;
+        self.current.conns.failed += 1;
         self.opening -= 1;
     }
 
     /// Counts the end of a connection. `lost`: the plan still needed it.
     pub(crate) fn ended(&mut self, lost: bool) {
-        self.now.conns.lost += u64::from(lost);
-        self.now.conns.closed += u64::from(!lost);
+        self.current.conns.lost += u64::from(lost);
+        self.current.conns.closed += u64::from(!lost);
         self.connected -= 1;
     }
 
     /// Sets the number of bytes that the kernel has accepted since the start.
     pub(crate) fn set_bytes_sent(&mut self, total: u64) {
-        self.now.bytes.sent = total - self.bytes_sent_before;
+        self.current.bytes.sent = total - self.bytes_sent_before;
     }
 
     #[inline]
     pub(crate) fn bytes_received(&mut self, bytes: usize) {
-        self.now.bytes.received += bytes as u64;
+        self.current.bytes.received += bytes as u64;
     }
 
     /// Records a send call that took `ns`.
@@ -311,7 +311,7 @@ impl Recorder {
 
     /// Returns when the current interval started.
     pub(crate) const fn interval_start(&self) -> Nanos {
-        self.now.from
+        self.current.from
     }
 
     /// Sets the number of virtual users present.
@@ -334,8 +334,8 @@ impl Recorder {
         let cpu_ns = thread_cpu_ns();
         self.health.cpu_ns = cpu_ns - self.cpu_ns_before;
         self.cpu_ns_before = cpu_ns;
-        self.bytes_sent_before += self.now.bytes.sent;
-        let mut sealed = std::mem::replace(&mut self.now, Interval { from: until, ..self.empty.clone() });
+        self.bytes_sent_before += self.current.bytes.sent;
+        let mut sealed = std::mem::replace(&mut self.current, Interval { from: until, ..self.empty.clone() });
         sealed.len = until - sealed.from;
         for (step, open) in sealed.steps.iter_mut().zip(&self.open) {
             step.open = *open;

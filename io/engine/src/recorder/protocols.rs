@@ -45,6 +45,6 @@ impl Recorder {
         let index = self.target_index(phase, target);
         let known = self.agreed.take().filter(|(last, _)| last == secured);
         let (_, agreed) = self.agreed.insert(known.unwrap_or_else(|| (*secured, agreed(secured))));
-        self.now.targets[index].handshakes.add(agreed, 1);
+        self.current.targets[index].handshakes.add(agreed, 1);
     }
 }

@@ -23,7 +23,7 @@ impl Sessions {
             }
             SessionOwner::User(user) => self.rest(id, user),
         }
-        Some(Ended { whose, key, idle, failed, run, place: id.place() as u32 })
+        Some(Ended { whose, key, idle, failed, run, index: id.index() as u32 })
     }
 
     /// Keeps the state of `user` for the next session after session `id`, under a new id.

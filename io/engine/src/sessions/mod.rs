@@ -67,7 +67,7 @@ pub(crate) struct Ended {
     /// It requests the end of the whole run.
     pub(crate) run: bool,
     /// Its index.
-    pub(crate) place: u32,
+    pub(crate) index: u32,
 }
 
 /// The part of its journey that a session runs.

@@ -14,19 +14,19 @@ use crate::slab::Id;
 
 impl Sessions {
     /// Writes the next request of session `id` at `now`.
-    pub(crate) fn write(&mut self, id: Id, now: Nanos, letter: &mut ExchangeBuffer) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, id: Id, now: Nanos, buffer: &mut ExchangeBuffer) -> Result<(), Failure> {
         let Some(live) = self.slab.get_mut(id) else { return Ok(()) };
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
         let step = journey.step(live.step, &live.session.identity, self.plan.seed);
         let mut scene = self.stage.scene(now);
-        let written = step.render(&mut scene, &mut live.session, &mut letter.request);
+        let written = step.render(&mut scene, &mut live.session, &mut buffer.request);
         if written == Ok(false)
             && !journey.is_session_independent(live.step)
             && let Some(fixed) = step.as_fixed()
         {
             // The fixed bytes of a step that connections know are those for the first of its
             // targets.
-            letter.request.extend_from_slice(fixed);
+            buffer.request.extend_from_slice(fixed);
         }
         written.map(drop).map_err(|lacking| {
             Failure::from_missing(lacking, &self.plan, &self.plan.scenarios[usize::from(live.key.scenario)])
@@ -34,30 +34,30 @@ impl Sessions {
     }
 
     /// Evaluates a response for its session. Either one more message follows for the same request,
-    /// which is then in `letter`, or the request is over.
+    /// which is then in `buffer`, or the request is over.
     pub(crate) fn evaluate(
         &mut self,
         answered: &PendingVerdict,
-        letter: &mut ExchangeBuffer,
+        buffer: &mut ExchangeBuffer,
         rec: &mut Recorder,
     ) -> Verdict {
         let status = answered.answer.status;
         let over = |judged| Verdict::Over(status, judged);
         let Some(id) = self.slab.at(answered.session) else { return over(Ok(())) };
         let Some(live) = self.slab.get_mut(id) else { return over(Ok(())) };
-        if letter.overflowed {
+        if buffer.overflowed {
             return over(Err(failure::TOO_LONG_TO_LOOK));
         }
         let journey = &self.journeys.scenarios[usize::from(live.key.scenario)];
         let step = journey.step(live.step, &live.session.identity, self.plan.seed);
         let fixed = step.as_fixed().map_or(&b""[..], |bytes| bytes);
-        let sent = if letter.request.is_empty() { fixed } else { &letter.request };
+        let sent = if buffer.request.is_empty() { fixed } else { &buffer.request };
         let answer = ResponseView {
             status,
             time: answered.response,
             size: answered.answer.body_bytes,
-            fields: &letter.fields,
-            body: &letter.body,
+            fields: &buffer.fields,
+            body: &buffer.body,
             jar: None,
         };
         self.counted.clear();
@@ -79,7 +79,7 @@ impl Sessions {
             NextMessage::Over { status, judged } => (status, judged),
             NextMessage::Await => return Verdict::Await,
             NextMessage::Leg(leg) => {
-                std::mem::swap(&mut letter.request, &mut self.next);
+                std::mem::swap(&mut buffer.request, &mut self.next);
                 return Verdict::Leg(leg);
             }
         };

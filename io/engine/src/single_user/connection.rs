@@ -32,7 +32,7 @@ const SEEN_BYTES_MAX: usize = 4_096;
 pub(crate) struct Connector<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) clock: Clock,
-    pub(super) way: OutboundConfig,
+    pub(super) outbound: OutboundConfig,
     pub(super) sources: Sources,
     pub(super) names: Vec<Option<u16>>,
     pub(super) preface: Preface,
@@ -108,12 +108,12 @@ impl<'a> Connector<'a> {
     pub(crate) fn new(
         plan: &'a Plan,
         clock: Clock,
-        way: OutboundConfig,
+        outbound: OutboundConfig,
         cancelled: &'a dyn Fn() -> bool,
     ) -> Self {
-        let sources = Sources::new(plan, &way.ports, Partition::WHOLE, 0);
+        let sources = Sources::new(plan, &outbound.ports, Partition::WHOLE, 0);
         let (names, preface) = (plan.server_name_indices(), Preface::new(plan));
-        Self { plan, clock, way, sources, names, preface, cancelled }
+        Self { plan, clock, outbound, sources, names, preface, cancelled }
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
@@ -173,7 +173,7 @@ impl<'a> Connector<'a> {
     /// Waits until `until`, unless cancelled before.
     pub(crate) fn pause<D: Driver>(&self, until: Nanos) -> Result<(), Errno> {
         let mut driver = D::new(&DriverConfig {
-            features: self.way.features,
+            features: self.outbound.features,
             sockets: 1,
             ..DriverConfig::small(self.clock)
         })?;

@@ -122,14 +122,14 @@ pub struct CheckResult {
 }
 
 impl<'a> SingleUser<'a> {
-    /// Creates a user that follows `plan`, with the resources `means`, until `cancelled` returns
+    /// Creates a user that follows `plan`, with the resources `config`, until `cancelled` returns
     /// true. `cancelled` is checked often, and whenever a signal interrupts a wait.
     ///
     /// # Errors
     /// If a path, selector or expression of a step is invalid.
     pub fn new(
         plan: &'a Plan,
-        means: &LoadConfig,
+        config: &LoadConfig,
         clock: Clock,
         cancelled: &'a dyn Fn() -> bool,
     ) -> Result<Self, UserError> {
@@ -138,11 +138,11 @@ impl<'a> SingleUser<'a> {
         };
         Ok(Self {
             plan,
-            caller: Connector::new(plan, clock, means.way(), cancelled),
-            tables: Arc::clone(&means.journeys.tables),
+            caller: Connector::new(plan, clock, config.outbound(), cancelled),
+            tables: Arc::clone(&config.journeys.tables),
             before: compiled(&plan.around.before)?,
             after: compiled(&plan.around.after)?,
-            scenarios: means.journeys.scenarios.clone(),
+            scenarios: config.journeys.scenarios.clone(),
             wall_zero_ms: wall_zero_ms(clock),
             seq: 0,
             limits: SingleUserLimits::default(),
@@ -222,7 +222,7 @@ impl<'a> SingleUser<'a> {
         counts: &[u64],
         watch: &mut dyn FnMut(TraceEvent<'_>),
     ) -> WalkResult {
-        let way = WalkContext {
+        let context = WalkContext {
             caller: &mut self.caller,
             scenario,
             journey,
@@ -232,6 +232,6 @@ impl<'a> SingleUser<'a> {
             limits: self.limits,
             strict,
         };
-        SingleUserRun::<D>::new(way, Identity::for_user(number, 0, 0, 1), &mut self.seq, watch).run()
+        SingleUserRun::<D>::new(context, Identity::for_user(number, 0, 0, 1), &mut self.seq, watch).run()
     }
 }

@@ -26,11 +26,11 @@ impl Connector<'_> {
     ) -> Result<SingleConnection<D>, RequestError> {
         let begun = self.clock.now();
         let setup =
-            DriverConfig { features: self.way.features, sockets: 1, ..DriverConfig::small(self.clock) };
+            DriverConfig { features: self.outbound.features, sockets: 1, ..DriverConfig::small(self.clock) };
         let driver =
             D::new(&setup).map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;
         let is_quic = self.plan.http.version == HttpVersion::Http3;
-        let tls = self.way.tls.clone();
+        let tls = self.outbound.tls.clone();
         let (tls, quic) = if is_quic { (None, tls) } else { (tls, None) };
         let driver = Quic::wrap(Tls::wrap(driver, tls, None), quic)
             .map_err(|errno| RequestError::new(failure::connect_failure(errno), None))?;

@@ -39,7 +39,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     /// Runs the request of step `number`, with all its follow-ups. Returns what it ends, if
     /// anything.
     pub(super) fn request(&mut self, number: u16) -> Option<EarlyEnd> {
-        let step = &self.way.journey.steps[usize::from(number)];
+        let step = &self.context.journey.steps[usize::from(number)];
         (self.watch)(TraceEvent::Step(number));
         let begun = self.now();
         let result = match self.written(step, begun) {
@@ -66,12 +66,12 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     fn written(&mut self, step: &CompiledStep, now: Nanos) -> Result<Arc<[u8]>, Wrong> {
         let plan = self.plan();
         let mut out = Vec::new();
-        let mut scene = self.memory.scene(plan, &self.way, now);
+        let mut scene = self.memory.scene(plan, &self.context, now);
         match step.render(&mut scene, &mut self.session, &mut out) {
             Ok(true) => Ok(out.into()),
             Ok(false) => Ok(Arc::clone(step.as_fixed().expect("a request that is not written is fixed"))),
             Err(lacking) => {
-                Err(RequestFailure::from(Failure::from_missing(lacking, plan, self.way.scenario)).into())
+                Err(RequestFailure::from(Failure::from_missing(lacking, plan, self.context.scenario)).into())
             }
         }
     }
@@ -107,7 +107,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
                     message = Message { why: RequestCause::Step, bytes, ..message };
                 }
                 NextMessage::Over { status, judged } => {
-                    let own = &self.way.scenario.steps[usize::from(number)];
+                    let own = &self.context.scenario.steps[usize::from(number)];
                     return judged.map_err(|unwanted| Wrong::of(unwanted, step, own, status));
                 }
             }
@@ -124,7 +124,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         (heard, kept): (&ResponseTimes, &Keep),
         (begun, next): (Nanos, &mut Vec<u8>),
     ) -> NextMessage {
-        let (plan, scenario) = (self.plan(), self.way.scenario);
+        let (plan, scenario) = (self.plan(), self.context.scenario);
         let own = &scenario.steps[usize::from(number)];
         let answer = ResponseView {
             status: heard.answer.status,
@@ -155,7 +155,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         };
         let mut out =
             FollowUpSink { request: next, counted: &mut counted, events: &mut told, watch: &mut tell };
-        let mut scene = self.memory.scene(plan, &self.way, heard.complete);
+        let mut scene = self.memory.scene(plan, &self.context, heard.complete);
         let onward = step.on_answer(&mut scene, &mut self.session, sent, &answer, &mut out);
         for count in counted.into_iter().map(usize::from) {
             if self.walked.counts.len() <= count {
@@ -185,7 +185,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             if line.must_be_new(&message.bytes) {
                 line.close(self.plan().http.close);
                 line = self
-                    .way
+                    .context
                     .caller
                     .open(message.target, open_until)
                     .map_err(|broken| self.unanswered(broken))?;
@@ -193,7 +193,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
             let (address, reused) = (line.opened.address, line.served > 0);
             let sent = self.now();
-            let heard = self.way.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
+            let heard =
+                self.context.caller.ask(&mut line, (&message.bytes, message.head), deadline, &mut keep);
             let left = heard.as_ref().map_or_else(|broken| broken.sent, |_| true);
             if left {
                 self.walked.sent += 1;
@@ -252,7 +253,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             last_id = line.last_event_id();
             line.close(self.plan().http.close);
         }
-        let mut line = self.way.caller.open(target, until)?;
+        let mut line = self.context.caller.open(target, until)?;
         line.continue_events(last_id);
         (self.watch)(TraceEvent::Opened(&line.opened));
         Ok(line)
@@ -262,7 +263,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     fn put_back(&mut self, target: u16, line: SingleConnection<D>, heard: &ResponseTimes) {
         let http = &self.plan().http;
         let worn = http.requests_per_connection.is_some_and(|most| line.served >= most);
-        let single = self.way.scenario.connection == ConnectionOwner::Request;
+        let single = self.context.scenario.connection == ConnectionOwner::Request;
         if !heard.answer.keep_alive || heard.surplus || !http.keepalive || worn || single {
             line.close(http.close);
         } else {

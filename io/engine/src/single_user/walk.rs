@@ -40,7 +40,7 @@ pub(super) struct WalkContext<'w, 'a> {
 
 /// One pass through a journey; see the module documentation.
 pub(super) struct SingleUserRun<'w, 'a, D: Driver> {
-    pub(super) way: WalkContext<'w, 'a>,
+    pub(super) context: WalkContext<'w, 'a>,
     pub(super) memory: SingleUserBuffers<'w>,
     pub(super) session: Session,
     /// Open connections, by target.
@@ -64,17 +64,17 @@ impl SingleUserBuffers<'_> {
     pub(super) fn scene<'s>(
         &'s mut self,
         plan: &'s Plan,
-        way: &WalkContext<'s, '_>,
+        context: &WalkContext<'s, '_>,
         now: Nanos,
     ) -> RenderContext<'s> {
         RenderContext {
             seed: plan.seed,
-            tables: way.tables,
+            tables: context.tables,
             data: &plan.shared.data,
-            wall_ms: way.wall_zero_ms.saturating_add_signed(now.0 / 1_000_000),
+            wall_ms: context.wall_zero_ms.saturating_add_signed(now.0 / 1_000_000),
             share: Partition::WHOLE,
             seq: self.seq,
-            counts: way.counts,
+            counts: context.counts,
             scratch: &mut self.scratch,
             reading: &mut self.reading,
             finds: &mut self.finds,
@@ -84,15 +84,15 @@ impl SingleUserBuffers<'_> {
 
 impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
     pub(super) fn new(
-        way: WalkContext<'w, 'a>,
+        context: WalkContext<'w, 'a>,
         identity: Identity,
         seq: &'w mut u64,
         watch: &'w mut dyn FnMut(TraceEvent<'_>),
     ) -> Self {
         let mut session = Session::default();
         session.begin(identity);
-        way.journey.init_session(&mut session);
-        let seen = vec![Values::default(); way.scenario.variables.len()];
+        context.journey.init_session(&mut session);
+        let seen = vec![Values::default(); context.scenario.variables.len()];
         let memory = SingleUserBuffers {
             seq,
             scratch: Vec::new(),
@@ -100,20 +100,20 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
             finds: Values::default(),
         };
         let (lines, walked) = (BTreeMap::new(), WalkResult::default());
-        Self { way, memory, session, lines, walked, watch, requests: 0, seen }
+        Self { context, memory, session, lines, walked, watch, requests: 0, seen }
     }
 
     pub(super) fn plan(&self) -> &'a Plan {
-        self.way.caller.plan
+        self.context.caller.plan
     }
 
     pub(super) fn now(&self) -> Nanos {
-        self.way.caller.clock.now()
+        self.context.caller.clock.now()
     }
 
     /// Runs the first steps, the session and the last steps, and returns the result.
     pub(super) fn run(mut self) -> WalkResult {
-        let journey = self.way.journey;
+        let journey = self.context.journey;
         let identity = self.session.identity;
         let mut early = None;
         for program in [&journey.before, &journey.session] {
@@ -125,7 +125,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         }
         // A user that ends its session early still runs its last steps.
         if early.is_none_or(|early| matches!(early, EarlyEnd::Session | EarlyEnd::Failure))
-            && !self.way.strict
+            && !self.context.strict
         {
             self.session.begin(identity);
             early = early.or(self.through(&journey.after));
@@ -134,7 +134,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         for line in std::mem::take(&mut self.lines).into_values() {
             line.close(close);
         }
-        for (slot, name) in (0_u16..).zip(&self.way.scenario.variables) {
+        for (slot, name) in (0_u16..).zip(&self.context.scenario.variables) {
             if let Some(value) = self.session.variable(slot).filter(|value| !value.is_empty()) {
                 self.walked.variables.push((name.clone(), value.clone()));
             }
@@ -146,10 +146,10 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
     fn through(&mut self, program: &Program) -> Option<EarlyEnd> {
         let mut ops = 0;
         loop {
-            if self.way.caller.is_cancelled() {
+            if self.context.caller.is_cancelled() {
                 return Some(self.ends(EarlyEnd::Cancelled));
             }
-            let limit = self.way.limits.requests_max;
+            let limit = self.context.limits.requests_max;
             match self.step(program) {
                 SessionAction::Request(_) if self.requests >= limit => {
                     (self.watch)(TraceEvent::Enough(limit));
@@ -195,7 +195,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
         let (now, plan) = (self.now(), self.plan());
         let mut told = Vec::new();
         let asks = self.session.pending_condition(program);
-        let mut scene = self.memory.scene(plan, &self.way, now);
+        let mut scene = self.memory.scene(plan, &self.context, now);
         let next = self.session.advance_by(1, program, &mut scene, now, &mut told);
         if let Some((condition, otherwise)) = asks {
             (self.watch)(TraceEvent::Asked(condition, !self.session.is_at(otherwise)));
@@ -211,7 +211,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
             match one {
                 SessionEvent::Log(text) => (self.watch)(TraceEvent::Logged(&text)),
                 SessionEvent::Group(group, from, to) => {
-                    let name = self.way.scenario.groups.get(usize::from(group));
+                    let name = self.context.scenario.groups.get(usize::from(group));
                     (self.watch)(TraceEvent::Grouped(name.map_or("?", String::as_str), to - from));
                 }
             }
@@ -220,7 +220,8 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
 
     /// Reports variables that have changed.
     fn tell_variables(&mut self) {
-        for (slot, (name, seen)) in (0_u16..).zip(self.way.scenario.variables.iter().zip(&mut self.seen)) {
+        for (slot, (name, seen)) in (0_u16..).zip(self.context.scenario.variables.iter().zip(&mut self.seen))
+        {
             if let Some(value) = self.session.variable(slot).filter(|value| *value != seen) {
                 seen.clone_from(value);
                 (self.watch)(TraceEvent::Set(name, value));
@@ -238,10 +239,10 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
     }
 
     fn pause(&mut self, length: Nanos) -> Result<(), RequestFailure> {
-        let sleeps = self.way.limits.sleeps;
+        let sleeps = self.context.limits.sleeps;
         if sleeps {
             let until = self.now().after(length);
-            self.way.caller.pause::<D>(until).map_err(|errno| RequestFailure {
+            self.context.caller.pause::<D>(until).map_err(|errno| RequestFailure {
                 class: ErrorClass::Other,
                 detail: format!("cannot wait: {errno}"),
             })?;
@@ -272,10 +273,10 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
 
     /// Returns what the failure of `step` ends. `data`: the request could not even be written.
     pub(super) fn on_failure(&self, step: u16, data: bool) -> Option<EarlyEnd> {
-        let own = self.way.scenario.steps[usize::from(step)].on_failure;
-        match own.unwrap_or(self.way.scenario.on_failure) {
-            _ if self.way.caller.is_cancelled() => Some(EarlyEnd::Cancelled),
-            _ if self.way.strict => Some(EarlyEnd::Failure),
+        let own = self.context.scenario.steps[usize::from(step)].on_failure;
+        match own.unwrap_or(self.context.scenario.on_failure) {
+            _ if self.context.caller.is_cancelled() => Some(EarlyEnd::Cancelled),
+            _ if self.context.strict => Some(EarlyEnd::Failure),
             OnFailure::Continue if !data => None,
             OnFailure::Continue | OnFailure::EndSession => Some(EarlyEnd::Failure),
             OnFailure::EndRun => Some(EarlyEnd::Run),

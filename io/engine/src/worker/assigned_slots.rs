@@ -22,17 +22,17 @@ impl AssignedSlots {
     pub(super) fn to(&self, target: u16) -> Option<u32> {
         match self {
             Self::None => None,
-            Self::One(to, seat) => (*to == target).then_some(*seat),
-            Self::More(all) => all.iter().find(|(to, _)| *to == target).map(|(_, seat)| *seat),
+            Self::One(to, slot) => (*to == target).then_some(*slot),
+            Self::More(all) => all.iter().find(|(to, _)| *to == target).map(|(_, slot)| *slot),
         }
     }
 
-    pub(super) fn add(&mut self, target: u16, seat: u32) {
+    pub(super) fn add(&mut self, target: u16, slot: u32) {
         *self = match std::mem::take(self) {
-            Self::None => Self::One(target, seat),
-            Self::One(to, first) => Self::More(vec![(to, first), (target, seat)]),
+            Self::None => Self::One(target, slot),
+            Self::One(to, first) => Self::More(vec![(to, first), (target, slot)]),
             Self::More(mut all) => {
-                all.push((target, seat));
+                all.push((target, slot));
                 Self::More(all)
             }
         };
@@ -42,13 +42,13 @@ impl AssignedSlots {
     pub(super) fn pop(&mut self) -> Option<u32> {
         match self {
             Self::None => None,
-            Self::One(_, seat) => {
-                let seat = *seat;
+            Self::One(_, slot) => {
+                let slot = *slot;
                 *self = Self::None;
-                Some(seat)
+                Some(slot)
             }
             Self::More(all) => {
-                let last = all.pop().map(|(_, seat)| seat);
+                let last = all.pop().map(|(_, slot)| slot);
                 if all.is_empty() {
                     *self = Self::None;
                 }

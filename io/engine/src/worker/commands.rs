@@ -80,8 +80,8 @@ impl<D: Driver> Worker<D> {
             self.rec.left_open(offered.key, now.since(offered.intended));
         }
         let sessions = &mut self.sessions;
-        self.exchanges.end_run(now, &mut self.rec, |rec, place, sent| {
-            if let Some((phase, place, number)) = sessions.at(place).and_then(|id| sessions.take_left(id)) {
+        self.exchanges.end_run(now, &mut self.rec, |rec, index, sent| {
+            if let Some((phase, place, number)) = sessions.at(index).and_then(|id| sessions.take_left(id)) {
                 rec.rendezvous_sent(phase, place, number, sent);
             }
         });

@@ -84,9 +84,9 @@ impl<D: Driver> Worker<D> {
     pub(super) fn release(&mut self, user: u32, now: Nanos) {
         self.sessions.remove_user(user);
         self.release_extra_slots(user, now);
-        if let Some(seat) = self.users.vacate_slot(user) {
+        if let Some(slot) = self.users.vacate_slot(user) {
             let how = if self.users.holds(user) { Close::Rst } else { self.plan.http.close };
-            self.exchanges.connections.stop_hold(seat, how, now, &mut self.rec);
+            self.exchanges.connections.stop_hold(slot, how, now, &mut self.rec);
         }
     }
 
@@ -110,15 +110,15 @@ impl<D: Driver> Worker<D> {
     /// Handles the events of held connections.
     #[cold]
     pub(super) fn drain_hold_events(&mut self) {
-        while let Some(HoldEvent { seat, at, open }) = self.exchanges.connections.held.pop_front() {
-            let Some(user) = self.users.holder(seat) else { continue };
+        while let Some(HoldEvent { slot, at, open }) = self.exchanges.connections.held.pop_front() {
+            let Some(user) = self.users.holder(slot) else { continue };
             if !self.users.is_present(user) {
                 // Its last steps need the connection, which is released after them.
                 if !self.is_in_session(user) {
-                    self.exchanges.connections.stop_hold(seat, Close::Rst, at, &mut self.rec);
+                    self.exchanges.connections.stop_hold(slot, Close::Rst, at, &mut self.rec);
                 }
             } else if !open {
-                let again = self.exchanges.connections.began(seat).after(REOPEN).max(at);
+                let again = self.exchanges.connections.began(slot).after(REOPEN).max(at);
                 self.holding.reopening.insert(again, user);
             } else if !self.users.is_active(user) {
                 self.retire([user]);

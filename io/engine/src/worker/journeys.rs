@@ -32,7 +32,7 @@ impl<D: Driver> Worker<D> {
                 }
                 SessionNeed::Request(key) => {
                     let offered =
-                        OfferedRequest { key, intended: at, owner: Owner::Session(id.place() as u32) };
+                        OfferedRequest { key, intended: at, owner: Owner::Session(id.index() as u32) };
                     self.rec.offered(key);
                     self.pacer.ready.push_back(offered);
                 }
@@ -142,21 +142,21 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Starts a session's request.
-    pub(super) fn begin_session_request(&mut self, place: u32, offered: OfferedRequest, now: Nanos) {
-        let Some(id) = self.sessions.at(place) else { return };
+    pub(super) fn begin_session_request(&mut self, index: u32, offered: OfferedRequest, now: Nanos) {
+        let Some(id) = self.sessions.at(index) else { return };
         let via = self.slot_for_session(id, offered.key);
         let sessions = &mut self.sessions;
-        let write = |letter: &mut crate::exchange_buffers::ExchangeBuffer| sessions.write(id, now, letter);
+        let write = |buffer: &mut crate::exchange_buffers::ExchangeBuffer| sessions.write(id, now, buffer);
         if let Some(resolved) = self.exchanges.begin_rendered(offered, via, now, &mut self.rec, write) {
-            self.on_session_response(place, resolved);
+            self.on_session_response(index, resolved);
         }
     }
 
     /// Handles a response to a session's request: the session evaluates it and continues.
     pub(super) fn answered(&mut self, answered: &PendingVerdict) {
         let from = self.exchanges.connections.fresh(answered.at);
-        let letter = self.exchanges.connections.letters.entry(answered.exchange);
-        let verdict = self.sessions.evaluate(answered, letter, &mut self.rec);
+        let buffer = self.exchanges.connections.buffers.entry(answered.exchange);
+        let verdict = self.sessions.evaluate(answered, buffer, &mut self.rec);
         let until = self.exchanges.connections.end_work();
         self.own_work.add(from, until);
         self.rec.evaluated(until.since(from));
@@ -179,14 +179,14 @@ impl<D: Driver> Worker<D> {
     /// Sends one more message for a session's request.
     fn lead_on(&mut self, answered: &PendingVerdict, leg: &FollowUp) {
         let Some(id) = self.sessions.at(answered.session) else { return };
-        let seat = self.allocate_slot(id, answered.key.scenario, leg.target);
-        self.exchanges.send_follow_up(answered, leg, seat, &mut self.rec);
+        let slot = self.allocate_slot(id, answered.key.scenario, leg.target);
+        self.exchanges.send_follow_up(answered, leg, slot, &mut self.rec);
     }
 
-    /// Handles the end of a request of the session at `place`. After a successful request it
+    /// Handles the end of a request of the session at `index`. After a successful request it
     /// continues immediately, like a user.
-    pub(super) fn on_session_response(&mut self, place: u32, resolved: CompletedRequest) {
-        let Some(id) = self.sessions.at(place) else { return };
+    pub(super) fn on_session_response(&mut self, index: u32, resolved: CompletedRequest) {
+        let Some(id) = self.sessions.at(index) else { return };
         if self.gathering.any() {
             self.record_rendezvous(id);
         }

@@ -86,7 +86,7 @@ pub(crate) struct Worker<D> {
     logs: Logs,
     /// A journey of this thread requests the end of the run.
     end_is_wanted: bool,
-    seating: SlotAssignments,
+    slots: SlotAssignments,
     opening: Preconnect,
     own_work: OwnWork,
     /// When the thread last looked at its sockets.
@@ -121,7 +121,7 @@ impl<D: Driver> Worker<D> {
             gathering,
             logs: Logs::new(&plan),
             end_is_wanted: false,
-            seating: SlotAssignments::default(),
+            slots: SlotAssignments::default(),
             stage: Stage::Opening,
             users,
             sessions,
@@ -252,8 +252,8 @@ impl<D: Driver> Worker<D> {
         if !self.exchanges.connections.can_preopen() {
             return false;
         }
-        if let Some((seat, phase)) = self.opening.pop(now) {
-            self.preopen_slot(seat, phase);
+        if let Some((slot, phase)) = self.opening.pop(now) {
+            self.preopen_slot(slot, phase);
             return true;
         }
         let opened = self.opening.next_deadline().is_none() && !self.exchanges.connections.is_opening();
@@ -282,12 +282,12 @@ impl<D: Driver> Worker<D> {
                 }
             }
             Due::Arrival(offered, number) => self.session_arrives(offered, number),
-            Due::Join { track, at } => {
+            Due::UserArrival { track, at } => {
                 self.start_users(track, at);
                 self.on_phase_change(track, at);
             }
-            Due::Wanted { track, at, users } => self.set_user_count(track, at, users),
-            Due::Over { track } => {
+            Due::UserCount { track, at, users } => self.set_user_count(track, at, users),
+            Due::TrackEnd { track } => {
                 let holders = self.users.end_track(track);
                 self.retire(holders);
             }
@@ -296,7 +296,7 @@ impl<D: Driver> Worker<D> {
 
     #[inline]
     fn begin(&mut self, offered: OfferedRequest, now: Nanos) {
-        let seat = match offered.owner {
+        let slot = match offered.owner {
             Owner::User(user) => Some(self.users.slot(user)),
             Owner::Arrival if self.exchanges.connections.has_dedicated_connection(offered.key.scenario) => {
                 return self.begin_transient(offered, now);
@@ -304,7 +304,7 @@ impl<D: Driver> Worker<D> {
             Owner::Arrival | Owner::Transient(_) => None,
             Owner::Session(session) => return self.begin_session_request(session, offered, now),
         };
-        if let Some(resolved) = self.exchanges.begin(offered, seat, now, &mut self.rec) {
+        if let Some(resolved) = self.exchanges.begin(offered, slot, now, &mut self.rec) {
             self.resolved(resolved);
         }
     }
@@ -317,7 +317,7 @@ impl<D: Driver> Worker<D> {
         let user = match resolved.owner {
             Owner::User(user) => user,
             Owner::Session(session) => return self.on_session_response(session, resolved),
-            Owner::Transient(seat) => return self.on_slot_left(seat, resolved.at),
+            Owner::Transient(slot) => return self.on_slot_left(slot, resolved.at),
             Owner::Arrival => return,
         };
         if self.users.has_holding_users() && self.is_blocked(user) {

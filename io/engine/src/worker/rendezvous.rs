@@ -27,7 +27,7 @@ impl<D: Driver> Worker<D> {
             (None, None) => QuorumSize::Unknown,
         };
         let company = Quorum { phase: key.phase, of };
-        let spot = self.gathering.places.point_index(there.place, track, there.of.is_none());
+        let spot = self.gathering.table.point_index(there.place, track, there.of.is_none());
         let waiting = self.gathering.arrive(id, spot, company, there.wait, at);
         self.sessions.waits(id, waiting);
     }
@@ -36,9 +36,9 @@ impl<D: Driver> Worker<D> {
     pub(super) fn end_meetings(&mut self, now: Nanos) -> bool {
         for number in 0..WORK_PER_TURN_MAX {
             let Some((group, gone)) = self.gathering.pop_released(now) else { return number > 0 };
-            let places = &self.gathering.places;
+            let table = &self.gathering.table;
             let spot = group.waiting.spot;
-            let (place, number) = (places.rendezvous_index(spot), places.number(spot, gone.round));
+            let (place, number) = (table.rendezvous_index(spot), table.number(spot, gone.round));
             let left = RendezvousState::Left { phase: gone.phase, place, number };
             let present = self.sessions.release(&group.sessions, gone.at, left);
             if present > 0 {
@@ -95,7 +95,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn on_phase_change(&self, track: u16, at: Nanos) {
         if self.gathering.tracks_departures() {
             let phase = self.users.phase_at(track, self.pacer.to_run_time(at));
-            self.gathering.places.phase_begins(track, phase, at);
+            self.gathering.table.phase_begins(track, phase, at);
         }
     }
 }

@@ -79,16 +79,16 @@ impl<D: Driver> Worker<D> {
         let Some((key, failed, waiting)) = self.sessions.cut_waiting(user) else { return false };
         self.rec.session_ended(key.phase, key.scenario, failed);
         if let Some(waiting) = waiting {
-            self.gathering.places.depart(waiting, now);
+            self.gathering.table.depart(waiting, now);
         }
         true
     }
 
     /// Requests the end of the run; only the first request on this thread counts.
     #[cold]
-    pub(super) fn end_run(&mut self, wish: EndOfRun) {
+    pub(super) fn end_run(&mut self, intent: EndOfRun) {
         if !std::mem::replace(&mut self.end_is_wanted, true) {
-            self.outbox.send(Message::EndRun(wish));
+            self.outbox.send(Message::EndRun(intent));
         }
     }
 }

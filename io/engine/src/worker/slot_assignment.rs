@@ -17,29 +17,29 @@ impl<D: Driver> Worker<D> {
     /// Starts a session that is one request and nothing else, with its own connection.
     #[cold]
     pub(super) fn begin_transient(&mut self, offered: OfferedRequest, now: Nanos) {
-        let seat = self.exchanges.connections.allocate_transient();
-        let offered = OfferedRequest { owner: Owner::Transient(seat), ..offered };
-        if let Some(resolved) = self.exchanges.begin(offered, Some(seat), now, &mut self.rec) {
-            self.on_slot_left(seat, resolved.at);
+        let slot = self.exchanges.connections.allocate_transient();
+        let offered = OfferedRequest { owner: Owner::Transient(slot), ..offered };
+        if let Some(resolved) = self.exchanges.begin(offered, Some(slot), now, &mut self.rec) {
+            self.on_slot_left(slot, resolved.at);
         }
     }
 
     /// Releases a slot after its owner has gone.
     #[cold]
-    pub(super) fn on_slot_left(&mut self, seat: u32, at: Nanos) {
-        self.exchanges.connections.release_transient(seat, self.plan.http.close, at, &mut self.rec);
+    pub(super) fn on_slot_left(&mut self, slot: u32, at: Nanos) {
+        self.exchanges.connections.release_transient(slot, self.plan.http.close, at, &mut self.rec);
     }
 
     /// Opens a connection ahead of its phase: on this slot of a user, or a shared one.
-    pub(super) fn preopen_slot(&mut self, seat: Option<u32>, phase: u16) {
-        let user = seat.and_then(|seat| self.users.first_on_slot(seat));
+    pub(super) fn preopen_slot(&mut self, slot: Option<u32>, phase: u16) {
+        let user = slot.and_then(|slot| self.users.first_on_slot(slot));
         let target = match user {
             Some(user) => self.home_target(user),
             None => self.sessions.first_home(self.plan.phases[usize::from(phase)].mix.pick(0)),
         };
         let connections = &mut self.exchanges.connections;
-        match seat {
-            Some(seat) => connections.preopen(seat, target, phase, &mut self.rec),
+        match slot {
+            Some(slot) => connections.preopen(slot, target, phase, &mut self.rec),
             None => connections.preopen_shared(target, phase, &mut self.rec),
         }
     }
@@ -61,24 +61,24 @@ impl<D: Driver> Worker<D> {
         if self.plan.scenarios[usize::from(scenario)].connection == ConnectionOwner::Shared {
             return None;
         }
-        let (list, place) = match self.sessions.user(id) {
+        let (list, index) = match self.sessions.user(id) {
             Some(user) if target == self.sessions.first_target(id) => {
-                let seat = self.users.slot(user);
-                self.exchanges.connections.retarget(seat, target, &mut self.rec);
-                return Some(seat);
+                let slot = self.users.slot(user);
+                self.exchanges.connections.retarget(slot, target, &mut self.rec);
+                return Some(slot);
             }
-            Some(user) => (&mut self.seating.users, user as usize),
-            None => (&mut self.seating.arrivals, id.place()),
+            Some(user) => (&mut self.slots.users, user as usize),
+            None => (&mut self.slots.arrivals, id.index()),
         };
-        if list.len() <= place {
-            list.resize_with(place + 1, AssignedSlots::default);
+        if list.len() <= index {
+            list.resize_with(index + 1, AssignedSlots::default);
         }
-        let given = &mut list[place];
+        let given = &mut list[index];
         let known = given.to(target);
         known.or_else(|| {
-            let seat = self.exchanges.connections.allocate_transient();
-            given.add(target, seat);
-            Some(seat)
+            let slot = self.exchanges.connections.allocate_transient();
+            given.add(target, slot);
+            Some(slot)
         })
     }
 
@@ -86,18 +86,18 @@ impl<D: Driver> Worker<D> {
     pub(super) fn release_slots(&mut self, ended: &Ended, at: Nanos) {
         match ended.whose {
             SessionOwner::Arrival => {
-                while let Some(seat) =
-                    self.seating.arrivals.get_mut(ended.place as usize).and_then(AssignedSlots::pop)
+                while let Some(slot) =
+                    self.slots.arrivals.get_mut(ended.index as usize).and_then(AssignedSlots::pop)
                 {
-                    self.on_slot_left(seat, at);
+                    self.on_slot_left(slot, at);
                 }
             }
             SessionOwner::User(user) => {
                 let connection = self.plan.scenarios[usize::from(ended.key.scenario)].connection;
                 if connection == ConnectionOwner::Session {
                     self.release_extra_slots(user, at);
-                    let seat = self.users.slot(user);
-                    self.exchanges.connections.stop_hold(seat, self.plan.http.close, at, &mut self.rec);
+                    let slot = self.users.slot(user);
+                    self.exchanges.connections.stop_hold(slot, self.plan.http.close, at, &mut self.rec);
                 }
             }
         }
@@ -105,8 +105,8 @@ impl<D: Driver> Worker<D> {
 
     /// Releases the slots of a user other than its first one.
     pub(super) fn release_extra_slots(&mut self, user: u32, at: Nanos) {
-        while let Some(seat) = self.seating.users.get_mut(user as usize).and_then(AssignedSlots::pop) {
-            self.on_slot_left(seat, at);
+        while let Some(slot) = self.slots.users.get_mut(user as usize).and_then(AssignedSlots::pop) {
+            self.on_slot_left(slot, at);
         }
     }
 }

@@ -7,7 +7,7 @@ mod connections;
 mod flow;
 mod journeys;
 mod names;
-mod places;
+mod namespaces;
 mod shapes;
 mod simulated;
 mod sources;

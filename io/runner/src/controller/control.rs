@@ -54,12 +54,12 @@ impl<'a> RunController<'a> {
     pub(super) fn publish_state(&mut self) {
         let Some(control) = self.control else { return };
         if !control.is_search() && !self.ending_early {
-            self.book.talk.open_view(control_replies::KEYS);
+            self.log.console.open_view(control_replies::KEYS);
         }
-        if control.is_watched() || self.book.talk.has_view() {
+        if control.is_watched() || self.log.console.has_view() {
             let state = self.state(control);
             control.publish(&state);
-            self.book.talk.show(&state);
+            self.log.console.show(&state);
         }
     }
 
@@ -74,11 +74,11 @@ impl<'a> RunController<'a> {
         };
         control.state(LiveFacts {
             plan: &self.plan,
-            ledger: &self.book.ledger,
-            events: &self.book.events,
-            samples: &self.book.samples.lines(),
-            memory: self.book.memory,
-            setup: self.book.setup,
+            ledger: &self.log.ledger,
+            events: &self.log.events,
+            samples: &self.log.samples.lines(),
+            memory: self.log.memory,
+            setup: self.log.setup,
             latest: self.latest.as_ref(),
             state,
             agents: self.live_agents(),
@@ -142,7 +142,7 @@ impl<'a> RunController<'a> {
             return control_replies::not_ordered(refused);
         }
         self.plan = Arc::new(plan);
-        self.book.ledger.load_changed(phase);
+        self.log.ledger.load_changed(phase);
         let name = &self.plan.phases[usize::from(phase)].name;
         let text = format!("load of phase {name} changed to {}", load_text(change));
         let load = Some(sessions.into());
@@ -151,8 +151,8 @@ impl<'a> RunController<'a> {
             load,
             ..EventLine::new(at, EventKind::LoadChanged, text.clone())
         };
-        self.book.event(event, at);
-        self.book.talk.info(&format!("changed    {text}, from {at} on"));
+        self.log.event(event, at);
+        self.log.console.info(&format!("changed    {text}, from {at} on"));
         control_replies::changed(&text, at)
     }
 }

@@ -4,7 +4,7 @@
 use wavetank_record::{EventKind, EventLine};
 use wavetank_units::Nanos;
 
-use super::{LOOK_AROUND, RunController};
+use super::{POLL_WAIT, RunController};
 use crate::event_runner::{EventRunner, EventUpdate};
 
 /// How long the end of a run waits for its events to be reverted. After that the lab reverts them
@@ -16,20 +16,20 @@ impl RunController<'_> {
     /// it back gives the same counts.
     pub(super) fn phase_ended(&mut self, phase: u16, at: Nanos) {
         let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
-        self.book.ledger.phase_ended(phase, at);
+        self.log.ledger.phase_ended(phase, at);
         let event = EventLine { phase: Some(phase), ..EventLine::new(at, EventKind::PhaseEnded, text) };
-        self.book.event(event, at);
+        self.log.event(event, at);
     }
 
     /// Records that something happened now.
     pub(super) fn event(&mut self, kind: EventKind, text: impl Into<String>) {
         let now = self.clock.now();
-        self.book.event(EventLine::new(now, kind, text), now);
+        self.log.event(EventLine::new(now, kind, text), now);
     }
 
     /// The same, with what the plan's events do to hosts.
-    pub(crate) fn with_events(mut self, deeds: Option<EventRunner>) -> Self {
-        self.deeds = deeds;
+    pub(crate) fn with_events(mut self, event_runner: Option<EventRunner>) -> Self {
+        self.event_runner = event_runner;
         self
     }
 
@@ -40,28 +40,28 @@ impl RunController<'_> {
             return;
         }
         let now = self.clock.now();
-        let Some(deeds) = &mut self.deeds else { return };
+        let Some(event_runner) = &mut self.event_runner else { return };
         if self.ending_early {
-            deeds.end();
+            event_runner.end();
         }
-        let news = deeds.turn(now);
+        let news = event_runner.turn(now);
         self.report_event_updates(news, now);
     }
 
     /// The load is over: every event is reverted.
     pub(super) fn revert_events(&mut self) {
-        let Some(mut deeds) = self.deeds.take() else { return };
-        deeds.end();
+        let Some(mut event_runner) = self.event_runner.take() else { return };
+        event_runner.end();
         let begun = self.clock.now();
-        let mut news = deeds.turn(begun);
+        let mut news = event_runner.turn(begun);
         loop {
             let now = self.clock.now();
             self.report_event_updates(std::mem::take(&mut news), now);
             let hurried = self.signals.received() > 1;
-            if deeds.is_over() || hurried || now > begun.after(TAKING_BACK_MAX) {
+            if event_runner.is_over() || hurried || now > begun.after(TAKING_BACK_MAX) {
                 return;
             }
-            news = deeds.wait(LOOK_AROUND, now);
+            news = event_runner.wait(POLL_WAIT, now);
         }
     }
 
@@ -69,32 +69,32 @@ impl RunController<'_> {
         for one in news {
             let (event, at, kind, text) = match one {
                 EventUpdate::Begun { event, at } => {
-                    self.book.ledger.event_began(event, at);
+                    self.log.ledger.event_began(event, at);
                     continue;
                 }
                 EventUpdate::Done { event, at } => {
                     (event, at, EventKind::EventDone, self.deed_text(event, ""))
                 }
                 EventUpdate::Failed { event, at, why } => {
-                    self.book.ledger.event_failed(event);
+                    self.log.ledger.event_failed(event);
                     let text = self.deed_text(event, &format!(" could not be done: {}", why.message));
-                    self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
+                    self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventFailed, text)
                 }
                 EventUpdate::Undone { event, at } => {
-                    self.book.ledger.event_ended(event, at);
+                    self.log.ledger.event_ended(event, at);
                     (event, at, EventKind::EventUndone, self.deed_text(event, " reverted"))
                 }
                 EventUpdate::Stuck { event, at, why } => {
                     let text = self.deed_text(event, &format!(" could not be reverted: {}", why.message));
-                    self.book.talk.warn(&format!("{text}\nhint: {}", why.hint));
+                    self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventStuck, text)
                 }
             };
             if kind == EventKind::EventDone || kind == EventKind::EventUndone {
-                self.book.talk.info(&format!("event      {text}"));
+                self.log.console.info(&format!("event      {text}"));
             }
-            self.book.event(EventLine { event: Some(event), ..EventLine::new(at, kind, text) }, now);
+            self.log.event(EventLine { event: Some(event), ..EventLine::new(at, kind, text) }, now);
         }
     }
 

@@ -29,7 +29,7 @@ impl RunController<'_> {
                     self.store_interval(agent, &line);
                     self.note_extras(agent, *extras);
                     if let Some(amendment) = amendment {
-                        self.book.ledger.amend(&amendment);
+                        self.log.ledger.amend(&amendment);
                         if let Some(metrics) = &mut self.metrics {
                             metrics.amend();
                         }
@@ -48,8 +48,8 @@ impl RunController<'_> {
         let now = self.clock.now();
         let Agents::Remote(remote) = &self.agents else { return };
         let name = &remote.agents()[agent].name;
-        let problem = self.book.archive.as_mut().and_then(|archive| archive.agent_interval(now, name, line));
-        self.book.store_problem(problem, now);
+        let problem = self.log.archive.as_mut().and_then(|archive| archive.agent_interval(now, name, line));
+        self.log.store_problem(problem, now);
     }
 
     /// Handles what came with an interval.
@@ -79,22 +79,22 @@ impl RunController<'_> {
         }
         for sample in samples.iter().filter(|sample| sample.kind == "failed") {
             if let Some(class) = ErrorClass::ALL.into_iter().find(|class| class.name() == sample.class) {
-                note_fault(&mut self.book.faults, class, Some(&sample.detail));
+                note_fault(&mut self.log.faults, class, Some(&sample.detail));
             }
         }
-        for line in self.book.samples.add_lines(samples) {
-            let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
-            self.book.store_problem(problem, now);
+        for line in self.log.samples.add_lines(samples) {
+            let problem = self.log.archive.as_mut().and_then(|archive| archive.sample(&line));
+            self.log.store_problem(problem, now);
         }
         for event in events {
             if event.kind == EventKind::ThreadFailed {
-                self.book.lost.push(format!("{name}: {}", event.text));
+                self.log.lost.push(format!("{name}: {}", event.text));
             }
-            self.book.event(EventLine { agent: name.clone(), ..event }, now);
+            self.log.event(EventLine { agent: name.clone(), ..event }, now);
         }
         self.take_agent_samples(&name, host_samples);
         if let Some(memory) = memory {
-            let sum = self.book.memory.get_or_insert_default();
+            let sum = self.log.memory.get_or_insert_default();
             sum.connections += memory.connections;
             sum.grown_bytes += memory.grown_bytes;
             sum.bytes_per_connection = sum.grown_bytes / sum.connections.max(1);
@@ -119,7 +119,7 @@ impl RunController<'_> {
                     self.sealed(&interval);
                 }
             }
-            ControllerNotice::Lost(loss) => self.agent_lost(&loss),
+            ControllerNotice::Lost(lab_check) => self.agent_lost(&lab_check),
             ControllerNotice::Back(agent) => self.agent_back(&self.name_of(agent)),
             ControllerNotice::Refused { agent, reason } => {
                 let reason = StartProblem::Refused(reason);
@@ -132,12 +132,12 @@ impl RunController<'_> {
             ControllerNotice::DigestDiffers(agent) => {
                 let text =
                     format!("agent {} keeps its spool, which differs from the archive", self.name_of(agent));
-                self.book.lost.push(text.clone());
+                self.log.lost.push(text.clone());
                 self.event(EventKind::SpoolKept, text);
             }
             ControllerNotice::Unstored { agent, seq } => {
                 // What was sent before and was resolved within it is in no interval.
-                self.book.ledger.mark_incomplete();
+                self.log.ledger.mark_incomplete();
                 let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event(EventKind::IntervalUnstored, text);
             }
@@ -150,19 +150,20 @@ impl RunController<'_> {
         }
     }
 
-    fn agent_lost(&mut self, loss: &Loss) {
-        let text = format!("agent {} is silent", loss.name);
-        let at = loss.at;
+    fn agent_lost(&mut self, lab_check: &Loss) {
+        let text = format!("agent {} is silent", lab_check.name);
+        let at = lab_check.at;
         let now = self.clock.now();
         if let Agents::Remote(remote) = &mut self.agents {
-            remote.lose(&loss.name);
-            self.book.talk.warn(&format!("{text}; its share of the load is missing from now on"));
+            remote.lose(&lab_check.name);
+            self.log.console.warn(&format!("{text}; its share of the load is missing from now on"));
         }
-        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
-        self.book.event(event, now);
-        if self.aborts_after(loss) {
-            let text = format!("the loss of agent {} ends the run", loss.name);
-            self.book.talk.warn(&text);
+        let event =
+            EventLine { agent: lab_check.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
+        self.log.event(event, now);
+        if self.aborts_after(lab_check) {
+            let text = format!("the loss of agent {} ends the run", lab_check.name);
+            self.log.console.warn(&text);
             self.event(EventKind::StoppedOnLoss, text);
             self.end(RunEnd::AgentLost, None);
         }
@@ -172,16 +173,16 @@ impl RunController<'_> {
     fn rebalanced(&mut self, phase: u16) {
         let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
         let text = format!("the other agents send the load of lost ones from phase {} on", phase.name);
-        self.book.talk.info(&format!("rebalanced {text}"));
+        self.log.console.info(&format!("rebalanced {text}"));
         self.event(EventKind::Rebalanced, text);
     }
 
     /// Whether the user wants the run to end because of this loss.
-    fn aborts_after(&self, loss: &Loss) -> bool {
+    fn aborts_after(&self, lab_check: &Loss) -> bool {
         let Agents::Remote(remote) = &self.agents else { return false };
         let views = self.controller.agents(self.now());
         // An agent that has sent its load is not needed any more.
-        let is_needed = |view: &AgentView| view.name == loss.name && view.state < AgentState::Sealed;
+        let is_needed = |view: &AgentView| view.name == lab_check.name && view.state < AgentState::Sealed;
         remote.on_loss == LossPolicy::Abort && !self.ending_early && views.iter().any(is_needed)
     }
 
@@ -190,7 +191,7 @@ impl RunController<'_> {
         if let Agents::Remote(remote) = &mut self.agents {
             remote.regain(name);
             if remote.is_amended() {
-                self.book.ledger.mark_incomplete();
+                self.log.ledger.mark_incomplete();
             }
         }
         self.event(EventKind::AgentBack, format!("agent {name} is back"));
@@ -204,20 +205,20 @@ impl RunController<'_> {
         }
         let now = self.clock.now();
         let line = encode_record(record);
-        let problem = self.book.archive.as_mut().and_then(|archive| archive.fleet_record(line));
-        self.book.store_problem(problem, now);
+        let problem = self.log.archive.as_mut().and_then(|archive| archive.fleet_record(line));
+        self.log.store_problem(problem, now);
     }
 
     /// Makes the archive durable, so that agents may delete their spools.
     pub(super) fn settle(&mut self, outcome: &Outcome) {
         let now = self.now();
         let Agents::Remote(remote) = &self.agents else { return };
-        let problem = self.book.archive.as_mut().and_then(|archive| archive.sync_now().err());
+        let problem = self.log.archive.as_mut().and_then(|archive| archive.sync_now().err());
         if problem.is_some() {
-            self.book.store_problem(problem, now);
+            self.log.store_problem(problem, now);
             return self.controller.handle_archive_failed();
         }
-        let archive = self.book.archive.as_ref();
+        let archive = self.log.archive.as_ref();
         let digest =
             |name: &str| archive.map_or_else(|| remote.digest(name), |archive| archive.agent_digest(name));
         let digests: Vec<String> = outcome.agents.iter().map(|agent| digest(&agent.name)).collect();

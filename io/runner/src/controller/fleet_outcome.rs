@@ -34,8 +34,8 @@ impl RunController<'_> {
             .agents
             .iter()
             .map(|one| {
-                let losses = outcome.losses.iter().filter(|loss| loss.name == one.name);
-                agent_doc(one, known(one), losses.map(|loss| self.loss_doc(loss)).collect())
+                let losses = outcome.losses.iter().filter(|lab_check| lab_check.name == one.name);
+                agent_doc(one, known(one), losses.map(|lab_check| self.loss_doc(lab_check)).collect())
             })
             .collect();
         let doc = FleetDoc {
@@ -68,17 +68,17 @@ impl RunController<'_> {
         if !remote.is_amended() {
             return;
         }
-        let counted = self.book.archive.as_mut().map(|archive| {
+        let counted = self.log.archive.as_mut().map(|archive| {
             archive.sync_now().map_err(|problem| problem.to_string())?;
             let opened = wavetank_store::open(archive.dir()).map_err(|error| error.message)?;
             opened.ledger(&self.plan).map_err(|error| error.message)
         });
         match counted {
-            Some(Ok((ledger, _))) => self.book.ledger = ledger,
-            Some(Err(why)) => self.book.lost.push(format!("late intervals could not be counted: {why}")),
+            Some(Ok((ledger, _))) => self.log.ledger = ledger,
+            Some(Err(why)) => self.log.lost.push(format!("late intervals could not be counted: {why}")),
             None => {
                 let text = "intervals came too late to be judged with the others, and there is no archive";
-                self.book.lost.push(text.to_owned());
+                self.log.lost.push(text.to_owned());
             }
         }
     }
@@ -87,11 +87,11 @@ impl RunController<'_> {
         self.plan.phases.get(usize::from(index)).map(|phase| phase.name.clone())
     }
 
-    fn loss_doc(&self, loss: &Loss) -> AgentLossDoc {
+    fn loss_doc(&self, lab_check: &Loss) -> AgentLossDoc {
         AgentLossDoc {
-            at_ns: loss.at.0,
-            phase: loss.phase.and_then(|index| self.phase_name(index)),
-            last_interval: loss.last_interval,
+            at_ns: lab_check.at.0,
+            phase: lab_check.phase.and_then(|index| self.phase_name(index)),
+            last_interval: lab_check.last_interval,
         }
     }
 }

@@ -38,28 +38,28 @@ impl RunController<'_> {
     /// Records lines that journeys logged; `untold` is the number of further lines that were
     /// dropped.
     pub(super) fn log(&mut self, lines: Vec<LogLine>, untold: u64) {
-        self.book.logged.untold += untold;
+        self.log.logged.untold += untold;
         let now = self.clock.now();
         for LogLine { key, at, text } in lines {
-            if self.book.logged.kept >= KEPT_MAX {
-                self.book.logged.untold += 1;
+            if self.log.logged.kept >= KEPT_MAX {
+                self.log.logged.untold += 1;
                 continue;
             }
-            self.book.logged.kept += 1;
-            if self.book.logged.kept <= SAID_MAX {
-                self.book.talk.info(&format!("log        {text}"));
-                if self.book.logged.kept == SAID_MAX {
-                    self.book.talk.info("log        (later lines are in the archive's events)");
+            self.log.logged.kept += 1;
+            if self.log.logged.kept <= SAID_MAX {
+                self.log.console.info(&format!("log        {text}"));
+                if self.log.logged.kept == SAID_MAX {
+                    self.log.console.info("log        (later lines are in the archive's events)");
                 }
             }
             let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, EventKind::Log, text) };
-            self.book.event(event, now);
+            self.log.event(event, now);
         }
     }
 
     /// The run is over: reports how many lines were dropped.
     pub(super) fn end_log(&mut self) {
-        let untold = self.book.logged.untold;
+        let untold = self.log.logged.untold;
         if untold > 0 {
             self.event(EventKind::LogUntold, format!("{untold} more lines were logged and not stored"));
         }

@@ -11,19 +11,22 @@ use super::load_result::LoadResult;
 const LOSS_EVERY: Nanos = Nanos::from_millis(250);
 
 impl<'a> RunController<'a> {
-    /// The same in a lab; `loss` returns what is missing of it.
-    pub(crate) fn in_lab(mut self, loss: Option<&'a dyn Fn() -> Option<String>>) -> Self {
-        self.loss = loss;
+    /// The same in a lab; `lab_check` returns what is missing of it.
+    pub(crate) fn in_lab(mut self, lab_check: Option<&'a dyn Fn() -> Option<String>>) -> Self {
+        self.lab_check = lab_check;
         self
     }
 
     /// Ends the run if its lab is gone, or a part of it: nothing more can be learned.
-    pub(super) fn look_for_loss(&mut self) {
+    pub(super) fn check_lab(&mut self) {
         let now = self.now();
-        let Some(loss) = self.loss.filter(|_| !self.ending_early && now >= self.loss_due) else { return };
-        self.loss_due = now.after(LOSS_EVERY);
-        if let Some(text) = loss() {
-            self.book.talk.warn(&format!("{text}, which ends the run"));
+        let Some(lab_check) = self.lab_check.filter(|_| !self.ending_early && now >= self.lab_check_due)
+        else {
+            return;
+        };
+        self.lab_check_due = now.after(LOSS_EVERY);
+        if let Some(text) = lab_check() {
+            self.log.console.warn(&format!("{text}, which ends the run"));
             self.event(EventKind::LabLost, text);
             self.end(RunEnd::Finished, None);
         }

@@ -17,8 +17,8 @@ impl RunController<'_> {
     /// Passes on the metrics after `interval`.
     pub(super) fn export(&mut self, interval: &Interval) {
         let Some(metrics) = &mut self.metrics else { return };
-        for (output, reason) in metrics.seal(self.book.ledger.totals(), interval, self.zero) {
-            self.book.talk.warn(&format!("metrics to {output} are being lost: {reason}; the load goes on"));
+        for (output, reason) in metrics.seal(self.log.ledger.totals(), interval, self.zero) {
+            self.log.console.warn(&format!("metrics to {output} are being lost: {reason}; the load goes on"));
         }
     }
 
@@ -27,9 +27,12 @@ impl RunController<'_> {
         let Some(mut metrics) = self.metrics.take() else { return };
         // A second signal ends everything immediately.
         let hurried = self.signals.received() > 1;
-        for loss in metrics.finish(self.book.ledger.totals(), self.zero, hurried) {
-            let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
-            self.book.talk.warn(&format!("{text}: {}", loss.reason));
+        for lab_check in metrics.finish(self.log.ledger.totals(), self.zero, hurried) {
+            let text = format!(
+                "metrics to {} lost {} of {} intervals",
+                lab_check.output, lab_check.lost, lab_check.all
+            );
+            self.log.console.warn(&format!("{text}: {}", lab_check.reason));
             self.event(EventKind::MetricsLost, text);
         }
     }

@@ -49,7 +49,7 @@ pub(crate) use load_result::LoadResult;
 use run_log::{AddressChanges, LogLineCount, RunLog};
 
 /// How long the loop waits for a message before it looks at signals and deadlines.
-const LOOK_AROUND: Duration = Duration::from_millis(20);
+const POLL_WAIT: Duration = Duration::from_millis(20);
 
 /// See the module's description.
 pub(crate) struct RunController<'a> {
@@ -64,22 +64,22 @@ pub(crate) struct RunController<'a> {
     ending_early: bool,
     /// When the first phase begins.
     begins: Nanos,
-    book: RunLog<'a>,
+    log: RunLog<'a>,
     outcome: Option<Outcome>,
     /// The zero of the run's clock on the process's.
     zero: Nanos,
     /// Looks at this host and at the target's count once the load is agreed on.
-    beside: Option<Sampler>,
+    sampler: Option<Sampler>,
     /// What it looks at.
-    looking: SamplingConfig<'a>,
+    sampling: SamplingConfig<'a>,
     /// The start of the load is agreed.
     is_committed: bool,
     /// What the plan's events do to hosts.
-    deeds: Option<EventRunner>,
+    event_runner: Option<EventRunner>,
     /// Returns what is missing of the lab that the run goes to, if something is.
-    loss: Option<&'a dyn Fn() -> Option<String>>,
+    lab_check: Option<&'a dyn Fn() -> Option<String>>,
     /// When that is looked for next.
-    loss_due: Nanos,
+    lab_check_due: Nanos,
     /// Of a level of a search: whether the target answers anything at all.
     silence: Option<UnresponsiveDetector>,
     /// What other processes see of the run, and how they control it.
@@ -99,7 +99,7 @@ impl<'a> RunController<'a> {
         side: LoadSide,
         signals: Signals,
         archive: Option<ArchiveWriter>,
-        talk: &'a mut dyn RunConsole,
+        console: &'a mut dyn RunConsole,
     ) -> Self {
         let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
         let setup = run_setup(&plan, plan_hash, &side);
@@ -111,12 +111,12 @@ impl<'a> RunController<'a> {
             signals,
             ending_early: false,
             begins,
-            book: RunLog {
+            log: RunLog {
                 ledger: Ledger::new(&plan),
                 ending: RunEnd::Finished,
                 events: Vec::new(),
                 archive,
-                talk,
+                console,
                 logged: LogLineCount::default(),
                 moves: AddressChanges::default(),
                 samples: SampleStore::new(&plan),
@@ -128,12 +128,12 @@ impl<'a> RunController<'a> {
             },
             outcome: None,
             zero: Nanos::ZERO,
-            beside: None,
-            looking: SamplingConfig::default(),
+            sampler: None,
+            sampling: SamplingConfig::default(),
             is_committed: false,
-            deeds: None,
-            loss: None,
-            loss_due: Nanos::ZERO,
+            event_runner: None,
+            lab_check: None,
+            lab_check_due: Nanos::ZERO,
             silence: None,
             control: None,
             latest: None,
@@ -144,9 +144,9 @@ impl<'a> RunController<'a> {
     }
 
     /// The same, with names that are looked up again.
-    pub(crate) fn renewing(mut self, renewing: Option<DnsRefresher>) -> Self {
+    pub(crate) fn dns_refresher(mut self, dns_refresher: Option<DnsRefresher>) -> Self {
         if let Agents::Local(_, host) = &mut self.agents {
-            host.renew(renewing);
+            host.renew(dns_refresher);
         }
         self
     }
@@ -158,11 +158,11 @@ impl<'a> RunController<'a> {
             if let Some(outcome) = self.outcome.take() {
                 break outcome;
             }
-            self.hear(LOOK_AROUND);
+            self.receive(POLL_WAIT);
             self.serve_requests();
             self.record_samples();
-            self.look_around();
-            self.look_for_loss();
+            self.check_signals();
+            self.check_lab();
             self.run_due_events();
         };
         self.revert_events();
@@ -171,12 +171,12 @@ impl<'a> RunController<'a> {
         self.end_log();
         self.end_names();
         self.end_metrics();
-        self.book.talk.clear_progress();
+        self.log.console.clear_progress();
         let fleet = self.apply_fleet_outcome(&outcome)?;
         self.apply_outcome(&outcome)?;
         let RunLog { ledger, ending, events, samples, archive, lost, accounting, faults, memory, .. } =
-            self.book;
-        let setup = self.book.setup;
+            self.log;
+        let setup = self.log.setup;
         Ok(LoadResult {
             ledger,
             ending,
@@ -220,13 +220,13 @@ impl<'a> RunController<'a> {
             self.is_committed = true;
             // The agent receives the agreed instant immediately. On a busy host it would pass
             // before the samplers of a lab's hosts have started.
-            self.hear(Duration::ZERO);
-            self.beside = super::sampling::start(&self.plan, self.clock, self.looking);
+            self.receive(Duration::ZERO);
+            self.sampler = super::sampling::start(&self.plan, self.clock, self.sampling);
         }
     }
 
     /// Hears the agents, waiting at most `wait`.
-    fn hear(&mut self, wait: Duration) {
+    fn receive(&mut self, wait: Duration) {
         match &mut self.agents {
             Agents::Local(_, host) => {
                 for happening in host.turn(wait) {
@@ -254,7 +254,7 @@ impl<'a> RunController<'a> {
     fn note(&mut self, happening: AgentEvent) {
         match happening {
             AgentEvent::Interval(merged) => self.interval(*merged),
-            AgentEvent::Opened(memory) => self.book.memory = memory,
+            AgentEvent::Opened(memory) => self.log.memory = memory,
             AgentEvent::Drained(resolved_last) => self.drained(resolved_last),
             AgentEvent::DrainOver => {
                 self.event(
@@ -266,7 +266,7 @@ impl<'a> RunController<'a> {
             AgentEvent::EndRun(wish) => self.on_end_run_requested(wish),
             AgentEvent::ThreadFailed(thread, why) => {
                 let text = format!("load thread {thread} failed: {why}");
-                self.book.lost.push(text.clone());
+                self.log.lost.push(text.clone());
                 self.event(EventKind::ThreadFailed, text);
             }
         }
@@ -293,26 +293,26 @@ impl<'a> RunController<'a> {
             debug_assert!(false, "{text}");
             self.accounting_broken(text);
         }
-        let problem = self.book.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
-        self.book.store_problem(problem, now);
+        let problem = self.log.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
+        self.log.store_problem(problem, now);
         for sample in &samples {
-            note_fault(&mut self.book.faults, sample.class, sample.detail.as_deref());
+            note_fault(&mut self.log.faults, sample.class, sample.detail.as_deref());
         }
-        for line in self.book.samples.add(&self.plan, &samples, &slow) {
-            let problem = self.book.archive.as_mut().and_then(|archive| archive.sample(&line));
-            self.book.store_problem(problem, now);
+        for line in self.log.samples.add(&self.plan, &samples, &slow) {
+            let problem = self.log.archive.as_mut().and_then(|archive| archive.sample(&line));
+            self.log.store_problem(problem, now);
         }
         self.sealed(&interval);
     }
 
     fn accounting_broken(&mut self, text: String) {
         self.event(EventKind::AccountingBroken, text.clone());
-        self.book.accounting.push(text);
+        self.log.accounting.push(text);
     }
 
     /// Counts an interval of the whole run, shows it, and ends the run if it says so.
     fn sealed(&mut self, interval: &Interval) {
-        if let Err(violation) = self.book.ledger.add(interval) {
+        if let Err(violation) = self.log.ledger.add(interval) {
             debug_assert!(false, "{violation}");
             self.event(EventKind::AccountingBroken, violation.to_string());
         }
@@ -330,17 +330,17 @@ impl<'a> RunController<'a> {
         if interval.end() > self.begins {
             // At the seal itself the next phase has begun.
             let within = interval.end() - Nanos(1);
-            let lost = self.book.ledger.totals().conns.lost;
+            let lost = self.log.ledger.totals().conns.lost;
             let held = self.plan.is_holding().then(|| (self.plan.held_at(within), lost));
-            self.book.talk.progress(interval, held);
+            self.log.console.progress(interval, held);
         }
-        if let Some(class) = self.book.ledger.hopeless() {
+        if let Some(class) = self.log.ledger.hopeless() {
             self.event(
                 EventKind::Hopeless,
                 format!("nothing was done, every request failed: {}", class.name()),
             );
             self.end(RunEnd::Hopeless { class }, None);
-        } else if let Some((condition, at)) = self.book.ledger.stop_fired() {
+        } else if let Some((condition, at)) = self.log.ledger.stop_fired() {
             let condition = condition.to_owned();
             self.event(EventKind::StopFired, format!("stop condition fired: {condition}"));
             self.end(RunEnd::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
@@ -350,7 +350,7 @@ impl<'a> RunController<'a> {
         }
     }
 
-    fn look_around(&mut self) {
+    fn check_signals(&mut self) {
         let received = self.signals.received();
         if received == self.signals_seen {
             return;
@@ -359,8 +359,8 @@ impl<'a> RunController<'a> {
         self.signals_seen = received;
         self.event(EventKind::SignalReceived, format!("signal {received}"));
         if first {
-            self.book
-                .talk
+            self.log
+                .console
                 .info("stopping: waiting for open requests (at most 10 s; press again to stop immediately)");
             self.end(RunEnd::Signal, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         } else {
@@ -370,7 +370,7 @@ impl<'a> RunController<'a> {
 
     /// Ends the load early: drains for at most this long, or stops immediately.
     fn end(&mut self, ending: RunEnd, drain: Option<Nanos>) {
-        self.book.ending = ending;
+        self.log.ending = ending;
         if !std::mem::replace(&mut self.ending_early, true) {
             let now = self.clock.now();
             for index in 0..self.plan.phases.len() as u16 {

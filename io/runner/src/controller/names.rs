@@ -15,17 +15,17 @@ impl RunController<'_> {
     /// This is new of names.
     pub(super) fn names(&mut self, news: Vec<DnsUpdate>) {
         for one in news {
-            if one.is_move() && self.book.moves.kept >= KEPT_MAX {
-                self.book.moves.untold += 1;
+            if one.is_move() && self.log.moves.kept >= KEPT_MAX {
+                self.log.moves.untold += 1;
                 continue;
             }
             if one.is_move() {
-                self.book.moves.kept += 1;
-                if self.book.moves.kept <= SAID_MAX {
-                    self.book.talk.info(&format!("names      {}", one.text()));
+                self.log.moves.kept += 1;
+                if self.log.moves.kept <= SAID_MAX {
+                    self.log.console.info(&format!("names      {}", one.text()));
                 }
             } else {
-                self.book.talk.warn(one.text());
+                self.log.console.warn(one.text());
             }
             self.event(one.kind(), one.text());
         }
@@ -40,7 +40,7 @@ impl RunController<'_> {
         for one in rest {
             self.event(one.kind(), one.text());
         }
-        let untold = self.book.moves.untold;
+        let untold = self.log.moves.untold;
         if untold > 0 {
             self.event(EventKind::NamesUntold, format!("addresses changed {untold} more times"));
         }

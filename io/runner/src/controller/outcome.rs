@@ -24,17 +24,17 @@ impl RunController<'_> {
                     }
                     RefusalReason::TooLate => {
                         let text = "this host was delayed until an agreed instant had passed";
-                        self.book.lost.push(text.to_owned());
+                        self.log.lost.push(text.to_owned());
                     }
                     RefusalReason::Host(lines) => {
-                        self.book.lost.push(format!("this host {}", lines.join("; ")));
+                        self.log.lost.push(format!("this host {}", lines.join("; ")));
                     }
                     RefusalReason::WrongState(_)
                     | RefusalReason::OlderEpoch { .. }
                     | RefusalReason::Busy { .. }
                     | RefusalReason::PlanHash { .. }
                     | RefusalReason::Unsupported => {
-                        self.book.lost.push("a command was refused by the agent of this host".to_owned());
+                        self.log.lost.push("a command was refused by the agent of this host".to_owned());
                     }
                 }
             }
@@ -42,23 +42,23 @@ impl RunController<'_> {
                 AgentEnd::Sealed(EndCause::Plan | EndCause::Command | EndCause::NotStarted) => {}
                 AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue | EndCause::Crashed)
                 | AgentEnd::Unfinished => {
-                    self.book.lost.push("the load did not end when it should have and was cut".to_owned());
+                    self.log.lost.push("the load did not end when it should have and was cut".to_owned());
                 }
-                AgentEnd::Lost => self.book.lost.push("the agent of this host was lost".to_owned()),
+                AgentEnd::Lost => self.log.lost.push("the agent of this host was lost".to_owned()),
             }
         }
-        let silent = matches!(self.book.ending, RunEnd::Finished) && self.book.lost.is_empty();
+        let silent = matches!(self.log.ending, RunEnd::Finished) && self.log.lost.is_empty();
         if silent && outcome.started_at.is_none() {
             // The controller waited for as long as any target can take, and then stopped.
-            self.book.ending = RunEnd::NeverBegan { waited: prepare_max(&self.plan) };
+            self.log.ending = RunEnd::NeverBegan { waited: prepare_max(&self.plan) };
             return Ok(());
         }
         let counted = self.plan.phases.iter().any(Phase::is_counted);
-        if matches!(self.book.ending, RunEnd::Finished)
+        if matches!(self.log.ending, RunEnd::Finished)
             && counted
-            && let Some(class) = self.book.ledger.only_class()
+            && let Some(class) = self.log.ledger.only_class()
         {
-            self.book.ending = RunEnd::Hopeless { class };
+            self.log.ending = RunEnd::Hopeless { class };
         }
         Ok(())
     }

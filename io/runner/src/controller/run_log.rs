@@ -15,7 +15,7 @@ pub(super) struct RunLog<'a> {
     pub(super) ending: RunEnd,
     pub(super) events: Vec<EventLine>,
     pub(super) archive: Option<ArchiveWriter>,
-    pub(super) talk: &'a mut dyn RunConsole,
+    pub(super) console: &'a mut dyn RunConsole,
     pub(super) logged: LogLineCount,
     pub(super) moves: AddressChanges,
     pub(super) samples: SampleStore,
@@ -37,7 +37,7 @@ impl RunLog<'_> {
     /// Storing failed: reports it once and continues.
     pub(super) fn store_problem(&mut self, problem: Option<StoreProblem>, now: Nanos) {
         if let Some(problem) = problem {
-            self.talk.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
+            self.console.warn(&format!("{problem}; the load goes on\nhint: {}", problem.hint()));
             self.events.push(problem.event(now));
         }
     }

@@ -13,22 +13,22 @@ use crate::remote_hosts::RemoteHosts;
 
 impl<'a> RunController<'a> {
     /// Adds sampling during the load.
-    pub(crate) fn with_sampling(mut self, looking: SamplingConfig<'a>) -> Self {
-        self.looking = looking;
-        self.silence = looking.silence.then(|| UnresponsiveDetector::for_plan(&self.plan)).flatten();
+    pub(crate) fn with_sampling(mut self, sampling: SamplingConfig<'a>) -> Self {
+        self.sampling = sampling;
+        self.silence = sampling.silence.then(|| UnresponsiveDetector::for_plan(&self.plan)).flatten();
         self
     }
 
     /// What was seen since the last time.
     pub(super) fn record_samples(&mut self) {
-        let seen: Vec<_> = self.beside.as_ref().map(|beside| beside.poll().collect()).unwrap_or_default();
+        let seen: Vec<_> = self.sampler.as_ref().map(|sampler| sampler.poll().collect()).unwrap_or_default();
         self.take_seen(seen);
         self.take_remote();
     }
 
     /// Records samples of hosts that are observed over ssh.
     fn take_remote(&mut self) {
-        let Some(remote) = self.looking.remote else { return };
+        let Some(remote) = self.sampling.remote else { return };
         let mut remote = remote.borrow_mut();
         if !self.is_committed {
             remote.discard();
@@ -37,9 +37,9 @@ impl<'a> RunController<'a> {
         let now = self.clock.now();
         for (host, sample) in remote.poll(self.zero) {
             let name = &remote.names()[host];
-            self.book.ledger.observe_other(name, &sample);
-            let problem = self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample));
-            self.book.store_problem(problem, now);
+            self.log.ledger.observe_other(name, &sample);
+            let problem = self.log.archive.as_mut().and_then(|archive| archive.other_host(name, &sample));
+            self.log.store_problem(problem, now);
         }
     }
 
@@ -48,17 +48,17 @@ impl<'a> RunController<'a> {
     pub(super) fn take_agent_samples(&mut self, name: &str, lines: Vec<HostLine>) {
         let is_known =
             |remote: &RefCell<RemoteHosts>| remote.borrow().names().iter().any(|known| known == name);
-        if self.looking.remote.is_some_and(is_known) {
+        if self.sampling.remote.is_some_and(is_known) {
             return;
         }
         for line in lines {
-            self.book.ledger.observe_other(name, &line.sample);
+            self.log.ledger.observe_other(name, &line.sample);
         }
     }
 
     /// The load is over: look no more.
     pub(super) fn stop_sampling(&mut self) {
-        let seen = self.beside.take().map(Sampler::end).unwrap_or_default();
+        let seen = self.sampler.take().map(Sampler::end).unwrap_or_default();
         self.take_seen(seen);
         self.take_remote();
     }
@@ -68,24 +68,24 @@ impl<'a> RunController<'a> {
         for one in seen {
             let problem = match one {
                 Observation::Host(sample) => {
-                    self.book.ledger.observe_host(&sample);
-                    self.book.archive.as_mut().and_then(|archive| archive.host(&sample))
+                    self.log.ledger.observe_host(&sample);
+                    self.log.archive.as_mut().and_then(|archive| archive.host(&sample))
                 }
                 Observation::Other(number, sample) => {
-                    let name = &self.looking.hosts[number].0;
-                    self.book.ledger.observe_other(name, &sample);
-                    self.book.archive.as_mut().and_then(|archive| archive.other_host(name, &sample))
+                    let name = &self.sampling.hosts[number].0;
+                    self.log.ledger.observe_other(name, &sample);
+                    self.log.archive.as_mut().and_then(|archive| archive.other_host(name, &sample))
                 }
                 Observation::Target(sample) => {
-                    self.book.ledger.observe_target(sample);
-                    self.book.archive.as_mut().and_then(|archive| archive.truth(sample))
+                    self.log.ledger.observe_target(sample);
+                    self.log.archive.as_mut().and_then(|archive| archive.truth(sample))
                 }
                 Observation::NoCount { sent, answered } => {
                     self.no_count(sent, answered);
                     None
                 }
             };
-            self.book.store_problem(problem, now);
+            self.log.store_problem(problem, now);
         }
     }
 
@@ -94,11 +94,11 @@ impl<'a> RunController<'a> {
     fn no_count(&mut self, sent: bool, answered: bool) {
         let (sent, done) = (u64::from(sent), u64::from(answered));
         let setup = Setup { sent, done, failed: sent - done };
-        self.book.setup = setup;
+        self.log.setup = setup;
         let now = self.clock.now();
         let text = "the target does not report its connections: only `wavetank serve` does";
         let event =
             EventLine { setup: Some(setup), ..EventLine::new(now, EventKind::TargetTellsNothing, text) };
-        self.book.event(event, now);
+        self.log.event(event, now);
     }
 }

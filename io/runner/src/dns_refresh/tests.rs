@@ -143,16 +143,16 @@ fn the_thread_asks_after_each_pause_and_ends_with_its_owner() {
         let _ = asked.try_send(count);
         answer(if count < 3 { "127.0.0.2" } else { "127.0.0.3" })
     };
-    let mut renewing = DnsRefresher::start_with(names, look);
+    let mut dns_refresher = DnsRefresher::start_with(names, look);
     let mut moved = None;
     while moved.is_none() {
         was_asked.recv_timeout(Duration::from_secs(20)).expect("it is polled repeatedly");
-        while let Some((ways, _)) = renewing.poll() {
+        while let Some((ways, _)) = dns_refresher.poll() {
             moved = moved.or(ways);
         }
     }
     assert_eq!(moved.expect("a move")[0], answer("127.0.0.3").expect("an address"));
-    drop(renewing);
+    drop(dns_refresher);
     // It goes with what it owns, the sender.
     while was_asked.recv_timeout(Duration::from_secs(20)).is_ok() {}
     assert_eq!(was_asked.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Disconnected));

@@ -27,8 +27,8 @@ impl LabEventExecutor {
 
 impl EventExecutor for LabEventExecutor {
     fn begin(&mut self, event: &PlannedEvent) -> Result<u64, UserError> {
-        let deed = HostAction::from_event(event, &self.lab)?;
-        start_action(&mut self.client, &event.host, &deed, false)
+        let running_event = HostAction::from_event(event, &self.lab)?;
+        start_action(&mut self.client, &event.host, &running_event, false)
     }
 
     fn end(&mut self, event: &PlannedEvent, id: u64) -> Result<(), UserError> {
@@ -40,10 +40,11 @@ impl EventExecutor for LabEventExecutor {
 pub fn start_action(
     client: &mut Client,
     host: &str,
-    deed: &HostAction,
+    running_event: &HostAction,
     keep: bool,
 ) -> Result<u64, UserError> {
-    let begun = client.request(&json!({ "ask": "fault", "host": host, "what": deed, "keep": keep }))?;
+    let begun =
+        client.request(&json!({ "ask": "fault", "host": host, "what": running_event, "keep": keep }))?;
     begun["id"].as_u64().ok_or_else(|| {
         let message = "the lab's keeper injected a fault without giving it a number";
         UserError::refused(Code::LabMessage, message, "run `wavetank lab down`, then `wavetank lab up`")

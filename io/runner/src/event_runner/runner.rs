@@ -16,7 +16,7 @@ const HANDS_MAX: usize = 16;
 /// The plan's events while the run goes on.
 pub(crate) struct EventRunner {
     all: Vec<RunningEvent>,
-    hands: Vec<SyncSender<Order>>,
+    executors: Vec<SyncSender<Order>>,
     answers: Receiver<Answer>,
     /// Nothing more is begun.
     over: bool,
@@ -39,7 +39,7 @@ pub(crate) enum EventUpdate {
 
 struct RunningEvent {
     plan: PlannedEvent,
-    hand: usize,
+    executor: usize,
     stage: Stage,
     begun: Nanos,
 }
@@ -70,32 +70,33 @@ impl EventRunner {
     ///
     /// # Errors
     /// Where there is no hand for them: nothing has been done then.
-    pub(crate) fn new(events: &[PlannedEvent], hands: ExecutorFactory<'_>) -> Result<Self, UserError> {
+    pub(crate) fn new(events: &[PlannedEvent], executors: ExecutorFactory<'_>) -> Result<Self, UserError> {
         let mut hosts: Vec<&str> = Vec::new();
-        let mut deeds = Vec::new();
+        let mut running_events = Vec::new();
         for event in events {
             let host = hosts.iter().position(|host| *host == event.host).unwrap_or_else(|| {
                 hosts.push(&event.host);
                 hosts.len() - 1
             });
-            let (plan, hand) = (event.clone(), host % HANDS_MAX);
-            deeds.push(RunningEvent { plan, hand, stage: Stage::Waiting, begun: Nanos::ZERO });
+            let (plan, executor) = (event.clone(), host % HANDS_MAX);
+            running_events.push(RunningEvent { plan, executor, stage: Stage::Waiting, begun: Nanos::ZERO });
         }
         // Each is begun once and ended once.
-        let most = 2 * deeds.len() + 1;
+        let most = 2 * running_events.len() + 1;
         let (tell, answers) = sync_channel(most);
         let mut senders = Vec::new();
         for _ in 0..hosts.len().min(HANDS_MAX) {
             let (order, orders) = sync_channel(most);
-            let (hand, tell) = (hands()?, tell.clone());
-            let started = Builder::new().name("events".to_owned()).spawn(move || work(hand, &orders, &tell));
+            let (executor, tell) = (executors()?, tell.clone());
+            let started =
+                Builder::new().name("events".to_owned()).spawn(move || work(executor, &orders, &tell));
             started.map_err(|error| {
                 let message = format!("no thread for the plan's events: {error}");
                 UserError::refused(Code::HostCannot, message, "look at `ulimit -u`")
             })?;
             senders.push(order);
         }
-        Ok(Self { all: deeds, hands: senders, answers, over: false })
+        Ok(Self { all: running_events, executors: senders, answers, over: false })
     }
 
     /// Starts and reverts what is due at `now` of the run's clock. Returns the updates of all
@@ -116,13 +117,13 @@ impl EventRunner {
 
     /// Returns whether no event is left to revert.
     pub(crate) fn is_over(&self) -> bool {
-        let lasts = |deed: &RunningEvent| matches!(deed.stage, Stage::Active(_));
+        let lasts = |running_event: &RunningEvent| matches!(running_event.stage, Stage::Active(_));
         self.over && !self.is_busy() && !self.all.iter().any(lasts)
     }
 
     /// Whether a hand is at work.
     pub(crate) fn is_busy(&self) -> bool {
-        self.all.iter().any(|deed| matches!(deed.stage, Stage::Beginning | Stage::Ending))
+        self.all.iter().any(|running_event| matches!(running_event.stage, Stage::Beginning | Stage::Ending))
     }
 
     /// Waits for an update, at most for `most`.
@@ -134,71 +135,76 @@ impl EventRunner {
     }
 
     fn act(&mut self, now: Nanos, news: &mut Vec<EventUpdate>) {
-        let mut deeds: Vec<(u16, &mut RunningEvent)> = (0_u16..).zip(&mut self.all).collect();
+        let mut running_events: Vec<(u16, &mut RunningEvent)> = (0_u16..).zip(&mut self.all).collect();
         if self.over {
             // The last one first: what it found is what the ones before had made.
-            deeds.reverse();
+            running_events.reverse();
         }
         // Hands that are still beginning something.
         let mut beginning: Vec<usize> = Vec::new();
-        for (event, deed) in deeds {
-            if self.over && beginning.contains(&deed.hand) {
+        for (event, running_event) in running_events {
+            if self.over && beginning.contains(&running_event.executor) {
                 continue;
             }
-            let due = deed.plan.when <= now && !self.over;
-            let done = |lasts: Nanos| deed.begun.after(lasts) <= now;
-            let end = match deed.stage {
+            let due = running_event.plan.when <= now && !self.over;
+            let done = |lasts: Nanos| running_event.begun.after(lasts) <= now;
+            let end = match running_event.stage {
                 Stage::Waiting if due => None,
                 // An event that cannot be reverted is left as it is.
                 Stage::Active(id)
-                    if deed.plan.is_reversible() && (self.over || deed.plan.lasts.is_some_and(done)) =>
+                    if running_event.plan.is_reversible()
+                        && (self.over || running_event.plan.lasts.is_some_and(done)) =>
                 {
                     Some(id)
                 }
                 Stage::Active(_) if self.over => {
-                    deed.stage = Stage::Over;
+                    running_event.stage = Stage::Over;
                     continue;
                 }
                 Stage::Beginning => {
                     // Earlier events are reverted after later ones, so this one has to wait.
-                    beginning.push(deed.hand);
+                    beginning.push(running_event.executor);
                     continue;
                 }
                 _ => continue,
             };
-            let order = Order { event, plan: deed.plan.clone(), end };
+            let order = Order { event, plan: running_event.plan.clone(), end };
             // The channel has room for all possible orders. An executor that is gone never
             // responds, and the end of the run waits for that with a limit.
-            let _ = self.hands[deed.hand].try_send(order);
+            let _ = self.executors[running_event.executor].try_send(order);
             if end.is_none() {
-                (deed.stage, deed.begun) = (Stage::Beginning, now);
+                (running_event.stage, running_event.begun) = (Stage::Beginning, now);
                 news.push(EventUpdate::Begun { event, at: now });
             } else {
-                deed.stage = Stage::Ending;
+                running_event.stage = Stage::Ending;
             }
         }
     }
 
     fn heard(&mut self, answer: Answer, now: Nanos) -> Option<EventUpdate> {
         let Answer { event, result } = answer;
-        let deed = self.all.get_mut(usize::from(event))?;
-        let (stage, news) = match (deed.stage, result) {
-            (Stage::Beginning, Ok(id)) => (Stage::Active(id), EventUpdate::Done { event, at: deed.begun }),
-            (Stage::Beginning, Err(why)) => (Stage::Over, EventUpdate::Failed { event, at: deed.begun, why }),
+        let running_event = self.all.get_mut(usize::from(event))?;
+        let (stage, news) = match (running_event.stage, result) {
+            (Stage::Beginning, Ok(id)) => {
+                (Stage::Active(id), EventUpdate::Done { event, at: running_event.begun })
+            }
+            (Stage::Beginning, Err(why)) => {
+                (Stage::Over, EventUpdate::Failed { event, at: running_event.begun, why })
+            }
             (_, Ok(_)) => (Stage::Over, EventUpdate::Undone { event, at: now }),
             (_, Err(why)) => (Stage::Over, EventUpdate::Stuck { event, at: now, why }),
         };
-        deed.stage = stage;
+        running_event.stage = stage;
         Some(news)
     }
 }
 
 /// What a thread does: one order after the other, until there will be no more.
-fn work(mut hand: Box<dyn EventExecutor>, orders: &Receiver<Order>, tell: &SyncSender<Answer>) {
+fn work(mut executor: Box<dyn EventExecutor>, orders: &Receiver<Order>, tell: &SyncSender<Answer>) {
     while let Ok(Order { event, plan, end }) = orders.recv() {
         let result = match end {
-            None => hand.begin(&plan),
-            Some(id) => hand.end(&plan, id).map(|()| id),
+            None => executor.begin(&plan),
+            Some(id) => executor.end(&plan, id).map(|()| id),
         };
         // A run that is gone needs no answer.
         if tell.try_send(Answer { event, result }).is_err() {

@@ -62,10 +62,11 @@ fn event(when: i64, run: &str, lasts: Option<i64>) -> PlannedEvent {
 /// Turns over `events` at each of `seconds`, ends, and compares the executor's orders and the
 /// updates with the expected ones.
 fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]) {
-    let (book, ended) = (Told::default(), Arc::new(Barrier::new(2)));
-    let (scribe, end) = (Arc::clone(&book), Arc::clone(&ended));
-    let hands = move || Ok(Box::new(Scribe(Arc::clone(&scribe), Arc::clone(&end))) as Box<dyn EventExecutor>);
-    let mut deeds = EventRunner::new(events, &hands).expect("there are hands");
+    let (log, ended) = (Told::default(), Arc::new(Barrier::new(2)));
+    let (scribe, end) = (Arc::clone(&log), Arc::clone(&ended));
+    let executors =
+        move || Ok(Box::new(Scribe(Arc::clone(&scribe), Arc::clone(&end))) as Box<dyn EventExecutor>);
+    let mut runner = EventRunner::new(events, &executors).expect("there are hands");
     let mut news = Vec::new();
     let wait = Duration::from_secs(10);
     let is_long = |news: &[EventUpdate]| match news.last() {
@@ -74,22 +75,22 @@ fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]
     };
     for &second in seconds {
         let now = Nanos::from_secs(second);
-        news.extend(deeds.turn(now));
+        news.extend(runner.turn(now));
         // All orders are completed before the next second.
-        while deeds.is_busy() && !is_long(&news) {
-            news.extend(deeds.wait(wait, now));
+        while runner.is_busy() && !is_long(&news) {
+            news.extend(runner.wait(wait, now));
         }
     }
-    deeds.end();
+    runner.end();
     let end = Nanos::from_secs(100);
-    news.extend(deeds.turn(end));
+    news.extend(runner.turn(end));
     if is_long(&news) {
         ended.wait();
     }
-    while !deeds.is_over() {
-        news.extend(deeds.wait(wait, end));
+    while !runner.is_over() {
+        news.extend(runner.wait(wait, end));
     }
-    assert_eq!(*book.lock().expect("no thread panics while holding it"), told);
+    assert_eq!(*log.lock().expect("no thread panics while holding it"), told);
     let line = |one: &EventUpdate| match one {
         EventUpdate::Begun { event, at } => format!("{event} begun {at}"),
         EventUpdate::Done { event, at } => format!("{event} done {at}"),

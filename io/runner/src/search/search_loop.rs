@@ -53,7 +53,7 @@ pub fn run_search(
     aim: &dyn SearchedLoad,
     args: &SearchSettings,
     (host, metrics): (&Host, Option<&SharedOutputs>),
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> Result<(SearchDoc, Option<String>), UserError> {
     let signals = Signals::listen().map_err(|errno| host_error("listen for signals", errno))?;
     let clock = Clock::starting_now();
@@ -63,7 +63,7 @@ pub fn run_search(
         // Remarks on a plan with the shorter length do not apply.
         first = aim.plan_run(args.setup.from, needed, args.setup.seed)?;
     }
-    announce(args, &first, talk);
+    announce(args, &first, console);
     let started = WallTime(WallClock::unix_ns().unsigned_abs());
     let targets: Vec<_> = first.plan.targets.iter().map(|target| target.url.as_str()).collect();
     let context = SearchContext {
@@ -78,9 +78,9 @@ pub fn run_search(
         notes: None,
         broken_exit: None,
     };
-    let folder = folder(args, &context, talk);
+    let folder = folder(args, &context, console);
     let (search, conditions) = (SearchWithLiveness::new(args.setup), first.plan.thresholds.clone());
-    let control = listen(&context, folder.as_ref(), clock, talk);
+    let control = listen(&context, folder.as_ref(), clock, console);
     let mut course = SearchLoop {
         aim,
         args,
@@ -95,9 +95,9 @@ pub fn run_search(
         metrics,
         control: &control,
     };
-    course.go(talk);
+    course.go(console);
     let doc = course.doc();
-    let whole = course.store(&doc, talk);
+    let whole = course.store(&doc, console);
     let kept = course.folder.as_ref().map(|folder| kept(folder, whole));
     control.end(&doc);
     Ok((doc, kept))
@@ -108,7 +108,7 @@ fn listen(
     context: &SearchContext<'_>,
     folder: Option<&SearchFolder>,
     clock: Clock,
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> SearchControl {
     let shown = |folder: &SearchFolder| {
         let path = std::path::absolute(folder.path());
@@ -121,7 +121,7 @@ fn listen(
         of: context.settings.sought.name(),
         folder: folder.map(shown),
     };
-    SearchControl::listen(identity, clock, talk)
+    SearchControl::listen(identity, clock, console)
 }
 
 /// Says where the search is stored, and whether it is complete.
@@ -137,7 +137,7 @@ fn kept(folder: &SearchFolder, whole: bool) -> String {
 }
 
 /// Prints what the search is going to do and how long it takes.
-fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsole) {
+fn announce(args: &SearchSettings, first: &PreparedRun, console: &mut dyn RunConsole) {
     let level = |level: f64| level_text(args.sought.name(), Number(level));
     let (fewest, most) = args.setup.runs_expected();
     let needed = |at: f64| match args.sought {
@@ -150,7 +150,7 @@ fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsol
     let about = |seconds: f64| Nanos((seconds * 1e9) as i64);
     let span = |least: String, most: String| if least == most { least } else { format!("{least} to {most}") };
     let ended = args.limits.max_time.filter(|most| most.as_secs_f64() < longest);
-    talk.info(&format!(
+    console.info(&format!(
         "search     {} from {} to {}: about {} runs of {}, {}{}",
         args.sought.name(),
         level(args.setup.from),
@@ -160,16 +160,16 @@ fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsol
         span(about(soonest).to_string(), about(longest).to_string()),
         ended.map_or(String::new(), |most| format!("; --max-time ends it after {most}"))
     ));
-    talk.info(&engine_line(first.plan.engine, first.engine_why.as_ref()));
+    console.info(&engine_line(first.plan.engine, first.engine_why.as_ref()));
     let needed = needed(args.setup.from);
     if needed > args.limits.length {
-        talk.info(&format!(
+        console.info(&format!(
             "note       runs at low rates last longer, {needed} at {}: a percentile needs enough samples",
             level(args.setup.from)
         ));
     }
     for remark in &first.remarks {
-        talk.info(&format!("note       {remark}"));
+        console.info(&format!("note       {remark}"));
     }
 }
 
@@ -177,7 +177,7 @@ fn announce(args: &SearchSettings, first: &PreparedRun, talk: &mut dyn RunConsol
 fn folder(
     args: &SearchSettings,
     context: &SearchContext<'_>,
-    talk: &mut dyn RunConsole,
+    console: &mut dyn RunConsole,
 ) -> Option<SearchFolder> {
     let made = SearchFolder::create(
         &RunsDir::new(args.runs_dir.as_ref()?),
@@ -188,7 +188,7 @@ fn folder(
     match made {
         Ok(folder) => Some(folder),
         Err(problem) => {
-            talk.warn(&format!("{problem}; this search keeps no archive\nhint: {}", problem.hint()));
+            console.warn(&format!("{problem}; this search keeps no archive\nhint: {}", problem.hint()));
             None
         }
     }
@@ -202,7 +202,7 @@ fn usual_latency(record: &RunRecord) -> Option<Nanos> {
 }
 
 impl SearchLoop<'_> {
-    fn go(&mut self, talk: &mut dyn RunConsole) {
+    fn go(&mut self, console: &mut dyn RunConsole) {
         while let Some(wanted) = self.search.next() {
             let length = self.length(wanted);
             let end = self.clock.now().after(length).after(self.args.limits.warmup);
@@ -211,9 +211,9 @@ impl SearchLoop<'_> {
                 break;
             }
             self.control.begin_run(Number(wanted.level), wanted.stage.name());
-            self.run(wanted, length, talk);
+            self.run(wanted, length, console);
             let doc = self.doc();
-            self.store(&doc, talk);
+            self.store(&doc, console);
             self.control.end_run(&doc);
             if self.search.next().is_some()
                 && let Some(stop) = self.rest()
@@ -232,15 +232,15 @@ impl SearchLoop<'_> {
         }
     }
 
-    fn run(&mut self, wanted: RunRequest, length: Nanos, talk: &mut dyn RunConsole) {
+    fn run(&mut self, wanted: RunRequest, length: Nanos, console: &mut dyn RunConsole) {
         let number = self.context.runs.len() as u64;
         let seed = self.args.setup.seed.wrapping_add(number);
         let ready = self.aim.plan_run(wanted.level, length, seed);
         let behind = ready.as_ref().map_or(Blame::Unknown, |ready| behind(&ready.plan));
         let FinishedRun { record, resolved, archive, latency } =
-            match ready.and_then(|ready| self.execute(ready, talk)) {
+            match ready.and_then(|ready| self.execute(ready, console)) {
                 Ok(executed) => executed,
-                Err(error) => return self.refused(wanted, &error, talk),
+                Err(error) => return self.refused(wanted, &error, console),
             };
         self.latency = latency.map(|probe| probe.min(usual_latency(&record).unwrap_or(probe)));
         let resolved = (self.args.sought == SearchVariable::Rate).then_some(resolved);
@@ -265,10 +265,10 @@ impl SearchLoop<'_> {
         let result = judged.seen.map_or("stopped", RunOutcome::name);
         let why = if judged.why.is_empty() { String::new() } else { format!(" ({})", judged.why) };
         let level = level_text(self.args.sought.name(), Number(wanted.level));
-        talk.info(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
+        console.info(&format!("run {:<6} {level} {result}{p99}{why}", number + 1));
     }
 
-    fn execute(&self, ready: PreparedRun, talk: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
+    fn execute(&self, ready: PreparedRun, console: &mut dyn RunConsole) -> Result<FinishedRun, UserError> {
         let fleet = self.aim.connect_fleet(&ready.plan)?;
         // Only the first run sends a probe.
         let probe = ready.probe.filter(|_| self.context.runs.is_empty());
@@ -285,11 +285,11 @@ impl SearchLoop<'_> {
             samples_host: true,
             metrics: self.metrics.cloned().map(MetricsOutputs::Shared),
         };
-        execute(execution, talk)
+        execute(execution, console)
     }
 
     /// This host cannot make the run. Nothing was sent, and earlier runs show what it can do.
-    fn refused(&mut self, wanted: RunRequest, error: &UserError, talk: &mut dyn RunConsole) {
+    fn refused(&mut self, wanted: RunRequest, error: &UserError, console: &mut dyn RunConsole) {
         self.context.runs.push(SearchRunDoc {
             level: Number(wanted.level),
             stage: wanted.stage.name().to_owned(),
@@ -302,7 +302,7 @@ impl SearchLoop<'_> {
         if error.exit == ExitCode::Refused {
             self.search.result(RunOutcome::Generator, false, 1.0);
         } else {
-            talk.warn_of(error);
+            console.warn_of(error);
             self.context.broken_exit = Some(error.exit as u8);
             self.search.stop(StopReason::Broken);
         }
@@ -332,7 +332,7 @@ impl SearchLoop<'_> {
 
     /// Stores the current state. Returns false if that failed; true if it succeeded or nothing is
     /// to be stored.
-    fn store(&mut self, doc: &SearchDoc, talk: &mut dyn RunConsole) -> bool {
+    fn store(&mut self, doc: &SearchDoc, console: &mut dyn RunConsole) -> bool {
         let Some(problem) = self.folder.as_ref().and_then(|folder| folder.write(doc).err()) else {
             return true;
         };
@@ -341,7 +341,7 @@ impl SearchLoop<'_> {
         } else {
             "its result is reported without an archive"
         };
-        talk.warn(&format!("{problem}; {then}\nhint: {}", problem.hint()));
+        console.warn(&format!("{problem}; {then}\nhint: {}", problem.hint()));
         false
     }
 }

@@ -52,12 +52,12 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
     let url = TargetUrl::parse(&format!("http://{address}/")).expect("a URL");
     let plan = Arc::new(plan_url(&options, &url, &[address], &facts).expect("a plan").plan);
     let ports = SourcePorts::new(&Ports::range(40_000, 40_100), 1);
-    let place = |(at, (network, _)): (usize, &(NetworkNamespace, TcpListener))| {
+    let namespace = |(at, (network, _)): (usize, &(NetworkNamespace, TcpListener))| {
         let own = sources.get(at).map_or_else(Vec::new, |own| range(&[*own]));
         LoadNamespace { network: network.clone(), ports: ports.clone().at(&own), cpus: Vec::new() }
     };
-    let places = hosts.iter().enumerate().map(place).collect();
-    let means = LoadConfig { places, ..LoadConfig::plain(&plan).expect("a plain plan") };
+    let namespaces = hosts.iter().enumerate().map(namespace).collect();
+    let means = LoadConfig { namespaces, ..LoadConfig::plain(&plan).expect("a plain plan") };
     let clock = Clock::starting_now();
     let threads = LoadThreads::prepare(&plan, Partition::WHOLE, clock, &means).expect("threads");
     let mut ready = 0;
@@ -81,12 +81,12 @@ fn check(engine: EngineChoice, sources: &[&str]) -> Option<Vec<Vec<IpAddr>>> {
 }
 
 #[test]
-fn each_thread_connects_from_its_own_place() {
+fn each_thread_connects_from_its_own_namespace() {
     let rings = Features::probe(Features::all()).features.has(Feature::Uring);
     let engines = [EngineChoice::Epoll, EngineChoice::Uring];
     for engine in engines.into_iter().take(1 + usize::from(rings)) {
         let Some(peers) = check(engine, &[]) else {
-            let name = "each_thread_connects_from_its_own_place";
+            let name = "each_thread_connects_from_its_own_namespace";
             return wavetank_testkit::skip(name, "it needs root and `ip` for network namespaces");
         };
         let kernels = IpAddr::V4(Ipv4Addr::LOCALHOST);
