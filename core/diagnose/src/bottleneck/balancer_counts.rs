@@ -1,7 +1,7 @@
 //! Causes that the counters of a balancer's program show, together with the statuses that clients
 //! saw.
 
-use wavetank_measure::ErrorClass;
+use wavetank_measure::{ErrorClass, LogEvent};
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -14,6 +14,8 @@ const FAILED_MIN: u64 = 10;
 const QUEUED_MIN: u64 = 8;
 /// What a balancer rejected explains the failures if it is this share of them.
 const REJECTED_SHARE_MIN: f64 = 0.5;
+/// Checks take a server out more often than this if it comes and goes.
+const OUTAGES_MAX: u64 = 2;
 /// Most servers that are listed with their states.
 const SERVERS_MAX: usize = 4;
 
@@ -216,6 +218,12 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
         !count.servers.is_empty() && count.servers.iter().all(|server| !server.is_up)
     };
     let (host, counts) = hosts.counts().find(|(_, count)| is_out(count))?;
+    // Servers that come and go are out for a moment, also at the end.
+    let of_host = hosts.logs(LogEvent::ServerDown).into_iter().filter(|fact| fact.host == host.name());
+    let outages: u64 = of_host.map(|fact| fact.lines).sum();
+    if outages > OUTAGES_MAX * counts.servers.len() as u64 {
+        return None;
+    }
     let rejected = hosts.status(503);
     let state = |server: &crate::BalancedServer| format!("{}: {}", server.name, server.state);
     let states = counts.servers.iter().take(SERVERS_MAX).map(state).collect::<Vec<_>>().join(", ");

@@ -94,6 +94,22 @@ const RULES: [Rule; 17] = [
         blame: None,
     },
     Rule {
+        event: LogEvent::ServerDown,
+        code: FindingCode::HealthFlapping,
+        covers: &[
+            FindingCode::NoLiveUpstreams,
+            FindingCode::BalancerQueue,
+            FindingCode::UpstreamClosed,
+            FindingCode::UpstreamRefused,
+            FindingCode::SlowServer,
+        ],
+        message: |host, peer| format!("{host} took {peer} out of its pool and back again several times"),
+        hint: "its checks fail under load although it responds: a longer time for checks (HAProxy: `timeout check`, \
+               `inter`), several failures before a server is taken out (`fall 3`), and several successes before it \
+               returns (`rise 2`)",
+        blame: None,
+    },
+    Rule {
         event: LogEvent::NoLiveUpstreams,
         code: FindingCode::NoLiveUpstreams,
         covers: &[
@@ -140,22 +156,6 @@ const RULES: [Rule; 17] = [
         message: |host, _| format!("{host} could not resolve the names of its servers"),
         hint: "check the address in `resolver` and that it answers (dig @ADDRESS NAME), or name the servers in an \
                `upstream`, which nginx resolves once at its start",
-        blame: None,
-    },
-    Rule {
-        event: LogEvent::ServerDown,
-        code: FindingCode::HealthFlapping,
-        covers: &[
-            FindingCode::NoLiveUpstreams,
-            FindingCode::BalancerQueue,
-            FindingCode::UpstreamClosed,
-            FindingCode::UpstreamRefused,
-            FindingCode::SlowServer,
-        ],
-        message: |host, peer| format!("{host} took {peer} out of its pool and back again several times"),
-        hint: "its checks fail under load although it responds: a longer time for checks (HAProxy: `timeout check`, \
-               `inter`), several failures before a server is taken out (`fall 3`), and several successes before it \
-               returns (`rise 2`)",
         blame: None,
     },
     Rule {

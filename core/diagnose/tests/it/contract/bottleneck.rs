@@ -176,6 +176,9 @@ fn what_clients_saw_and_where_connections_are_name_the_cause() {
     };
     counted(503, out(false)).check("no_live_upstreams", "balancer", "lb1");
     counted(503, out(true)).check("balancer_queue", "balancer", "lb1");
+    // All servers are out at the end, and each was out many times before.
+    let log = Some(("lb1", LogEvent::ServerDown, 40, "app1"));
+    Lab { log, ..counted(503, out(false)) }.check("health_flapping", "balancer", "app1");
     failing(504).check("balancer_timeout", "balancer", "lb1");
     failing(408).check("client_timeout", "balancer", "lb1");
     let left = HostCounters { levels: vec![("state.close_wait".to_owned(), 32)], ..HostCounters::default() };
