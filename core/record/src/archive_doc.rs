@@ -1,14 +1,14 @@
 //! [`ArchiveDoc`]: the `wavetank.archive/1` object, what `wavetank runs show --format json` prints.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::{DecodeError, HostDoc, RunLine};
+use crate::{HostDoc, RunLine};
 
 /// Version of the format; fields are only ever added to it.
 pub const ARCHIVE_SCHEMA: &str = "wavetank.archive/1";
 
 /// What is in one archive. The text of `wavetank runs show` is a function of it alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ArchiveDoc {
     /// Always [`ARCHIVE_SCHEMA`].
     pub schema: String,
@@ -25,19 +25,19 @@ pub struct ArchiveDoc {
     /// A command that repeats the run with the same random choices; empty if unknown.
     pub repeat: String,
     /// Seed of every random choice, if `run.json` or the plan contains it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// SHA-256 of the stored `plan.yaml`, in hex; empty if the file is missing.
     pub plan_hash: String,
     /// Whether that is the plan that was run; absent if `run.json` does not contain the hash.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub plan_fits: Option<bool>,
     /// Version of wavetank that ran it.
     pub version: String,
     /// Driver: `uring` or `epoll`.
     pub engine: String,
     /// The host that ran it; absent where `environment.json` cannot be read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<HostDoc>,
     /// Circumstances noted in `run.json`.
     pub notes: Vec<String>,
@@ -48,7 +48,7 @@ pub struct ArchiveDoc {
 }
 
 /// One file of an archive.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FileDoc {
     /// Path inside the archive, with `/`.
     pub path: String,
@@ -60,19 +60,5 @@ impl ArchiveDoc {
     /// The object as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with string and number keys always encodes")
-    }
-
-    /// Reads the object. Unknown fields are skipped: the format only grows.
-    ///
-    /// # Errors
-    /// If the text is not a JSON object of this schema.
-    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self = serde_json::from_str(text)
-            .map_err(|error| DecodeError::json_for(text, ARCHIVE_SCHEMA, &error))?;
-        if doc.schema == ARCHIVE_SCHEMA {
-            Ok(doc)
-        } else {
-            Err(DecodeError::schema(&doc.schema, ARCHIVE_SCHEMA))
-        }
     }
 }

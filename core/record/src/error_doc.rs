@@ -1,6 +1,6 @@
 //! [`ErrorDoc`]: what `--format json` prints when nothing was run.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wavetank_units::UserError;
 
 use crate::LackDoc;
@@ -10,7 +10,7 @@ pub const ERROR_SCHEMA: &str = "wavetank.error/1";
 
 /// A usage error or a refusal as JSON: one object on stdout, like every other outcome
 /// (`docs/measuring.md` §6).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ErrorDoc {
     /// Always [`ERROR_SCHEMA`].
     pub schema: String,
@@ -24,7 +24,7 @@ pub struct ErrorDoc {
     pub exit: u8,
     /// If this host lacks more than one thing: all of them, including the first. Otherwise empty
     /// and left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lacking: Vec<LackDoc>,
 }
 

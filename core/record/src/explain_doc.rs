@@ -1,12 +1,12 @@
 //! [`ExplainDoc`]: what `wavetank explain --format json` prints.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// Version of the object.
 pub const EXPLAIN_SCHEMA: &str = "wavetank.explain/1";
 
 /// Codes, explained. Written on stdout and never stored; `docs/codes.md` describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainDoc {
     /// Always [`EXPLAIN_SCHEMA`].
     pub schema: String,
@@ -15,7 +15,7 @@ pub struct ExplainDoc {
 }
 
 /// One code of one group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CodeDoc {
     /// The code as it is printed.
     pub code: String,

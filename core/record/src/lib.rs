@@ -66,8 +66,8 @@ pub use explain_doc::{CodeDoc, EXPLAIN_SCHEMA, ExplainDoc};
 pub use fleet_doc::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc, FleetStatusDoc};
 pub use forecast_doc::{
     AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
-    LackDoc, NeedDoc, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc, SpanDoc,
-    StepForecastDoc, TimelineDoc,
+    LackDoc, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SpanDoc, StepForecastDoc,
+    TimelineDoc,
 };
 pub use held_parts::{HoldDoc, KernelCount, PhaseConnections, TargetDoc};
 pub use host_line::{HostLine, TargetCount, TargetLine};
@@ -104,7 +104,7 @@ pub use sample_line::SampleLine;
 pub use search_doc::{
     SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, SearchSetupDoc,
 };
-pub use size_doc::{AnswerDoc, ColumnDoc, LimitDoc, SIZE_SCHEMA, SizeDoc, TierDoc, TuningDoc};
+pub use size_doc::{AnswerDoc, SIZE_SCHEMA, SizeDoc, TierDoc};
 pub use spool_line::{SpoolEnd, SpoolHead, SpoolLine, SpoolState};
 pub use times::{Spread, Times};
 pub use try_doc::{TRY_SCHEMA, TryBody, TryDoc, TryEvent, TryMessage, TryWalk};

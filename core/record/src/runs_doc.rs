@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::{Blame, DecodeError, Number, RunRecord, Status};
+use crate::{Blame, Number, RunRecord, Status};
 
 /// Version of the format; fields are only ever added to it.
 pub const RUNS_SCHEMA: &str = "wavetank.runs/1";
 
 /// The contents of a runs directory. The text of `wavetank runs` is a function of it alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunsDoc {
     /// Always [`RUNS_SCHEMA`].
     pub schema: String,
@@ -25,7 +25,7 @@ pub struct RunsDoc {
 }
 
 /// The state of an archive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunState {
     /// It has a `run.json` that can be read.
@@ -43,7 +43,7 @@ pub enum RunState {
 }
 
 /// One run on one line.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunLine {
     /// Its id; empty if unknown.
     pub id: String,
@@ -56,7 +56,7 @@ pub struct RunLine {
     /// The state of the archive.
     pub state: RunState,
     /// What is wrong with it, in one line; absent if nothing is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
     /// Bytes of its files.
     pub bytes: u64,
@@ -65,38 +65,37 @@ pub struct RunLine {
     /// The URL, or the names of the targets; empty of a run without `run.json`.
     pub target: String,
     /// The user's labels.
-    #[serde(default)]
     pub tags: BTreeMap<String, String>,
     /// Length of the measured window in seconds; this and all below are absent without `run.json`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_s: Option<Number>,
     /// The verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Status>,
     /// Which side set the limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub blame: Option<Blame>,
     /// Requests offered per second of the measured window.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub offered_per_s: Option<Number>,
     /// Requests done per second of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub done_per_s: Option<Number>,
     /// Requests that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<u64>,
     /// Median response time in µs; absent also if nothing was recorded, or if dropped requests
     /// would affect it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub p50_us: Option<Number>,
     /// 99th percentile of response times in µs; absent also if nothing was recorded, or if dropped
     /// requests would affect it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub p99_us: Option<Number>,
 }
 
 /// An entry of a runs directory that is not an archive.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ForeignEntryDoc {
     /// Its name.
     pub name: String,
@@ -105,7 +104,7 @@ pub struct ForeignEntryDoc {
 }
 
 /// The kind of a file or directory that is not an archive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ForeignEntryKind {
     /// The folder of a `wavetank search`.
@@ -147,15 +146,5 @@ impl RunsDoc {
     /// The object as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with string and number keys always encodes")
-    }
-
-    /// Reads the object. Unknown fields are skipped: the format only grows.
-    ///
-    /// # Errors
-    /// If the text is not a JSON object of this schema.
-    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self =
-            serde_json::from_str(text).map_err(|error| DecodeError::json_for(text, RUNS_SCHEMA, &error))?;
-        if doc.schema == RUNS_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, RUNS_SCHEMA)) }
     }
 }

@@ -1,15 +1,16 @@
 //! [`SizeDoc`]: the `wavetank.size/1` object, what `wavetank size --format json` prints.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use wavetank_capacity::size::{ComparisonColumn, Limit, Setting, Tuning};
 
-use crate::{DecodeError, LackDoc, Number, SettingDoc};
+use crate::{LackDoc, Number};
 
 /// Version of the format; fields are only ever added to it.
 pub const SIZE_SCHEMA: &str = "wavetank.size/1";
 
 /// The hosts, ports, memory and network that a load needs. The text of `wavetank size` is a
 /// function of it alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SizeDoc {
     /// Always [`SIZE_SCHEMA`].
     pub schema: String,
@@ -24,19 +25,19 @@ pub struct SizeDoc {
     /// Ports, addresses, memory and links.
     pub answers: Vec<AnswerDoc>,
     /// Limits of the kernel that must be raised.
-    pub tunings: Vec<TuningDoc>,
+    pub tunings: Vec<Tuning>,
     /// A comparison of numbers of online users with rates per second.
-    pub compare: Vec<ColumnDoc>,
+    pub compare: Vec<ComparisonColumn>,
     /// Available resources that are too few or too small.
     pub lacking: Vec<LackDoc>,
     /// The assumptions behind the numbers.
-    pub settings: Vec<SettingDoc>,
+    pub settings: Vec<Setting>,
     /// Additional information.
     pub notes: Vec<String>,
 }
 
 /// One number with its formula.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AnswerDoc {
     /// `load`, `balancer`, `server`; empty where it is of the load as a whole.
     pub role: String,
@@ -55,7 +56,7 @@ pub struct AnswerDoc {
 }
 
 /// Hosts of one role.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TierDoc {
     /// `load`, `balancer` or `server`.
     pub role: String,
@@ -68,58 +69,12 @@ pub struct TierDoc {
     /// Something bounds a host of the role; else one was taken for granted.
     pub bounded: bool,
     /// The requirement of each bound, without spare hosts; the largest comes first.
-    pub limits: Vec<LimitDoc>,
-}
-
-/// Hosts required by one bound.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LimitDoc {
-    /// `requests`, `connections`, `memory` or `link`.
-    pub what: String,
-    /// The number of hosts.
-    pub hosts: u64,
-    /// How it was computed.
-    pub formula: String,
-}
-
-/// One limit of the kernel.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TuningDoc {
-    /// On hosts of this role.
-    pub role: String,
-    /// `fs.file-max`, or `nofile`.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-    /// A host that has more keeps it.
-    pub at_least: bool,
-    /// The command that sets it.
-    pub command: String,
-    /// How the value was computed.
-    pub formula: String,
-}
-
-/// One load of the comparison.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnDoc {
-    /// `1M online`.
-    pub name: String,
-    /// Name and value of each row, the same names in each column.
-    pub rows: Vec<(String, String)>,
+    pub limits: Vec<Limit>,
 }
 
 impl SizeDoc {
     /// The object as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with string keys always encodes")
-    }
-
-    /// Reads the object. Unknown fields are skipped: the format only grows.
-    ///
-    /// # Errors
-    /// If the text is not a JSON object of this schema.
-    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
-        if doc.schema == SIZE_SCHEMA { Ok(doc) } else { Err(DecodeError::schema(&doc.schema, SIZE_SCHEMA)) }
     }
 }

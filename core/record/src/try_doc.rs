@@ -1,6 +1,6 @@
 //! [`TryDoc`]: what one user met on its way, as `wavetank try --format json` prints it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Number;
 
@@ -8,7 +8,7 @@ use crate::Number;
 pub const TRY_SCHEMA: &str = "wavetank.try/1";
 
 /// One user, once. Secrets are `***` everywhere.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TryDoc {
     /// `wavetank.try/1`.
     pub schema: String,
@@ -27,7 +27,7 @@ pub struct TryDoc {
 }
 
 /// One pass: the run's `before`, a scenario, the run's `after`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TryWalk {
     /// `before`, `scenario` or `after`.
     pub part: String,
@@ -44,7 +44,7 @@ pub struct TryWalk {
 }
 
 /// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TryEvent {
     /// A step begins.
@@ -59,10 +59,10 @@ pub enum TryEvent {
         /// TCP's part of it.
         connect_us: Number,
         /// The handshake's part, in TLS.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         tls_us: Option<Number>,
         /// The negotiated parameters of the handshake.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         tls: Option<String>,
     },
     /// A request left.
@@ -96,10 +96,10 @@ pub enum TryEvent {
         /// A description.
         detail: String,
         /// The address that was tried.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         address: Option<String>,
         /// The start of the received bytes, control characters escaped.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         seen: Option<String>,
     },
     /// The response sets a cookie.
@@ -120,7 +120,7 @@ pub enum TryEvent {
         /// Number of values found.
         count: usize,
         /// Why nothing was.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         missing: Option<String>,
     },
     /// A check on the response.
@@ -130,7 +130,7 @@ pub enum TryEvent {
         /// Whether it passed.
         held: bool,
         /// The value found instead.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         found: Option<String>,
     },
     /// A count, if its condition is met.
@@ -206,24 +206,24 @@ pub enum TryEvent {
 }
 
 /// A request or a response as sent on the wire.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TryMessage {
     /// The first line.
     pub line: String,
     /// The field lines.
     pub headers: Vec<String>,
     /// The body, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<TryBody>,
 }
 
 /// A body.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TryBody {
     /// Its bytes on the wire, framing taken off.
     pub bytes: u64,
     /// Its content coding, which is taken off `text`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub coding: Option<String>,
     /// Its start as text; `null` if it is not text.
     pub text: Option<String>,

@@ -1,5 +1,6 @@
 //! [`ResourceNeed`]: what a plan takes of its host, and what there is.
 
+use serde::Serialize;
 use std::net::SocketAddr;
 
 use wavetank_units::UserError;
@@ -10,7 +11,7 @@ use wavetank_plan::feasibility::Peak;
 use wavetank_plan::{FileBudget, HostFacts, Plan};
 
 /// One thing that a plan takes of its host.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResourceNeed {
     /// `connections`, `source_ports`, `memory`, `threads`.
     pub what: &'static str,
@@ -18,8 +19,8 @@ pub struct ResourceNeed {
     pub needed: u64,
     /// The available amount; `None` if there is no limit.
     pub available: Option<u64>,
-    /// Whether the numbers are bytes; otherwise they are counts.
-    pub bytes: bool,
+    /// `count` or `bytes`.
+    pub unit: &'static str,
     /// How the numbers were computed.
     pub why: String,
 }
@@ -52,21 +53,21 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserErr
             what: "connections",
             needed: connections,
             available: Some(files.max_sockets()),
-            bytes: false,
+            unit: "count",
             why: format!("{} files in one table (ulimit -n){ends}", format_grouped(host.files_max)),
         },
         ResourceNeed {
             what: "source_ports",
             needed: connections,
             available: Some(room.tuples()),
-            bytes: false,
+            unit: "count",
             why: sources,
         },
         ResourceNeed {
             what: "memory",
             needed: memory,
             available: Some(room.memory_bytes()),
-            bytes: true,
+            unit: "bytes",
             why: format!(
                 "{} a connection{ends}, {} more with an open request; other programs keep a part of the free memory",
                 show_size(each.idle()),
@@ -77,7 +78,7 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserErr
             what: "threads",
             needed: u64::from(plan.threads),
             available: Some(u64::from(cpus)),
-            bytes: false,
+            unit: "count",
             why: "load threads, and CPUs that may be used".to_owned(),
         },
     ])

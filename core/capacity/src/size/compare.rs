@@ -1,6 +1,7 @@
 //! [`ComparisonColumn`]: N connections online compared with N requests per second, which are two
 //! different loads.
 
+use serde::Serialize;
 use wavetank_units::quantity::{format_compact, format_grouped, show_size};
 use wavetank_units::{Nanos, Rate};
 
@@ -11,7 +12,7 @@ use super::{HostInventory, LoadDemand, PerSecond, Role, Sizing};
 const HEARTBEAT: Nanos = Nanos::from_secs(60);
 
 /// One load, in the rows that all of them have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComparisonColumn {
     /// `1M online`, `1M a second`, `as asked`.
     pub name: String,

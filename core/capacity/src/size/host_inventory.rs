@@ -1,5 +1,6 @@
 //! [`HostInventory`]: what hosts can do and how many there are.
 
+use serde::Serialize;
 use wavetank_units::quantity::{format_compact, show_size};
 use wavetank_units::{Code, Nanos, Ports, UserError};
 
@@ -47,7 +48,7 @@ pub struct HostInventory {
 }
 
 /// One number that sizing rests on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// The option, without its dashes.
     pub name: &'static str,

@@ -1,10 +1,12 @@
 //! [`Role`]: the purpose of a host; [`Balancing`]: the kind of balancing between clients and
 //! servers.
 
+use serde::Serialize;
 use wavetank_units::{Code, UserError, did_you_mean};
 
 /// The purpose of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// It makes the load.
     Load,

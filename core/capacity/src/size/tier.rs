@@ -1,5 +1,6 @@
 //! [`TierSizing`]: how many hosts of one role it takes, and why.
 
+use serde::Serialize;
 use wavetank_units::quantity::{format_grouped, show_size};
 use wavetank_units::{Code, Nanos, UserError};
 
@@ -32,7 +33,7 @@ pub struct TierSizing {
 }
 
 /// Hosts that one thing asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
     /// `requests`, `connections`, `memory` or `link`.
     pub what: &'static str,

@@ -4,6 +4,7 @@
 //! Further settings in articles about a million connections have no effect or do harm; docs/size.md
 //! lists them.
 
+use serde::Serialize;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
 
@@ -21,7 +22,7 @@ const NEIGHBOURS: u64 = 1_024;
 const TRACKED_AFTER: Nanos = Nanos::from_secs(120);
 
 /// One limit that a role's hosts need.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Tuning {
     /// On which hosts.
     pub role: Role,

@@ -1,11 +1,11 @@
 //! [`AmountDoc`]: a number of which only bounds may be known.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wavetank_capacity::forecast::BoundedEstimate;
 
 /// A predicted whole number: at least, on average, at most. Known numbers have the same value in
 /// all three.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AmountDoc {
     /// At least.
     pub least: u64,

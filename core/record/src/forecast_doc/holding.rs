@@ -1,11 +1,11 @@
 //! [`HoldingDoc`]: resources needed to hold connections.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Number;
 
 /// Resources needed by the phases that hold connections.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct HoldingDoc {
     /// Connections at the highest.
     pub connections: u64,
@@ -34,7 +34,7 @@ pub struct HoldingDoc {
 }
 
 /// Memory that one part of it takes.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct HoldingMemoryDoc {
     /// `client_kernel`, `client`, `target_kernel`, `target` (if the target is on this host),
     /// `under_way`.

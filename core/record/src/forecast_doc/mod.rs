@@ -2,30 +2,32 @@
 
 mod amount;
 mod holding;
-mod need;
+mod lack;
 mod phase;
 mod standing;
 mod timeline;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use wavetank_capacity::forecast::ResourceNeed;
+use wavetank_capacity::size::Setting;
 
 pub use amount::AmountDoc;
 pub use holding::{HoldingDoc, HoldingMemoryDoc};
-pub use need::{LackDoc, NeedDoc};
+pub use lack::LackDoc;
 pub use phase::{CapDoc, PhaseForecastDoc, ScenarioForecastDoc, StepForecastDoc};
 pub use standing::{CalibrationMarginDoc, PerSecondDoc};
 pub use timeline::TimelineDoc;
 
-use crate::{DecodeError, Number};
+use crate::Number;
 
 /// Version of the format; fields are only ever added to it.
 pub const FORECAST_SCHEMA: &str = "wavetank.plan/1";
 
 /// The forecast for a plan, made before anything is sent (`docs/measuring.md` §5 and §6). The text
 /// of `wavetank plan` is a function of it alone.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ForecastDoc {
     /// Always [`FORECAST_SCHEMA`].
     pub schema: String,
@@ -54,27 +56,27 @@ pub struct ForecastDoc {
     /// The load over time.
     pub timeline: TimelineDoc,
     /// Resources that it needs of this host, and those available.
-    pub needs: Vec<NeedDoc>,
+    pub needs: Vec<ResourceNeed>,
     /// Resources needed by the phases that hold connections; left out if there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub holding: Option<HoldingDoc>,
     /// What this host lacks: with one of them `run` refuses the plan.
     pub lacking: Vec<LackDoc>,
     /// Thresholds and stop conditions, and what already speaks against them.
     pub conditions: Vec<OutlookDoc>,
     /// The effective settings.
-    pub settings: Vec<SettingDoc>,
+    pub settings: Vec<Setting>,
     /// Every documented constant.
     pub constants: BTreeMap<String, String>,
     /// Additional information.
     pub notes: Vec<String>,
     /// Addition: the plan compared with this host's calibration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<CalibrationMarginDoc>,
 }
 
 /// Start and end of a plan, in seconds on the run's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SpanDoc {
     /// Begin of the first phase; negative with a warm-up.
     pub from_s: Number,
@@ -87,7 +89,7 @@ pub struct SpanDoc {
 }
 
 /// A condition and its forecast.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct OutlookDoc {
     /// The condition.
     pub expr: String,
@@ -102,35 +104,9 @@ pub struct OutlookDoc {
     pub hint: String,
 }
 
-/// A setting with its value, and whether the user chose it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SettingDoc {
-    /// Its name, as in the file.
-    pub name: String,
-    /// Its value, with unit.
-    pub value: String,
-    /// Written in the file or on the command line; else it is the default.
-    pub given: bool,
-    /// How the default was derived; may be empty.
-    pub why: String,
-}
-
 impl ForecastDoc {
     /// The object as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("plain data with string keys always encodes")
-    }
-
-    /// Reads the object. Unknown fields are skipped: the format only grows.
-    ///
-    /// # Errors
-    /// If the text is not a JSON object of this schema.
-    pub fn from_json(text: &str) -> Result<Self, DecodeError> {
-        let doc: Self = serde_json::from_str(text).map_err(|error| DecodeError::json(&error))?;
-        if doc.schema == FORECAST_SCHEMA {
-            Ok(doc)
-        } else {
-            Err(DecodeError::schema(&doc.schema, FORECAST_SCHEMA))
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! [`PhaseForecastDoc`] and [`ScenarioForecastDoc`]: forecasts of phases and sessions.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::AmountDoc;
 use crate::Number;
 
 /// What one phase sends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PhaseForecastDoc {
     /// Its name.
     pub name: String,
@@ -53,7 +53,7 @@ pub struct PhaseForecastDoc {
 }
 
 /// A limit on the number of sessions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CapDoc {
     /// The limit.
     pub sessions: u64,
@@ -62,7 +62,7 @@ pub struct CapDoc {
 }
 
 /// What a session of one scenario does.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ScenarioForecastDoc {
     /// Its name; empty for the only one.
     pub name: String,
@@ -83,7 +83,7 @@ pub struct ScenarioForecastDoc {
 }
 
 /// What one step sends.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepForecastDoc {
     /// Its name.
     pub name: String,

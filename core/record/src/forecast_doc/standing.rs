@@ -1,11 +1,11 @@
 //! [`CalibrationMarginDoc`]: a plan compared with the calibration of its host.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Number;
 
 /// A plan's peak demand compared with the calibration of its host.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CalibrationMarginDoc {
     /// `none`: there is no calibration. `damaged`: its file cannot be read. `stale`: it was made in
     /// other circumstances. `fresh`.
@@ -29,7 +29,7 @@ pub struct CalibrationMarginDoc {
 }
 
 /// Rates per second; `null` if not known beforehand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PerSecondDoc {
     /// Requests.
     pub requests: Option<Number>,

@@ -1,12 +1,12 @@
 //! [`TimelineDoc`]: the load over time, column by column.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use wavetank_capacity::forecast::Timeline;
 
 use crate::Number;
 
 /// The load as planned. All lists have the same length; a list without any values is empty.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TimelineDoc {
     /// When the first point begins, on the run's clock.
     pub from_s: Number,

@@ -1,15 +1,16 @@
-//! `wavetank.plan/1`: its golden, and reading back.
+//! `wavetank.plan/1`: its golden.
 
 use crate::support;
 
 use std::collections::BTreeMap;
 
 use support::golden;
-use wavetank_capacity::forecast::BoundedEstimate;
+use wavetank_capacity::forecast::{BoundedEstimate, ResourceNeed};
+use wavetank_capacity::size::Setting;
 use wavetank_record::{
     AmountDoc, CalibrationMarginDoc, CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc,
-    LackDoc, NeedDoc, Number, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc,
-    SpanDoc, StepForecastDoc, TimelineDoc,
+    LackDoc, Number, OutlookDoc, PerSecondDoc, PhaseForecastDoc, ScenarioForecastDoc, SpanDoc,
+    StepForecastDoc, TimelineDoc,
 };
 
 fn known(count: u64) -> AmountDoc {
@@ -106,11 +107,11 @@ fn doc() -> ForecastDoc {
             users: vec![0, 10, 20],
             held: Vec::new(),
         },
-        needs: vec![NeedDoc {
-            what: "source_ports".to_owned(),
+        needs: vec![ResourceNeed {
+            what: "source_ports",
             needed: 100_000,
             available: Some(28_232),
-            unit: "count".to_owned(),
+            unit: "count",
             why: "the kernel's choice of one source address".to_owned(),
         }],
         holding: Some(holding()),
@@ -126,8 +127,8 @@ fn doc() -> ForecastDoc {
             why: "p99.9 needs about 10,000 samples; the plan sends 12".to_owned(),
             hint: "a lower percentile, or a longer run".to_owned(),
         }],
-        settings: vec![SettingDoc {
-            name: "drain".to_owned(),
+        settings: vec![Setting {
+            name: "drain",
             value: "0s".to_owned(),
             given: true,
             why: "the longest timeout, 30s at least".to_owned(),
@@ -158,13 +159,7 @@ fn standing() -> CalibrationMarginDoc {
 
 #[test]
 fn the_object_is_as_described() {
-    let text = doc().to_json();
-    golden("forecast.json", &(text.clone() + "\n"));
-    assert_eq!(ForecastDoc::from_json(&text), Ok(doc()));
-    let later = text.replacen("\"name\"", "\"invented_later\":[{}],\"name\"", 1);
-    assert_eq!(ForecastDoc::from_json(&later), Ok(doc()));
-    assert!(ForecastDoc::from_json(&text.replacen("plan/1", "plan/2", 1)).is_err());
-    assert!(ForecastDoc::from_json("").is_err());
+    golden("forecast.json", &(doc().to_json() + "\n"));
 }
 
 /// Bounds are rounded outwards, so that they stay bounds.

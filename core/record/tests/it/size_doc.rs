@@ -1,11 +1,10 @@
-//! `wavetank.size/1`: its golden, and reading back.
+//! `wavetank.size/1`: its golden.
 
 use crate::support;
 
 use support::golden;
-use wavetank_record::{
-    AnswerDoc, ColumnDoc, LackDoc, LimitDoc, Number, SIZE_SCHEMA, SettingDoc, SizeDoc, TierDoc, TuningDoc,
-};
+use wavetank_capacity::size::{ComparisonColumn, Limit, Role, Setting, Tuning};
+use wavetank_record::{AnswerDoc, LackDoc, Number, SIZE_SCHEMA, SizeDoc, TierDoc};
 
 fn doc() -> SizeDoc {
     SizeDoc {
@@ -27,11 +26,7 @@ fn doc() -> SizeDoc {
             spare: 0,
             have: Some(7),
             bounded: true,
-            limits: vec![LimitDoc {
-                what: "requests".to_owned(),
-                hosts: 125,
-                formula: "⌈5M/s ÷ 40k/s⌉".to_owned(),
-            }],
+            limits: vec![Limit { what: "requests", hosts: 125, formula: "⌈5M/s ÷ 40k/s⌉".to_owned() }],
         }],
         answers: vec![AnswerDoc {
             role: "load".to_owned(),
@@ -42,25 +37,25 @@ fn doc() -> SizeDoc {
             shown: "17".to_owned(),
             formula: "⌈(1,000,000 + 10,000 that rest 1 s) ÷ 60,481 ports⌉".to_owned(),
         }],
-        tunings: vec![TuningDoc {
-            role: "load".to_owned(),
-            name: "fs.file-max".to_owned(),
+        tunings: vec![Tuning {
+            role: Role::Load,
+            name: "fs.file-max",
             value: "1110000".to_owned(),
             at_least: true,
             command: "least fs.file-max 1110000".to_owned(),
             formula: "1.1 × 1,000,000 sockets + 10,000".to_owned(),
         }],
-        compare: vec![ColumnDoc {
+        compare: vec![ComparisonColumn {
             name: "1M online".to_owned(),
-            rows: vec![("requests a second".to_owned(), "16.7 k/s".to_owned())],
+            rows: vec![("requests a second", "16.7 k/s".to_owned())],
         }],
         lacking: vec![LackDoc {
             code: "too_few_hosts".to_owned(),
             message: "7 hosts in the role load × 40k/s = 280k/s, not 5M/s".to_owned(),
             hint: "it takes 125 hosts: ⌈5M/s ÷ 40k/s⌉".to_owned(),
         }],
-        settings: vec![SettingDoc {
-            name: "service".to_owned(),
+        settings: vec![Setting {
+            name: "service",
             value: "100 ms".to_owned(),
             given: false,
             why: "taken for granted".to_owned(),
@@ -72,10 +67,5 @@ fn doc() -> SizeDoc {
 #[test]
 fn the_object_is_as_described() {
     let text = doc().to_json();
-    golden("size.json", &(text.clone() + "\n"));
-    assert_eq!(SizeDoc::from_json(&text), Ok(doc()));
-    let later = text.replacen("\"target\"", "\"invented_later\":[{}],\"target\"", 1);
-    assert_eq!(SizeDoc::from_json(&later), Ok(doc()));
-    assert!(SizeDoc::from_json(&text.replacen("size/1", "size/2", 1)).is_err());
-    assert!(SizeDoc::from_json("").is_err());
+    golden("size.json", &(text + "\n"));
 }

@@ -81,7 +81,6 @@ fn the_document_is_as_described() {
     };
     let json = doc.to_json() + "\n";
     golden("try.json", &json);
-    assert_eq!(serde_json::from_str::<TryDoc>(&json).expect("reads back"), doc);
 }
 
 #[test]

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use wavetank_capacity::forecast::{
-    BoundedEstimate, CapReached, Forecast, HoldForecast, ResourceNeed, needs, notes,
-};
+use wavetank_capacity::forecast::{BoundedEstimate, CapReached, Forecast, HoldForecast, needs, notes};
 use wavetank_plan::{Arrivals, ConnectionOwner, HostFacts, Load, Phase, Plan};
 use wavetank_record::{
-    CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, NeedDoc, Number,
-    PhaseForecastDoc, ScenarioForecastDoc, SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
+    CapDoc, FORECAST_SCHEMA, ForecastDoc, HoldingDoc, HoldingMemoryDoc, LackDoc, Number, PhaseForecastDoc,
+    ScenarioForecastDoc, SpanDoc, StepForecastDoc, TimelineDoc, all_constants,
 };
 use wavetank_units::UserError;
 
@@ -58,7 +56,7 @@ pub fn forecast_doc(planned: &ForecastInput<'_>) -> ForecastDoc {
         scenarios: scenarios(planned, &forecast),
         phases: phases(plan, &forecast),
         timeline: TimelineDoc::from(&forecast.timeline),
-        needs: needs(plan, planned.host).unwrap_or_default().into_iter().map(need).collect(),
+        needs: needs(plan, planned.host).unwrap_or_default(),
         holding: HoldForecast::for_plan(plan, &forecast, planned.host).ok().flatten().map(holding),
         lacking: planned.lacking.iter().map(LackDoc::from).collect(),
         constants: all_constants(),
@@ -114,16 +112,6 @@ fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
         mix: phase.mix.parts().iter().map(|&(at, weight)| (name_of(plan, at), weight)).collect(),
     };
     plan.phases.iter().zip(&forecast.phases).map(one).collect()
-}
-
-fn need(need: ResourceNeed) -> NeedDoc {
-    NeedDoc {
-        what: need.what.to_owned(),
-        needed: need.needed,
-        available: need.available,
-        unit: if need.bytes { "bytes" } else { "count" }.to_owned(),
-        why: need.why,
-    }
 }
 
 fn holding(one: HoldForecast) -> HoldingDoc {

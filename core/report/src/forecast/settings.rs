@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use wavetank_capacity::forecast::Forecast;
+use wavetank_capacity::size::Setting;
 use wavetank_plan::constants::MAX_OPEN;
 use wavetank_plan::{Close, HttpVersion, Load, MaxOpenLimit, Phase, Plan};
-use wavetank_record::{SettingDoc, engine_name};
+use wavetank_record::engine_name;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_clock, show_rate};
 
 /// All settings that a file may leave out.
-pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<SettingDoc> {
+pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setting> {
     let http = &plan.http;
     let holds = plan.phases.iter().any(|phase| matches!(phase.load, Load::Hold { .. }));
     let yes = |value: bool| if value { "yes" } else { "no" }.to_owned();
@@ -28,7 +29,7 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
     };
     let held = if holds { "held connections end immediately" } else { "" };
     let each = http.requests_per_connection.map_or_else(|| "any number".to_owned(), format_grouped);
-    let all: [(&str, String, &str); 13] = [
+    let all: [(&'static str, String, &str); 13] = [
         (
             "http.timeout",
             show_clock(http.timeout),
@@ -47,17 +48,12 @@ pub(super) fn settings(plan: &Plan, given: &BTreeSet<&'static str>) -> Vec<Setti
         ("late_tolerance", show_short_time(plan.late_tolerance), ""),
         ("seed", plan.seed.to_string(), ""),
     ];
-    let mut settings: Vec<SettingDoc> = all
+    let mut settings: Vec<Setting> = all
         .into_iter()
-        .map(|(name, value, why)| SettingDoc {
-            name: name.to_owned(),
-            value,
-            given: given.contains(name),
-            why: why.to_owned(),
-        })
+        .map(|(name, value, why)| Setting { name, value, given: given.contains(name), why: why.to_owned() })
         .collect();
-    settings.push(SettingDoc {
-        name: "engine".to_owned(),
+    settings.push(Setting {
+        name: "engine",
         value: engine_name(plan.engine).to_owned(),
         given: false,
         why: "the best available on this host".to_owned(),

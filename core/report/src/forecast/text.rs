@@ -129,13 +129,13 @@ fn steps(page: &mut TextLayout, doc: &ForecastDoc) {
 
 /// Needed, available and missing resources.
 fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
-    let columns = doc.needs.iter().map(|need| width(&need.what)).max().unwrap_or(0);
+    let columns = doc.needs.iter().map(|need| width(need.what)).max().unwrap_or(0);
     for (at, need) in doc.needs.iter().enumerate() {
         let shown = |value: u64| if need.unit == "bytes" { show_size(value) } else { format_grouped(value) };
         let available = need.available.map_or_else(|| "any number".to_owned(), shown);
         let short = need.available.is_some_and(|available| available < need.needed);
         // The maximum that sessions may need is not a lack: above it arrivals are dropped.
-        let lacks = match need.what.as_str() {
+        let lacks = match need.what {
             _ if !short => "",
             "threads" => "",
             "memory" if !doc.lacking.is_empty() => "TOO LITTLE: ",

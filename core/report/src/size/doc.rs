@@ -1,11 +1,7 @@
 //! [`size_doc`]: the `wavetank.size/1` object of a load.
 
-use wavetank_capacity::size::{
-    ComparisonColumn, HostInventory, Limit, Setting, Sizing, SizingResult, TierSizing, Tuning, columns,
-};
-use wavetank_record::{
-    AnswerDoc, ColumnDoc, LackDoc, LimitDoc, Number, SIZE_SCHEMA, SettingDoc, SizeDoc, TierDoc, TuningDoc,
-};
+use wavetank_capacity::size::{HostInventory, Setting, Sizing, SizingResult, TierSizing, columns};
+use wavetank_record::{AnswerDoc, LackDoc, Number, SIZE_SCHEMA, SizeDoc, TierDoc};
 
 /// A load with the hosts it needs, and the settings it was computed from.
 #[derive(Clone, Copy, Debug)]
@@ -42,10 +38,10 @@ pub fn size_doc(sized: &SizingInput<'_>) -> SizeDoc {
         asked: group("load", &sizing.demand.asked),
         hosts: sizing.tiers.iter().map(tier).collect(),
         answers,
-        tunings: sizing.tunings.iter().map(tuning).collect(),
-        compare: compare.into_iter().map(column).collect(),
+        tunings: sizing.tunings.clone(),
+        compare,
         lacking: sizing.lacking.iter().map(LackDoc::from).collect(),
-        settings: sized.settings.iter().chain(&sized.means.settings).map(setting).collect(),
+        settings: sized.settings.iter().chain(&sized.means.settings).cloned().collect(),
         notes: sizing.notes.iter().chain(sized.notes).cloned().collect(),
     }
 }
@@ -63,39 +59,12 @@ fn answer(group: &str, one: &SizingResult) -> AnswerDoc {
 }
 
 fn tier(one: &TierSizing) -> TierDoc {
-    let limit = |limit: &Limit| LimitDoc {
-        what: limit.what.to_owned(),
-        hosts: limit.hosts,
-        formula: limit.formula.clone(),
-    };
     TierDoc {
         role: one.role.name().to_owned(),
         needed: one.needed,
         spare: one.spare,
         have: one.have,
         bounded: !one.limits.is_empty(),
-        limits: one.limits.iter().map(limit).collect(),
+        limits: one.limits.clone(),
     }
-}
-
-fn tuning(one: &Tuning) -> TuningDoc {
-    TuningDoc {
-        role: one.role.name().to_owned(),
-        name: one.name.to_owned(),
-        value: one.value.clone(),
-        at_least: one.at_least,
-        command: one.command.clone(),
-        formula: one.formula.clone(),
-    }
-}
-
-fn column(one: ComparisonColumn) -> ColumnDoc {
-    ColumnDoc {
-        name: one.name,
-        rows: one.rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-    }
-}
-
-fn setting(one: &Setting) -> SettingDoc {
-    SettingDoc { name: one.name.to_owned(), value: one.value.clone(), given: one.given, why: one.why.clone() }
 }

@@ -188,7 +188,7 @@ fn tunings(page: &mut TextLayout, doc: &SizeDoc, columns: usize) {
         }
     }
     for tier in &doc.hosts {
-        let own: Vec<_> = doc.tunings.iter().filter(|one| one.role == tier.role).collect();
+        let own: Vec<_> = doc.tunings.iter().filter(|one| one.role.name() == tier.role).collect();
         if !own.is_empty() {
             page.line(&format!("# on {}", called(tier)));
         }

@@ -1,7 +1,8 @@
 //! The text of `wavetank plan`: every width, every shape of a plan, and untrusted text.
 
+use wavetank_capacity::size::Setting;
 use wavetank_record::{
-    AmountDoc, ForecastDoc, LackDoc, Number, OutlookDoc, PhaseForecastDoc, ScenarioForecastDoc, SettingDoc,
+    AmountDoc, ForecastDoc, LackDoc, Number, OutlookDoc, PhaseForecastDoc, ScenarioForecastDoc,
     StepForecastDoc, TimelineDoc,
 };
 use wavetank_report::forecast_text;
@@ -79,8 +80,8 @@ fn doc() -> ForecastDoc {
             condition("in_flight > 1k", "unreachable", "500/s × 1 s answers = 500"),
         ],
         settings: vec![
-            SettingDoc { name: "drain".to_owned(), value: "0s".to_owned(), given: true, why: String::new() },
-            SettingDoc { name: "seed".to_owned(), value: "1".to_owned(), given: false, why: String::new() },
+            Setting { name: "drain", value: "0s".to_owned(), given: true, why: String::new() },
+            Setting { name: "seed", value: "1".to_owned(), given: false, why: String::new() },
         ],
         ..ForecastDoc::default()
     }
