@@ -1,7 +1,7 @@
-//! Rule on names of functions: terms of the project's former dialect.
+//! Rule on identifiers: terms of the project's former dialect.
 //!
-//! Names that are left from earlier are counted over the whole tree, and the count may only fall:
-//! `xtask/prose-counts.txt` records it as `function-name`.
+//! Uses that are left from earlier are counted over the whole tree, and the count may only fall:
+//! `xtask/prose-counts.txt` records it as `identifier`.
 
 use anyhow::Result;
 
@@ -10,9 +10,9 @@ use super::prose::{COUNTS_FILE, parse_counts};
 use super::source::Source;
 
 /// Name of the count in the record.
-const COUNT: &str = "function-name";
+const COUNT: &str = "identifier";
 
-/// Terms that no name of a function should have, in the order of its parts, each with what to write
+/// Terms that no identifier should have, in the order of its parts, each with what to write
 /// instead.
 const BANNED: [(&str, &str); 20] = [
     ("told", "reported, shown, listed, distinguished"),
@@ -37,19 +37,35 @@ const BANNED: [(&str, &str); 20] = [
     ("as_meant", "as_intended"),
 ];
 
-/// Returns a breach for each function of `source` with a banned term in its name.
+/// Returns a breach for each use of an identifier in `source` that has a banned term. Fields of
+/// serialized types are keys of stored formats, which stay.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for function in &source.functions {
-        let bounded = format!("_{}_", function.name);
-        for (term, instead) in BANNED {
-            if bounded.contains(&format!("_{term}_")) {
-                let message = format!("`{}`: write {instead} instead of {term}", function.name);
-                findings.push(Finding::at("name", &source.path, function.line, message));
+    for path in source.paths.iter().filter(|path| !path.serialized) {
+        for name in path.text.split("::") {
+            let bounded = format!("_{}_", snake_case(name));
+            for (term, instead) in BANNED {
+                if bounded.contains(&format!("_{term}_")) {
+                    let message = format!("`{name}`: write {instead} instead of {term}");
+                    findings.push(Finding::at("name", &source.path, path.line, message));
+                }
             }
         }
     }
     findings
+}
+
+/// Returns `name`, which may be a type or a constant, in the form of a function's name.
+fn snake_case(name: &str) -> String {
+    let is_constant = !name.contains(char::is_lowercase);
+    let mut snake = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !is_constant && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
 }
 
 /// Compares the breaches of the whole tree with the record: returns all of them if they are more,
@@ -58,7 +74,7 @@ pub(crate) fn check_remaining(findings: Vec<Finding>, recorded: &str) -> Result<
     let before = parse_counts(recorded)?.get(COUNT).copied().unwrap_or_default();
     let now = findings.len();
     if now < before {
-        let message = format!("{now} names have banned terms, {before} are recorded: lower the record");
+        let message = format!("{now} identifiers have banned terms, {before} are recorded: lower the record");
         return Ok(vec![Finding::at("name-count", COUNTS_FILE, 0, message)]);
     }
     Ok(if now > before { findings } else { Vec::new() })
@@ -76,8 +92,10 @@ mod tests {
     fn banned_terms_are_whole_parts_of_names() {
         let lines = |text: &str| breaches(text).iter().map(|finding| finding.line).collect::<Vec<_>>();
         assert_eq!(lines("fn a() {}\nfn it_is_told() {}\nfn it_tells() {}\n"), [2, 3]);
-        assert_eq!(lines("fn takes_so_many_bytes() { let it_told = 1; }\n"), [1]);
-        assert_eq!(lines("fn retold_untold_foretells() {}\nfn so_much() {}\n"), [0; 0]);
+        assert_eq!(lines("fn takes_so_many_bytes() {\nlet it_told = 1;\nlet x = y.z_told; }\n"), [1, 2, 3]);
+        assert_eq!(lines("struct NobodyListens;\nconst TOLD_MAX: u8 = 1;\nuse a::told_b;\n"), [1, 2, 3]);
+        assert_eq!(lines("fn retold_untold_foretells() {}\nfn so_much() {}\nstruct Untold;\n"), [0; 0]);
+        assert_eq!(lines("#[derive(Serialize)] struct Doc { is_told: u8 }\n"), [0; 0]);
     }
 
     #[test]
@@ -86,9 +104,9 @@ mod tests {
             let two = breaches("fn a_told() {}\nfn a_tell() {}\n");
             check_remaining(two, recorded).expect("is a record").len()
         };
-        assert_eq!(left("2 function-name"), 0);
-        assert_eq!(left("1 function-name"), 2);
-        assert_eq!(left("3 function-name"), 1);
+        assert_eq!(left("2 identifier"), 0);
+        assert_eq!(left("1 identifier"), 2);
+        assert_eq!(left("3 identifier"), 1);
         assert_eq!(left(""), 2);
     }
 }
