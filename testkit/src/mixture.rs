@@ -26,7 +26,7 @@ impl Mixture {
         Self::default().uniform(1.0 - slow_share, fast, fast).uniform(slow_share, slow, slow)
     }
 
-    /// The open model against a target that stops for `freeze` in a run of `run`: arrivals know
+    /// The open loop against a target that stops for `freeze` in a run of `run`: arrivals know
     /// nothing of the freeze, so the share `freeze / run` of them waits uniformly 0..`freeze`.
     pub fn freeze(base: Duration, freeze: Duration, run: Duration) -> Self {
         let share = freeze.as_secs_f64() / run.as_secs_f64();

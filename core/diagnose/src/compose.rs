@@ -348,7 +348,7 @@ fn verdict(case: &RuleInput<'_>, causes: &[Cause]) -> Verdict {
     Verdict { status, reasons, blame }
 }
 
-/// Returns whether the generator limited the rate of a closed-model run: a load thread was full, or
+/// Returns whether the generator limited the rate of a closed-loop run: a load thread was full, or
 /// more than 1 % of offered requests failed or were dropped for reasons of the generator. The
 /// target could then sustain more.
 ///

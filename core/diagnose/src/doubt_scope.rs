@@ -8,7 +8,7 @@ use crate::facts::RuleInput;
 use crate::validity_rules::{generator_drops_text, is_limited, lag_is_doubtful};
 use crate::{Blame, Finding, FindingCode, format};
 
-/// Rule (a): in the open model, over the whole run or any ten seconds, too many of the offered
+/// Rule (a): in the open loop, over the whole run or any ten seconds, too many of the offered
 /// requests were dropped or failed for reasons of the generator.
 pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
     let validity = &case.facts.validity;

@@ -78,7 +78,7 @@ impl<'a> RuleInput<'a> {
         Self { facts, judged, same_host: loopback || facts.circumstances.same_host }
     }
 
-    /// Whether every judged phase is of the closed model.
+    /// Whether every judged phase is of the closed loop.
     pub(crate) fn is_closed(&self) -> bool {
         let judged = self.facts.plan.phases.iter().filter(|phase| !phase.warmup);
         // A pause is of no model.

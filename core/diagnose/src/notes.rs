@@ -78,7 +78,7 @@ pub(crate) fn steal_finding(case: &RuleInput<'_>) -> Option<Finding> {
 
 fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let codes: Vec<_> = doubts.iter().map(|doubt| doubt.code).collect();
-    // In the closed model the rate is set by a full thread or by the requests it had to drop. The
+    // In the closed loop the rate is set by a full thread or by the requests it had to drop. The
     // first line reports that.
     if codes.is_empty()
         || case.is_closed()

@@ -53,13 +53,13 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     })
 }
 
-/// In the closed model, users that wait send nothing: times of requests that would have come
+/// In the closed loop, users that wait send nothing: times of requests that would have come
 /// meanwhile are missing (coordinated omission).
 fn omitted(found: &Stalls) -> Option<String> {
     let omitted = found.usual_per_s() * found.total.as_secs_f64() - found.longest.open as f64;
     (omitted >= 1.0).then(|| {
         format!(
-            "waiting users sent about {} requests less, which are in no percentile: an open model (--rate) sends them",
+            "waiting users sent about {} requests less, which are in no percentile: an open loop (--rate) sends them",
             format::count(omitted.round() as u64)
         )
     })

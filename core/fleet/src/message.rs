@@ -139,9 +139,9 @@ pub enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// Open model.
+    /// Open loop.
     Rate(#[serde(with = "rate")] Rate),
-    /// Closed model: virtual users.
+    /// Closed loop: virtual users.
     Users(u64),
     /// Held connections.
     Connections(u64),

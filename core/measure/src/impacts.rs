@@ -18,7 +18,7 @@ const SECOND_MIN: Nanos = Nanos::from_millis(500);
 /// Tracks client-side results around events. Costs nothing if the plan has no events.
 #[derive(Clone, Debug)]
 pub(crate) struct ImpactTracker {
-    /// The phases of the open model, by number.
+    /// The phases of the open loop, by number.
     open: Vec<u16>,
     /// The other phases that send requests.
     closed: Vec<Phase>,

@@ -46,7 +46,7 @@ pub(crate) struct StallDetector {
     /// Users at the latest seal, and the most at any.
     users: u64,
     users_max: u64,
-    /// Requests open at the latest seal for which users wait (closed model).
+    /// Requests open at the latest seal for which users wait (closed loop).
     open_of_users: u64,
 }
 

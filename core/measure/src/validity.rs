@@ -44,10 +44,10 @@ pub struct GeneratorHealth {
     pub late_worst: WindowShare,
     /// Seconds with at least one late request, of all seconds of the measured window.
     pub late_seconds: Fraction,
-    /// Open model, the worst ten seconds: dropped or failed for a generator reason, of the requests
+    /// Open loop, the worst ten seconds: dropped or failed for a generator reason, of the requests
     /// offered or so ended, whichever is more.
     pub generator_worst: WindowShare,
-    /// Open model, the whole run: dropped or failed for a generator reason, of offered.
+    /// Open loop, the whole run: dropped or failed for a generator reason, of offered.
     pub generator_open_model: Fraction,
     /// Requests dropped for a generator reason, of offered; all judged keys.
     pub generator_dropped: Fraction,

@@ -5,8 +5,8 @@ use wavetank_plan::ScenarioMix;
 use crate::Philox;
 
 /// Draws scenarios by weight, as a function of the seed and one number alone (`docs/measuring.md`
-/// §4). The number is that of a session within its phase (open model), or of a user within its
-/// track (closed model).
+/// §4). The number is that of a session within its phase (open loop), or of a user within its
+/// track (closed loop).
 #[derive(Clone, Debug)]
 pub struct WeightedScenarios {
     mix: ScenarioMix,

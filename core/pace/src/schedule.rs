@@ -49,7 +49,7 @@ impl ArrivalSource<'_> {
 }
 
 impl<'a> ScheduleSpec<'a> {
-    /// The arrivals of an open-model phase; `None` for any other phase.
+    /// The arrivals of an open-loop phase; `None` for any other phase.
     pub fn for_phase(seed: u64, index: u16, phase: &'a Phase, share: Partition) -> Option<Self> {
         let line = match &phase.load {
             Load::Open { rate, arrivals, .. } => ArrivalSource::Rate(rate, *arrivals),

@@ -10,7 +10,7 @@ use crate::{PopulationCurve, RateCurve};
 /// The load of a phase: one shape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Load {
-    /// Open model: sessions arrive on a schedule, regardless of the target.
+    /// Open loop: sessions arrive on a schedule, regardless of the target.
     Open {
         /// Sessions arriving, from the phase's start on.
         rate: RateCurve,
@@ -20,12 +20,12 @@ pub enum Load {
         /// already divided by it. `None`: the rate was given in sessions.
         requests_each: Option<u64>,
     },
-    /// Open model: sessions arrive at these instants, after the phase's start, in order.
+    /// Open loop: sessions arrive at these instants, after the phase's start, in order.
     Trace {
         /// The arrival times; one instant may occur several times.
         times: Arc<[Nanos]>,
     },
-    /// Closed model: this number of virtual users, each repeating its scenario.
+    /// Closed loop: this number of virtual users, each repeating its scenario.
     Closed {
         /// Target number of virtual users.
         users: PopulationCurve,
@@ -46,7 +46,7 @@ pub enum Load {
 }
 
 impl Load {
-    /// Returns the target number of users or connections; `None` in the open model.
+    /// Returns the target number of users or connections; `None` in the open loop.
     pub const fn levels(&self) -> Option<&PopulationCurve> {
         match self {
             Self::Closed { users, .. } => Some(users),
@@ -63,13 +63,13 @@ impl Load {
         }
     }
 
-    /// Returns whether it is the open model: sessions arrive regardless of the target.
+    /// Returns whether it is the open loop: sessions arrive regardless of the target.
     pub const fn is_open(&self) -> bool {
         matches!(self, Self::Open { .. } | Self::Trace { .. })
     }
 }
 
-/// Spacing of arrivals in the open model.
+/// Spacing of arrivals in the open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Arrivals {
     /// Arrival `i` falls where the integral of the rate reaches `i`.

@@ -11,9 +11,9 @@ use crate::{Load, Plan};
 /// It applies until that phase ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadChange {
-    /// Open model: sessions arriving.
+    /// Open loop: sessions arriving.
     Rate(Rate),
-    /// Closed model: virtual users.
+    /// Closed loop: virtual users.
     Users(u64),
     /// Held connections.
     Connections(u64),

@@ -17,7 +17,7 @@ use crate::{
 /// The options of `run URL`. Every quantity is a total of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// `-c`: closed model: connections with one user on each; open model: cap of the pool.
+    /// `-c`: closed loop: connections with one user on each; open loop: cap of the pool.
     pub connections: Option<u64>,
     /// `-r`: arrivals per time; makes the run an open one.
     pub rate: Option<Rate>,
@@ -29,7 +29,7 @@ pub struct RunOptions {
     pub stages: Vec<Stage>,
     /// `--warmup`: the same load for this long before the measured one.
     pub warmup: Option<Nanos>,
-    /// `--arrivals`: spacing in the open model.
+    /// `--arrivals`: spacing in the open loop.
     pub arrivals: Option<Arrivals>,
     /// `--seed`: of every random choice.
     pub seed: Option<u64>,

@@ -53,7 +53,7 @@ impl Phase {
         self.requests_max.is_some() || self.sessions_max.is_some() || self.load.sessions_each().is_some()
     }
 
-    /// Returns the maximum number of open-model sessions that may start. Both counts limit it where
+    /// Returns the maximum number of open-loop sessions that may start. Both counts limit it where
     /// a session is one request.
     pub fn arrivals_max(&self) -> Option<u64> {
         [self.requests_max, self.sessions_max].into_iter().flatten().min()

@@ -15,9 +15,9 @@ pub struct Stage {
 /// The load at the end of a [`Stage`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageLoad {
-    /// Open model: arrivals per time.
+    /// Open loop: arrivals per time.
     Rate(Rate),
-    /// Closed model: users.
+    /// Closed loop: users.
     Users(u64),
 }
 

@@ -55,8 +55,8 @@ pub struct CalibrationDoc {
     /// Memory of a connection; absent if too few could be held to measure it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<HeldMemoryDoc>,
-    /// Highest number of requests done per second in the open model. A request costs more there
-    /// than in the closed model, which `requests` is about, because each arrival may find the
+    /// Highest number of requests done per second in the open loop. A request costs more there
+    /// than in the closed loop, which `requests` is about, because each arrival may find the
     /// thread without other work.
     pub open_per_s: Number,
     /// How exactly requests start on time, at shares of `requests.measured`.
@@ -142,7 +142,7 @@ pub struct HeldMemoryDoc {
     pub kernel_bytes: Option<Number>,
 }
 
-/// Lag (actual start − intended start) of a load in the open model; each percentile is the median
+/// Lag (actual start − intended start) of a load in the open loop; each percentile is the median
 /// of the rounds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LagDoc {

@@ -119,10 +119,10 @@ pub struct LivePhase {
     /// Planned end, in seconds on the run's clock; absent if only a count ends it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends_at_s: Option<Number>,
-    /// Sessions per second that the plan asks for now; absent in the closed model.
+    /// Sessions per second that the plan asks for now; absent in the closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<Number>,
-    /// Users that the plan asks for now; absent in the open model.
+    /// Users that the plan asks for now; absent in the open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u64>,
     /// Connections that the plan holds now; absent in phases that hold none.

@@ -8,7 +8,7 @@ use wavetank_units::Nanos;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadChangeDoc {
-    /// Open model: `count` sessions in `per_ns` nanoseconds.
+    /// Open loop: `count` sessions in `per_ns` nanoseconds.
     #[serde(rename = "rate")]
     SessionRate {
         /// Sessions.
@@ -16,7 +16,7 @@ pub enum LoadChangeDoc {
         /// The time in which they arrive, in nanoseconds.
         per_ns: i64,
     },
-    /// Closed model: virtual users.
+    /// Closed loop: virtual users.
     Users(u64),
     /// Held connections.
     Connections(u64),

@@ -1,7 +1,7 @@
 //! [`QueueGrowth`]: whether the offered load exceeded what the target can do, whatever the
 //! thresholds say.
 //!
-//! In the open model an overloaded target is not slow immediately. Its queue grows, and in a short
+//! In the open loop an overloaded target is not slow immediately. Its queue grows, and in a short
 //! run every response may still be in time. A stable queue holds what arrives in a mean response
 //! time (Little's law). A queue that grows evenly holds about twice that in the end, since the mean
 //! is that of its middle.
@@ -11,7 +11,7 @@ pub const GROWTH_MAX: f64 = 0.005;
 /// Random variation of the number of open requests that is not growth, in standard deviations.
 const NOISE: f64 = 3.0;
 
-/// The requests in and out during the measured window of a run in the open model.
+/// The requests in and out during the measured window of a run in the open loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueGrowth {
     /// Requests asked for in it.

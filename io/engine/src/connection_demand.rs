@@ -9,7 +9,7 @@ use wavetank_plan::{ConnectionOwner, Phase, Plan};
 pub(crate) struct ConnectionDemand {
     /// Shared by sessions.
     pub(crate) shared: u64,
-    /// Dedicated to sessions of the open model.
+    /// Dedicated to sessions of the open loop.
     pub(crate) own: u64,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct SlotCounts {
     pub(crate) held: u32,
     /// The maximum number of shared connections.
     pub(crate) pool: u32,
-    /// Connections of sessions of the open model, and connections of users to further targets. This
+    /// Connections of sessions of the open loop, and connections of users to further targets. This
     /// is an estimate, not a limit.
     pub(crate) guests: u32,
 }

@@ -30,7 +30,7 @@ struct PhasePace {
     start: Nanos,
     end: Option<Nanos>,
     scenario: WeightedScenarios,
-    /// The arrivals of the open model. In the closed model users pace themselves.
+    /// The arrivals of the open loop. In the closed loop users pace themselves.
     arrivals: Option<Box<Schedule>>,
     /// The rates that were set, in the order of the commands.
     changes: Vec<(Nanos, Rate)>,
@@ -212,7 +212,7 @@ impl Pacer {
 /// An event that is due.
 #[derive(Clone, Copy)]
 pub(crate) enum Due {
-    /// An arrival of the open model, and its number within its phase.
+    /// An arrival of the open loop, and its number within its phase.
     Arrival(OfferedRequest, u64),
     /// The number of users of a track on this thread changes to `users` at that instant.
     UserCount { track: u16, at: Nanos, users: u64 },

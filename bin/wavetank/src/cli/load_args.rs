@@ -22,7 +22,7 @@ pub(super) struct LoadArgs {
     /// with -r, from the rate and the latency of the probe]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count_positive)]
     pub(super) connections: Option<u64>,
-    /// Arrival rate of the open model, independent of the target's responses: 500/s, 5k/s, 7/min
+    /// Arrival rate of the open loop, independent of the target's responses: 500/s, 5k/s, 7/min
     #[arg(short, long, value_name = "RATE", allow_negative_numbers = true, value_parser = parse_rate_positive)]
     pub(super) rate: Option<Rate>,
     /// Length of the measured load [default: 10s, or none with -n]

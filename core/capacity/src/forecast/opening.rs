@@ -10,7 +10,7 @@ use wavetank_plan::{ConnectionOwner, Phase, Plan};
 pub struct ConnectForecast {
     /// Opened in the phase, those ahead of it included.
     pub total: BoundedEstimate,
-    /// Highest number of connections opened per second, where that is known. In the open model it
+    /// Highest number of connections opened per second, where that is known. In the open loop it
     /// follows from the arrivals, in the other models from the users that start.
     pub per_s_max: Option<f64>,
     /// Opened ahead of the phase, and how long that takes.
@@ -81,7 +81,7 @@ fn at_request(scenario: &SessionForecast, plan: &Plan) -> bool {
     scenario.connection == ConnectionOwner::Request || !plan.http.keepalive
 }
 
-/// Returns the number of connections that one session opens. In the open model the user's first and
+/// Returns the number of connections that one session opens. In the open loop the user's first and
 /// last steps belong to the session.
 fn per_session(scenario: &SessionForecast, plan: &Plan, open: bool) -> BoundedEstimate {
     let requests = if open { scenario.whole().requests } else { scenario.session.requests };

@@ -21,13 +21,13 @@ pub struct PhaseForecast {
     pub cap: Option<(u64, CapReached)>,
     /// Requests.
     pub requests: BoundedEstimate,
-    /// Highest number of requests per second, where it is known. In the open model it follows from
-    /// the arrivals. In the closed model it is the number that the pauses allow if responses took
+    /// Highest number of requests per second, where it is known. In the open loop it follows from
+    /// the arrivals. In the closed loop it is the number that the pauses allow if responses took
     /// no time.
     pub requests_per_s_max: Option<f64>,
     /// Sessions a second at the highest; `None` where users pace themselves.
     pub sessions_per_s_max: Option<f64>,
-    /// Users or held connections at the highest; 0 in the open model.
+    /// Users or held connections at the highest; 0 in the open loop.
     pub level_max: u64,
     /// Users or held connections that start.
     pub starts: u64,
@@ -191,7 +191,7 @@ impl Mixed<'_> {
     }
 }
 
-/// Sessions of the open model, and whether a limit ends them.
+/// Sessions of the open loop, and whether a limit ends them.
 fn sessions_that_arrive(phase: &Phase) -> (BoundedEstimate, Option<(u64, CapReached)>) {
     let most = phase.arrivals_max();
     let (all, poisson) = match &phase.load {

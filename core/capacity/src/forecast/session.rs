@@ -82,7 +82,7 @@ impl SessionForecast {
         self.breathless && self.session.requests.least >= LOOP_REQUESTS
     }
 
-    /// A user with one session, first and last steps included: what arrives in the open model.
+    /// A user with one session, first and last steps included: what arrives in the open loop.
     pub fn whole(&self) -> ListCost {
         self.before.plus(self.session).plus(self.after)
     }

@@ -67,13 +67,13 @@ pub(crate) static PHASE: Section = Section {
         key(
             "rate",
             Kind::Own(RateRange),
-            "Open model: arrival rate of sessions, 500/s or 0/s to 1k/s; 500 requests/s counts \
+            "Open loop: arrival rate of sessions, 500/s or 0/s to 1k/s; 500 requests/s counts \
              requests instead.",
         ),
         key(
             "users",
             Kind::Own(CountRange),
-            "Closed model: users that repeat their scenario, 300 or 0 to 300.",
+            "Closed loop: users that repeat their scenario, 300 or 0 to 300.",
         ),
         key(
             "hold",

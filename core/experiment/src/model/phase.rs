@@ -66,14 +66,14 @@ pub struct FromTo<T> {
 /// The load of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PhaseLoad {
-    /// Open model.
+    /// Open loop.
     Rate {
         /// Arrival rate.
         rate: FromTo<Rate>,
         /// Whether the rate counts requests instead of sessions.
         of_requests: bool,
     },
-    /// Closed model.
+    /// Closed loop.
     Users(FromTo<u64>),
     /// Connections held open.
     Hold(FromTo<u64>),

@@ -138,7 +138,7 @@ fn a_closed_loop_that_starves_is_hurt_by_its_rate() {
     let starving = |at: i64| if (10..14).contains(&at) { Second::at(at).done(50, 5) } else { well(at) };
     let impact = impact(&closed, 10_000, Some(14_000), starving);
     assert_eq!((impact.hurt, impact.recovery), (Nanos::from_secs(4), Recovery::During(Nanos::from_secs(4))));
-    // In the open model, the offered requests are the demand.
+    // In the open loop, the offered requests are the demand.
     let impact = self::impact(&with_events(plan(LENGTH)), 10_000, Some(14_000), starving);
     assert_eq!(impact.recovery, Recovery::Unhurt);
 }

@@ -32,7 +32,7 @@ pub struct PhaseForecastDoc {
     pub requests_per_s_max: Option<Number>,
     /// Sessions a second at the highest; `null` where users pace themselves.
     pub sessions_per_s_max: Option<Number>,
-    /// Users or held connections at the highest; 0 in the open model.
+    /// Users or held connections at the highest; 0 in the open loop.
     pub level_max: u64,
     /// Users or held connections that start.
     pub starts: u64,

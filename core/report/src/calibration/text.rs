@@ -36,7 +36,7 @@ fn calibration_lines(doc: &CalibrationDoc, columns: usize) -> String {
     page.line("");
     lags(&mut page, &doc.lag);
     if doc.open_per_s.0 > 0.0 {
-        page.parts("open model", &[format!("at most {}", show_request_rate(doc.open_per_s.0))]);
+        page.parts("open loop", &[format!("at most {}", show_request_rate(doc.open_per_s.0))]);
     }
     page.parts("memory", &memory(doc));
     if doc.counted.sent > 0 {

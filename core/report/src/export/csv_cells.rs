@@ -28,9 +28,9 @@ pub(super) struct Row<'a> {
 /// The plan's target values in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Planned {
-    /// Sessions of the open model that arrive; the mean for Poisson arrivals.
+    /// Sessions of the open loop that arrive; the mean for Poisson arrivals.
     pub(super) sessions: Option<u64>,
-    /// Users of the closed model at its end.
+    /// Users of the closed loop at its end.
     pub(super) users: Option<u64>,
     /// Connections held at its end.
     pub(super) connections: Option<u64>,

@@ -32,7 +32,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
             (words.tags, tags),
             (words.probe, record.probe.as_ref().map(|probe| first_request(sheet, probe)).unwrap_or_default()),
         ]))
-        // In the closed model, and with held connections, requests follow responses.
+        // In the closed loop, and with held connections, requests follow responses.
         @if record.load.model == "open" { p.aside { (words.repeat_hint) } }
         @if let Some(environment) = sheet.source.environment { (host(sheet, environment)) }
         (plan(sheet))

@@ -76,7 +76,7 @@ pub(crate) struct Connections<D> {
     pool: Option<Pool>,
     /// By scenario: whether a connection serves only one request.
     single: Vec<bool>,
-    /// By scenario: whether a session of the open model has its own connection.
+    /// By scenario: whether a session of the open loop has its own connection.
     own: Vec<bool>,
     pipeline: usize,
     /// Requests that a connection serves, unless its scenario specifies a different number.

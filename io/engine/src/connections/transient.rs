@@ -1,4 +1,4 @@
-//! Temporary slots: for sessions of the open model, and for users that turn to a further target.
+//! Temporary slots: for sessions of the open loop, and for users that turn to a further target.
 
 use wavetank_driver::Driver;
 use wavetank_plan::Close;
@@ -9,7 +9,7 @@ use crate::conn_slot::{ConnState, LastUse, SlotIntent};
 use crate::recorder::Recorder;
 
 impl<D: Driver> Connections<D> {
-    /// Whether a session of `scenario` in the open model has its own connection.
+    /// Whether a session of `scenario` in the open loop has its own connection.
     #[inline]
     pub(crate) fn has_dedicated_connection(&self, scenario: u16) -> bool {
         self.own[usize::from(scenario)]

@@ -34,7 +34,7 @@ const ROOM_MAX: u64 = 1 << 20;
 /// The owner of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionOwner {
-    /// An arrival of the open model, which owns itself.
+    /// An arrival of the open loop, which owns itself.
     Arrival,
     /// A virtual user.
     User(u32),

@@ -3,7 +3,7 @@
 /// Assigned slots, by owner.
 #[derive(Default)]
 pub(crate) struct SlotAssignments {
-    /// Slots of sessions of the open model, by index.
+    /// Slots of sessions of the open loop, by index.
     pub(super) arrivals: Vec<AssignedSlots>,
     /// Further slots of users, in addition to their first one; empty if no user has any.
     pub(super) users: Vec<AssignedSlots>,

@@ -111,7 +111,7 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Handles session `id`, which would continue after the load was ended early. Its user leaves
-    /// instead. A session of the open model is cut and stays open (`docs/measuring.md` §6).
+    /// instead. A session of the open loop is cut and stays open (`docs/measuring.md` §6).
     #[cold]
     fn stop_here(&mut self, id: Id, at: Nanos) {
         let Some((_, SessionOwner::User(user))) = self.sessions.owner(id) else { return };

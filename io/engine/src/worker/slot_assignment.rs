@@ -1,6 +1,6 @@
 //! Which connection slot a session uses.
 //!
-//! A user has one slot for as long as it is present. Sessions of the open model, and users that
+//! A user has one slot for as long as it is present. Sessions of the open loop, and users that
 //! turn to a further target, get slots on first use and release them when they leave.
 
 use wavetank_driver::Driver;

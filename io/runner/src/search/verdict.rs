@@ -31,7 +31,7 @@ impl LevelOutcome {
     }
 }
 
-/// Judges `record`. `resolved`: in the open model, the number of requests answered, failed or
+/// Judges `record`. `resolved`: in the open loop, the number of requests answered, failed or
 /// dropped in its window. `behind`: the blame for a growing queue.
 pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -> LevelOutcome {
     let flow = resolved.map(|resolved| flow(record, resolved));

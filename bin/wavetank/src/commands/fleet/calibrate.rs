@@ -39,7 +39,7 @@ pub(super) fn calibrate(args: &FleetCalibrateArgs) -> Result<u8, UserError> {
     Ok((if is_ok { ExitCode::Pass } else { ExitCode::Fail }) as u8)
 }
 
-/// Returns the requests per second that a host can send in the open model.
+/// Returns the requests per second that a host can send in the open loop.
 fn measured(run: &HostRun) -> Result<f64, String> {
     if let Some(reason) = failure(run) {
         return Err(reason);

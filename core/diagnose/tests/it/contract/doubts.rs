@@ -162,7 +162,7 @@ fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     let lost = "failed: no_source_address 40 · dropped: no_source_address 3";
     assert!(evidence[0].ends_with(lost) && evidence[1] == lost, "{evidence:?}");
     // The target's own limit is not a reason of the generator. The rule does not apply to the
-    // closed model.
+    // closed loop.
     check(&alike(|second| second.done(50, 5).dropped(50, DropReason::MaxOpen)), "pass none 0");
     check(&alike(|second| second.done(98, 5).dropped(2, DropReason::NoFiles)).closed(), "pass generator 0");
 }
@@ -313,6 +313,6 @@ fn a_closed_run_that_claims_nothing_passes_as_a_lower_bound() {
     assert_eq!(busy(100).diagnosis().headline, "the generator was the limit: this rate is a lower bound");
     assert_eq!(busy(50).said(), "pass none 0");
     assert_eq!(busy(50).diagnosis().headline, "");
-    // The open model's rate is the plan's, not the generator's.
+    // The open loop's rate is the plan's, not the generator's.
     assert_eq!(alike(|second| second.done(100, 5).busy(100)).said(), "pass none 0");
 }

@@ -49,7 +49,7 @@ fn a_standstill_is_reported_with_what_is_known_of_it() {
     );
 }
 
-/// Ten users wait and send nothing meanwhile, so that the times of a closed model hide it.
+/// Ten users wait and send nothing meanwhile, so that the times of a closed loop hide it.
 #[test]
 fn users_of_a_closed_model_omit_requests() {
     let waiting = |at| (at, Second::at(at).open(10));

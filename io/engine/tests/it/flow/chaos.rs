@@ -110,7 +110,7 @@ pub(crate) fn random_plan(random: &mut Philox, address: std::net::SocketAddr) ->
 }
 
 /// Checks that everything ended and adds up, and that the target saw `seen` requests. A stop cuts
-/// sessions of the open model that think or wait, if `may_be_cut`; users leave.
+/// sessions of the open loop that think or wait, if `may_be_cut`; users leave.
 pub(crate) fn check_counts(intervals: &[Interval], seen: u64, may_be_cut: bool) {
     let mut counts = SessionCounts::default();
     merged(intervals).sessions.iter().for_each(|series| counts.merge(&series.counts));
