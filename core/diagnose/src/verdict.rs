@@ -1,33 +1,9 @@
 //! [`Verdict`] and [`Diagnosis`]: the result of a run.
 
+use wavetank_record::{Blame, Status};
 use wavetank_units::ExitCode;
 
-use crate::{Blame, Finding};
-
-/// How a run is judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// Everything held.
-    Pass,
-    /// A condition failed, and wavetank did not cause it.
-    Fail,
-    /// Doubt about the generator or the path could turn the verdict.
-    Invalid,
-    /// Something is missing.
-    Incomplete,
-}
-
-impl Status {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "pass",
-            Self::Fail => "fail",
-            Self::Invalid => "invalid",
-            Self::Incomplete => "incomplete",
-        }
-    }
-}
+use crate::Finding;
 
 /// The verdict as it is stored in a run's JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,4 @@
-//! Conclusions: verdict, thresholds, findings, notes. Plain mirror types; the decisions are made
-//! elsewhere.
+//! Conclusions: verdict, thresholds, findings, notes. The decisions are made in `core/diagnose`.
 
 use serde::{Deserialize, Serialize};
 

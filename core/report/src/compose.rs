@@ -9,9 +9,9 @@ use wavetank_measure::{
 };
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
-    Blame, Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, Finding, FixDoc,
-    Generator, Messages, Number, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine,
-    Setup, Spread, Status, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, Finding, FixDoc, Generator,
+    Messages, Number, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread,
+    StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 use wavetank_units::Nanos;
 
@@ -331,34 +331,18 @@ fn peak_rss_bytes(parts: &Composition<'_>) -> u64 {
 
 fn verdict(diagnosis: &Diagnosis) -> VerdictDoc {
     VerdictDoc {
-        status: match diagnosis.verdict.status {
-            wavetank_diagnose::Status::Pass => Status::Pass,
-            wavetank_diagnose::Status::Fail => Status::Fail,
-            wavetank_diagnose::Status::Invalid => Status::Invalid,
-            wavetank_diagnose::Status::Incomplete => Status::Incomplete,
-        },
+        status: diagnosis.verdict.status,
         reasons: diagnosis.verdict.reasons.clone(),
-        blame: blame(diagnosis.verdict.blame),
+        blame: diagnosis.verdict.blame,
         headline: diagnosis.headline.clone(),
         exit: diagnosis.exit as u8,
-    }
-}
-
-const fn blame(blame: wavetank_diagnose::Blame) -> Blame {
-    match blame {
-        wavetank_diagnose::Blame::None => Blame::None,
-        wavetank_diagnose::Blame::Generator => Blame::Generator,
-        wavetank_diagnose::Blame::Network => Blame::Network,
-        wavetank_diagnose::Blame::Balancer => Blame::Balancer,
-        wavetank_diagnose::Blame::Target => Blame::Target,
-        wavetank_diagnose::Blame::Unknown => Blame::Unknown,
     }
 }
 
 fn finding(finding: &wavetank_diagnose::Finding) -> Finding {
     Finding {
         code: finding.code.to_string(),
-        blame: blame(finding.blame),
+        blame: finding.blame,
         decisive: finding.decisive,
         message: finding.message.clone(),
         evidence: finding.evidence.clone(),
