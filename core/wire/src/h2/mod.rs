@@ -21,6 +21,7 @@ mod client;
 mod error;
 mod frame;
 mod frame_reader;
+mod header_block;
 pub(crate) mod hpack;
 pub(crate) mod request_text;
 pub(crate) mod response_fields;

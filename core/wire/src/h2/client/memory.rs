@@ -1,13 +1,4 @@
-//! What a client remembers of earlier messages, and of one that is not complete.
-
-/// A header block that continues in further frames.
-#[derive(Debug)]
-pub(super) struct BlockInProgress {
-    pub(super) stream: u32,
-    pub(super) end_stream: bool,
-    pub(super) bytes: Vec<u8>,
-    pub(super) frames: u32,
-}
+//! What a client remembers of earlier messages.
 
 /// The last block that changed no table, and what it says. The same bytes mean the same as long as
 /// the decoder's table is the same.

@@ -17,12 +17,13 @@ mod tunnels;
 use super::error::{ErrorCode, Fault};
 use super::frame::{self, PREFACE, WINDOW_DEFAULT, setting};
 use super::frame_reader::FrameReader;
+use super::header_block::HeaderBlock;
 use super::hpack::{Decoder, Encoder};
 use super::response_fields::ResponseFields;
 use super::settings::PeerSettings;
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
 pub(in crate::h2) use grpc::GrpcResponse;
-use memory::{BlockInProgress, LastBlock, RememberedRequest};
+use memory::{LastBlock, RememberedRequest};
 use stream::{ResetStreams, Stream};
 
 /// The size of the windows that we open. A client that lets the server wait for its window updates
@@ -117,7 +118,7 @@ struct Core<T> {
     send_window: i64,
     receive_window: i64,
     /// The header block that is not complete.
-    block: Option<BlockInProgress>,
+    block: Option<HeaderBlock>,
     last_block: LastBlock,
     fields: ResponseFields,
     remembered: Vec<RememberedRequest>,

@@ -1,15 +1,6 @@
-//! What a server remembers of earlier messages, and of those that are not complete.
+//! What a server remembers of earlier messages.
 
 use crate::h1::{RequestHead, Version};
-
-/// A header block that continues in further frames.
-#[derive(Debug)]
-pub(super) struct BlockInProgress {
-    pub(super) stream: u32,
-    pub(super) end_stream: bool,
-    pub(super) bytes: Vec<u8>,
-    pub(super) frames: u32,
-}
 
 /// The last request's header block, and what it says.
 #[derive(Debug, Default)]

@@ -11,10 +11,11 @@ use std::collections::VecDeque;
 use super::error::{ErrorCode, Fault};
 use super::frame::{self, PREFACE, WINDOW_DEFAULT, setting};
 use super::frame_reader::FrameReader;
+use super::header_block::HeaderBlock;
 use super::hpack::{Decoder, Encoder};
 use super::settings::PeerSettings;
 use crate::h1::{Limits, RequestEnd, RequestHead};
-use memory::{BlockInProgress, RememberedResponse};
+use memory::RememberedResponse;
 pub(crate) use memory::{LastRequest, ResponseBody};
 pub(crate) use requests::decode_request;
 pub(crate) use responses::{encode_head, push_fields};
@@ -74,7 +75,7 @@ struct Core {
     reset: VecDeque<u32>,
     send_window: i64,
     receive_window: i64,
-    block: Option<BlockInProgress>,
+    block: Option<HeaderBlock>,
     last_request: LastRequest,
     remembered: Option<RememberedResponse>,
     scratch: Vec<u8>,

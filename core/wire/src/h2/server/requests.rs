@@ -1,17 +1,14 @@
 //! Header blocks of requests.
 
 use super::super::error::{ErrorCode, Fault};
-use super::super::frame::{FrameHeader, flag, kind, without_padding};
+use super::super::frame::{FrameHeader, flag};
+use super::super::header_block::HeaderBlock;
 use super::super::response_fields::{decimal, is_valid};
-use super::memory::{BlockInProgress, LastRequest, RequestFields};
+use super::memory::{LastRequest, RequestFields};
 use super::{Core, RECEIVE_WINDOW, STREAMS_MAX, ServerSink, Stream};
 use crate::fields::FieldDecoder;
 use crate::h1::{Limits, Version};
 
-/// The largest header block, encoded.
-const BLOCK_BYTES_MAX: usize = 64 * 1024;
-/// The most frames of one header block.
-const BLOCK_FRAMES_MAX: u32 = 32;
 /// A longer block is decoded each time.
 const REMEMBERED_BYTES_MAX: usize = 2_048;
 
@@ -22,18 +19,11 @@ impl Core {
         payload: &[u8],
         sink: &mut impl ServerSink,
     ) -> Result<(), Fault> {
-        if header.stream == 0 {
-            return Err(Fault::WrongStream);
-        }
-        let mut fragment = without_padding(header, payload).ok_or(Fault::Padding)?;
-        if header.has(flag::PRIORITY) {
-            fragment = fragment.get(5..).ok_or(Fault::FrameSize)?;
-        }
-        let (stream, end_stream) = (header.stream, header.has(flag::END_STREAM));
+        let fragment = HeaderBlock::fragment(header, payload)?;
         if header.has(flag::END_HEADERS) {
-            return self.take_block(stream, end_stream, fragment, sink);
+            return self.take_block(header.stream, header.has(flag::END_STREAM), fragment, sink);
         }
-        self.block = Some(BlockInProgress { stream, end_stream, bytes: fragment.to_vec(), frames: 1 });
+        self.block = Some(HeaderBlock::begin(header, fragment));
         Ok(())
     }
 
@@ -43,20 +33,10 @@ impl Core {
         payload: &[u8],
         sink: &mut impl ServerSink,
     ) -> Result<(), Fault> {
-        let Some(mut block) = self.block.take() else { return Err(Fault::Continuation) };
-        if header.kind != kind::CONTINUATION || header.stream != block.stream {
-            return Err(Fault::Continuation);
+        match HeaderBlock::continue_in(&mut self.block, header, payload)? {
+            Some(block) => self.take_block(block.stream, block.end_stream, &block.bytes, sink),
+            None => Ok(()),
         }
-        block.frames += 1;
-        block.bytes.extend_from_slice(payload);
-        if block.bytes.len() > BLOCK_BYTES_MAX || block.frames > BLOCK_FRAMES_MAX {
-            return Err(Fault::HeadersTooLarge);
-        }
-        if header.has(flag::END_HEADERS) {
-            return self.take_block(block.stream, block.end_stream, &block.bytes, sink);
-        }
-        self.block = Some(block);
-        Ok(())
     }
 
     fn take_block(
