@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod bridge_process;
+mod carried_run;
 mod listener;
 mod stream;
 mod whole_run;

@@ -2,6 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod broker;
+#[path = "../../../link/tests/it/carried_run.rs"]
+mod carried_run;
 mod outage;
 mod refused;
 mod stolen_key;
