@@ -15,6 +15,7 @@ mod errno;
 mod event_queue;
 mod features;
 mod file_tables;
+mod forward;
 mod kernel_support;
 mod network_namespace;
 mod send_buffer;

@@ -32,7 +32,6 @@ mod stream;
 mod verify;
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_plan::Close;
@@ -44,10 +43,8 @@ pub use problem::TlsProblem;
 pub use server::TlsServer;
 pub use sessions::QuicSessions;
 
-use crate::driver::{
-    ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
-};
-use crate::{Clock, Errno, Waker};
+use crate::Errno;
+use crate::driver::{ConnId, Dial, DialTls, Driver, DriverConfig, Event, SendStatus};
 use client::ThreadTlsClient;
 use handshakes::HandshakeQueue;
 use machine::Out;
@@ -123,6 +120,12 @@ impl<D: Driver> Tls<D> {
 impl<D: Driver> Driver for Tls<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
 
+    crate::forward_driver! {
+        inner:
+        ends last_received_age listen stop_accepting clock now worked_until take_longest_send
+        send_now waker stale
+    }
+
     /// Makes a driver without TLS; [`Tls::wrap`] adds it.
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         Ok(Self::wrap(D::new(setup)?, None, None))
@@ -147,22 +150,6 @@ impl<D: Driver> Driver for Tls<D> {
         self.handshakes.push(&mut stream);
         self.streams.insert(stream);
         Ok(())
-    }
-
-    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
-        self.inner.ends(conn)
-    }
-
-    fn last_received_age(&mut self, conn: ConnId) -> Option<Nanos> {
-        self.inner.last_received_age(conn)
-    }
-
-    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
-        self.inner.listen(at)
-    }
-
-    fn stop_accepting(&mut self) {
-        self.inner.stop_accepting();
     }
 
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
@@ -211,14 +198,6 @@ impl<D: Driver> Driver for Tls<D> {
         self.inner.shut_down_sending(conn);
     }
 
-    fn clock(&self) -> Clock {
-        self.inner.clock()
-    }
-
-    fn now(&self) -> Nanos {
-        self.inner.now()
-    }
-
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         self.handshakes.begin_turn();
         self.sends_left = self.sending.len();
@@ -227,22 +206,10 @@ impl<D: Driver> Driver for Tls<D> {
         Ok(ready || !idle)
     }
 
-    fn worked_until(&self) -> Option<Nanos> {
-        self.inner.worked_until()
-    }
-
-    fn take_longest_send(&mut self) -> u64 {
-        self.inner.take_longest_send()
-    }
-
     fn forget(&mut self, session: u32) {
         if let Some(client) = &self.client {
             client.forget(session);
         }
-    }
-
-    fn send_now(&mut self) {
-        self.inner.send_now();
     }
 
     /// For a TLS connection, this includes the library's own sends, such as the end of a handshake.
@@ -288,14 +255,6 @@ impl<D: Driver> Driver for Tls<D> {
     fn is_ending(&self, conn: ConnId) -> bool {
         let is_end = |event: &Event| matches!(event, Event::Ended(ended, _) if *ended == conn);
         self.told.iter().any(is_end) || self.inner.is_ending(conn)
-    }
-
-    fn waker(&self) -> Result<Waker, Errno> {
-        self.inner.waker()
-    }
-
-    fn stale(&self) -> u64 {
-        self.inner.stale()
     }
 
     fn tls_fault(&self) -> Option<String> {

@@ -1,12 +1,8 @@
 //! The interface of [`Quic`].
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
-use wavetank_driver::{
-    Clock, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, HandshakeInfo,
-    ListenerId, SendStatus, Waker,
-};
+use wavetank_driver::{ConnId, Dial, Driver, DriverConfig, Errno, Event, HandshakeInfo, SendStatus};
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
 
@@ -15,6 +11,12 @@ use super::Quic;
 impl<D: Driver> Driver for Quic<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
     const HAS_RECORDS: bool = true;
+
+    wavetank_driver::forward_driver! {
+        inner:
+        ends secure listen stop_accepting clock worked_until take_longest_send send_now waker
+        stale
+    }
 
     /// Makes a driver without QUIC; [`Quic::wrap`] adds it.
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
@@ -28,24 +30,8 @@ impl<D: Driver> Driver for Quic<D> {
         }
     }
 
-    fn secure(&mut self, conn: ConnId, tls: DialTls) -> Result<(), Errno> {
-        self.inner.secure(conn, tls)
-    }
-
-    fn ends(&mut self, conn: ConnId) -> Result<ConnAddresses, Errno> {
-        self.inner.ends(conn)
-    }
-
     fn last_received_age(&mut self, conn: ConnId) -> Option<Nanos> {
         if self.peek(conn).is_some() { None } else { self.inner.last_received_age(conn) }
-    }
-
-    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
-        self.inner.listen(at)
-    }
-
-    fn stop_accepting(&mut self) {
-        self.inner.stop_accepting();
     }
 
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
@@ -90,10 +76,6 @@ impl<D: Driver> Driver for Quic<D> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.inner.clock()
-    }
-
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         let is_idle = self.events.is_empty();
         let until = self.timers.next().map_or(until, |at| at.min(until));
@@ -104,23 +86,11 @@ impl<D: Driver> Driver for Quic<D> {
         Ok(ready || !self.events.is_empty())
     }
 
-    fn worked_until(&self) -> Option<Nanos> {
-        self.inner.worked_until()
-    }
-
-    fn take_longest_send(&mut self) -> u64 {
-        self.inner.take_longest_send()
-    }
-
     fn forget(&mut self, session: u32) {
         self.inner.forget(session);
         for (_, sessions) in self.client.iter().flat_map(|client| &client.configs) {
             sessions.forget(session);
         }
-    }
-
-    fn send_now(&mut self) {
-        self.inner.send_now();
     }
 
     /// A datagram that was not sent is lost, which QUIC handles.
@@ -155,14 +125,6 @@ impl<D: Driver> Driver for Quic<D> {
 
     fn is_ending(&self, conn: ConnId) -> bool {
         if self.peek(conn).is_some() { self.events.has_end_of(conn) } else { self.inner.is_ending(conn) }
-    }
-
-    fn waker(&self) -> Result<Waker, Errno> {
-        self.inner.waker()
-    }
-
-    fn stale(&self) -> u64 {
-        self.inner.stale()
     }
 
     fn tls_fault(&self) -> Option<String> {

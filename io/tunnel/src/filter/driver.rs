@@ -1,11 +1,10 @@
 //! The interface of [`Tunnels`].
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event,
-    HandshakeInfo, ListenerId, SendStatus, StreamEnd, Waker,
+    CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, HandshakeInfo,
+    SendStatus, StreamEnd,
 };
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
@@ -23,6 +22,12 @@ impl<D: Driver> Driver for Tunnels<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
     const TOLD_BY_WAIT: bool = D::TOLD_BY_WAIT;
     const HAS_RECORDS: bool = D::HAS_RECORDS;
+
+    wavetank_driver::forward_driver! {
+        inner:
+        listen stop_accepting clock now worked_until take_longest_send send_now waker stale
+        tls_fault
+    }
 
     /// Makes a driver without streams; [`Tunnels::wrap`] adds them.
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
@@ -50,14 +55,6 @@ impl<D: Driver> Driver for Tunnels<D> {
         self.inner.last_received_age(under)
     }
 
-    fn listen(&mut self, at: SocketAddr) -> Result<(ListenerId, SocketAddr), Errno> {
-        self.inner.listen(at)
-    }
-
-    fn stop_accepting(&mut self) {
-        self.inner.stop_accepting();
-    }
-
     fn send(&mut self, conn: ConnId, bytes: &[u8]) -> Result<SendStatus, Errno> {
         if self.streams_max == 0 { self.inner.send(conn, bytes) } else { self.write(conn, bytes) }
     }
@@ -81,34 +78,14 @@ impl<D: Driver> Driver for Tunnels<D> {
         }
     }
 
-    fn clock(&self) -> Clock {
-        self.inner.clock()
-    }
-
-    fn now(&self) -> Nanos {
-        self.inner.now()
-    }
-
     fn wait_from(&mut self, now: Nanos, until: Nanos) -> Result<bool, Errno> {
         let is_idle = self.events.is_empty();
         let ready = self.inner.wait_from(now, if is_idle { until } else { now })?;
         Ok(ready || !is_idle)
     }
 
-    fn worked_until(&self) -> Option<Nanos> {
-        self.inner.worked_until()
-    }
-
-    fn take_longest_send(&mut self) -> u64 {
-        self.inner.take_longest_send()
-    }
-
     fn forget(&mut self, session: u32) {
         self.inner.forget(session);
-    }
-
-    fn send_now(&mut self) {
-        self.inner.send_now();
     }
 
     /// A connection that breaks ends all streams on it, which decides about what was sent.
@@ -160,18 +137,6 @@ impl<D: Driver> Driver for Tunnels<D> {
             return self.inner.is_ending(conn);
         }
         self.table.get(conn).is_some_and(|tunnel| tunnel.has_ended)
-    }
-
-    fn waker(&self) -> Result<Waker, Errno> {
-        self.inner.waker()
-    }
-
-    fn stale(&self) -> u64 {
-        self.inner.stale()
-    }
-
-    fn tls_fault(&self) -> Option<String> {
-        self.inner.tls_fault()
     }
 
     fn stream_end(&self) -> Option<StreamEnd> {
