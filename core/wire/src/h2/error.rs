@@ -23,13 +23,17 @@ impl ErrorCode {
     const HTTP3_CLOSED_CRITICAL_STREAM: Self = Self(0x104);
     const HTTP3_FRAME_UNEXPECTED: Self = Self(0x105);
     const HTTP3_FRAME_ERROR: Self = Self(0x106);
-    const HTTP3_EXCESSIVE_LOAD: Self = Self(0x107);
+    pub(crate) const HTTP3_EXCESSIVE_LOAD: Self = Self(0x107);
+    const HTTP3_ID_ERROR: Self = Self(0x108);
+    const HTTP3_SETTINGS_ERROR: Self = Self(0x109);
     const HTTP3_MISSING_SETTINGS: Self = Self(0x10a);
     pub(crate) const HTTP3_REQUEST_REJECTED: Self = Self(0x10b);
     pub(crate) const HTTP3_REQUEST_CANCELLED: Self = Self(0x10c);
     pub(crate) const HTTP3_REQUEST_INCOMPLETE: Self = Self(0x10d);
     pub(crate) const HTTP3_MESSAGE_ERROR: Self = Self(0x10e);
     const QPACK_DECOMPRESSION_FAILED: Self = Self(0x200);
+    const QPACK_ENCODER_STREAM_ERROR: Self = Self(0x201);
+    const QPACK_DECODER_STREAM_ERROR: Self = Self(0x202);
 
     /// Returns the name in these documents, or `None` for other codes.
     pub const fn name(self) -> Option<&'static str> {
@@ -129,14 +133,27 @@ pub enum Fault {
     TooManyInterim,
     /// The response to a gRPC call ends inside a message.
     GrpcFrame,
+    /// A gRPC frame with an unknown flag.
+    GrpcFlag,
+    /// A gRPC message that is compressed, although the response names no encoding.
+    GrpcCompression,
     /// A client did not send the preface (RFC 9113 §3.4).
     NoPreface,
     /// An HTTP/3 frame on a stream that does not allow its type.
     Http3Frame,
     /// An HTTP/3 frame that is longer than allowed, or too short for its type.
     Http3FrameSize,
-    /// An HTTP/3 control stream that is closed, or opened twice.
+    /// An HTTP/3 control or QPACK stream that is closed.
     Http3CriticalStream,
+    /// An HTTP/3 control or QPACK stream that is opened twice.
+    Http3SecondStream,
+    /// An HTTP/3 setting that is given twice, or belongs to HTTP/2.
+    Http3Setting,
+    /// An HTTP/3 frame with the number of a stream or push that it must not name.
+    Http3Id,
+    /// An instruction on a QPACK stream that needs a dynamic table. The bool: it is the stream of
+    /// the peer's encoder.
+    Qpack(bool),
     /// The first frame of an HTTP/3 control stream is not SETTINGS.
     NoHttp3Settings,
     /// An HTTP/3 stream ended before its response was complete.
@@ -169,10 +186,16 @@ impl Fault {
             Self::BodyTooLarge => "the body is larger than allowed",
             Self::TooManyInterim => "there are more interim (1xx) responses than allowed",
             Self::GrpcFrame => "the response ends inside a gRPC message",
+            Self::GrpcFlag => "a gRPC frame has an unknown flag",
+            Self::GrpcCompression => "a gRPC message is compressed, but the response names no encoding",
             Self::NoPreface => "the client does not begin like HTTP/2",
             Self::Http3Frame => "an HTTP/3 frame is on a stream that does not allow its type",
             Self::Http3FrameSize => "an HTTP/3 frame is longer than allowed, or too short for its type",
-            Self::Http3CriticalStream => "an HTTP/3 control stream is closed, or opened twice",
+            Self::Http3CriticalStream => "an HTTP/3 control or QPACK stream is closed",
+            Self::Http3SecondStream => "an HTTP/3 control or QPACK stream is opened twice",
+            Self::Http3Setting => "an HTTP/3 setting is given twice, or belongs to HTTP/2",
+            Self::Http3Id => "an HTTP/3 frame names a stream or push that it must not name",
+            Self::Qpack(_) => "a QPACK instruction needs a dynamic table, which was not allowed",
             Self::NoHttp3Settings => "the first frame of the HTTP/3 control stream is not SETTINGS",
             Self::Http3Incomplete => "the HTTP/3 stream ended before the response was complete",
         }
@@ -200,11 +223,15 @@ impl Fault {
             Self::Http3FrameSize => ErrorCode::HTTP3_FRAME_ERROR,
             Self::Http3CriticalStream => ErrorCode::HTTP3_CLOSED_CRITICAL_STREAM,
             Self::NoHttp3Settings => ErrorCode::HTTP3_MISSING_SETTINGS,
-            Self::UnknownStream | Self::Push => ErrorCode::HTTP3_STREAM_CREATION_ERROR,
+            Self::UnknownStream | Self::Http3SecondStream => ErrorCode::HTTP3_STREAM_CREATION_ERROR,
+            Self::Http3Setting => ErrorCode::HTTP3_SETTINGS_ERROR,
+            Self::Http3Id | Self::Push => ErrorCode::HTTP3_ID_ERROR,
             Self::Compression => ErrorCode::QPACK_DECOMPRESSION_FAILED,
+            Self::Qpack(true) => ErrorCode::QPACK_ENCODER_STREAM_ERROR,
+            Self::Qpack(false) => ErrorCode::QPACK_DECODER_STREAM_ERROR,
             Self::HeadersTooLarge | Self::Flood | Self::TooManyInterim => ErrorCode::HTTP3_EXCESSIVE_LOAD,
             Self::BodyTooLarge => ErrorCode::HTTP3_REQUEST_CANCELLED,
-            Self::Malformed | Self::BodyLength => ErrorCode::HTTP3_MESSAGE_ERROR,
+            Self::Malformed | Self::BodyLength | Self::Http3Incomplete => ErrorCode::HTTP3_MESSAGE_ERROR,
             _ => ErrorCode::HTTP3_GENERAL_PROTOCOL_ERROR,
         }
     }

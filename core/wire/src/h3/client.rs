@@ -14,6 +14,8 @@ use crate::h2::{ClientSink, ErrorCode, Fault, StreamFailure};
 const STREAMS_MAX: usize = 100;
 /// The most interim responses to a request.
 const INTERIMS_MAX: u32 = 32;
+/// The most frames of a response without any progress.
+const IDLE_FRAMES_MAX: u32 = 10_000;
 /// Our control stream: the first of a client in one direction.
 const CONTROL_STREAM: u64 = 2;
 /// The distance between two streams of a client in both directions.
@@ -57,6 +59,8 @@ struct Stream<T> {
     head_bytes: u32,
     content_length: Option<u64>,
     body_bytes: u64,
+    /// Frames since the last bytes of the response.
+    idle_frames: u32,
 }
 
 impl<T> Client<T> {
@@ -69,7 +73,7 @@ impl<T> Client<T> {
             limits,
             streams: Vec::new(),
             next_id: 0,
-            peer: UniStreams::default(),
+            peer: UniStreams::of_server(),
             decoder: Decoder::default(),
             fields: ResponseFields::default(),
             scratch: Vec::new(),
@@ -147,6 +151,7 @@ impl<T> Client<T> {
             head_bytes: 0,
             content_length: None,
             body_bytes: 0,
+            idle_frames: 0,
         });
         self.next_id += STREAM_STEP;
         Ok(())
@@ -214,15 +219,15 @@ impl<T> Client<T> {
             RecordKind::Stop | RecordKind::Close => return Ok(()),
             RecordKind::Data | RecordKind::End => {}
         }
-        let read = self.take_bytes(at, record.bytes, sink)?;
-        let read = read.and_then(|()| match record.kind {
-            RecordKind::End => self.check_end(at),
-            _ => Ok(()),
-        });
+        let mut read = self.take_bytes(at, record.bytes, sink)?;
+        if record.kind == RecordKind::End && read.is_ok() {
+            read = self.check_end(at)?;
+        }
         match read {
             Err(fault) => self.fail(at, fault, sink),
             Ok(()) if record.kind == RecordKind::End => {
                 let Stream { tag, status, head_bytes, body_bytes, .. } = self.streams.remove(at);
+                self.peer.idle_frames = 0;
                 sink.answered(
                     tag,
                     ResponseEnd { status, head_bytes, body_bytes, keep_alive: true, close_announced: false },
@@ -243,7 +248,14 @@ impl<T> Client<T> {
         let Self { streams, decoder, fields, limits, .. } = self;
         let stream = &mut streams[at];
         let mut frames = std::mem::take(&mut stream.frames);
-        while let Some(piece) = frames.next(&mut input)? {
+        loop {
+            let piece = match frames.next(&mut input) {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                Err(Fault::HeadersTooLarge) => return Ok(Err(Fault::HeadersTooLarge)),
+                Err(fault) => return Err(fault),
+            };
+            stream.check_order(piece)?;
             let result = match piece {
                 Piece::Frame(frame::HEADERS, block) => {
                     if !std::mem::replace(&mut stream.has_begun, true) || stream.status == 0 {
@@ -253,8 +265,8 @@ impl<T> Client<T> {
                     response_fields::decode(decoder, block, limits, (Version::Http3, wants), fields)?;
                     stream.take_fields(fields, block.len(), sink)
                 }
-                Piece::Data(bytes) => stream.take_body(bytes, limits, sink),
-                Piece::Frame(..) => return Err(Fault::Http3Frame),
+                Piece::Data(bytes) if !bytes.is_empty() => stream.take_body(bytes, limits, sink),
+                _ => Ok(()),
             };
             if result.is_err() {
                 return Ok(result);
@@ -264,17 +276,21 @@ impl<T> Client<T> {
         Ok(Ok(()))
     }
 
-    /// Checks a response that has ended.
-    fn check_end(&self, at: usize) -> Result<(), Fault> {
+    /// Checks a response that has ended. The inner result is a fault of this response alone.
+    fn check_end(&self, at: usize) -> Result<Result<(), Fault>, Fault> {
         let stream = &self.streams[at];
-        if stream.status == 0 || !stream.frames.is_between_frames() {
-            return Err(Fault::Http3Incomplete);
+        if !stream.frames.is_between_frames() {
+            // RFC 9114 §7.1.
+            return Err(Fault::Http3FrameSize);
+        }
+        if stream.status == 0 {
+            return Ok(Err(Fault::Http3Incomplete));
         }
         let bodiless = stream.is_head || matches!(stream.status, 204 | 304);
-        match stream.content_length {
+        Ok(match stream.content_length {
             Some(length) if !bodiless && length != stream.body_bytes => Err(Fault::BodyLength),
             _ => Ok(()),
-        }
+        })
     }
 
     /// Gives up one request because of its response.
@@ -312,6 +328,20 @@ impl<T> Client<T> {
 }
 
 impl<T> Stream<T> {
+    /// Checks that a frame may follow those before it (RFC 9114 §4.1).
+    fn check_order(&mut self, piece: Piece<'_>) -> Result<(), Fault> {
+        self.idle_frames += 1;
+        match piece {
+            Piece::Frame(frame::HEADERS, _) if !self.has_trailers => self.idle_frames = 0,
+            Piece::Data(_) if self.status == 0 || self.has_trailers => return Err(Fault::Http3Frame),
+            Piece::Data(bytes) if !bytes.is_empty() => self.idle_frames = 0,
+            Piece::Data(_) | Piece::Unknown => {}
+            Piece::Frame(frame::PUSH_PROMISE, _) => return Err(Fault::Push),
+            Piece::Frame(..) => return Err(Fault::Http3Frame),
+        }
+        if self.idle_frames > IDLE_FRAMES_MAX { Err(Fault::Flood) } else { Ok(()) }
+    }
+
     /// Handles a header block that was decoded.
     fn take_fields(
         &mut self,
@@ -323,11 +353,7 @@ impl<T> Stream<T> {
             return Err(Fault::HeadersTooLarge);
         }
         let is_trailers = self.status != 0;
-        if fields.malformed
-            || self.has_trailers
-            || is_trailers != (fields.status == 0)
-            || fields.status == 101
-        {
+        if fields.malformed || is_trailers != (fields.status == 0) || fields.status == 101 {
             return Err(Fault::Malformed);
         }
         if is_trailers {
@@ -356,7 +382,7 @@ impl<T> Stream<T> {
         limits: &Limits,
         sink: &mut impl ClientSink<T>,
     ) -> Result<(), Fault> {
-        if self.status == 0 || self.has_trailers || self.is_head {
+        if self.is_head {
             return Err(Fault::Malformed);
         }
         self.body_bytes += bytes.len() as u64;

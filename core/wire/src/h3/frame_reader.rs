@@ -13,8 +13,10 @@ const SKIPPED_BYTES_MAX: u64 = 1024 * 1024;
 pub(super) enum Piece<'a> {
     /// A whole frame of this type, which is not DATA.
     Frame(u64, &'a [u8]),
-    /// Some bytes of DATA frames, never empty.
+    /// Some bytes of a DATA frame; none where it begins.
     Data(&'a [u8]),
+    /// A frame of an unknown type begins, which is skipped.
+    Unknown,
 }
 
 /// Cuts the bytes of one stream into frames. It keeps only frames that are not complete.
@@ -41,11 +43,13 @@ impl FrameReader {
     pub(super) fn next<'a, 'b: 'a>(&'a mut self, input: &mut &'b [u8]) -> Result<Option<Piece<'a>>, Fault> {
         loop {
             let Some((kind, left)) = self.current else {
-                if !self.begin(input)? {
-                    return Ok(None);
-                }
+                let Some(kind) = self.begin(input)? else { return Ok(None) };
                 self.kept.clear();
-                continue;
+                match kind {
+                    frame::DATA => return Ok(Some(Piece::Data(b""))),
+                    kind if !is_known(kind) => return Ok(Some(Piece::Unknown)),
+                    _ => continue,
+                }
             };
             let length = left.min(input.len() as u64) as usize;
             let (bytes, rest) = input.split_at(length);
@@ -70,8 +74,8 @@ impl FrameReader {
         }
     }
 
-    /// Reads the header of a frame. Returns whether it is complete.
-    fn begin(&mut self, input: &mut &[u8]) -> Result<bool, Fault> {
+    /// Reads the header of a frame. Returns its type; `None`: it is not complete.
+    fn begin(&mut self, input: &mut &[u8]) -> Result<Option<u64>, Fault> {
         while let Some((&byte, rest)) = input.split_first() {
             *input = rest;
             self.header.push(byte);
@@ -91,9 +95,9 @@ impl FrameReader {
                 return Err(if is_block { Fault::HeadersTooLarge } else { Fault::Http3FrameSize });
             }
             self.current = Some((kind, length));
-            return Ok(true);
+            return Ok(Some(kind));
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

@@ -5,11 +5,16 @@
 //!
 //! | subject | choice |
 //! |---|---|
-//! | header fields | static table of QPACK only (RFC 9204); the dynamic table has no capacity |
+//! | header fields | static table of QPACK only (RFC 9204) |
+//! | instructions of QPACK that need the dynamic table | a fault |
 //! | push, priorities, datagrams | not used |
-//! | unknown frames and streams | skipped, up to 1 MiB each |
+//! | unknown frames | skipped, up to 1 MiB each |
+//! | unknown streams in one direction | discarded, 32 at a time |
+//! | frames without progress | 10,000 of a response, or of the control stream |
 //! | interim responses | 32 for each request |
 
+#[cfg(test)]
+mod bad_input;
 mod client;
 mod frame_reader;
 mod qpack;

@@ -17,7 +17,12 @@ impl FieldDecoder for Decoder {
         if integer::decode(&mut block, 8)? != 0 {
             return Err(HpackError::BadIndex);
         }
+        // The base may not be negative (RFC 9204 §4.5.1.2).
+        let is_negative = block.first().is_some_and(|first| first & 0x80 != 0);
         integer::decode(&mut block, 7)?;
+        if is_negative {
+            return Err(HpackError::BadIndex);
+        }
         while let Some(&first) = block.first() {
             if first & 0x80 != 0 {
                 let (name, value) = indexed(first & 0x40 != 0, integer::decode(&mut block, 6)?)?;

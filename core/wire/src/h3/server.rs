@@ -66,7 +66,7 @@ impl Server {
             limits,
             streams: Vec::new(),
             next_id: 0,
-            peer: UniStreams::default(),
+            peer: UniStreams::of_client(),
             decoder: Decoder::default(),
             last_request: LastRequest::default(),
             scratch: Vec::new(),
@@ -148,11 +148,10 @@ impl Server {
             }
             return Ok(());
         }
-        let read = self.take_bytes(at, record.bytes, sink)?;
-        let read = read.and_then(|()| match record.kind {
-            RecordKind::End => self.streams[at].check_end(),
-            _ => Ok(()),
-        });
+        let mut read = self.take_bytes(at, record.bytes, sink)?;
+        if record.kind == RecordKind::End && read.is_ok() {
+            read = self.streams[at].check_end()?;
+        }
         match read {
             Err(code) => {
                 let stream = self.streams.remove(at);
@@ -188,12 +187,20 @@ impl Server {
         let Self { streams, decoder, last_request, limits, .. } = self;
         let stream = &mut streams[at];
         let mut frames = std::mem::take(&mut stream.frames);
-        while let Some(piece) = frames.next(&mut input)? {
+        loop {
+            let piece = match frames.next(&mut input) {
+                Ok(Some(piece)) => piece,
+                Ok(None) => break,
+                Err(Fault::HeadersTooLarge) => return Ok(Err(ErrorCode::HTTP3_EXCESSIVE_LOAD)),
+                Err(fault) => return Err(fault),
+            };
             match piece {
+                Piece::Frame(frame::HEADERS, _) if stream.has_trailers => return Err(Fault::Http3Frame),
                 Piece::Frame(frame::HEADERS, block) if stream.has_head => {
                     let mut has_pseudo = false;
                     decoder.decode(block, |name, _| has_pseudo |= name.starts_with(b":"))?;
-                    if has_pseudo || std::mem::replace(&mut stream.has_trailers, true) {
+                    stream.has_trailers = true;
+                    if has_pseudo {
                         return Ok(Err(ErrorCode::HTTP3_MESSAGE_ERROR));
                     }
                 }
@@ -208,6 +215,7 @@ impl Server {
                     sink.head(stream_number(stream.id), &head);
                 }
                 Piece::Data(_) if !stream.has_head || stream.has_trailers => return Err(Fault::Http3Frame),
+                Piece::Unknown | Piece::Data(b"") => {}
                 Piece::Data(bytes) => {
                     stream.body_bytes += bytes.len() as u64;
                     sink.body(stream_number(stream.id), bytes);
@@ -351,15 +359,19 @@ impl Stream {
         }
     }
 
-    /// Checks a request that has ended.
-    fn check_end(&self) -> Result<(), ErrorCode> {
-        if !self.has_head || !self.frames.is_between_frames() {
-            return Err(ErrorCode::HTTP3_REQUEST_INCOMPLETE);
+    /// Checks a request that has ended. The inner result is a fault of this request alone.
+    fn check_end(&self) -> Result<Result<(), ErrorCode>, Fault> {
+        if !self.frames.is_between_frames() {
+            // RFC 9114 §7.1.
+            return Err(Fault::Http3FrameSize);
         }
-        match self.content_length {
+        if !self.has_head {
+            return Ok(Err(ErrorCode::HTTP3_REQUEST_INCOMPLETE));
+        }
+        Ok(match self.content_length {
             Some(length) if length != self.body_bytes => Err(ErrorCode::HTTP3_MESSAGE_ERROR),
             _ => Ok(()),
-        }
+        })
     }
 }
 

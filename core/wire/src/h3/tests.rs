@@ -7,7 +7,7 @@ use crate::h2::{ClientSink, Fault, ServerSink, StreamFailure};
 
 /// What a client has read, one line for each event.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Read(Vec<String>);
+pub(super) struct Read(pub(super) Vec<String>);
 
 impl ClientSink<u32> for Read {
     fn began(&mut self, _: &mut u32) -> bool {
@@ -71,7 +71,7 @@ impl ServerSink for Asked {
     }
 }
 
-fn client(requests: &[&str]) -> Client<u32> {
+pub(super) fn client(requests: &[&str]) -> Client<u32> {
     let mut client = Client::new(Limits::default());
     for (tag, text) in (0..).zip(requests) {
         client.request(tag, text.as_bytes()).expect("a request");
@@ -80,7 +80,7 @@ fn client(requests: &[&str]) -> Client<u32> {
 }
 
 /// Cuts each record of bytes into records of at most this many.
-fn cut(input: &[u8], bytes_max: usize) -> Vec<u8> {
+pub(super) fn cut(input: &[u8], bytes_max: usize) -> Vec<u8> {
     let mut out = Vec::new();
     for record in records::read(input) {
         let is_code = !matches!(record.kind, RecordKind::Data | RecordKind::End);
@@ -97,7 +97,7 @@ fn cut(input: &[u8], bytes_max: usize) -> Vec<u8> {
     out
 }
 
-const GET: &str = "GET /a?b=1 HTTP/3\r\nHost: x.test\r\nUser-Agent: w\r\nX-Own: 1\r\n\r\n";
+pub(super) const GET: &str = "GET /a?b=1 HTTP/3\r\nHost: x.test\r\nUser-Agent: w\r\nX-Own: 1\r\n\r\n";
 const POST: &str = "POST /echo HTTP/3\r\nHost: x.test\r\nContent-Length: 4\r\n\r\nbody";
 
 /// Both sides, with records cut into all lengths.
@@ -138,78 +138,15 @@ fn requests_are_answered() {
     }
 }
 
-/// The records of a server with these bytes on the first request's stream.
-fn response(bytes: &[u8], kind: RecordKind) -> Vec<u8> {
-    let mut out = Vec::new();
-    records::push(&mut out, 3, RecordKind::Data, &[0, 4, 0]);
-    records::push(&mut out, 0, kind, bytes);
-    out
-}
-
-#[track_caller]
-fn check(bytes: &[u8], kind: RecordKind, expected: Result<&str, Fault>) {
-    let mut client = client(&[GET]);
-    let mut read = Read::default();
-    let result = client.read(&response(bytes, kind), &mut read);
-    match expected {
-        Ok(line) => {
-            assert_eq!(result, Ok(()));
-            assert_eq!(read.0.last().map(String::as_str), Some(line));
-        }
-        Err(fault) => {
-            assert_eq!(result, Err(fault));
-            assert!(records::read(client.out()).any(|record| record.kind == RecordKind::Close));
-            assert_eq!(client.read(&[], &mut read), Err(fault), "it stays broken");
-        }
-    }
-}
-
 #[test]
-fn faults_are_found() {
-    use RecordKind::{Data, End, Reset};
-    // `:status 200` is index 25 of the static table.
-    let ok = [1, 3, 0, 0, 0xc0 | 0x19];
-    check(&ok, End, Ok("0 answered 200 0"));
-    check(&[&ok[..], &[0, 2, b'h', b'i']].concat(), End, Ok("0 answered 200 2"));
-    // Frames of unknown types are skipped, also empty ones.
-    check(&[&[0x21, 0], &ok[..], &[0x21, 2, 9, 9, 0, 0]].concat(), End, Ok("0 answered 200 0"));
-    check(&[&ok[..], &[0, 3, b'h', b'i']].concat(), End, Ok("0 failed Fault(Http3Incomplete)"));
-    check(&[], End, Ok("0 failed Fault(Http3Incomplete)"));
-    check(&[0, 1, b'x'], Data, Ok("0 failed Fault(Malformed)"));
-    check(&[&ok[..], &ok[..]].concat(), Data, Ok("0 failed Fault(Malformed)"));
-    check(&[1, 2, 0, 0], End, Ok("0 failed Fault(Malformed)"));
-    check(&0x10b_u64.to_le_bytes(), Reset, Ok("0 failed Refused"));
-    check(&0x102_u64.to_le_bytes(), Reset, Ok("0 failed Reset(ErrorCode(258))"));
-    // A reference to the dynamic table, one beyond the static one, and a block that is cut.
-    check(&[1, 3, 0, 0, 0x80], End, Err(Fault::Compression));
-    check(&[1, 4, 0, 0, 0xff, 0x24], End, Err(Fault::Compression));
-    check(&[1, 3, 1, 0, 0xc0 | 0x19], End, Err(Fault::Compression));
-    check(&[1, 1, 0], End, Err(Fault::Compression));
-    check(&[4, 0], Data, Err(Fault::Http3Frame));
-    check(&[6, 0], Data, Err(Fault::Http3Frame));
-    check(&[1, 0x80, 2, 0, 0], Data, Err(Fault::HeadersTooLarge));
-    check(&[0x21, 0xc0, 0, 0, 1, 0, 0, 0, 0], Data, Err(Fault::Http3FrameSize));
-}
-
-#[test]
-fn control_streams_are_checked() {
-    use RecordKind::{Data, End};
-    let check = |stream: u64, kind: RecordKind, bytes: &[u8], expected: Fault| {
+fn resets_are_reported() {
+    for (code, expected) in [(0x10b, "0 failed Refused"), (0x102, "0 failed Reset(ErrorCode(258))")] {
+        let (mut client, mut read) = (client(&[GET]), Read::default());
         let mut out = Vec::new();
-        records::push(&mut out, stream, kind, bytes);
-        assert_eq!(client(&[]).read(&out, &mut Read::default()), Err(expected));
-    };
-    check(3, Data, &[0, 7, 1, 0], Fault::NoHttp3Settings);
-    check(3, End, &[0, 4, 0], Fault::Http3CriticalStream);
-    check(3, Data, &[0, 4, 0, 4, 0], Fault::Http3Frame);
-    check(3, Data, &[1, 0], Fault::Push);
-    check(1, Data, &[0], Fault::UnknownStream);
-    check(8, Data, &[0], Fault::UnknownStream);
-    let mut twice = Vec::new();
-    records::push(&mut twice, 3, Data, &[0, 4, 0]);
-    records::push(&mut twice, 7, Data, &[0]);
-    let read = client(&[]).read(&twice, &mut Read::default());
-    assert_eq!(read, Err(Fault::Http3CriticalStream));
+        records::push_code(&mut out, 0, RecordKind::Reset, code);
+        client.read(&out, &mut read).expect("a good server");
+        assert_eq!(read.0, [expected]);
+    }
 }
 
 /// A server in its shutdown leaves out the requests after the last one it names.
@@ -238,8 +175,9 @@ fn a_cancelled_request_is_forgotten() {
     server.out().clear();
     server.respond(0, b"HTTP/1.1 200 OK\r\n\r\n", b"", 0);
     assert!(server.out().is_empty());
-    let mut read = Read::default();
-    client.read(&response(&[0, 0, 0], RecordKind::Data), &mut read).expect("late bytes are ignored");
+    let (mut read, mut late) = (Read::default(), Vec::new());
+    records::push(&mut late, 0, RecordKind::Data, &[0, 0, 0]);
+    client.read(&late, &mut read).expect("late bytes are ignored");
     assert!(read.0.is_empty());
 }
 

@@ -13,17 +13,26 @@ const QPACK_DECODER: u64 = 3;
 
 /// The most streams of the peer that are open at a time.
 const STREAMS_MAX: usize = 32;
+/// The most frames of a server's control stream between two responses.
+const IDLE_FRAMES_MAX: u32 = 10_000;
+/// The instruction of an encoder that sets the capacity of the dynamic table to 0, which it has
+/// (RFC 9204 §4.3.1).
+const NO_CAPACITY: u8 = 0x20;
 
 /// The peer's streams in one direction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct UniStreams {
     streams: Vec<UniStream>,
+    /// The peer is a server.
+    is_server: bool,
     /// The types of critical streams that were opened, as bits.
     opened: u8,
     /// Whether SETTINGS have arrived.
-    pub(super) has_settings: bool,
+    has_settings: bool,
     /// The id in the peer's last GOAWAY.
     pub(super) going_away: Option<u64>,
+    /// Frames of the control stream since the last response.
+    pub(super) idle_frames: u32,
 }
 
 #[derive(Debug)]
@@ -33,9 +42,28 @@ struct UniStream {
     /// The part of the type that has arrived.
     begun: Vec<u8>,
     frames: FrameReader,
+    /// Bytes of an instruction of QPACK that is not complete.
+    instruction_len: u8,
 }
 
 impl UniStreams {
+    /// Creates the state of a new connection to a server.
+    pub(super) const fn of_server() -> Self {
+        Self {
+            streams: Vec::new(),
+            is_server: true,
+            opened: 0,
+            has_settings: false,
+            going_away: None,
+            idle_frames: 0,
+        }
+    }
+
+    /// Creates the state of a new connection of a client.
+    pub(super) fn of_client() -> Self {
+        Self { is_server: false, ..Self::of_server() }
+    }
+
     /// Reads what arrived on one of them.
     ///
     /// # Errors
@@ -47,12 +75,12 @@ impl UniStreams {
             if place == STREAMS_MAX {
                 return Err(Fault::Flood);
             }
-            let id = record.stream;
             self.streams.push(UniStream {
-                id,
+                id: record.stream,
                 kind: None,
                 begun: Vec::new(),
                 frames: FrameReader::default(),
+                instruction_len: 0,
             });
         }
         if matches!(record.kind, RecordKind::Data | RecordKind::End) {
@@ -69,8 +97,7 @@ impl UniStreams {
     }
 
     fn take(&mut self, place: usize, mut input: &[u8]) -> Result<(), Fault> {
-        let Self { streams, opened, has_settings, going_away } = self;
-        let stream = &mut streams[place];
+        let stream = &mut self.streams[place];
         while stream.kind.is_none() {
             let Some((&byte, rest)) = input.split_first() else { return Ok(()) };
             input = rest;
@@ -78,32 +105,102 @@ impl UniStreams {
             stream.kind = varint::decode(&mut &stream.begun[..]);
             match stream.kind {
                 Some(kind @ (CONTROL | QPACK_ENCODER | QPACK_DECODER)) => {
-                    if *opened & 1 << kind != 0 {
-                        return Err(Fault::Http3CriticalStream);
+                    if self.opened & 1 << kind != 0 {
+                        return Err(Fault::Http3SecondStream);
                     }
-                    *opened |= 1 << kind;
+                    self.opened |= 1 << kind;
                 }
-                // No push was allowed.
-                Some(PUSH) => return Err(Fault::Push),
+                // No push was allowed, and a client has none (RFC 9114 §4.6, §6.2.2).
+                Some(PUSH) => return Err(if self.is_server { Fault::Push } else { Fault::UnknownStream }),
                 _ => {}
             }
         }
-        if stream.kind != Some(CONTROL) {
-            // The table has no capacity, so instructions of QPACK have no meaning.
-            return Ok(());
+        match stream.kind {
+            Some(CONTROL) => self.take_control(place, input),
+            Some(QPACK_ENCODER) if input.iter().any(|byte| *byte != NO_CAPACITY) => Err(Fault::Qpack(true)),
+            Some(QPACK_DECODER) => stream.take_decoder(input),
+            // What has another type is discarded (RFC 9114 §6.2).
+            _ => Ok(()),
         }
-        while let Some(piece) = stream.frames.next(&mut input)? {
+    }
+
+    fn take_control(&mut self, place: usize, mut input: &[u8]) -> Result<(), Fault> {
+        let Self { streams, is_server, has_settings, going_away, idle_frames, .. } = self;
+        while let Some(piece) = streams[place].frames.next(&mut input)? {
+            // A client may send a frame with each request (RFC 9218 §7.2).
+            *idle_frames += u32::from(*is_server);
+            if *idle_frames > IDLE_FRAMES_MAX {
+                return Err(Fault::Flood);
+            }
             match piece {
-                Piece::Frame(frame::SETTINGS, _) if !*has_settings => *has_settings = true,
-                Piece::Frame(frame::GOAWAY, mut bytes) if *has_settings => {
-                    let id = varint::decode(&mut bytes).ok_or(Fault::Http3FrameSize)?;
-                    *going_away = Some(going_away.map_or(id, |last| last.min(id)));
+                Piece::Frame(frame::SETTINGS, bytes) if !*has_settings => {
+                    check_settings(bytes)?;
+                    *has_settings = true;
                 }
-                Piece::Frame(frame::CANCEL_PUSH | frame::MAX_PUSH_ID, _) if *has_settings => {}
                 _ if !*has_settings => return Err(Fault::NoHttp3Settings),
-                _ => return Err(Fault::Http3Frame),
+                Piece::Unknown => {}
+                Piece::Frame(frame::GOAWAY, bytes) => {
+                    let id = only_id(bytes)?;
+                    let is_request = !*is_server || id.is_multiple_of(4);
+                    if !is_request || going_away.is_some_and(|last| id > last) {
+                        return Err(Fault::Http3Id);
+                    }
+                    *going_away = Some(id);
+                }
+                // No push was allowed or promised (RFC 9114 §7.2.3).
+                Piece::Frame(frame::CANCEL_PUSH, bytes) => {
+                    only_id(bytes)?;
+                    return Err(Fault::Http3Id);
+                }
+                Piece::Frame(frame::MAX_PUSH_ID, bytes) if !*is_server => {
+                    only_id(bytes)?;
+                }
+                Piece::Frame(..) | Piece::Data(_) => return Err(Fault::Http3Frame),
             }
         }
         Ok(())
     }
+}
+
+impl UniStream {
+    /// Reads the instructions of a peer's decoder. The only one that needs no dynamic table is the
+    /// cancellation of a stream, which names it (RFC 9204 §4.4.2).
+    fn take_decoder(&mut self, input: &[u8]) -> Result<(), Fault> {
+        /// The most bytes of an instruction.
+        const LENGTH_MAX: u8 = 11;
+        for byte in input {
+            let (is_valid, continues) = match self.instruction_len {
+                0 => (byte >> 6 == 1, byte & 0x3f == 0x3f),
+                length => (length < LENGTH_MAX, byte & 0x80 != 0),
+            };
+            if !is_valid {
+                return Err(Fault::Qpack(false));
+            }
+            self.instruction_len = if continues { self.instruction_len + 1 } else { 0 };
+        }
+        Ok(())
+    }
+}
+
+/// Checks the contents of SETTINGS (RFC 9114 §7.2.4).
+fn check_settings(mut bytes: &[u8]) -> Result<(), Fault> {
+    let mut ids = Vec::new();
+    while !bytes.is_empty() {
+        let (id, value) = (varint::decode(&mut bytes), varint::decode(&mut bytes));
+        let (Some(id), Some(_)) = (id, value) else { return Err(Fault::Http3FrameSize) };
+        // Settings of HTTP/2 without a meaning here (§11.2.2).
+        if matches!(id, 0 | 2..=5) {
+            return Err(Fault::Http3Setting);
+        }
+        ids.push(id);
+    }
+    ids.sort_unstable();
+    let is_unique = ids.windows(2).all(|pair| pair[0] != pair[1]);
+    if is_unique { Ok(()) } else { Err(Fault::Http3Setting) }
+}
+
+/// Returns the number that is all a frame has.
+fn only_id(mut bytes: &[u8]) -> Result<u64, Fault> {
+    let id = varint::decode(&mut bytes).filter(|_| bytes.is_empty());
+    id.ok_or(Fault::Http3FrameSize)
 }

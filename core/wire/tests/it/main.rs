@@ -2,5 +2,6 @@
 
 mod h1;
 mod http2;
+mod http3;
 mod messages;
 mod websocket;
