@@ -45,6 +45,9 @@ pub trait ClientSink: MessageSink {
     }
 }
 
+/// The most interim responses to an upgrade.
+const INTERIMS_MAX: u8 = 16;
+
 /// The state of a connection.
 #[derive(Debug)]
 enum State {
@@ -72,6 +75,8 @@ pub struct Client {
     head: Vec<u8>,
     /// The number of bytes in `head` that were searched for its end.
     searched: usize,
+    /// Interim responses to the upgrade.
+    interims: u8,
     out: Vec<u8>,
     /// Whether our messages may be compressed.
     deflates: bool,
@@ -88,6 +93,7 @@ impl Client {
             limits,
             head: Vec::new(),
             searched: 0,
+            interims: 0,
             out: Vec::new(),
             deflates: false,
             masks: seed,
@@ -218,7 +224,7 @@ impl Client {
             let State::Upgrading(offer) = &self.state else { return Ok(None) };
             match head.status {
                 101 => {
-                    let agreed = offer.judge(head.fields())?;
+                    let agreed = offer.judge(&head)?;
                     if agreed.deflate {
                         self.deflates = true;
                         self.reader.set_deflate(agreed.server_keeps_context);
@@ -229,6 +235,10 @@ impl Client {
                 }
                 // An interim response, such as 103, precedes the final one.
                 100..=199 => {
+                    self.interims += 1;
+                    if self.interims > INTERIMS_MAX {
+                        return Err(Fault::TooManyInterim);
+                    }
                     self.head.drain(..length);
                     self.searched = 0;
                 }

@@ -9,7 +9,9 @@ pub enum Fault {
     NotHttp,
     /// The head of the response to the upgrade is too large.
     HeadTooLarge,
-    /// The response has status 101, but not the fields of a WebSocket.
+    /// More interim (1xx) responses to the upgrade than allowed.
+    TooManyInterim,
+    /// The response has status 101, but not the version or fields of a WebSocket.
     NoUpgrade,
     /// The response has the wrong `Sec-WebSocket-Accept`.
     WrongAccept,
@@ -47,6 +49,7 @@ impl Fault {
         match self {
             Self::NotHttp => "the response to the WebSocket upgrade is not HTTP/1",
             Self::HeadTooLarge => "the head of the response to the WebSocket upgrade is too large",
+            Self::TooManyInterim => "there are more interim (1xx) responses than the limit of 16",
             Self::NoUpgrade => "the response has status 101, but does not upgrade to WebSocket",
             Self::WrongAccept => "the response has the wrong Sec-WebSocket-Accept",
             Self::WrongSubprotocol => "the server chose a subprotocol that was not offered",
@@ -70,6 +73,7 @@ impl Fault {
         Some(match self {
             Self::NotHttp
             | Self::HeadTooLarge
+            | Self::TooManyInterim
             | Self::NoUpgrade
             | Self::WrongAccept
             | Self::WrongSubprotocol

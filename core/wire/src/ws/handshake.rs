@@ -113,23 +113,27 @@ impl Offer {
         Self { accept: accept_key(key.as_bytes()), deflate, subprotocols }
     }
 
-    /// Judges the fields of a response with status 101.
-    pub(super) fn judge(&self, fields: &[u8]) -> Result<Agreed, Fault> {
-        let headers = || Headers::new(fields);
-        let has = |name: &str, token: &[u8]| tokens(headers(), name).any(|own| same(own, token));
-        if !has("upgrade", b"websocket") || !has("connection", b"upgrade") {
+    /// Judges the head of a response with status 101.
+    pub(super) fn judge(&self, head: &ResponseHead<'_>) -> Result<Agreed, Fault> {
+        let has = |name: &str, token: &[u8]| tokens(head.headers(), name).any(|own| same(own, token));
+        if head.version != Version::Http11 || !has("upgrade", b"websocket") || !has("connection", b"upgrade")
+        {
             return Err(Fault::NoUpgrade);
         }
-        if headers().find("sec-websocket-accept") != Some(self.accept.as_bytes()) {
+        // Both fields may appear once (RFC 6455 §11.3.3, §11.3.4).
+        if !values(head, "sec-websocket-accept").eq([self.accept.as_bytes()]) {
             return Err(Fault::WrongAccept);
         }
-        if let Some(chosen) = headers().find("sec-websocket-protocol")
-            && !self.subprotocols.split(|byte| *byte == b',').any(|own| !own.is_empty() && own == chosen)
-        {
+        let mut chosen = values(head, "sec-websocket-protocol");
+        let is_offered = |name: &[u8]| {
+            let mut offered = self.subprotocols.split(|byte| *byte == b',');
+            !name.is_empty() && offered.any(|own| own == name)
+        };
+        if chosen.next().is_some_and(|name| !is_offered(name)) || chosen.next().is_some() {
             return Err(Fault::WrongSubprotocol);
         }
         let mut agreed = Agreed::default();
-        for extension in tokens(headers(), "sec-websocket-extensions") {
+        for extension in tokens(head.headers(), "sec-websocket-extensions") {
             if !self.deflate || agreed.deflate {
                 return Err(Fault::WrongExtension);
             }
@@ -139,22 +143,36 @@ impl Offer {
     }
 }
 
-/// Judges the parameters that a server chose for permessage-deflate.
+/// Judges the parameters that a server chose for permessage-deflate (RFC 7692 §7.1).
 fn judge_deflate(extension: &[u8]) -> Result<Agreed, Fault> {
     let mut parts = parameters(extension);
     if !same(parts.next().unwrap_or_default(), DEFLATE) {
         return Err(Fault::WrongExtension);
     }
     let mut agreed = Agreed { deflate: true, server_keeps_context: true };
+    let mut seen = [false; 3];
     for part in parts {
-        match name_of(part) {
-            b"server_no_context_takeover" => agreed.server_keeps_context = false,
+        let at = match (name_of(part), value_of(part)) {
+            (b"server_no_context_takeover", None) => {
+                agreed.server_keeps_context = false;
+                0
+            }
+            (b"client_no_context_takeover", None) => 1,
             // A smaller window of the server needs no support here.
-            b"client_no_context_takeover" | b"server_max_window_bits" => {}
+            (b"server_max_window_bits", Some(bits)) if is_window(bits) => 2,
             _ => return Err(Fault::WrongExtension),
+        };
+        if std::mem::replace(&mut seen[at], true) {
+            return Err(Fault::WrongExtension);
         }
     }
     Ok(agreed)
+}
+
+/// Whether these are the bits of a window: 8 to 15, which may be quoted.
+fn is_window(bits: &[u8]) -> bool {
+    let bits = bits.strip_prefix(b"\"").and_then(|bits| bits.strip_suffix(b"\"")).unwrap_or(bits);
+    matches!(bits, [b'8' | b'9'] | [b'1', b'0'..=b'5'])
 }
 
 /// Whether a client's offer of permessage-deflate can be accepted without contexts. An offer that
@@ -176,6 +194,16 @@ fn parameters(extension: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 fn name_of(parameter: &[u8]) -> &[u8] {
     parameter.split(|byte| *byte == b'=').next().unwrap_or_default().trim_ascii()
+}
+
+fn value_of(parameter: &[u8]) -> Option<&[u8]> {
+    let at = parameter.iter().position(|byte| *byte == b'=')?;
+    Some(parameter[at + 1..].trim_ascii())
+}
+
+/// Iterates over the values of all fields of that name.
+fn values<'a>(head: &ResponseHead<'a>, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    head.headers().filter(move |(own, _)| own.eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
 }
 
 /// Iterates over the parts of all fields of that name, which are separated by commas.

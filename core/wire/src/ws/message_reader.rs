@@ -86,6 +86,8 @@ struct Partial {
     compressed: bool,
     utf8: Utf8Check,
     length: u64,
+    /// The bytes of its frames, before inflating.
+    received: u64,
     fragments: u32,
 }
 
@@ -229,17 +231,18 @@ impl MessageReader {
             compressed: header.compressed,
             utf8: Utf8Check::default(),
             length: 0,
+            received: 0,
             fragments: 0,
         });
         message.fragments += 1;
         if message.fragments > self.limits.fragments_max {
             return Err(Fault::TooManyFragments);
         }
-        if !message.compressed && message.length.saturating_add(header.length) > self.limits.message_bytes_max
-        {
-            return Err(Fault::MessageTooLarge);
-        }
-        Ok(())
+        message.received = message.received.saturating_add(header.length);
+        let most = self.limits.message_bytes_max;
+        // Deflating adds a little to what it cannot compress.
+        let most = if message.compressed { most.saturating_add(most / 64 + 1_024) } else { most };
+        if message.received > most { Err(Fault::MessageTooLarge) } else { Ok(()) }
     }
 
     fn control_payload(&mut self, header: FrameHeader, payload: &[u8]) {

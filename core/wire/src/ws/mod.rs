@@ -15,8 +15,12 @@
 //! | a message in too many fragments | fault 1009 | no sender needs them |
 //! | data after a Close frame | discarded | §5.5.1 |
 //! | a close code that must not be sent | fault 1002 | §7.4 |
-//! | an extension that was not offered | refused | §9.1 |
+//! | an extension, or a parameter of it, that was not offered | refused | §9.1 |
+//! | status 101 with HTTP/1.0, a field of the upgrade twice | refused | §4.1, §11.3 |
+//! | more than 16 interim responses | refused | memory and time |
 
+#[cfg(test)]
+mod bad_input;
 mod client;
 mod close;
 mod deflate;

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 
 use super::*;
 
-const REQUEST: &[u8] = b"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+pub(super) const REQUEST: &[u8] =
+    b"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: chat, other\r\n\
 Sec-WebSocket-Extensions: permessage-deflate; client_no_context_takeover\r\n\r\n";
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Events {
+pub(super) struct Events {
     text: String,
     message: Vec<u8>,
     echoes: Vec<(MessageKind, Vec<u8>)>,
@@ -70,11 +71,11 @@ fn client(start: fn() -> Client, bytes: &[u8], cut: usize) -> (String, Vec<u8>) 
     (events.text, std::mem::take(client.out()))
 }
 
-fn open() -> Client {
+pub(super) fn open() -> Client {
     Client::resume(Limits { message_bytes_max: 1_000, fragments_max: 4, head_bytes_max: 500 }, 7)
 }
 
-fn upgrading() -> Client {
+pub(super) fn upgrading() -> Client {
     let mut client = Client::new(Limits { head_bytes_max: 500, ..Limits::default() }, 7);
     client.connect(REQUEST);
     client.out().clear();
@@ -82,7 +83,8 @@ fn upgrading() -> Client {
 }
 
 /// Checks what a client makes of `bytes`, in one piece and at every smaller size of pieces.
-fn check(start: fn() -> Client, bytes: &[u8], wanted: &str) {
+#[track_caller]
+pub(super) fn check(start: fn() -> Client, bytes: &[u8], wanted: &str) {
     let whole = client(start, bytes, usize::MAX);
     assert_eq!(whole.0, wanted, "{}", bytes.escape_ascii());
     for cut in 1..bytes.len().min(200) {
