@@ -273,3 +273,31 @@ fn closing_cancels_the_call() {
     assert_eq!(ends.server, "/shop.Chat/Talk  cancelled");
     assert_eq!(client.open(0, b"no request"), Err(NotOpened::NotARequest));
 }
+
+/// A response of status 200 with the media type of something else.
+#[test]
+fn a_page_is_no_call() {
+    let answer = |server: &mut Server, stream| {
+        server.respond(stream, b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>", b"", 0);
+    };
+    let (ends, ..) = on_a_stream(answer, b"");
+    let mut expected = b"HTTP/1.1 200\r\ncontent-type: text/html\r\n\r\n".to_vec();
+    push_end(&mut expected, 2, b"");
+    assert_eq!(ends.client.escape_ascii().to_string(), expected.escape_ascii().to_string());
+}
+
+/// Compressed messages need an encoding, and flags that do not exist break the call.
+#[test]
+fn bad_flags_break_the_call() {
+    let check = |head: &'static [u8], frame: &'static [u8], failed: &str| {
+        let answer = |server: &mut Server, stream| {
+            server.respond_open(stream, head);
+            server.push(stream, frame);
+        };
+        assert_eq!(on_a_stream(answer, b"").0.failed, failed);
+    };
+    let plain = b"HTTP/1.1 200 OK\r\n\r\n";
+    check(plain, b"\x01\0\0\0\x01a", "Fault(GrpcCompression)");
+    check(plain, b"\x02\0\0\0\x01a", "Fault(GrpcFlag)");
+    check(b"HTTP/1.1 200 OK\r\ngrpc-encoding: gzip\r\n\r\n", b"\x01\0\0\0\x01a", "");
+}

@@ -10,14 +10,25 @@ pub(crate) struct ResponseFields {
     /// The status; 0 if there was none, as in trailers.
     pub(crate) status: u16,
     pub(crate) content_length: Option<u64>,
-    /// The value of `grpc-status`, if there is one.
-    pub(crate) grpc_status: Option<u16>,
+    /// The fields of gRPC.
+    pub(crate) grpc: GrpcFields,
     /// A status line and the fields as lines, if they were wanted, ending with an empty line.
     pub(crate) lines: Vec<u8>,
     /// A rule of RFC 9113 §8 is broken.
     pub(crate) malformed: bool,
     /// The fields are larger or more than the limits allow.
     pub(crate) too_large: bool,
+}
+
+/// The fields of a header block that gRPC needs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GrpcFields {
+    /// The value of `grpc-status`, if there is one.
+    pub(crate) status: Option<u16>,
+    /// The media type is that of something else.
+    pub(crate) has_other_type: bool,
+    /// Messages may be compressed.
+    pub(crate) has_encoding: bool,
 }
 
 /// Fields of one HTTP/1 connection, which no HTTP/2 message may have (RFC 9113 §8.2.2).
@@ -36,7 +47,7 @@ pub(crate) fn decode(
     fields: &mut ResponseFields,
 ) -> Result<(), Fault> {
     fields.lines.clear();
-    (fields.status, fields.content_length, fields.grpc_status) = (0, None, None);
+    (fields.status, fields.content_length, fields.grpc) = (0, None, GrpcFields::default());
     (fields.malformed, fields.too_large) = (false, false);
     let (mut count, mut bytes, mut regular) = (0, 0, false);
     decoder.decode(block, |name, value| {
@@ -67,10 +78,8 @@ pub(crate) fn decode(
             fields.malformed = true;
         } else if name == b"content-length" {
             fields.note_length(value);
-        } else if name == b"grpc-status" {
-            // A status that is not a number has no meaning, like one that is too large.
-            let status = decimal(value).and_then(|status| u16::try_from(status).ok());
-            fields.grpc_status = Some(status.unwrap_or(u16::MAX));
+        } else {
+            fields.grpc.note(name, value);
         }
         if wants_lines {
             for piece in [name, b": ", value, b"\r\n"] {
@@ -82,6 +91,28 @@ pub(crate) fn decode(
         fields.lines.extend_from_slice(b"\r\n");
     }
     Ok(())
+}
+
+impl GrpcFields {
+    fn note(&mut self, name: &[u8], value: &[u8]) {
+        match name {
+            b"grpc-status" => {
+                // A status that is not a number has no meaning, like one that is too large.
+                let status = decimal(value).and_then(|status| u16::try_from(status).ok());
+                self.status = Some(status.unwrap_or(u16::MAX));
+            }
+            b"grpc-encoding" => self.has_encoding = value != b"identity",
+            b"content-type" => self.has_other_type = !is_grpc_type(value),
+            _ => {}
+        }
+    }
+}
+
+/// Whether this media type is that of gRPC, with or without the name of an encoding.
+pub(crate) fn is_grpc_type(value: &[u8]) -> bool {
+    const GRPC: &[u8] = b"application/grpc";
+    let start = value.get(..GRPC.len()).unwrap_or_default();
+    start.eq_ignore_ascii_case(GRPC) && matches!(value.get(GRPC.len()), None | Some(b'+' | b';' | b' '))
 }
 
 impl ResponseFields {

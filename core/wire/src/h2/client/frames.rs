@@ -240,10 +240,9 @@ impl<T> Core<T> {
             Fault::BodyLength
         } else if stream.body_bytes > self.limits.body_bytes_max {
             Fault::BodyTooLarge
+        } else if let Some(Err(fault)) = stream.grpc.as_mut().map(|grpc| grpc.take_body(bytes)) {
+            fault
         } else {
-            if let Some(grpc) = &mut stream.grpc {
-                grpc.take_body(bytes);
-            }
             return sink.body(&mut stream.tag, bytes);
         };
         self.fail(at, fault, sink);

@@ -1,5 +1,8 @@
 //! What is read of the response to a gRPC call: its status and the frames of its messages.
 
+use super::super::error::Fault;
+use super::super::response_fields::GrpcFields;
+
 /// The bytes before each message: a flag, and the length in 32 bits.
 const PREFIX_BYTES: usize = 5;
 /// The status of a response without one (UNKNOWN), and of one with a status that has no meaning.
@@ -16,16 +19,35 @@ pub(in crate::h2) struct GrpcResponse {
     prefix_len: usize,
     /// Bytes of the message that must still arrive.
     left: u32,
+    /// The body is no gRPC.
+    is_other: bool,
+    /// Messages may be compressed.
+    has_encoding: bool,
 }
 
 impl GrpcResponse {
+    /// Creates one that only finds where the frames end.
+    pub(in crate::h2) fn counting() -> Self {
+        Self { has_encoding: true, ..Self::default() }
+    }
+
+    /// Reads the fields of the head, with its status of HTTP.
+    pub(super) fn take_head(&mut self, http: u16, fields: GrpcFields) {
+        self.is_other = http != 200 || fields.has_other_type;
+        self.has_encoding = fields.has_encoding;
+        self.take_status(fields.status);
+    }
+
     /// Reads the status of a header block, if it has one.
     pub(super) fn take_status(&mut self, status: Option<u16>) {
         self.status = status.map(|status| if status > STATUS_MAX { UNKNOWN } else { status }).or(self.status);
     }
 
     /// Reads a piece of the body.
-    pub(in crate::h2) fn take_body(&mut self, mut bytes: &[u8]) {
+    pub(in crate::h2) fn take_body(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
+        if self.is_other {
+            return Ok(());
+        }
         while !bytes.is_empty() {
             if self.left > 0 {
                 let taken = bytes.len().min(self.left as usize);
@@ -37,10 +59,17 @@ impl GrpcResponse {
             self.prefix_len += 1;
             bytes = &bytes[1..];
             if self.prefix_len == PREFIX_BYTES {
-                let [_, length @ ..] = self.prefix;
+                let [flag, length @ ..] = self.prefix;
                 (self.left, self.prefix_len) = (u32::from_be_bytes(length), 0);
+                match flag {
+                    0 => {}
+                    1 if self.has_encoding => {}
+                    1 => return Err(Fault::GrpcCompression),
+                    _ => return Err(Fault::GrpcFlag),
+                }
             }
         }
+        Ok(())
     }
 
     /// Whether the body ends between two frames.
@@ -49,8 +78,9 @@ impl GrpcResponse {
     }
 
     /// Returns the status of the call. Without one, the HTTP status says more than UNKNOWN, if it
-    /// is an error.
+    /// is an error. What is no gRPC is no success.
     pub(super) fn status(&self, http: u16) -> u16 {
-        self.status.unwrap_or(if http < 400 { UNKNOWN } else { http })
+        let status = self.status.filter(|status| *status != 0 || !self.is_other);
+        status.unwrap_or(if http < 400 { UNKNOWN } else { http })
     }
 }

@@ -86,3 +86,49 @@ fn other_requests_keep_the_http_status() {
     client.read(&script.0, &mut said).unwrap();
     assert_eq!(said.events.trim_end(), "0:200[grpc-status 5] 0=200()");
 }
+
+/// PROTOCOL-HTTP2, "Responses" and "Compression".
+#[test]
+fn bad_responses_fail_their_call() {
+    let typed = |media_type: &str, body: &[u8], expected: &str| {
+        let fields = [(":status", "200"), ("content-type", media_type)];
+        let script = Script::new().headers(1, &fields, false).data(1, body, true);
+        check(&script, &format!("0:200[content-type {media_type}] {expected}"));
+    };
+    // A page is no answer, whatever its status of HTTP says.
+    typed("text/html", b"<html>", "0=2(<html>)");
+    typed("application/json", b"{}", "0=2({})");
+    typed("application/grpcish", b"\0\0\0\0\0", "0=2(\\x00\\x00\\x00\\x00\\x00)");
+    let page = [(":status", "200"), ("content-type", "text/html"), ("grpc-status", "0")];
+    check(&Script::new().headers(1, &page, true), "0:200[content-type text/html][grpc-status 0] 0=2()");
+    typed("application/grpc+proto", b"\0\0\0\0\0", "0=2(\\x00\\x00\\x00\\x00\\x00)");
+    // Flags that do not exist.
+    for flag in [2, 0x80, 0xff] {
+        typed("application/grpc", &[flag, 0, 0, 0, 0], "0!Fault(GrpcFlag)");
+    }
+    // Compressed, and no encoding is named, or none that compresses.
+    typed("application/grpc", b"\x01\0\0\0\x01a", "0!Fault(GrpcCompression)");
+    let encoded = |encoding: &str, expected: &str| {
+        let fields = [(":status", "200"), ("grpc-encoding", encoding)];
+        let body = Script::new().headers(1, &fields, false).data(1, b"\x01\0\0\0\x01a", false);
+        let script = body.headers(1, &[("grpc-status", "0")], true);
+        check(&script, &format!("0:200[grpc-encoding {encoding}] {expected}"));
+    };
+    encoded("identity", "0!Fault(GrpcCompression)");
+    encoded("gzip", "0+(grpc-status: 0) 0=0(\\x01\\x00\\x00\\x00\\x01a)");
+    // The last status counts; trailers twice are none.
+    let twice = Script::new().headers(1, &[(":status", "200"), ("grpc-status", "0")], false).headers(
+        1,
+        &[("grpc-status", "13")],
+        true,
+    );
+    check(&twice, "0:200[grpc-status 0] 0+(grpc-status: 13) 0=13()");
+    // A message that is announced to be longer than any, and a body that is longer than allowed.
+    let endless = with_trailers(b"\0\xff\xff\xff\xffa", &[("grpc-status", "0")]);
+    check(&endless, "0:200 0+(grpc-status: 0) 0!Fault(GrpcFrame)");
+    let mut client = Client::new(Limits { body_bytes_max: 8, ..Limits::default() }, false);
+    let mut said = Transcript::default();
+    client.request(0, CALL, true).unwrap();
+    client.read(&with_trailers(b"\0\0\0\0\x04abcd", &[("grpc-status", "0")]).0, &mut said).unwrap();
+    assert_eq!(said.events.trim_end(), "0:200 0!Fault(BodyTooLarge)");
+}

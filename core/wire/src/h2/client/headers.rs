@@ -87,7 +87,7 @@ impl<T> Core<T> {
         stream.status = self.fields.status;
         stream.content_length = self.fields.content_length;
         if let Some(grpc) = &mut stream.grpc {
-            grpc.take_status(self.fields.grpc_status);
+            grpc.take_head(self.fields.status, self.fields.grpc);
         }
         stream.head_bytes = u32::try_from(block.len()).unwrap_or(u32::MAX);
         if wants_fields {
@@ -116,7 +116,7 @@ impl<T> Core<T> {
             sink.trailers(&mut stream.tag, &fields.lines);
         }
         if let Some(grpc) = &mut stream.grpc {
-            grpc.take_status(fields.grpc_status);
+            grpc.take_status(fields.grpc.status);
         }
         match self.faulty_fields(is_bad) {
             Some(fault) => self.fail(at, fault, sink),
@@ -144,7 +144,7 @@ impl<T> Core<T> {
         let is_same = last.changes == self.decoder.changes() && !block.is_empty() && last.bytes == block;
         if is_same {
             (self.fields.status, self.fields.content_length) = (last.status, last.content_length);
-            self.fields.grpc_status = last.grpc_status;
+            self.fields.grpc = last.grpc;
             (self.fields.malformed, self.fields.too_large) = (false, false);
         }
         is_same
@@ -159,7 +159,7 @@ impl<T> Core<T> {
         last.bytes.extend_from_slice(block);
         last.changes = self.decoder.changes();
         (last.status, last.content_length) = (self.fields.status, self.fields.content_length);
-        last.grpc_status = self.fields.grpc_status;
+        last.grpc = self.fields.grpc;
     }
 
     /// Handles a frame on a stream that is not in use.

@@ -1,5 +1,7 @@
 //! What a client remembers of earlier messages.
 
+use super::super::response_fields::GrpcFields;
+
 /// The last block that changed no table, and what it says. The same bytes mean the same as long as
 /// the decoder's table is the same.
 #[derive(Debug, Default)]
@@ -8,7 +10,7 @@ pub(super) struct LastBlock {
     pub(super) changes: u64,
     pub(super) status: u16,
     pub(super) content_length: Option<u64>,
-    pub(super) grpc_status: Option<u16>,
+    pub(super) grpc: GrpcFields,
 }
 
 /// A request and its header block. The same text has the same block as long as the

@@ -8,6 +8,7 @@
 use super::client::{Client, ClientSink, GrpcResponse, StreamFailure};
 use super::error::Fault;
 use super::request_text::RequestText;
+use super::response_fields::is_grpc_type;
 use crate::grpc::{push_end, split_end};
 use crate::h1::{Limits, ResponseEnd, ResponseHead};
 use crate::ws::accept_key;
@@ -44,10 +45,10 @@ struct Tag<K> {
 }
 
 /// What the end of a gRPC call needs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Call {
     trailers: Vec<u8>,
-    /// The status of HTTP is one with which a body is gRPC.
+    /// The status of HTTP and the media type are those with which a body is gRPC.
     has_frames: bool,
     /// Where the frames of the body end.
     frames: GrpcResponse,
@@ -120,7 +121,8 @@ impl<K: Copy> TunnelClient<K> {
             return Ok(id);
         }
         if parsed.is_grpc() {
-            self.client.open_call(Tag { key, accept: None, call: Some(Call::default()) }, &parsed);
+            let call = Call { trailers: Vec::new(), has_frames: false, frames: GrpcResponse::counting() };
+            self.client.open_call(Tag { key, accept: None, call: Some(call) }, &parsed);
             return Ok(id);
         }
         let tag = Tag { key, accept: None, call: None };
@@ -195,13 +197,23 @@ impl<K: Copy, S: TunnelSink<K>> ClientSink<Tag<K>> for Intake<'_, S> {
                 for piece in [start, "Sec-WebSocket-Accept: ", accept, "\r\n"] {
                     text.extend_from_slice(piece.as_bytes());
                 }
+                // A proxy may pass on the field of a server, which has no meaning here.
+                for (name, value) in head.headers().filter(|(name, _)| *name != b"sec-websocket-accept") {
+                    for piece in [name, b": ", value, b"\r\n"] {
+                        text.extend_from_slice(piece);
+                    }
+                }
+                text.extend_from_slice(b"\r\n");
             }
-            _ => text.extend_from_slice(format!("HTTP/1.1 {}\r\n", head.status).as_bytes()),
+            _ => {
+                text.extend_from_slice(format!("HTTP/1.1 {}\r\n", head.status).as_bytes());
+                text.extend_from_slice(head.fields());
+            }
         }
         if let Some(call) = &mut tag.call {
-            call.has_frames = head.status == 200;
+            let media_type = head.header("content-type");
+            call.has_frames = head.status == 200 && media_type.is_none_or(is_grpc_type);
         }
-        text.extend_from_slice(head.fields());
         self.sink.received(tag.key, text);
     }
 
@@ -216,7 +228,8 @@ impl<K: Copy, S: TunnelSink<K>> ClientSink<Tag<K>> for Intake<'_, S> {
             if !call.has_frames {
                 return;
             }
-            call.frames.take_body(bytes);
+            // Faults of frames were found before.
+            let _ = call.frames.take_body(bytes);
         }
         self.sink.received(tag.key, bytes);
     }
