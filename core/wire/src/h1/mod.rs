@@ -9,14 +9,17 @@
 //! | bare LF ending a line of a head or trailer | accepted | §2.2 allows it; unambiguous |
 //! | bare LF in a chunk's size line or after its data | fault | §7.1 knows only CRLF there |
 //! | bare CR anywhere in a head or chunk line | fault | §2.2 |
-//! | folded field line | fault | §5.2 allows replacing it; no good reason to send it |
+//! | folded field line of a response | read as one line with blanks | §5.2 |
+//! | folded field line of a request | fault | §5.2 |
 //! | status line without the space after the code | accepted | common, and unambiguous |
 //! | `HTTP/1.2` to `HTTP/1.9` | read as 1.1 | RFC 9110 §2.5 |
 //! | equal repeated `Content-Length` | accepted | §6.3 rule 5 |
-//! | `Content-Length` and `Transfer-Encoding` | fault | §6.3 rule 3: ought to be an error |
+//! | `Content-Length` and `Transfer-Encoding` of a response | the coding counts | §6.3 rule 3 |
+//! | both of a request | fault | §6.3 rule 3: ought to be an error |
 //! | response with a last known coding other than `chunked` | until close | §6.3 rule 4 |
 //! | unknown coding, `chunked` twice or with parameters | fault | cannot be framed with certainty |
-//! | `Transfer-Encoding` in HTTP/1.0 | fault | §6.1: the framing is faulty |
+//! | `Transfer-Encoding` in a request of HTTP/1.0 | fault | §6.1: the framing is faulty |
+//! | that in a response | read, and the connection is not kept | §6.1 |
 //! | status 600 to 999 | accepted as it is | frames like any other; the run decides about it |
 //! | status 101 | fault | requests here never ask for an upgrade |
 //! | blank lines before a request | skipped, at most 8 | §2.2 |

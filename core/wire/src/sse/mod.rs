@@ -15,6 +15,8 @@
 //! | an incomplete event at the end | discarded | §9.2.6 |
 //! | another media type with status 200 | a fault | §9.2.2 |
 
+#[cfg(test)]
+mod bad_input;
 mod client;
 mod error;
 mod parser;

@@ -4,7 +4,7 @@ use super::*;
 use crate::h1::{Limits, OpenBody, ResponseHead};
 use crate::ws::{ClientSink, MessageSink};
 
-const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n";
+pub(super) const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\n";
 
 /// What a sink receives, as text: `TYPE#ID[DATA]`.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl ClientSink for Heard {
 
 /// Reads `input` whole, byte by byte and at every split. Returns the result with the fault.
 #[track_caller]
-fn read(input: &[u8]) -> String {
+pub(super) fn read(input: &[u8]) -> String {
     let at = |cuts: &[usize]| {
         let mut client = Client::new(Limits { body_bytes_max: 40, ..Limits::default() });
         client.connect(b"GET / HTTP/1.1\r\n\r\n", b"");
@@ -66,7 +66,7 @@ fn read(input: &[u8]) -> String {
 }
 
 #[track_caller]
-fn check(stream: &str, expected: &str) {
+pub(super) fn check(stream: &str, expected: &str) {
     assert_eq!(read(format!("{HEAD}{stream}").as_bytes()), format!("open 200 {expected}").trim_end());
 }
 
