@@ -147,6 +147,4 @@ pub struct RunContext {
     pub before: HookResult,
     /// The result of the run's `after`. A failure in it makes the run fail, however the load ended.
     pub after: HookResult,
-    /// Doubts that the doctor found about the path to the hosts under test.
-    pub path: Vec<crate::Finding>,
 }

@@ -16,8 +16,7 @@ pub(crate) const LAG_SHARE_MAX: f64 = 0.1;
 /// All doubts of a run, none of them decisive yet.
 pub(crate) fn doubts(case: &RuleInput<'_>) -> Vec<Finding> {
     let own = [late(case), lag(case), dropped(case), starved(case), stalled(case), full_threads(case)];
-    let path = case.facts.circumstances.path.iter().cloned();
-    own.into_iter().flatten().chain(path).collect()
+    own.into_iter().flatten().collect()
 }
 
 /// Whether a load thread was full for more than a tenth of the measured window.

@@ -125,20 +125,6 @@ fn a_thread_full_in_more_than_a_tenth_of_the_intervals() {
 }
 
 #[test]
-fn what_the_doctor_found_on_the_way_is_a_doubt() {
-    let finding = wavetank_diagnose::Finding {
-        fix: Vec::new(),
-        code: FindingCode::PacketLoss,
-        blame: wavetank_diagnose::Blame::Network,
-        decisive: false,
-        message: "packets are lost".to_owned(),
-        evidence: String::new(),
-        hint: String::new(),
-    };
-    check(&run([]).around(|around| around.path = vec![finding]), &["packet_loss"]);
-}
-
-#[test]
 fn rule_a_more_than_one_percent_of_the_open_load_lost_on_this_side() {
     let check = |run: &Run, said: &str| assert_eq!(run.said(), said);
     let invalid = "invalid generator 3: generator";
