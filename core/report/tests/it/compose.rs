@@ -7,30 +7,21 @@ use wavetank_measure::{
     WireCounters,
 };
 use wavetank_plan::{
-    Action, Arrivals, Choice, Close, Condition, ConnectionOwner, EngineChoice, FileTables, HooksPlan,
-    HttpPlan, HttpVersion, Key, Load, MaxOpenLimit, Phase, Plan, PopulationCurve, RateCurve, RequestPlan,
-    Scenario, ScenarioMix, SharedPlan, StatusSet, Step, Target, Think,
+    Action, Arrivals, Choice, Condition, EngineChoice, Key, Load, Phase, Plan, PopulationCurve, RateCurve,
+    Target, Think,
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
 use wavetank_units::{ExitCode, Nanos, Rate};
 
+use crate::common;
+
 fn plan(load: &Load) -> Plan {
-    let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
-    let steps = vec![Step::plain("GET /", 0, request)];
-    let phase = |name: &str, warmup: bool, start: i64, length: i64| Phase {
-        name: name.to_owned(),
-        warmup,
-        start: Nanos::from_secs(start),
-        length: Some(Nanos::from_secs(length)),
-        requests_max: None,
-        sessions_max: None,
+    let phase = |name, start, length| Phase {
         load: load.clone(),
-        mix: ScenarioMix::one(0),
         max_open: 60_000,
-        max_open_by: MaxOpenLimit::Plan,
-        connections: 50,
         open_before: true,
+        ..common::phase(name, start, length)
     };
     Plan {
         name: "shop".to_owned(),
@@ -44,40 +35,11 @@ fn plan(load: &Load) -> Plan {
             pick: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
-        http: HttpPlan {
-            version: HttpVersion::Http11,
-            timeout: Nanos::from_secs(60),
-            connect_timeout: Nanos::from_secs(5),
-            keepalive: true,
-            requests_per_connection: None,
-            close: Close::Fin,
-            pipeline: 1,
-            expect: StatusSet(vec![(200, 399)]),
-            cookies: false,
-            body_max: None,
-            websocket: wavetank_plan::WebSocketPlan::default(),
-            proxy: None,
-            proxy_protocol: None,
-            dns: None,
-            ping: None,
-        },
-        tls: None,
-        sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario::from_steps("", ConnectionOwner::Shared, steps)],
-        shared: SharedPlan::default(),
-        around: HooksPlan::default(),
-        phases: vec![phase("warmup", true, -2, 2), phase("main", false, 0, 4)],
+        phases: vec![Phase { warmup: true, ..phase("warmup", -2, 2) }, phase("main", 0, 4)],
         threads: 2,
         engine: EngineChoice::Epoll,
-        files: FileTables::Shared,
-        open_rate: Rate::per_second(5_000),
-        drain: Nanos::from_secs(60),
-        late_tolerance: Nanos::from_millis(1),
-        thresholds: Vec::new(),
-        stop: Vec::new(),
-        under_test: Vec::new(),
-        events: Vec::new(),
         tags: [("k".to_owned(), "v".to_owned())].into(),
+        ..common::plan(4)
     }
 }
 

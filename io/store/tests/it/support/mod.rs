@@ -1,64 +1,33 @@
 //! Shared by the tests of this crate: a plan, intervals, and an archive in progress.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
+#[path = "../../../../../core/measure/tests/it/common/mod.rs"]
+mod common;
+
 use std::path::Path;
 
 use wavetank_measure::{
     Interval, PhaseSeries, RequestCounters, StatusCounts, StepSeries, ThreadStats, Totals, WireCounters,
 };
-use wavetank_plan::{
-    Arrivals, Close, ConnectionOwner, EngineChoice, FileTables, HooksPlan, HttpPlan, HttpVersion, Key, Load,
-    MaxOpenLimit, Phase, Plan, RateCurve, RequestPlan, Scenario, ScenarioMix, SharedPlan, StatusSet, Step,
-    Target,
-};
+use wavetank_plan::{Arrivals, EngineChoice, Key, Load, Phase, Plan, RateCurve, Target};
 use wavetank_record::{EnvironmentDoc, PlanDoc, RUN_SCHEMA, RunRecord, WallTime};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir};
 use wavetank_units::{Nanos, Rate};
 
-fn http() -> HttpPlan {
-    HttpPlan {
-        version: HttpVersion::Http11,
-        timeout: Nanos::from_secs(60),
-        connect_timeout: Nanos::from_secs(5),
-        keepalive: true,
-        requests_per_connection: None,
-        close: Close::Fin,
-        pipeline: 1,
-        expect: StatusSet(vec![(200, 399)]),
-        cookies: false,
-        body_max: None,
-        proxy: None,
-        proxy_protocol: None,
-        dns: None,
-        ping: None,
-        websocket: wavetank_plan::WebSocketPlan::default(),
-    }
-}
-
 /// An open run of one step, 1,000/s for 20 s.
 pub(crate) fn plan() -> Plan {
-    let request = RequestPlan { method: "GET".to_owned(), path: "/".into(), ..RequestPlan::default() };
     let phase = Phase {
-        name: "main".to_owned(),
-        warmup: false,
-        start: Nanos::ZERO,
-        length: Some(Nanos::from_secs(20)),
-        requests_max: None,
-        sessions_max: None,
         load: Load::Open {
             rate: RateCurve::constant(Rate::per_second(1_000), Some(Nanos::from_secs(20))),
             arrivals: Arrivals::Even,
             requests_each: None,
         },
-        mix: ScenarioMix::one(0),
         max_open: 60_000,
-        max_open_by: MaxOpenLimit::Plan,
         connections: 100,
-        open_before: false,
+        ..common::phase("main", 0, 20)
     };
     Plan {
         name: "localhost:8080/".to_owned(),
-        seed: 1,
         targets: vec![Target {
             name: "localhost:8080".to_owned(),
             url: "http://localhost:8080/".to_owned(),
@@ -68,28 +37,9 @@ pub(crate) fn plan() -> Plan {
             pick: None,
             addresses: vec!["127.0.0.1:8080".parse().expect("a good address")],
         }],
-        http: http(),
-        tls: None,
-        sources: wavetank_plan::SourcesPlan::default(),
-        scenarios: vec![Scenario::from_steps(
-            "",
-            ConnectionOwner::Shared,
-            vec![Step::plain("GET /", 0, request)],
-        )],
-        shared: SharedPlan::default(),
-        around: HooksPlan::default(),
         phases: vec![phase],
-        threads: 1,
         engine: EngineChoice::Epoll,
-        files: FileTables::Shared,
-        open_rate: Rate::per_second(5_000),
-        drain: Nanos::from_secs(60),
-        late_tolerance: Nanos::from_millis(1),
-        thresholds: Vec::new(),
-        stop: Vec::new(),
-        under_test: Vec::new(),
-        events: Vec::new(),
-        tags: std::collections::BTreeMap::new(),
+        ..common::plan(20)
     }
 }
 
