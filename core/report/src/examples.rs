@@ -20,6 +20,15 @@ pub struct Examples {
 }
 
 impl Examples {
+    /// Selects among the lines of an archive, which has every candidate in the order of writing.
+    pub fn select(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
+        let mut examples = Self::new(plan);
+        for line in lines {
+            examples.add(line);
+        }
+        examples.lines()
+    }
+
     /// An empty collection for a run of `plan`.
     pub fn new(plan: &Plan) -> Self {
         let warmup = plan.phases.iter().filter(|phase| phase.warmup).map(|phase| phase.name.clone());

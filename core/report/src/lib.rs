@@ -75,7 +75,7 @@ pub use load_text::load_doc;
 pub use net::{net_html, net_text};
 pub use oneline::oneline;
 pub use progress::progress;
-pub use run_facts::{RunFacts, build_record};
+pub use run_facts::{RunFacts, build_record, requests_outside_load};
 pub use runs::{archive_text, run_lines, runs_text};
 pub use search_report::{
     knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_json, knee_junit,

@@ -116,6 +116,20 @@ fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
 /// Most of them in the result; the section on events lists all.
 const HURTS_TOLD: usize = 3;
 
+/// Returns the counts of requests outside the load. The probe, if there was one, counts as one
+/// answered request, because a run only continues after its response. Events have the counts of
+/// hooks before and after the load.
+pub fn requests_outside_load(probed: bool, events: &[EventLine]) -> Setup {
+    let one = u64::from(probed);
+    let mut all = Setup { sent: one, done: one, failed: 0 };
+    for own in events.iter().filter_map(|event| event.setup) {
+        all.sent += own.sent;
+        all.done += own.done;
+        all.failed += own.failed;
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use wavetank_record::{ImpactOutcome, RecoveryDoc};

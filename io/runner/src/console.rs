@@ -20,6 +20,9 @@ pub trait RunConsole {
     /// how many were lost so far, if there are such phases.
     fn progress(&mut self, interval: &Interval, held: Option<(u64, u64)>);
 
+    /// What is being done now, in a line that the next one replaces.
+    fn stage(&mut self, line: &str);
+
     /// Takes the progress away. Messages stay.
     fn clear_progress(&mut self);
 

@@ -1,13 +1,15 @@
 //! Makes runs and searches: the probe, the load by threads of this process or by agents of a fleet,
 //! the controller that watches it, and the record with its verdict.
 //!
-//! [`execute`] is a run, and [`run_search`] many of them. They print through a [`RunConsole`]. What
-//! else they do is in their result, in the archive and on the control socket.
+//! [`execute`] is a run, [`run_search`] and [`calibrate`] are many of them. They print through a
+//! [`RunConsole`]. What else they do is in their result, in the archive and on the control socket.
+//! [`settle`] adds what agents kept to archives.
 
 mod agent_host;
 mod agent_links;
 mod agent_run;
 mod agent_service;
+mod calibration;
 mod certificate;
 mod console;
 mod control_replies;
@@ -48,6 +50,7 @@ mod search_control;
 mod server_counts;
 mod servers_counted;
 mod service_logs;
+mod settling;
 mod shared_sources;
 mod source_addresses;
 mod source_check;
@@ -56,6 +59,7 @@ mod tls;
 mod usage_at_start;
 
 pub use agent_service::{AGENT_SPOOLS, AgentOptions, AgentService, agent_not_started};
+pub use calibration::{CalibrationError, CalibrationSetup, CalibrationTarget, TargetCounts, calibrate};
 pub use certificate::certificate_lines;
 pub use console::RunConsole;
 pub use controller::end_doc;
@@ -84,6 +88,9 @@ pub use sample::{SampleStore, note_fault};
 use sampling::{LabServer, SamplingConfig};
 pub use search::{SearchSettings, SearchedLoad, level_rate, run_search};
 pub use search_control::{SearchControl, SearchIdentity};
+pub use settling::{
+    SPOOL_MARK, SettledRuns, Settlement, SpoolCommand, SpoolDoc, SpoolHosts, SpoolsDoc, settle,
+};
 pub use source_addresses::{check_sources, chosen_sources, local_source_addresses, source_addresses};
 pub use source_check::check_sources_bindable;
 pub use target_addresses::TargetAddresses;

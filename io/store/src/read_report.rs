@@ -40,6 +40,17 @@ pub struct AgentGap {
 }
 
 impl ReadReport {
+    /// Describes lines that cannot be read, and why if a later version wrote them.
+    pub fn unread_text(&self) -> String {
+        let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
+        let unread = format!("{} of the archive cannot be read", lines(self.damaged));
+        match self.newer {
+            0 => unread,
+            newer if newer == self.damaged => format!("{unread}: written by a later version of wavetank"),
+            newer => format!("{unread}, {newer} of them written by a later version of wavetank"),
+        }
+    }
+
     /// Adds the result of reading one file. `intervals` are not added up, since those of several
     /// agents become one.
     pub(crate) fn add_file(&mut self, file: &Self) {

@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::Value;
 use wavetank_plan::{TargetUrl, UrlProtocol};
 use wavetank_record::engine_name;
+use wavetank_runner::{CalibrationTarget, TargetCounts};
 use wavetank_units::{Code, UserError};
 
 use wavetank_store::os_error_text;
@@ -23,17 +24,6 @@ pub(crate) struct TargetProcess {
     answers: BufReader<ChildStdout>,
     plain: SocketAddr,
     tls: SocketAddr,
-}
-
-/// What it has counted so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counts {
-    /// Requests in the clear and in TLS.
-    pub(crate) requests: u64,
-    /// Connections open now, in the clear.
-    pub(crate) open: u64,
-    /// CPU time of its process.
-    pub(crate) cpu_s: f64,
 }
 
 impl TargetProcess {
@@ -57,32 +47,6 @@ impl TargetProcess {
         Ok(own)
     }
 
-    /// Where it answers in the clear.
-    pub(crate) fn url(&self) -> TargetUrl {
-        url(self.plain, false)
-    }
-
-    /// Where it answers in TLS.
-    pub(crate) fn tls_url(&self) -> TargetUrl {
-        url(self.tls, true)
-    }
-
-    /// What it has counted so far. Fails if it is gone.
-    pub(crate) fn counts(&mut self) -> Result<Counts, UserError> {
-        let asked = self.asks.as_mut().map(|asks| asks.write_all(b"\n").and_then(|()| asks.flush()));
-        match asked {
-            Some(Ok(())) => {}
-            _ => return Err(none("it has ended")),
-        }
-        let told = self.answer()?;
-        let count = |name: &str| told[name].as_u64().unwrap_or(0);
-        Ok(Counts {
-            requests: count("requests"),
-            open: count("open"),
-            cpu_s: told["cpu_s"].as_f64().unwrap_or(0.0),
-        })
-    }
-
     fn answer(&mut self) -> Result<Value, UserError> {
         let mut line = String::new();
         loop {
@@ -94,6 +58,31 @@ impl TargetProcess {
             }
         }
         serde_json::from_str(&line).map_err(|_| none("it has ended"))
+    }
+}
+
+impl CalibrationTarget for TargetProcess {
+    fn url(&self) -> TargetUrl {
+        url(self.plain, false)
+    }
+
+    fn tls_url(&self) -> TargetUrl {
+        url(self.tls, true)
+    }
+
+    fn counts(&mut self) -> Result<TargetCounts, UserError> {
+        let asked = self.asks.as_mut().map(|asks| asks.write_all(b"\n").and_then(|()| asks.flush()));
+        match asked {
+            Some(Ok(())) => {}
+            _ => return Err(none("it has ended")),
+        }
+        let told = self.answer()?;
+        let count = |name: &str| told[name].as_u64().unwrap_or(0);
+        Ok(TargetCounts {
+            requests: count("requests"),
+            open: count("open"),
+            cpu_s: told["cpu_s"].as_f64().unwrap_or(0.0),
+        })
     }
 }
 

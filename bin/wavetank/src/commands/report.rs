@@ -1,10 +1,9 @@
 //! `wavetank report RUN`.
 
 use wavetank_diagnose::{RunContext, RunEnd};
-use wavetank_plan::Plan;
-use wavetank_record::{EventLine, PlanDoc, RunRecord, SampleLine, Setup};
-use wavetank_report::{Examples, RunFacts, build_record};
-use wavetank_store::{NetFolder, OpenedRun, ReadReport, RunsDir, SearchFolder};
+use wavetank_record::{PlanDoc, RunRecord};
+use wavetank_report::{Examples, RunFacts, build_record, requests_outside_load};
+use wavetank_store::{NetFolder, OpenedRun, RunsDir, SearchFolder};
 use wavetank_units::{Code, ExitCode, UserError};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
@@ -91,7 +90,7 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         });
     }
     if read.damaged > 0 {
-        lost.push(unread(&read));
+        lost.push(read.unread_text());
     }
     Ok(build_record(RunFacts {
         plan: &plan,
@@ -109,43 +108,8 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
         cpu_s: (0.0, 0.0),
         peak_rss_bytes: 0,
         connection_memory: None,
-        setup: setup(environment.probe.is_some(), &opened.events),
+        setup: requests_outside_load(environment.probe.is_some(), &opened.events),
         events: &opened.events,
-        samples: &examples(&plan, &opened.samples),
+        samples: &Examples::select(&plan, &opened.samples),
     }))
-}
-
-/// Describes lines that cannot be read, and why if a later version wrote them.
-pub(super) fn unread(read: &ReadReport) -> String {
-    let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
-    let unread = format!("{} of the archive cannot be read", lines(read.damaged));
-    match read.newer {
-        0 => unread,
-        newer if newer == read.damaged => format!("{unread}: written by a later version of wavetank"),
-        newer => format!("{unread}, {newer} of them written by a later version of wavetank"),
-    }
-}
-
-/// Selects example requests. The archive has every candidate in the order of writing; only the most
-/// notable ones remain.
-pub(super) fn examples(plan: &Plan, lines: &[SampleLine]) -> Vec<SampleLine> {
-    let mut examples = Examples::new(plan);
-    for line in lines {
-        examples.add(line);
-    }
-    examples.lines()
-}
-
-/// Returns the counts of requests outside the load. The probe, if there was one, counts as one
-/// answered request, because a run only continues after its response. Events have the counts of
-/// hooks before and after the load.
-pub(super) fn setup(probed: bool, events: &[EventLine]) -> Setup {
-    let one = u64::from(probed);
-    let mut all = Setup { sent: one, done: one, failed: 0 };
-    for own in events.iter().filter_map(|event| event.setup) {
-        all.sent += own.sent;
-        all.done += own.done;
-        all.failed += own.failed;
-    }
-    all
 }

@@ -69,13 +69,6 @@ impl Console {
         }
     }
 
-    /// What is being done, in a line that is renewed; nothing where there is no terminal.
-    pub(crate) fn stage(&mut self, line: &str) {
-        if !self.quiet && self.style != ProgressStyle::Lines && self.view.is_none() {
-            self.renew(line);
-        }
-    }
-
     fn renew(&mut self, line: &str) {
         // A line that wraps could not be renewed.
         let room = width().saturating_sub(1);
@@ -107,6 +100,12 @@ impl RunConsole for Console {
         }
         let line = wavetank_report::progress(interval, held);
         self.progress_line(&line, interval.end());
+    }
+
+    fn stage(&mut self, line: &str) {
+        if !self.quiet && self.style != ProgressStyle::Lines && self.view.is_none() {
+            self.renew(line);
+        }
     }
 
     fn clear_progress(&mut self) {

@@ -22,7 +22,7 @@ const MAKERS: [&str; 48] = [
     "core/report/src/load_text.rs",
     "core/report/src/next_steps.rs",
     "bin/wavetank/src/commands/report.rs: let mut lost = ",
-    "bin/wavetank/src/commands/fleet/settle/settled_events.rs",
+    "io/runner/src/settling/settled_events.rs",
     "bin/wavetank/src/commands/run_file.rs: fn rehearsal(",
     "io/runner/src/search/verdict.rs",
     "bin/wavetank/src/comparison/load.rs: fn read(",
@@ -91,7 +91,7 @@ const ONLY_PASS_ON: [&str; 18] = [
     "io/runner/src/servers_counted.rs",
     "bin/wavetank/src/commands/plan.rs",
     "bin/wavetank/src/commands/try_file.rs",
-    "bin/wavetank/src/commands/calibrate.rs",
+    "io/runner/src/calibration/session.rs",
 ];
 /// In this file, texts below this length are searched for in a fault, or are directives: never
 /// sentences.

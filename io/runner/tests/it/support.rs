@@ -81,6 +81,10 @@ impl RunConsole for KeptConsole<'_> {
         (self.on_progress)(self.intervals);
     }
 
+    fn stage(&mut self, line: &str) {
+        self.lines.push(line.to_owned());
+    }
+
     fn clear_progress(&mut self) {}
 
     fn open_view(&mut self, _: &'static str) {}

@@ -6,11 +6,9 @@ mod attach;
 mod hello;
 mod serve;
 mod spool;
-mod spool_list;
 mod stop;
 
 pub(super) use agent_lock::AgentLock;
-pub(super) use spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 pub(super) use stop::end_holder;
 use wavetank_units::{ExitCode, UserError};
 

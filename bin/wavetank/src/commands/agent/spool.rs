@@ -5,11 +5,10 @@ use std::path::Path;
 
 use wavetank_fleet::{AgentPayload, AgentState, RunId};
 use wavetank_link::read_hello;
-use wavetank_runner::AGENT_SPOOLS;
+use wavetank_runner::{AGENT_SPOOLS, SPOOL_MARK, SpoolDoc, SpoolsDoc};
 use wavetank_store::SpoolFile;
 use wavetank_units::{Code, UserError};
 
-use super::spool_list::{SPOOL_MARK, SpoolDoc, SpoolsDoc};
 use crate::cli::{AgentSpoolCommand, AgentSpoolDeleteArgs, AgentSpoolListArgs, AgentSpoolSendArgs};
 use crate::output;
 

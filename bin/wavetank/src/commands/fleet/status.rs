@@ -1,11 +1,11 @@
 //! `wavetank fleet status`.
 
 use serde_json::{Value, json};
+use wavetank_runner::SpoolsDoc;
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::{ExitCode, Nanos, UserError, sanitize};
 
 use super::agent_hosts::{AgentGreeting, AgentHosts, failure, greeting_in};
-use super::settle::listing;
 use crate::cli::{FileFormat, FleetAgentArgs};
 use crate::output;
 
@@ -56,7 +56,7 @@ struct StatusRow {
 
 /// Returns the number of unsettled runs in the output of a host.
 fn unsettled(output: &str) -> Option<usize> {
-    Some(listing(output)?.spools.iter().filter(|spool| !spool.running).count())
+    Some(SpoolsDoc::from_output(output)?.spools.iter().filter(|spool| !spool.running).count())
 }
 
 impl StatusRow {

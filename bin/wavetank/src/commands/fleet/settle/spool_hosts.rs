@@ -1,10 +1,10 @@
-//! [`SpoolHosts`]: the hosts of agents that keep spools, and how their spools are reached.
+//! [`SelectedHosts`]: the hosts of agents that keep spools, and how their spools are reached.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use wavetank_lab::LabsFolder;
-use wavetank_runner::agent_folders;
+use wavetank_runner::{SpoolCommand, SpoolHosts, agent_folders};
 use wavetank_ssh::{HostEnd, HostRun};
 use wavetank_units::{Nanos, UserError, shell_quoted};
 
@@ -17,17 +17,14 @@ const COMMAND_MAX: Nanos = Nanos::from_secs(300);
 const INSTALLED: &str = "[ -x \"$d/wavetank\" ] || { echo 'no agent is installed' >&2; exit 3; }";
 
 /// See the module's description.
-pub(super) enum SpoolHosts {
+pub(super) enum SelectedHosts {
     /// Load hosts of a fleet, over ssh.
     Remote(Box<AgentHosts>),
     /// Load hosts of a lab on this machine: their names, and the folders of their agents.
     Lab(Vec<(String, PathBuf)>),
 }
 
-/// Arguments of `wavetank agent spool`, without the folder.
-pub(super) type SpoolCommand = Vec<String>;
-
-impl SpoolHosts {
+impl SelectedHosts {
     /// Finds the hosts that the arguments select.
     ///
     /// # Errors
@@ -41,17 +38,17 @@ impl SpoolHosts {
         let lab = LabsFolder::system().choose(Some(name))?;
         Ok(Self::Lab(agent_folders(&lab)))
     }
+}
 
-    /// The names of the hosts, in order.
-    pub(super) fn names(&self) -> Vec<&str> {
+impl SpoolHosts for SelectedHosts {
+    fn names(&self) -> Vec<&str> {
         match self {
             Self::Remote(hosts) => hosts.hosts.iter().map(|host| host.name.as_str()).collect(),
             Self::Lab(hosts) => hosts.iter().map(|(name, _)| name.as_str()).collect(),
         }
     }
 
-    /// Runs commands on hosts, by their index, and returns their output, or why they failed.
-    pub(super) fn run(&self, commands: Vec<(usize, SpoolCommand)>) -> Vec<(usize, Result<String, String>)> {
+    fn run(&self, commands: Vec<(usize, SpoolCommand)>) -> Vec<(usize, Result<String, String>)> {
         let runs: Vec<(usize, HostRun)> = match self {
             Self::Remote(hosts) => {
                 let script = |(host, command): (usize, SpoolCommand)| HostScript {
@@ -72,8 +69,7 @@ impl SpoolHosts {
         runs.into_iter().map(result).collect()
     }
 
-    /// The process that runs a command on a host.
-    pub(super) fn process(&self, host: usize, command: &SpoolCommand) -> Command {
+    fn process(&self, host: usize, command: &SpoolCommand) -> Command {
         match self {
             Self::Remote(hosts) => hosts.process(host, &script(command)),
             Self::Lab(hosts) => {
