@@ -16,10 +16,7 @@ pub fn grpc_call(data: &[u8]) {
     if choice & 4 == 0 {
         push_end(&mut all, u16::from(choice >> 4), b"grpc-message: a\r\n");
     }
-    let whole = call(choice, &all, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(call(choice, &all, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| call(choice, &all, cut));
     let (frames, _) = split_end(bytes);
     assert!(bytes.starts_with(frames), "frames are a beginning");
 }
@@ -31,15 +28,6 @@ fn call(choice: u8, bytes: &[u8], cut: &mut Cut) -> String {
     } else {
         client.call(b"");
     }
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = client.read(piece, &mut said) {
-            assert_eq!(client.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(bytes, &mut said, |piece, said| client.read(piece, said));
     said.events
 }

@@ -21,10 +21,7 @@ const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
 /// precedes it, and its framing.
 pub fn event_stream(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    let whole = events(choice, bytes, &mut Cut::Every(usize::MAX), false);
-    for mut cut in Cut::all(data) {
-        assert_eq!(events(choice, bytes, &mut cut, false), whole, "the result depends on how reads were cut");
-    }
+    let whole = Cut::same_for_all(data, |cut| events(choice, bytes, cut, false));
     let parked = events(choice, bytes, &mut Cut::Every(1), true);
     assert_eq!(parked, whole, "the result depends on whether the idle machine was discarded");
 }
@@ -62,10 +59,7 @@ fn events(choice: u8, bytes: &[u8], cut: &mut Cut, parks: bool) -> String {
 /// Reads `data` as what a server sends on raw TCP, by rules that its first byte chooses.
 pub fn raw_bytes(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    let whole = answers(choice, bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(answers(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| answers(choice, bytes, cut));
 }
 
 fn answers(choice: u8, bytes: &[u8], cut: &mut Cut) -> String {

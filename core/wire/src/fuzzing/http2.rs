@@ -58,10 +58,7 @@ impl ServerSink for Transcript {
 pub fn http2_client(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let bytes = if choice & 8 == 0 { [&EMPTY_SETTINGS, bytes].concat() } else { bytes.to_vec() };
-    let whole = client(choice, &bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(client(choice, &bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| client(choice, &bytes, cut));
 }
 
 fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (Transcript, Vec<u8>) {
@@ -75,16 +72,7 @@ fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (Transcript, Vec<u8>) {
         };
         assert_eq!(client.request(tag, text, true), Ok(()), "valid text was rejected");
     }
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = client.read(piece, &mut said) {
-            assert_eq!(client.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(bytes, &mut said, |piece, said| client.read(piece, said));
     assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
     let mut ended =
         said.events.lines().filter(|line| !line.contains(" head ") && !line.contains('=')).count();
@@ -101,24 +89,12 @@ fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (Transcript, Vec<u8>) {
 pub fn http2_server(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let bytes = if choice & 8 == 0 { [PREFACE, &EMPTY_SETTINGS, bytes].concat() } else { bytes.to_vec() };
-    let whole = server(&bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(server(&bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| server(&bytes, cut));
 }
 
 fn server(bytes: &[u8], cut: &mut Cut) -> (Transcript, Vec<u8>) {
     let (mut server, mut said) = (Server::new(Limits::default()), Transcript::default());
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = server.read(piece, &mut said) {
-            assert_eq!(server.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(bytes, &mut said, |piece, said| server.read(piece, said));
     assert!(server.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", server.out().len());
     let out = std::mem::take(server.out());
     (said, out)

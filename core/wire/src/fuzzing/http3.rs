@@ -67,10 +67,7 @@ pub fn http3_client(data: &[u8]) {
     if choice & 8 == 0 {
         script.insert(0, (15, RecordKind::Data, vec![0, 4, 0]));
     }
-    let whole = client(choice, &script, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(client(choice, &script, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| client(choice, &script, cut));
 }
 
 fn client(choice: u8, script: &[(u64, RecordKind, Vec<u8>)], cut: &mut Cut) -> (Transcript, Vec<u8>) {
@@ -84,14 +81,7 @@ fn client(choice: u8, script: &[(u64, RecordKind, Vec<u8>)], cut: &mut Cut) -> (
         };
         assert_eq!(client.request(tag, text), Ok(()), "valid text was rejected");
     }
-    feed(script, cut, |record| {
-        let read = client.read(record, &mut said);
-        if let Err(fault) = read {
-            assert_eq!(client.read(record, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-        }
-        read.map_err(drop)
-    });
+    feed(script, cut, |record| said.note_fault(|said| client.read(record, said)).map_err(drop));
     assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
     let is_end = |line: &&str| !line.contains(" head ") && !line.contains('=') && !line.starts_with("fault");
     let ended = said.events.lines().filter(is_end).count();
@@ -105,22 +95,12 @@ fn client(choice: u8, script: &[(u64, RecordKind, Vec<u8>)], cut: &mut Cut) -> (
 /// Reads `data` as the records of a client.
 pub fn http3_server(data: &[u8]) {
     let script = script(data, &[0, 4, 8, 2, 6, 10, 1]);
-    let whole = server(&script, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(server(&script, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| server(&script, cut));
 }
 
 fn server(script: &[(u64, RecordKind, Vec<u8>)], cut: &mut Cut) -> (Transcript, Vec<u8>) {
     let (mut server, mut said) = (Server::new(Limits::default()), Transcript::default());
-    feed(script, cut, |record| {
-        let read = server.read(record, &mut said);
-        if let Err(fault) = read {
-            assert_eq!(server.read(record, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-        }
-        read.map_err(drop)
-    });
+    feed(script, cut, |record| said.note_fault(|said| server.read(record, said)).map_err(drop));
     assert!(server.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", server.out().len());
     (said, std::mem::take(server.out()))
 }

@@ -1,7 +1,7 @@
 //! The results of a reader for a stream of bytes, in a form that allows two readings to be
 //! compared.
 
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 use crate::h1::{Headers, Limits};
 
@@ -18,6 +18,19 @@ impl Transcript {
     /// Adds an event.
     pub(super) fn note(&mut self, event: std::fmt::Arguments<'_>) {
         writeln!(self.events, "{event}").expect("writing to a string cannot fail");
+    }
+
+    /// Adds the fault that `read` returns, and checks that it returns it again.
+    pub(super) fn note_fault<F: PartialEq + Debug>(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> Result<(), F>,
+    ) -> Result<(), F> {
+        let result = read(self);
+        if let Err(fault) = &result {
+            assert_eq!(read(self).as_ref(), Err(fault), "a fault that is not repeated");
+            self.note(format_args!("fault {fault:?}"));
+        }
+        result
     }
 
     /// Adds the fields of a head, and checks the guarantees of every accepted head.
@@ -55,10 +68,31 @@ pub(super) enum Cut {
 }
 
 impl Cut {
-    /// The readings to compare with the reading of the whole.
-    pub(super) fn all(data: &[u8]) -> [Self; 3] {
+    /// Returns the result of reading the whole, which each reading in pieces must have, too.
+    pub(super) fn same_for_all<R: PartialEq + Debug>(data: &[u8], mut read: impl FnMut(&mut Self) -> R) -> R {
+        let whole = read(&mut Self::Every(usize::MAX));
         let seed = data.iter().fold(1u64, |seed, &byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        [Self::Every(1), Self::Every(3), Self::Drawn(seed)]
+        for mut cut in [Self::Every(1), Self::Every(3), Self::Drawn(seed)] {
+            assert_eq!(read(&mut cut), whole, "the result depends on how reads were cut");
+        }
+        whole
+    }
+
+    /// Calls `read` with the pieces of `bytes` until it returns a fault, which it must repeat.
+    pub(super) fn feed<F: PartialEq + Debug>(
+        &mut self,
+        bytes: &[u8],
+        said: &mut Transcript,
+        mut read: impl FnMut(&[u8], &mut Transcript) -> Result<(), F>,
+    ) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let piece = self.piece(rest);
+            rest = &rest[piece.len()..];
+            if said.note_fault(|said| read(piece, said)).is_err() {
+                return;
+            }
+        }
     }
 
     /// The next piece of `rest`, which is not empty.

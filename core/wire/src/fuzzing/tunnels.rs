@@ -31,10 +31,7 @@ impl TunnelSink<u32> for Transcript {
 pub fn http2_tunnels(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
     let bytes = if choice & 8 == 0 { [&SETTINGS, bytes].concat() } else { bytes.to_vec() };
-    let whole = tunnels(choice, &bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(tunnels(choice, &bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| tunnels(choice, &bytes, cut));
 }
 
 fn tunnels(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
@@ -52,15 +49,7 @@ fn tunnels(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
             opened += 1;
         }
     }
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = client.read(piece, &mut said) {
-            assert_eq!(client.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(rest, &mut said, |piece, said| client.read(piece, said));
     assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
     let ended = said.events.lines().filter(|line| !line.starts_with("fault")).count();
     assert_eq!(ended + client.in_use(), opened, "every stream ends once: {}", said.events);

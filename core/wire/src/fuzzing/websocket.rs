@@ -72,10 +72,7 @@ impl ServerSink for Transcript {
 /// Reads `data` as what a server sends: its first byte chooses whether the WebSocket is open.
 pub fn websocket_client(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    let whole = client(choice, bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(client(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| client(choice, bytes, cut));
 }
 
 fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
@@ -84,16 +81,7 @@ fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
         client.connect(REQUEST);
     }
     let mut said = Transcript::default();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = client.read(piece, &mut said) {
-            assert_eq!(client.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(bytes, &mut said, |piece, said| client.read(piece, said));
     assert!(client.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", client.out().len());
     (said.events, std::mem::take(client.out()))
 }
@@ -101,24 +89,12 @@ fn client(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
 /// Reads `data` as what a client sends: its first byte chooses whether messages may be compressed.
 pub fn websocket_server(data: &[u8]) {
     let Some((&choice, bytes)) = data.split_first() else { return };
-    let whole = server(choice, bytes, &mut Cut::Every(usize::MAX));
-    for mut cut in Cut::all(data) {
-        assert_eq!(server(choice, bytes, &mut cut), whole, "the result depends on how reads were cut");
-    }
+    Cut::same_for_all(data, |cut| server(choice, bytes, cut));
 }
 
 fn server(choice: u8, bytes: &[u8], cut: &mut Cut) -> (String, Vec<u8>) {
     let (mut server, mut said) = (Server::new(LIMITS, choice & 1 == 1), Transcript::default());
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let piece = cut.piece(rest);
-        rest = &rest[piece.len()..];
-        if let Err(fault) = server.read(piece, &mut said) {
-            assert_eq!(server.read(piece, &mut said), Err(fault), "a fault that is not repeated");
-            said.note(format_args!("fault {fault:?}"));
-            break;
-        }
-    }
+    cut.feed(bytes, &mut said, |piece, said| server.read(piece, said));
     assert!(server.out().len() <= OUT_BYTES_MAX, "{} bytes are to be sent", server.out().len());
     (said.events, std::mem::take(server.out()))
 }
