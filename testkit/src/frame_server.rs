@@ -1,10 +1,11 @@
 //! [`FrameServer`]: a scripted HTTP/2 server without TLS, which answers with raw frames.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::acceptor::Acceptor;
 
 /// Length of the client's preface.
 const PREFACE_BYTES: usize = 24;
@@ -40,16 +41,13 @@ type Reply = dyn Fn(FrameRequest) -> FrameReply + Send + Sync;
 
 /// A scripted HTTP/2 server on a free port of 127.0.0.1; it ends when dropped.
 pub struct FrameServer {
-    address: SocketAddr,
+    acceptor: Acceptor,
     counts: Arc<Counts>,
-    accepting: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
 struct Counts {
     requests: AtomicU64,
-    connections: AtomicU64,
-    stops: AtomicBool,
 }
 
 /// Returns one frame.
@@ -77,27 +75,15 @@ impl FrameServer {
         settings: &'static [u8],
         reply: impl Fn(FrameRequest) -> FrameReply + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address");
-        let (counts, reply): (Arc<Counts>, Arc<Reply>) = (Arc::default(), Arc::new(reply));
+        let counts: Arc<Counts> = Arc::default();
         let own = Arc::clone(&counts);
-        let accepting = std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                if own.stops.load(Ordering::SeqCst) {
-                    return;
-                }
-                let connection = own.connections.fetch_add(1, Ordering::SeqCst);
-                let (counts, reply) = (Arc::clone(&own), Arc::clone(&reply));
-                // An error is the end of the connection, which the client may bring about.
-                std::thread::spawn(move || drop(serve(client, settings, connection, &counts, &*reply)));
-            }
-        });
-        Self { address, counts, accepting: Some(accepting) }
+        let serve = move |client, connection| serve(client, settings, connection, &own, &reply);
+        Self { acceptor: Acceptor::start(serve), counts }
     }
 
     /// The URL of the server.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.address)
+        format!("http://{}/", self.acceptor.address)
     }
 
     /// The number of requests that arrived.
@@ -107,19 +93,7 @@ impl FrameServer {
 
     /// The number of connections that were accepted.
     pub fn connections(&self) -> u64 {
-        self.counts.connections.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for FrameServer {
-    fn drop(&mut self) {
-        self.counts.stops.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts. If that fails, the process ends it.
-        if TcpStream::connect(self.address).is_ok()
-            && let Some(accepting) = self.accepting.take()
-        {
-            let _ = accepting.join();
-        }
+        self.acceptor.connections()
     }
 }
 

@@ -6,6 +6,7 @@
 //! those must not cancel out against the same mistake here. It uses a blocking thread per
 //! connection, which is exact and simple, and suitable for some hundreds of connections.
 
+mod acceptor;
 pub mod browser;
 pub mod client;
 pub mod clock;

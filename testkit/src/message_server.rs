@@ -1,14 +1,15 @@
 //! [`MessageServer`]: a scripted WebSocket server without TLS, which answers with raw bytes.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::JoinHandle;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha1::{Digest as _, Sha1};
+
+use crate::acceptor::Acceptor;
 
 /// RFC 6455 §1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -40,17 +41,14 @@ type Reply = dyn Fn(MessageRequest) -> MessageReply + Send + Sync;
 
 /// A scripted WebSocket server on a free port of 127.0.0.1; it ends when dropped.
 pub struct MessageServer {
-    address: SocketAddr,
+    acceptor: Acceptor,
     counts: Arc<Counts>,
-    accepting: Option<JoinHandle<()>>,
 }
 
 #[derive(Default)]
 struct Counts {
     messages: AtomicU64,
-    connections: AtomicU64,
     closes: AtomicU64,
-    stops: AtomicBool,
 }
 
 /// Returns one whole frame of a server.
@@ -82,22 +80,10 @@ impl MessageServer {
         greeting: Vec<u8>,
         reply: impl Fn(MessageRequest) -> MessageReply + Send + Sync + 'static,
     ) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("an address");
-        let (counts, reply): (Arc<Counts>, Arc<Reply>) = (Arc::default(), Arc::new(reply));
+        let counts: Arc<Counts> = Arc::default();
         let own = Arc::clone(&counts);
-        let accepting = std::thread::spawn(move || {
-            for client in listener.incoming().flatten() {
-                if own.stops.load(Ordering::SeqCst) {
-                    return;
-                }
-                let connection = own.connections.fetch_add(1, Ordering::SeqCst);
-                let (counts, reply, greeting) = (Arc::clone(&own), Arc::clone(&reply), greeting.clone());
-                // An error is the end of the connection, which the client may bring about.
-                std::thread::spawn(move || drop(serve(client, &greeting, connection, &counts, &*reply)));
-            }
-        });
-        Self { address, counts, accepting: Some(accepting) }
+        let serve = move |client, connection| serve(client, &greeting, connection, &own, &reply);
+        Self { acceptor: Acceptor::start(serve), counts }
     }
 
     /// Starts a server that sends every message back.
@@ -107,7 +93,7 @@ impl MessageServer {
 
     /// The URL of the server with this path.
     pub fn url(&self, path: &str) -> String {
-        format!("ws://{}{path}", self.address)
+        format!("ws://{}{path}", self.acceptor.address)
     }
 
     /// The number of messages that arrived.
@@ -117,24 +103,12 @@ impl MessageServer {
 
     /// The number of connections that were accepted.
     pub fn connections(&self) -> u64 {
-        self.counts.connections.load(Ordering::SeqCst)
+        self.acceptor.connections()
     }
 
     /// The number of Close frames that arrived.
     pub fn closes(&self) -> u64 {
         self.counts.closes.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for MessageServer {
-    fn drop(&mut self) {
-        self.counts.stops.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts. If that fails, the process ends it.
-        if TcpStream::connect(self.address).is_ok()
-            && let Some(accepting) = self.accepting.take()
-        {
-            let _ = accepting.join();
-        }
     }
 }
 
