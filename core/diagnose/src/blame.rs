@@ -4,7 +4,7 @@ use wavetank_measure::{DropReason, ErrorClass, ThresholdResult};
 use wavetank_plan::{LatencyPart, RequestCounter, Subject, Value};
 
 use crate::facts::RuleInput;
-use crate::{Blame, error_class_text, failures};
+use crate::{Blame, error_class_text, failures, openings};
 
 /// Failures or drops above this share of offered requests explain other failed conditions.
 const EXPLAINS_MIN: f64 = 0.01;
@@ -24,17 +24,16 @@ pub(crate) fn blame_for_threshold(case: &RuleInput<'_>, result: &ThresholdResult
         | Subject::Mean(part, _)
         | Subject::Min(part, _)
         | Subject::Max(part, _) => of_time(case, result, *part),
+        Subject::Opened | Subject::ConnectionsFailed | Subject::Held | Subject::Lost => {
+            openings::blame(case, EXPLAINS_MIN).unwrap_or_else(|| of_shortfall(case))
+        }
         Subject::Requests(..)
-        | Subject::Opened
-        | Subject::ConnectionsFailed
         | Subject::Users
         | Subject::InFlight
-        | Subject::Held
         | Subject::MessagesIn
         | Subject::MessagesOut
         | Subject::PingsLost
-        | Subject::Count(_)
-        | Subject::Lost => of_shortfall(case),
+        | Subject::Count(_) => of_shortfall(case),
     }
 }
 

@@ -9,8 +9,8 @@ use crate::hooks::around;
 use crate::reason::{Reason, ReasonCode};
 use crate::{
     Blame, Diagnosis, Finding, FindingCode, RunContext, RunEnd, Status, Verdict, blame, bottleneck,
-    cut_short, doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, pool, stall,
-    validity_rules,
+    cut_short, doubt_scope, drift, error_class_text, failures, fleet, format, held, notes, openings, pool,
+    stall, validity_rules,
 };
 
 /// One reason for a verdict other than pass.
@@ -70,8 +70,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(stall::finding(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();
-        let failed = failures::findings(&case, verdict.status != Status::Pass);
-        findings.extend(failed.into_iter().filter(|finding| !known.contains(&finding.code)));
+        let all = verdict.status != Status::Pass;
+        let failed = failures::findings(&case, all).into_iter().chain(openings::findings(&case, all));
+        findings.extend(failed.filter(|finding| !known.contains(&finding.code)));
     }
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != verdict.blame));
     bottleneck::add(&case, limits, &mut findings, &verdict);

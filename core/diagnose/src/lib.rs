@@ -21,6 +21,7 @@ mod format;
 mod held;
 mod hooks;
 mod notes;
+mod openings;
 mod pool;
 mod reason;
 mod run_end;

@@ -134,10 +134,14 @@ pub struct ConnCounts {
     pub opened: u64,
     /// Could not be opened.
     pub failed: u64,
+    /// The part of `failed` with a known class; index = `ErrorClass as usize`.
+    pub failed_by: [u64; ErrorClass::ALL.len()],
     /// Ended by us, or announced by `Connection: close`.
     pub closed: u64,
     /// Ended although the plan still needed them.
     pub lost: u64,
+    /// The part of `lost` with a known class; index = `ErrorClass as usize`.
+    pub lost_by: [u64; ErrorClass::ALL.len()],
     /// The part of `opened` that replaces lost connections.
     pub reopened: u64,
     /// Part of `offered`: openings of a hold phase that started after the late tolerance. They are
@@ -162,6 +166,8 @@ impl ConnCounts {
         self.lost += other.lost;
         self.reopened += other.reopened;
         self.late += other.late;
+        self.failed_by.iter_mut().zip(other.failed_by).for_each(|(mine, theirs)| *mine += theirs);
+        self.lost_by.iter_mut().zip(other.lost_by).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 

@@ -60,15 +60,16 @@ impl ConnCounts {
     /// Returns what was counted since `earlier`. The gauges `opening`, `open` and `peak` keep their
     /// later values.
     #[must_use]
-    pub const fn since(self, earlier: Self) -> Self {
-        let Self { offered, opened, failed, closed, lost, reopened, late, opening: _, open: _, peak: _ } =
-            earlier;
+    pub fn since(self, earlier: Self) -> Self {
+        let Self { offered, opened, failed, failed_by, closed, lost, lost_by, reopened, late, .. } = earlier;
         Self {
             offered: self.offered.saturating_sub(offered),
             opened: self.opened.saturating_sub(opened),
             failed: self.failed.saturating_sub(failed),
+            failed_by: less(self.failed_by, &failed_by),
             closed: self.closed.saturating_sub(closed),
             lost: self.lost.saturating_sub(lost),
+            lost_by: less(self.lost_by, &lost_by),
             reopened: self.reopened.saturating_sub(reopened),
             late: self.late.saturating_sub(late),
             opening: self.opening,
@@ -266,6 +267,7 @@ mod tests {
         let conns = &mut interval.conns;
         (conns.offered, conns.opened, conns.failed, conns.closed) = (count(), count(), count(), count());
         (conns.lost, conns.reopened, conns.late) = (count(), count(), count());
+        conns.failed_by.iter_mut().chain(&mut conns.lost_by).for_each(|it| *it = count());
         interval.bytes = Bytes { sent: count(), received: count() };
         let sessions = &mut interval.journeys.sessions_mut(0, 1).counts;
         (sessions.offered, sessions.started, sessions.done, sessions.failed) =

@@ -77,6 +77,10 @@ pub(crate) fn check_connections(c: &ConnCounts) -> Result<(), Violation> {
         "offered = opened + failed + opening"
     } else if c.opened != c.closed + c.lost + c.open {
         "opened = closed + lost + open"
+    } else if c.failed_by.iter().sum::<u64>() > c.failed {
+        "failed of all classes <= failed"
+    } else if c.lost_by.iter().sum::<u64>() > c.lost {
+        "lost of all classes <= lost"
     } else if c.reopened > c.opened {
         "reopened <= opened"
     } else if c.late > c.offered {

@@ -1,9 +1,10 @@
 //! [`IntervalLine`]: one line of `intervals/<agent>.jsonl`, which is also an agent's spool.
 
 use serde::{Deserialize, Serialize};
-use wavetank_measure::{Bytes, ConnCounts, Histogram, Interval, ThreadStats};
+use wavetank_measure::{Bytes, Histogram, Interval, ThreadStats};
 use wavetank_units::Nanos;
 
+use crate::conns_line::ConnsLine;
 use crate::journeys_line::JourneysLine;
 use crate::overflow_guard::OverflowGuard;
 use crate::series_line::{Series, SeriesLine, SeriesTimes, SkipTimes, TimesLine};
@@ -205,27 +206,11 @@ struct RawLine<'a, T> {
     #[serde(default)]
     users: u64,
     series: Vec<SeriesLine<T>>,
-    conns: RawConns,
+    conns: ConnsLine,
     bytes: crate::Bytes,
     threads: Vec<RawThread>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     journeys: Option<JourneysLine<'a>>,
-}
-
-#[derive(Default, Serialize, Deserialize)]
-#[serde(default)]
-struct RawConns {
-    offered: u64,
-    opened: u64,
-    failed: u64,
-    closed: u64,
-    lost: u64,
-    reopened: u64,
-    opening: u64,
-    open: u64,
-    peak: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    late: u64,
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -263,7 +248,7 @@ impl RawLine<'static, TimesLine<'static>> {
             len_ns: len.0,
             users: *users,
             series: steps.chain(phases).chain(targets).collect(),
-            conns: RawConns::new(*conns),
+            conns: ConnsLine::new(conns),
             bytes: crate::Bytes { sent, received },
             threads: threads.iter().copied().map(RawThread::new).collect(),
             journeys: JourneysLine::new(journeys),
@@ -278,7 +263,7 @@ impl<T: SeriesTimes> RawLine<'_, T> {
         let mut interval = Interval {
             from: Nanos(self.from_ns),
             len: Nanos(self.len_ns),
-            conns: self.conns.decode(),
+            conns: self.conns.decode()?,
             bytes: Bytes { sent: self.bytes.sent, received: self.bytes.received },
             users: self.users,
             threads: self.threads.into_iter().map(RawThread::decode).collect(),
@@ -297,18 +282,6 @@ impl<T: SeriesTimes> RawLine<'_, T> {
             return Err(DecodeError::new("a count beyond any run"));
         }
         Ok(IntervalLine { agent, epoch, seq, checkpoint, interval })
-    }
-}
-
-impl RawConns {
-    fn new(conns: ConnCounts) -> Self {
-        let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = conns;
-        Self { offered, opened, failed, closed, lost, reopened, opening, open, peak, late }
-    }
-
-    fn decode(self) -> ConnCounts {
-        let Self { offered, opened, failed, closed, lost, reopened, opening, open, peak, late } = self;
-        ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak }
     }
 }
 

@@ -9,6 +9,7 @@ mod archive_doc;
 mod bucket_code;
 mod calibration_doc;
 mod compare_doc;
+mod conns_line;
 mod decode_error;
 mod environment_doc;
 mod error_doc;

@@ -55,9 +55,22 @@ fn events(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
         let messages = [target.pings_sent, target.messages.sent, target.messages.received];
         times.into_iter().chain(messages).chain(handshakes)
     });
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } =
-        interval.conns;
+    let ConnCounts {
+        offered,
+        opened,
+        failed,
+        failed_by,
+        closed,
+        lost,
+        lost_by,
+        reopened,
+        late,
+        opening,
+        open,
+        peak,
+    } = interval.conns;
     let conns = [offered, opened, failed, closed, lost, reopened, late, opening, open, peak, interval.users];
+    let conns = conns.into_iter().chain(failed_by).chain(lost_by);
     requests.chain(phases).chain(targets).chain(conns).chain(journeys_line::counts(&interval.journeys))
 }
 

@@ -67,6 +67,13 @@ pub struct RunRecord {
     pub sessions_dropped_by: BTreeMap<String, u64>,
     /// Connections.
     pub connections: Connections,
+    /// Addition: connections that could not be opened, by class; only classes that occurred.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub connections_failed_by: BTreeMap<String, u64>,
+    /// Addition: connections that ended although the plan still needed them, by class; only classes
+    /// that occurred.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub connections_lost_by: BTreeMap<String, u64>,
     /// Traffic of connections under load.
     pub bytes: Bytes,
     /// complete − intended.

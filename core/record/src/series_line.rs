@@ -265,17 +265,13 @@ impl SeriesTimes for TimesLine<'_> {
 impl RequestsLine {
     fn new(counters: &RequestCounters, open: u64, status: &StatusCounts) -> Self {
         let RequestCounters { offered, sent, done, late, errors, dropped_by } = counters;
-        let named = |names: &[&'static str], counts: &[u64]| {
-            let occurred = names.iter().zip(counts).filter(|&(_, &count)| count > 0);
-            occurred.map(|(name, &count)| ((*name).to_owned(), count)).collect()
-        };
         Self {
             offered: *offered,
             sent: *sent,
             done: *done,
             late: *late,
             open,
-            errors: named(&ErrorClass::ALL.map(ErrorClass::name), errors),
+            errors: count_by_name(errors),
             dropped_by: named(&DropReason::ALL.map(DropReason::name), dropped_by),
             status: status.0.clone(),
         }
@@ -287,14 +283,9 @@ impl RequestsLine {
             sent: self.sent,
             done: self.done,
             late: self.late,
+            errors: count_by_class(&self.errors)?,
             ..RequestCounters::default()
         };
-        for (name, &count) in &self.errors {
-            let class = ErrorClass::parse(name);
-            let class =
-                class.ok_or_else(|| DecodeError::new(format!("series: unknown error class `{name}`")))?;
-            counters.errors[class as usize] = count;
-        }
         for (name, &count) in &self.dropped_by {
             let reason = DropReason::parse(name);
             let reason =
@@ -303,4 +294,28 @@ impl RequestsLine {
         }
         Ok(counters)
     }
+}
+
+/// Returns the counts that occurred, by name.
+fn named(names: &[&'static str], counts: &[u64]) -> BTreeMap<String, u64> {
+    let occurred = names.iter().zip(counts).filter(|&(_, &count)| count > 0);
+    occurred.map(|(name, &count)| ((*name).to_owned(), count)).collect()
+}
+
+/// Returns the counts of error classes that occurred, by the name of the class.
+pub(super) fn count_by_name(errors: &[u64; ErrorClass::ALL.len()]) -> BTreeMap<String, u64> {
+    named(&ErrorClass::ALL.map(ErrorClass::name), errors)
+}
+
+/// The reverse of [`count_by_name`]. Fails on an unknown class.
+pub(super) fn count_by_class(
+    names: &BTreeMap<String, u64>,
+) -> Result<[u64; ErrorClass::ALL.len()], DecodeError> {
+    let mut errors = [0; ErrorClass::ALL.len()];
+    for (name, &count) in names {
+        let class = ErrorClass::parse(name);
+        let class = class.ok_or_else(|| DecodeError::new(format!("series: unknown error class `{name}`")))?;
+        errors[class as usize] = count;
+    }
+    Ok(errors)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use wavetank_diagnose::{Diagnosis, HookResult};
 use wavetank_measure::{
-    DropReason, ErrorClass, HandshakeParams, Histogram, Impact, Observations, RequestCounters, Selection,
+    DropReason, HandshakeParams, Histogram, Impact, Observations, RequestCounters, Selection,
     ThresholdResult, Totals, TotalsView,
 };
 use wavetank_plan::{Plan, Scenario, Value};
@@ -15,6 +15,7 @@ use wavetank_record::{
 };
 use wavetank_units::Nanos;
 
+use crate::counts::{by_class, occurred};
 use crate::cut_short::cut_short;
 use crate::next_steps::next_steps;
 use crate::threshold_state::reason;
@@ -74,6 +75,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         cut_short: cut_short(plan, diagnosis, judged.duration),
         verdict: verdict(diagnosis),
         connections: hold::connections(totals),
+        connections_failed_by: by_class(&totals.conns.failed_by),
+        connections_lost_by: by_class(&totals.conns.lost_by),
         held: hold::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
         generator: generator(parts),
@@ -154,14 +157,8 @@ fn measured(view: &TotalsView) -> RunRecord {
     }
 }
 
-/// The counts that are not zero, by name.
-pub(crate) fn occurred(names: &[&str], counts: &[u64]) -> BTreeMap<String, u64> {
-    let occurred = names.iter().zip(counts).filter(|&(_, &n)| n > 0);
-    occurred.map(|(name, &n)| ((*name).to_owned(), n)).collect()
-}
-
 fn errors(view: &TotalsView) -> BTreeMap<String, u64> {
-    occurred(&ErrorClass::ALL.map(ErrorClass::name), &view.counters.errors)
+    by_class(&view.counters.errors)
 }
 
 fn requests(view: &TotalsView) -> Requests {

@@ -24,7 +24,8 @@ pub(crate) fn more_about_findings(record: &RunRecord) -> Option<String> {
     explain_command(record.findings.iter().map(|finding| finding.code.as_str()))
 }
 
-/// The same for the classes of failed requests and the reasons of dropped ones.
+/// The same for the classes of failed requests, the reasons of dropped ones, and the classes of
+/// failed and lost connections.
 pub(crate) fn more_about_errors(record: &RunRecord) -> Option<String> {
     let occurred = |counts: &'_ BTreeMap<String, u64>| {
         let mut counts: Vec<_> =
@@ -32,7 +33,11 @@ pub(crate) fn more_about_errors(record: &RunRecord) -> Option<String> {
         counts.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
         counts.into_iter().map(|(name, _)| name)
     };
-    let all: Vec<String> = occurred(&record.errors).chain(occurred(&record.dropped_by)).collect();
+    let all: Vec<String> =
+        [&record.errors, &record.dropped_by, &record.connections_failed_by, &record.connections_lost_by]
+            .into_iter()
+            .flat_map(occurred)
+            .collect();
     explain_command(all.iter().map(String::as_str))
 }
 

@@ -23,7 +23,8 @@ pub(crate) fn phase_connections(totals: &Totals, phase: u16) -> Option<PhaseConn
 }
 
 fn counts(planned: u64, conns: &ConnCounts, held_min: Option<u64>) -> Connections {
-    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak } = *conns;
+    let ConnCounts { offered, opened, failed, closed, lost, reopened, late, opening, open, peak, .. } =
+        *conns;
     Connections {
         planned,
         offered,

@@ -4,6 +4,7 @@ use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
 use wavetank_units::quantity::format_grouped;
 
 use crate::format::{seconds, time};
+use crate::text::count_with_classes;
 use crate::text_layout::TextLayout;
 
 /// Most plateaus with a line of their own.
@@ -39,13 +40,17 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
         );
         page.parts("held", &[most, "no phase held a constant number".to_owned()]);
     }
+    let lost = count_with_classes(connections.lost, &record.connections_lost_by);
     let mut parts = vec![
         format!("opened {}", format_grouped(connections.opened)),
-        format!("lost {}", format_grouped(connections.lost)),
+        format!("lost {lost}"),
         format!("re-opened {}", format_grouped(connections.reopened)),
     ];
+    if connections.failed > 0 {
+        let failed = count_with_classes(connections.failed, &record.connections_failed_by);
+        parts.push(format!("failed {failed}"));
+    }
     let troubles = [
-        ("failed", connections.failed),
         ("opened late", connections.late),
         ("never opened", connections.opening),
         ("open at the end", connections.open),

@@ -12,7 +12,8 @@ use wavetank_record::{
 };
 use wavetank_units::Nanos;
 
-use crate::compose::{occurred, times};
+use crate::compose::times;
+use crate::counts::occurred;
 
 /// Sessions of some keys.
 pub(crate) fn sessions(plan: &Plan, totals: &Totals, selection: Selection) -> Sessions {

@@ -10,6 +10,7 @@ mod command_line;
 mod comparison;
 mod completeness;
 mod compose;
+mod counts;
 mod cut_short;
 mod done_after_load;
 mod engine_line;

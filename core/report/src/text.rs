@@ -233,12 +233,10 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
         page.parts("handshakes", &tls_parts(tls));
     }
     let connections = record.connections;
-    let troubles =
-        [("failed", connections.failed), ("lost", connections.lost), ("reopened", connections.reopened)];
+    let troubles = [connections.failed, connections.lost, connections.reopened];
     // A pool opens the connections it needs, but each user of a closed loop must have a connection.
     let missing = record.load.model == "closed" && connections.opened < connections.planned;
-    let noteworthy =
-        troubles.iter().any(|(_, n)| *n > 0) || connections.opened > connections.planned || missing;
+    let noteworthy = troubles.iter().any(|n| *n > 0) || connections.opened > connections.planned || missing;
     // The connections of hold phases are already at the top.
     if noteworthy && !is_holding(record) {
         let planned =
@@ -247,7 +245,8 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
             format!("opened {}{planned}", format_grouped(connections.opened)),
             format!("peak {}", format_grouped(connections.peak)),
         ];
-        parts.extend(occurred(&troubles));
+        parts.extend(failed_and_lost(record));
+        parts.extend(occurred(&[("reopened", connections.reopened)]));
         page.parts("connects", &parts);
     }
     if let Some(requests) = record.warmup.requests {
@@ -293,6 +292,27 @@ pub(crate) fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
     let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
     counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
     counts.into_iter().map(|(name, &n)| format!("{name} {}", format_grouped(n))).collect()
+}
+
+/// Returns the connections that failed to open and those that were lost, with their classes:
+/// `failed 7 (connect_refused)`, `lost 9 (reset 6, closed_early 3)`.
+pub(crate) fn failed_and_lost(record: &RunRecord) -> Vec<String> {
+    let part = |name: &str, count: u64, by: &BTreeMap<String, u64>| {
+        (count > 0).then(|| format!("{name} {}", count_with_classes(count, by)))
+    };
+    let (connections, lost_by) = (&record.connections, &record.connections_lost_by);
+    let failed = part("failed", connections.failed, &record.connections_failed_by);
+    failed.into_iter().chain(part("lost", connections.lost, lost_by)).collect()
+}
+
+/// Returns the count with the classes that it consists of; one class needs no count of its own.
+pub(crate) fn count_with_classes(count: u64, by: &BTreeMap<String, u64>) -> String {
+    let classes = match by.iter().next() {
+        Some((class, &n)) if n == count => class.clone(),
+        _ => named(by).join(", "),
+    };
+    let count = format_grouped(count);
+    if classes.is_empty() { count } else { format!("{count} ({classes})") }
 }
 
 fn occurred(counts: &[(&str, u64)]) -> Vec<String> {

@@ -63,7 +63,9 @@ impl ThreadGauges {
     /// sessions as failed.
     fn lose(&self, interval: &mut Interval) {
         interval.conns.failed += self.opening;
+        interval.conns.failed_by[ErrorClass::Other as usize] += self.opening;
         interval.conns.lost += self.open;
+        interval.conns.lost_by[ErrorClass::Other as usize] += self.open;
         for &(key, count) in &self.requests {
             interval.step_mut(key).counters.errors[ErrorClass::Other as usize] += count;
         }

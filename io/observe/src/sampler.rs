@@ -84,23 +84,8 @@ impl Sampler {
         let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
-        // The first count of the target comes before the load, which does not wait for the samples.
-        if let Some(mut asker) = asker {
-            let clock = now.clone();
-            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
-                PollResult::Told(sample) => {
-                    drop(tell.try_send(Observation::Target(sample)));
-                    true
-                }
-                PollResult::Silent => true,
-                PollResult::Foreign { sent, answered } => {
-                    drop(tell.try_send(Observation::NoCount { sent, answered }));
-                    false
-                }
-            };
-            threads.extend(each_second("truth", now.clone(), &over, tell.clone(), ask));
-        }
-        // The first sample comes before the load, so that it does not include it.
+        // The first sample comes before the load and before the connection to the target's count.
+        // It includes neither.
         let mut look = {
             let now = now.clone();
             move |tell: &SyncSender<Observation>| {
@@ -119,6 +104,22 @@ impl Sampler {
             }
         };
         look(&tell);
+        // The first count of the target comes before the load, which does not wait for the samples.
+        if let Some(mut asker) = asker {
+            let clock = now.clone();
+            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
+                PollResult::Told(sample) => {
+                    drop(tell.try_send(Observation::Target(sample)));
+                    true
+                }
+                PollResult::Silent => true,
+                PollResult::Foreign { sent, answered } => {
+                    drop(tell.try_send(Observation::NoCount { sent, answered }));
+                    false
+                }
+            };
+            threads.extend(each_second("truth", now.clone(), &over, tell.clone(), ask));
+        }
         let mut first = true;
         let look = move |tell: &SyncSender<Observation>| {
             if !std::mem::take(&mut first) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{
     ReceivedRequest, RunHarness, Script, ScriptAction, Serve, Target, TimingMismatch, answer, expect_time,
-    retry_timing,
+    free_port, retry_timing,
 };
 
 fn trial() -> RunHarness {
@@ -172,4 +172,35 @@ fn progress_shows_held_connections() {
     let line = outcome.expect_exit(0).stderr.lines().find(|line| line.trim_start().starts_with("10 s"));
     let line = line.unwrap_or_else(|| panic!("{outcome}"));
     assert_eq!(line, "10 s  held 50 of 50  opened      0/s  lost 0", "{outcome}");
+}
+
+/// Runs a hold of connections to `url` that cannot be opened. The report names the class, blames
+/// the target and counts the class.
+fn check_unopened(url: &str, class: &str, text: &str) {
+    let trial = trial();
+    let content = format!(
+        "wavetank: 1\ntarget: {url}\nphases:\n  - {{name: keep, hold: 20, for: 2s}}\nthresholds: [held >= 20]\n"
+    );
+    let file = trial.place().write("hold.yaml", content);
+    let outcome = trial.load::<&str>(&file, ["--no-probe"]).run();
+    let result = outcome.json();
+    let failed = result["connections"]["failed"].as_u64().expect("a count");
+    assert!(failed >= 20, "{outcome}");
+    assert_eq!(result["connections_failed_by"], serde_json::json!({ class: failed }), "{outcome}");
+    assert_eq!(result["verdict"]["blame"], "target", "{outcome}");
+    let findings = result["findings"].as_array().expect("a list");
+    let finding = findings.iter().find(|finding| finding["code"] == class);
+    let message = finding.map(|finding| finding["message"].as_str().unwrap_or_default().to_owned());
+    assert_eq!(message.as_deref(), Some(format!("{failed} connections were not opened: {text}").as_str()));
+    let lines = lines(&trial, "intervals/local.jsonl");
+    let lines = lines.iter().filter(|line| line["checkpoint"] != true);
+    let stored: u64 = lines.filter_map(|line| line["conns"]["failed_by"][class].as_u64()).sum();
+    assert_eq!(stored, failed, "every second names the class");
+}
+
+#[test]
+fn connections_that_cannot_be_opened_have_a_reason() {
+    check_unopened(&format!("http://127.0.0.1:{}", free_port()), "connect_refused", "connection refused");
+    let serve = Serve::start(&trial().program(), &[]);
+    check_unopened(&serve.url("/none").replace("http:", "ws:"), "status", "unexpected response status");
 }

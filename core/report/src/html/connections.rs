@@ -18,6 +18,7 @@ use super::table::{Cell, Table, facts};
 use crate::chart::{ColorRole, LineChart, LineStyle, Series, Unit};
 use crate::format::{self, count_with_share};
 use crate::hold_text::is_holding;
+use crate::text::count_with_classes;
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -41,13 +42,14 @@ fn counts(sheet: &PageContext) -> Markup {
     let (own, words) = (sheet.record().connections, &sheet.words.connections);
     let some = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
     let always = |n: u64| html! { (format_grouped(n)) };
+    let by_class = |n: u64, by: &BTreeMap<String, u64>| html! { (count_with_classes(n, by)) };
     facts(vec![
         (words.planned, some(own.planned)),
         (words.opened, always(own.opened)),
         (words.peak, always(own.peak)),
         (words.closed, always(own.closed)),
-        (words.failed, always(own.failed)),
-        (words.lost, always(own.lost)),
+        (words.failed, by_class(own.failed, &sheet.record().connections_failed_by)),
+        (words.lost, by_class(own.lost, &sheet.record().connections_lost_by)),
         (words.reopened, some(own.reopened)),
         (words.late, some(own.late)),
         (words.opening, some(own.opening)),

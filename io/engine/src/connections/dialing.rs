@@ -273,7 +273,7 @@ impl<D: Driver> Connections<D> {
     }
 
     pub(super) fn open_failed(&mut self, slot: u32, failure: &Failure, at: Nanos, rec: &mut Recorder) {
-        rec.open_failed();
+        rec.open_failed(failure.class);
         self.on_dial_finished(slot);
         let entry = &mut self.slots[slot as usize];
         entry.state = ConnState::Closed;

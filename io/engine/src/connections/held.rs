@@ -46,7 +46,7 @@ impl<D: Driver> Connections<D> {
                     self.sources.release(std::mem::replace(&mut entry.tuple, Tuple::KERNELS), at);
                 }
                 entry.state = ConnState::Closed;
-                rec.ended(false);
+                rec.closed();
             }
         }
     }
@@ -123,7 +123,7 @@ impl<D: Driver> Connections<D> {
             let Some(conn) = entry.conn.take() else { continue };
             self.driver.close(conn, Close::Rst);
             match entry.state {
-                ConnState::Open => rec.ended(false),
+                ConnState::Open => rec.closed(),
                 // Keeps its state: it is being opened.
                 ConnState::Connecting
                 | ConnState::Tunnelling

@@ -356,7 +356,11 @@ impl<D: Driver> Connections<D> {
         // A held connection is opened again, whichever side ended it.
         let again = lost || entry.intent == SlotIntent::Hold;
         entry.last_use = if again { LastUse::Lost } else { LastUse::Nothing };
-        rec.ended(lost);
+        if lost {
+            rec.lost(failure.class);
+        } else {
+            rec.closed();
+        }
         let phase = entry.phase;
         self.break_requests(slot, failure, served, at);
         if let Some(request) = self.slots[slot as usize].first_waiting() {

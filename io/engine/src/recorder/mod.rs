@@ -259,15 +259,22 @@ impl Recorder {
     }
 
     /// Counts a failed opening.
-    pub(crate) fn open_failed(&mut self) {
+    pub(crate) fn open_failed(&mut self, class: ErrorClass) {
         self.current.conns.failed += 1;
+        self.current.conns.failed_by[class as usize] += 1;
         self.opening -= 1;
     }
 
-    /// Counts the end of a connection. `lost`: the plan still needed it.
-    pub(crate) fn ended(&mut self, lost: bool) {
-        self.current.conns.lost += u64::from(lost);
-        self.current.conns.closed += u64::from(!lost);
+    /// Counts the end of a connection that the plan still needed.
+    pub(crate) fn lost(&mut self, class: ErrorClass) {
+        self.current.conns.lost += 1;
+        self.current.conns.lost_by[class as usize] += 1;
+        self.connected -= 1;
+    }
+
+    /// Counts the end of a connection that was no longer needed.
+    pub(crate) fn closed(&mut self) {
+        self.current.conns.closed += 1;
         self.connected -= 1;
     }
 
