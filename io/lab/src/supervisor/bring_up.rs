@@ -2,6 +2,7 @@
 
 use std::os::unix::net::UnixListener;
 
+use wavetank_topology::Role;
 use wavetank_units::{Code, UserError};
 
 use super::host_link::{HostLink, broadcast};
@@ -70,14 +71,17 @@ fn rise(kept: &mut RunningLab, up: &JsonSocket) -> Result<UnixListener, Option<U
     let pids: Vec<u32> = kept.hosts.iter().map(|host| host.process.pid).collect();
     net::connect(&kept.order.lab, &kept.order.mark, &pids)?;
     crash::point("connected");
-    for (deed, point) in [
-        (HostCommand::Furnish, "furnished"),
-        (HostCommand::Check, "checked"),
-        (HostCommand::Start, "started"),
-    ] {
+    for (deed, point) in [(HostCommand::Furnish, "furnished"), (HostCommand::Check, "checked")] {
         broadcast(&kept.hosts, Some(&deed), up)?;
         crash::point(point);
     }
+    // Balancers start when their servers listen: a first check that fails takes a server out.
+    for are_balancers in [false, true] {
+        let hosts = kept.hosts.iter().zip(&kept.order.lab.hosts);
+        let chosen = hosts.filter(|(_, host)| (host.role == Role::Balancer) == are_balancers);
+        broadcast(chosen.map(|(link, _)| link), Some(&HostCommand::Start), up)?;
+    }
+    crash::point("started");
     let listener = UnixListener::bind(kept.folder.socket())
         .map_err(|error| failed("cannot create the socket", &error))?;
     kept.note(Phase::Up)?;

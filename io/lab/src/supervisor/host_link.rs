@@ -172,15 +172,15 @@ impl HostLink {
     }
 }
 
-/// Sends `deed` to all hosts simultaneously; without one, waits for the line that each host sends
+/// Sends `deed` to hosts simultaneously; without one, waits for the line that each host sends
 /// after its start. Returns as soon as one fails, or as `up` is closed: `Err(None)`.
-pub(super) fn broadcast(
-    hosts: &[HostLink],
+pub(super) fn broadcast<'h>(
+    hosts: impl IntoIterator<Item = &'h HostLink>,
     deed: Option<&HostCommand>,
     up: &JsonSocket,
 ) -> Result<(), Option<UserError>> {
     let mut waiting: Vec<(&HostLink, MutexGuard<'_, HostChannel>)> =
-        hosts.iter().map(|host| (host, host.talk())).collect();
+        hosts.into_iter().map(|host| (host, host.talk())).collect();
     if let Some(deed) = deed {
         for (host, talk) in &mut waiting {
             host.send(talk, deed)?;
