@@ -5,7 +5,7 @@ use std::path::Path;
 
 use wavetank_tuning::{ChangePlan, Journal, JournalEntry};
 
-use crate::undo::restore;
+use crate::undo::{changed_since, restore};
 use crate::write::{below, normalised, read_text, write_file, write_value};
 use crate::{JournalFile, SettingsError};
 
@@ -22,6 +22,8 @@ pub struct AppliedChange {
     pub effective: String,
     /// What makes it effective; empty if it is so already.
     pub then: String,
+    /// Where a file was kept that another program had changed since the last fix; else empty.
+    pub changed_since: String,
 }
 
 /// A step of [`apply`] that is complete.
@@ -55,8 +57,12 @@ pub fn apply(
         return Ok(applied);
     }
     for (index, entry) in entries.iter().enumerate() {
+        // The journal does not have a change that another program made since the last fix.
+        let known = former.iter().flat_map(Journal::undo_order).find(|known| known.path == entry.path);
+        let known = known.filter(|known| !known.is_value);
+        let changed_since = known.map(|known| changed_since(known, root)).unwrap_or_default();
         match write(plan, entry, root) {
-            Ok(change) => applied.push(change),
+            Ok(change) => applied.push(AppliedChange { changed_since, ..change }),
             Err(reason) => return Err(take_back(&entries[..=index], reason, root, &file, former.as_ref())),
         }
         if !observe(ApplyStep::Written(&entry.path)) {
@@ -115,6 +121,7 @@ fn write(plan: &ChangePlan, entry: &JournalEntry, root: &Path) -> std::io::Resul
             requested: value.wanted.clone(),
             effective: normalised(&effective),
             then: String::new(),
+            changed_since: String::new(),
         });
     }
     if let Some(folder) = path.parent() {
@@ -128,6 +135,7 @@ fn write(plan: &ChangePlan, entry: &JournalEntry, root: &Path) -> std::io::Resul
         requested: String::new(),
         effective: String::new(),
         then: then.unwrap_or_default(),
+        changed_since: String::new(),
     })
 }
 

@@ -37,7 +37,7 @@ pub fn undo(root: &Path) -> Result<Vec<UndoneChange>, SettingsError> {
     let mut undone = Vec::new();
     for entry in journal.undo_order() {
         let changed_since = changed_since(entry, root);
-        let failure = restore(entry, root).err().map(|error| error.to_string()).unwrap_or_default();
+        let failure = restore(entry, root).err().map(|error| reason(&error)).unwrap_or_default();
         undone.push(UndoneChange {
             path: entry.path.clone(),
             restored: if entry.is_value {
@@ -55,9 +55,15 @@ pub fn undo(root: &Path) -> Result<Vec<UndoneChange>, SettingsError> {
     Ok(undone)
 }
 
+/// Returns the system's text without the number of the error.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error ").next().unwrap_or_default().to_owned()
+}
+
 /// Returns the content if another program wrote it since the fix. A changed file is
 /// kept under another name.
-fn changed_since(entry: &JournalEntry, root: &Path) -> String {
+pub(crate) fn changed_since(entry: &JournalEntry, root: &Path) -> String {
     let path = below(root, &entry.path);
     let Ok(Some(now)) = read_text(&path) else { return String::new() };
     let is = |text: &str| normalised(text) == normalised(&now);

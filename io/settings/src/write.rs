@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 /// Largest file that is read.
@@ -23,6 +24,11 @@ pub(crate) fn write_file(path: &Path, text: &str) -> io::Result<()> {
     unfinished.push(".new");
     let unfinished = PathBuf::from(unfinished);
     let mut file = File::create(&unfinished)?;
+    // A file keeps its owner and who may read it.
+    if let Ok(former) = fs::metadata(path) {
+        fchown(&file, Some(former.uid()), Some(former.gid()))?;
+        file.set_permissions(former.permissions())?;
+    }
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Outcome, Program, TestDir};
+use wavetank_testkit::{Outcome, Program, TestDir, skip};
 
 const BIN: &str = env!("CARGO_BIN_EXE_wavetank");
 
@@ -115,6 +115,8 @@ fn a_host_is_checked_changed_and_restored() {
     assert_eq!(value(host.path(), "net/ipv4/ip_local_port_range"), "1024 65535\n");
     assert!(host.path().join("etc/sysctl.d/99-wavetank.conf").exists());
     doctor(&asked).expect_exit(0);
+    let again = doctor(&[&asked[..], &["--fix", "--yes"]].concat());
+    assert!(again.stdout.starts_with("nothing to change\n"), "{again}");
     let undone = doctor(&["--undo", "--root", &root]);
     undone.expect_exit(0);
     assert_eq!(value(host.path(), "net/core/somaxconn"), "128\n");
@@ -167,6 +169,32 @@ fn a_network_of_its_own_is_changed_by_the_kernel() {
     let outcome = NetNs::shell(BIN, &script).run();
     outcome.expect_exit(0);
     assert_eq!(outcome.stdout, "1024 65535\n0\nrestored\n", "{outcome}");
+}
+
+/// The printed script and the printed file set the same values as a fix.
+#[test]
+fn what_is_printed_works() {
+    if !NetNs::available("what_is_printed_works") {
+        return;
+    }
+    if Program::foreign("sysctl").is_none() {
+        return skip("what_is_printed_works", "sysctl is not installed");
+    }
+    // Its drop-ins are in folders of this mount namespace only. Settings that are not of this
+    // network are left out, because they would change the machine.
+    let dir = TestDir::new();
+    let script = format!(
+        "cd {}; mount -t tmpfs none /etc/sysctl.d && mount -t tmpfs none /etc/security || exit 9\n\
+         range() {{ tr '\\t' ' ' </proc/sys/net/ipv4/ip_local_port_range; }}\n\
+         ask() {{ \"$0\" doctor --role generator -c 20k --print $1 >printed; }}\n\
+         ask sh && grep -v '^sysctl -w [^n]' printed >own && sh -eu own >/dev/null && range && grep -c port_range /etc/sysctl.d/99-wavetank.conf\n\
+         echo 32768 60999 >/proc/sys/net/ipv4/ip_local_port_range\n\
+         ask sysctl && grep -v '^[^#n]' printed >own && sysctl -q -p own && range",
+        dir.path().display()
+    );
+    let outcome = NetNs::shell(BIN, &script).run();
+    outcome.expect_exit(0);
+    assert_eq!(outcome.stdout, "1024 65535\n1\n1024 65535\n", "{outcome}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::sysctl::parse_sysctl;
 pub const SYSCTL_DROP_IN: &str = "/etc/sysctl.d/99-wavetank.conf";
 /// The file for limits of sessions.
 pub const LIMITS_DROP_IN: &str = "/etc/security/limits.d/99-wavetank.conf";
-const HEAD: &str = "# Written by wavetank doctor --fix; wavetank doctor --undo removes it.\n";
+pub(super) const HEAD: &str = "# Written by wavetank doctor --fix; wavetank doctor --undo removes it.\n";
 
 /// Returns the drop-in of a unit of systemd.
 pub fn unit_drop_in(unit: &str) -> String {

@@ -5,6 +5,10 @@ use std::fmt::Write as _;
 use wavetank_units::shell_quoted;
 
 use super::ChangePlan;
+use super::drop_in::HEAD;
+
+/// The first line of files that another program writes.
+const PRINTED_HEAD: &str = "# Printed by wavetank doctor --print.\n";
 
 /// The form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,10 +26,27 @@ pub fn print_changes(plan: &ChangePlan, format: PrintFormat) -> String {
     match format {
         PrintFormat::Sh => shell(plan),
         PrintFormat::Ansible => ansible(plan),
-        PrintFormat::Sysctl => plan
-            .settings()
-            .fold(String::new(), |text, (key, value, why)| format!("{text}# {why}\n{key} = {value}\n")),
+        PrintFormat::Sysctl => sysctl(plan),
     }
+}
+
+fn sysctl(plan: &ChangePlan) -> String {
+    let mut text = String::new();
+    for (key, value, why) in plan.settings() {
+        let _ = writeln!(text, "# {why}\n{key} = {value}");
+    }
+    let values = plan.values.iter().filter(|value| !value.path.starts_with("/proc/sys/"));
+    let files =
+        plan.files.iter().map(|file| file.path.as_str()).filter(|path| *path != super::SYSCTL_DROP_IN);
+    for other in values.map(|value| value.what.as_str()).chain(files) {
+        let _ = writeln!(text, "# not a kernel setting, see --print sh: {other}");
+    }
+    text
+}
+
+/// The text of a file that is not written by `--fix`, so `--undo` does not know it.
+fn printed(text: &str) -> String {
+    text.strip_prefix(HEAD).map_or_else(|| text.to_owned(), |rest| format!("{PRINTED_HEAD}{rest}"))
 }
 
 fn shell(plan: &ChangePlan) -> String {
@@ -41,7 +62,7 @@ fn shell(plan: &ChangePlan) -> String {
     }
     for file in &plan.files {
         let folder = file.path.rsplit_once('/').map_or("/", |(folder, _)| folder);
-        let _ = write!(text, "mkdir -p {folder}\ncat > {} <<'END'\n{}END\n", file.path, file.text);
+        let _ = write!(text, "mkdir -p {folder}\ncat > {} <<'END'\n{}END\n", file.path, printed(&file.text));
         if !file.then.is_empty() {
             let _ = writeln!(text, "# then: {}", file.then);
         }
@@ -81,7 +102,7 @@ fn ansible(plan: &ChangePlan) -> String {
             quoted(&format!("Make {folder}")),
             quoted(&format!("Write {}", file.path)),
             file.path,
-            quoted(&file.text)
+            quoted(&printed(&file.text))
         );
     }
     text

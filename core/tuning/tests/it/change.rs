@@ -65,8 +65,13 @@ fn changes_are_printed_for_other_programs() {
     assert!(ansible.starts_with("---\n") && ansible.contains("    value: \"1024 65535\"\n"), "{ansible}");
     let sysctl = print_changes(&plan, PrintFormat::Sysctl);
     let expected = "# ports run out\nnet.ipv4.ip_local_reserved_ports = 8080\n\
-        # ports run out\nnet.ipv4.ip_local_port_range = 1024 65535\n";
+        # ports run out\nnet.ipv4.ip_local_port_range = 1024 65535\n\
+        # not a kernel setting, see --print sh: governor of cpu1\n\
+        # not a kernel setting, see --print sh: /etc/security/limits.d/99-wavetank.conf\n\
+        # not a kernel setting, see --print sh: /etc/systemd/system/nginx.service.d/99-wavetank.conf\n";
     assert_eq!(sysctl, expected);
+    // `--undo` does not know what another program writes.
+    assert!(!shell.contains("--undo") && !ansible.contains("--undo"), "{shell}{ansible}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use nix::sched::{CloneFlags, unshare};
@@ -149,6 +149,37 @@ fn what_others_changed_since_is_reported_and_kept() {
         "own = 1\n"
     );
     assert_eq!(fs::read_to_string(root.join("proc/sys/net/core/somaxconn")).expect("readable"), "128\n");
+}
+
+/// The second fix writes the file again. The text that an administrator wrote in between is kept.
+#[test]
+fn a_file_edited_between_two_fixes_is_kept() {
+    let host = host();
+    let root = host.path();
+    let before = content(root);
+    apply(&three_kinds(), root, &mut |_| true).expect("can be applied");
+    let own = root.join("etc/sysctl.d/99-wavetank.conf");
+    fs::write(&own, "# by hand\nvm.swappiness = 7\n").expect("can be written");
+    let applied = apply(&plan(&[setting(BACKLOG, "8192")]), root, &mut |_| true).expect("can be applied");
+    assert_eq!(applied[1].changed_since, "kept as /etc/sysctl.d/99-wavetank.conf.edited", "{applied:?}");
+    undo(root).expect("can be undone");
+    let kept = root.join("etc/sysctl.d/99-wavetank.conf.edited");
+    assert_eq!(fs::read_to_string(&kept).expect("kept"), "# by hand\nvm.swappiness = 7\n");
+    fs::remove_file(kept).expect("it is there");
+    assert_eq!(content(root), before);
+}
+
+#[test]
+fn a_file_keeps_who_may_read_it() {
+    let host = host();
+    let root = host.path();
+    let limits = root.join("etc/security/limits.d/99-wavetank.conf");
+    fs::set_permissions(&limits, fs::Permissions::from_mode(0o640)).expect("can be set");
+    let mode = || fs::metadata(&limits).expect("it is there").permissions().mode() & 0o777;
+    apply(&three_kinds(), root, &mut |_| true).expect("can be applied");
+    assert_eq!(mode(), 0o640);
+    undo(root).expect("can be undone");
+    assert_eq!(mode(), 0o640);
 }
 
 #[test]

@@ -16,9 +16,15 @@ use crate::output;
 /// Applies the plan after consent. Exit 0 if everything was written, or nothing needed to be; 1 if
 /// the user said no.
 pub(super) fn fix(plan: &ChangePlan, yes: bool, format: FileFormat, root: &Path) -> Result<u8, UserError> {
+    let text_of = |path: &str| std::fs::read_to_string(root.join(path.trim_start_matches('/'))).ok();
+    let (written, files): (Vec<_>, Vec<_>) =
+        plan.files.iter().cloned().partition(|file| text_of(&file.path).as_ref() == Some(&file.text));
+    let plan = &ChangePlan { files, ..plan.clone() };
     if plan.is_empty() {
+        let waits = written.iter().filter(|file| !file.then.is_empty());
+        let waits: String = waits.map(|file| takes_effect(&file.path, &file.then)).collect();
         output::print(&match format {
-            FileFormat::Text => "nothing to change\n".to_owned(),
+            FileFormat::Text => format!("nothing to change\n{waits}"),
             FileFormat::Json => format!("{}\n", document(&[])),
         })?;
         return Ok(ExitCode::Pass as u8);
@@ -89,8 +95,12 @@ fn result(applied: &[AppliedChange]) -> String {
             change.what, change.requested, change.effective
         );
     }
+    for change in applied.iter().filter(|change| !change.changed_since.is_empty()) {
+        let _ =
+            writeln!(text, "{} had been changed since the last fix: {}", change.what, change.changed_since);
+    }
     for change in applied.iter().filter(|change| !change.then.is_empty()) {
-        let _ = writeln!(text, "{} takes effect after: {}", change.what, change.then);
+        text += &takes_effect(&change.what, &change.then);
     }
     let values = applied.iter().filter(|change| !change.requested.is_empty()).count();
     let files = applied.len() - values;
@@ -104,11 +114,15 @@ fn result(applied: &[AppliedChange]) -> String {
     text
 }
 
+fn takes_effect(what: &str, then: &str) -> String {
+    format!("{what} takes effect after: {then}\n")
+}
+
 fn document(applied: &[AppliedChange]) -> Value {
     let change = |change: &AppliedChange| {
         json!({
             "what": change.what, "before": change.before, "requested": change.requested,
-            "effective": change.effective, "then": change.then,
+            "effective": change.effective, "then": change.then, "changed_since": change.changed_since,
         })
     };
     json!({ "schema": "wavetank.doctor_fix/1", "changes": applied.iter().map(change).collect::<Vec<_>>() })
@@ -119,14 +133,18 @@ pub(super) fn refused(error: &SettingsError) -> UserError {
     match error {
         SettingsError::Rejected { what, value, reason, unrestored } => {
             let reason = os_error_text(reason);
-            let value = if value.is_empty() { String::new() } else { format!(" to `{}`", sanitize(value)) };
             let state = if unrestored.is_empty() {
                 "everything before it was restored".to_owned()
             } else {
                 format!("not restored: {}", unrestored.join("; "))
             };
-            let message = format!("cannot set {what}{value}: {reason}; {state}");
-            let hint = "run it as root; in a container set it from outside (docker run --sysctl)";
+            let (deed, hint) = if value.is_empty() {
+                (format!("write {what}"), "run it as root; in a container its folder may be read-only")
+            } else {
+                let hint = "run it as root; in a container set it from outside (docker run --sysctl)";
+                (format!("set {what} to `{}`", sanitize(value)), hint)
+            };
+            let message = format!("cannot {deed}: {reason}; {state}");
             UserError::refused(Code::DoctorRejected, message, hint)
         }
         SettingsError::Journal { path, reason } => {
