@@ -36,12 +36,12 @@ codes! {
     AbandonedRequests, AcceptQueueFull, AcceptQueueNear, BadChecksums, BalancerBypassed,
     BalancerMaxconn, BalancerQueue, BalancerTimeout, BodyTooLarge, BoundBeforeConnect,
     ClientTimeout, ClosedByHost, ConnectionTracking, ConntrackFull, CpuFull, CpuQuota, CpuSteal,
-    CutByReload, DelayedAcks, DiskWait, FlowsForgotten, HealthFlapping, HostNoFiles, HostNoPorts,
+    CutByReload, DelayedAcks, DiskWait, FirewallDrops, FlowsForgotten, HealthFlapping, HostNoFiles, HostNoPorts,
     InterfaceDrops, LinkFull, ManyOrphans, NeighboursFull, NoLiveUpstreams, OneCpuFull,
     OneServerOnly, OutOfMemory, PacketLoss, PacketsDropped, PortsHalfUsed, ProxyHeaderMissing,
-    RateLimited, ReversePathFilter, SlowAccept, SlowReader, SlowServer, SmtSiblings,
-    SocketBacklog, SoftirqOneCpu, StuckWorker, Swapping, SynQueueFull, TcpMemory, TlsHandshakes,
-    UpstreamClosed, UpstreamRefused, UpstreamRetried, UpstreamUnreachable, UpstreamUnresolved,
+    RateLimited, ResponseRejected, ReversePathFilter, ServerErrors, SlowAccept, SlowResponses, SlowReader, SlowServer, SmtSiblings,
+    SocketBacklog, SoftirqOneCpu, StuckWorker, Swapping, SynQueueFull, TcpMemory, TlsHandshakes, UdpBufferFull,
+    UpstreamClosed, UpstreamRefused, UpstreamRetried, UpstreamTls, UpstreamUnreachable, UpstreamUnresolved,
     WorkerConnections,
 }
 
@@ -75,7 +75,9 @@ impl FindingCode {
             | Self::ManyOrphans
             | Self::OneCpuFull
             | Self::PacketLoss
+            | Self::ServerErrors
             | Self::SlowReader
+            | Self::SlowResponses
             | Self::SlowServer
             | Self::SmtSiblings
             | Self::SocketBacklog

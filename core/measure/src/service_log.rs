@@ -27,6 +27,10 @@ pub enum LogEvent {
     UpstreamUnreachable,
     /// The name of a server could not be resolved.
     UpstreamUnresolved,
+    /// No TLS connection to a server could be established.
+    UpstreamTls,
+    /// The header of a response was too large or not valid, so the balancer did not pass it on.
+    ResponseRejected,
     /// A server closed or reset a connection before its response.
     UpstreamClosed,
     /// A server did not respond in time.
@@ -37,6 +41,8 @@ pub enum LogEvent {
     QueueTimeout,
     /// Checks of a server failed, and the balancer took it out.
     ServerDown,
+    /// A server responded with a status of 500 or above, and the balancer passed it on (`HAProxy`).
+    ServerError,
 }
 
 /// What the log of one service reports of one kind, over a run.
@@ -62,7 +68,7 @@ pub struct LogFact {
 const PEERS_MAX: usize = 64;
 
 /// Texts by which lines of nginx and `HAProxy` are known.
-const TEXTS: [(&str, LogEvent); 24] = [
+const TEXTS: [(&str, LogEvent); 29] = [
     ("Cannot assign requested address", LogEvent::NoPorts),
     ("no free ports", LogEvent::NoPorts),
     ("Address already in use) while connecting to upstream", LogEvent::NoPortsToBind),
@@ -85,16 +91,22 @@ const TEXTS: [(&str, LogEvent); 24] = [
     ("upstream prematurely closed connection", LogEvent::UpstreamClosed),
     ("Connection reset by peer) while reading response header from upstream", LogEvent::UpstreamClosed),
     ("upstream timed out", LogEvent::UpstreamTimeout),
+    ("while SSL handshaking to upstream", LogEvent::UpstreamTls),
+    ("upstream sent too big header", LogEvent::ResponseRejected),
+    ("upstream sent invalid ", LogEvent::ResponseRejected),
+    ("upstream sent no valid HTTP", LogEvent::ResponseRejected),
+    ("upstream sent duplicate header line", LogEvent::ResponseRejected),
     ("worker_connections are not enough", LogEvent::NoWorkerConnections),
     ("worker_connections exceed open file resource limit", LogEvent::NoWorkerConnections),
 ];
 /// Termination codes of `HAProxy`'s log lines (configuration manual, 8.5), by their first two
 /// letters.
-const TERMINATIONS: [(&str, LogEvent); 6] = [
+const TERMINATIONS: [(&str, LogEvent); 7] = [
     ("sH", LogEvent::UpstreamTimeout),
     ("sC", LogEvent::UpstreamUnreachable),
     ("SC", LogEvent::UpstreamRefused),
     ("SH", LogEvent::UpstreamClosed),
+    ("PH", LogEvent::ResponseRejected),
     ("sQ", LogEvent::QueueTimeout),
     ("RC", LogEvent::NoPorts),
 ];
@@ -151,8 +163,16 @@ fn event(line: &str) -> Option<LogEvent> {
         if code.starts_with("SC") && line.contains("/<NOSRV> ") {
             return Some(LogEvent::NoLiveUpstreams);
         }
+        if code.starts_with("--") && passed_status(line)? >= 500 {
+            return Some(LogEvent::ServerError);
+        }
         TERMINATIONS.iter().find(|(start, _)| code.starts_with(start)).map(|(_, event)| *event)
     })
+}
+
+/// Returns the status in a line of `HAProxy` in HTTP mode: the fourth word after the time.
+fn passed_status(line: &str) -> Option<u16> {
+    line.split_once("] ")?.1.split_whitespace().nth(3)?.parse().ok()
 }
 
 /// Returns the termination code of a line of `HAProxy`: two letters in TCP mode, four in HTTP mode,
@@ -289,6 +309,30 @@ mod tests {
     }
 
     #[test]
+    fn lines_of_nginx_about_responses_and_tls() {
+        for (text, event) in [
+            (
+                "upstream SSL certificate verify error: (20:unable to get local issuer certificate) while SSL handshaking",
+                LogEvent::UpstreamTls,
+            ),
+            (
+                "upstream timed out (110: Connection timed out) while SSL handshaking",
+                LogEvent::UpstreamTimeout,
+            ),
+            ("upstream sent too big header while reading response header from", LogEvent::ResponseRejected),
+            (
+                "upstream sent invalid header: \"x\\x20\" while reading response header from",
+                LogEvent::ResponseRejected,
+            ),
+        ] {
+            let line = format!(
+                "2026/11/26 17:00:05 [error] 12#12: *1 {text} to upstream, client: 10.40.0.2, upstream: \"https://10.40.1.3:8443/\""
+            );
+            check(&line, Some((event, "10.40.1.3:8443", "17:00:05")));
+        }
+    }
+
+    #[test]
     fn lines_of_haproxy() {
         check(
             "[WARNING] Connect() failed for backend servers: no free ports.",
@@ -310,7 +354,10 @@ mod tests {
         check(&http("SC--"), Some((LogEvent::UpstreamRefused, "app1", "17:00:05")));
         let none = http("SC--").replace("app1", "<NOSRV>");
         check(&none, Some((LogEvent::NoLiveUpstreams, "", "17:00:05")));
-        check(&http("----"), None);
+        check(&http("PH--"), Some((LogEvent::ResponseRejected, "app1", "17:00:05")));
+        check(&http("----"), Some((LogEvent::ServerError, "app1", "17:00:05")));
+        check(&http("----").replace(" 504 ", " 404 "), None);
+        check(&http("PR--"), None);
         check("10.40.0.2:5 [26/Nov/2026:17:00:05.123] in servers/app1 1/0/2000 212 -- 1/1/0/0/0 0/0", None);
     }
 

@@ -17,7 +17,7 @@ const NO_COUNTERS: [&str; 7] = [
     "Ip.DefaultTTL",
 ];
 /// Counters that rise with any traffic and prove nothing. They would make up most of a sample.
-const OF_ANY_TRAFFIC: [&str; 22] = [
+const OF_ANY_TRAFFIC: [&str; 20] = [
     "TcpExt.TCPHPHits",
     "TcpExt.TCPHPAcks",
     "TcpExt.TCPPureAcks",
@@ -33,8 +33,6 @@ const OF_ANY_TRAFFIC: [&str; 22] = [
     "TcpExt.TCPHystartTrainCwnd",
     "TcpExt.TCPHystartDelayDetect",
     "TcpExt.TCPHystartDelayCwnd",
-    "Ip.InReceives",
-    "Ip.InDelivers",
     "Ip.OutRequests",
     "Ip.OutTransmits",
     "Icmp.InMsgs",
@@ -254,7 +252,7 @@ mod tests {
 
     #[test]
     fn protocols_go_by_name_and_without_values_that_are_no_counters() {
-        let snmp = "Ip: Forwarding InReceives OutNoRoutes\nIp: 1 5 7\n\
+        let snmp = "Ip: Forwarding OutRequests OutNoRoutes\nIp: 1 5 7\n\
                     Tcp: RtoAlgorithm ActiveOpens CurrEstab\nTcp: 1 22 3\nTcp: torn\nUdp: NoPorts\nUdp: x\n";
         check(add_protocols, snmp, &[("Ip.OutNoRoutes", 7), ("Tcp.ActiveOpens", 22)]);
         let later = "TcpExt: New ListenOverflows ListenDrops\nTcpExt: 9 129 130\nMPTcpExt: A\nMPTcpExt: 1\n";

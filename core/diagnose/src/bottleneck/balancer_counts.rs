@@ -241,7 +241,8 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
                 hosts.clients(),
                 host.unmoved(),
             ]),
-            hint: "MAINT: enable the servers, or look at the resolver of their names; L7STS: the check asks a path without \
+            hint: "MAINT: enable the servers, or look at the resolver of their names; DRAIN: give them a weight; L6: look at TLS \
+                   with the servers; L7STS: the check asks a path without \
                    a good response (`option httpchk GET /PATH`); L4: nothing listens on the checked port"
                 .to_owned(),
         },

@@ -28,7 +28,7 @@ const DELAYED_ACKS_EACH: u64 = 4;
 /// Most delayed acknowledgements of one response: those of its writes at both ends.
 const DELAYED_ACKS_MAX: u64 = 4;
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 15] = [
     Rule {
         code: FindingCode::ConntrackFull,
         counters: &["conntrack.drop", "conntrack.early_drop"],
@@ -129,6 +129,15 @@ const RULES: [Rule; 14] = [
         message: |host| format!("the table of neighbours of {host} was full: it could not address new hosts"),
         hint: "route the source addresses through one gateway (ip route add NETWORK via ADDRESS), or raise \
                net.ipv4.neigh.default.gc_thresh3 to four times the number of neighbours",
+    },
+    Rule {
+        code: FindingCode::UdpBufferFull,
+        counters: &["Udp.RcvbufErrors", "Udp6.RcvbufErrors"],
+        min: 10,
+        blame: None,
+        message: |host| format!("{host} dropped datagrams: the receive buffer of a socket was full"),
+        hint: "read faster: more sockets on the port (SO_REUSEPORT), more threads, or several datagrams in one call \
+               (recvmmsg); for bursts a larger buffer (SO_RCVBUF, net.core.rmem_max and rmem_default)",
     },
     Rule {
         code: FindingCode::SocketBacklog,

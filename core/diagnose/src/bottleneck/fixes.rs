@@ -88,7 +88,8 @@ pub(super) fn of(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>) -> Vec<F
     }
 }
 
-/// The changes of how a balancer chooses servers, or how its workers share connections.
+/// The changes of how a balancer chooses servers and reads their responses, or how its workers
+/// share connections.
 fn balancing(code: FindingCode, program: impl Fn(&[Change<'_>], &[Change<'_>]) -> Vec<Fix>) -> Vec<Fix> {
     match code {
         FindingCode::OneServerOnly => program(
@@ -111,6 +112,10 @@ fn balancing(code: FindingCode, program: impl Fn(&[Change<'_>], &[Change<'_>]) -
                 ("defaults", Set, "timeout check", "2s"),
             ],
         ),
+        FindingCode::ResponseRejected => program(
+            &[("http", Set, "proxy_buffer_size", "32k"), ("http", Set, "proxy_buffers", "8 32k")],
+            &[("global", Set, "tune.bufsize", "65536")],
+        ),
         FindingCode::StuckWorker => program(&[("server", RemoveParameter, "listen", "reuseport")], &[]),
         _ => Vec::new(),
     }
@@ -118,6 +123,10 @@ fn balancing(code: FindingCode, program: impl Fn(&[Change<'_>], &[Change<'_>]) -
 
 /// A longer wait of nginx for a response.
 const SLOW_RESPONSES: Change<'static> = ("location", Set, "proxy_read_timeout", TIMEOUT);
+
+/// A wait for connections that is longer than the repetition of two lost packets takes.
+const CONNECT_NGINX: Change<'static> = ("location", Set, "proxy_connect_timeout", "5s");
+const CONNECT_HAPROXY: Change<'static> = ("defaults", Set, "timeout connect", "5s");
 
 /// A balancer that asks another server, and takes out one that does not answer.
 const TAKE_OUT_NGINX: [Change<'static>; 3] = [
@@ -132,6 +141,13 @@ const TAKE_OUT_HAPROXY: [Change<'static>; 4] = [
     ("defaults", Set, "timeout connect", "1s"),
 ];
 
+/// Balancers that take a server out which does not answer, if there are others.
+pub(super) fn take_out(hosts: &Hosts<'_>) -> Vec<Fix> {
+    let has_others = hosts.with_role(Role::Server).nth(1).is_some();
+    let balancers = hosts.with_role(Role::Balancer).filter(|_| has_others);
+    balancers.flat_map(|host| programs(hosts, host.name(), &TAKE_OUT_NGINX, &TAKE_OUT_HAPROXY)).collect()
+}
+
 /// The changes on `host` for what its log reports as `fact`.
 pub(super) fn of_log(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>, fact: &LogFact) -> Vec<Fix> {
     let nginx = |changes: &[Change<'_>]| programs(hosts, host.name(), changes, &[]);
@@ -143,6 +159,9 @@ pub(super) fn of_log(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>, fact
         LogEvent::NoLiveUpstreams if hosts.has_no_failure(fact) => {
             nginx(&[("upstream", RemoveParameter, "server", "max_conns")])
         }
+        LogEvent::UpstreamUnreachable if code == FindingCode::BalancerTimeout => {
+            programs(hosts, host.name(), &[CONNECT_NGINX], &[CONNECT_HAPROXY])
+        }
         LogEvent::UpstreamClosed => closed_by_server(hosts, host.name(), hosts.name_of(&fact.peer)),
         _ => of(code, hosts, host),
     }
@@ -150,7 +169,9 @@ pub(super) fn of_log(code: FindingCode, hosts: &Hosts<'_>, host: &Host<'_>, fact
 
 /// The changes for servers that `host` has taken out, by their states.
 pub(super) fn of_states(hosts: &Hosts<'_>, host: &Host<'_>, states: &str) -> Vec<Fix> {
-    let changes: &[Change<'_>] = if states.contains("MAINT") && !states.contains("DOWN") {
+    let changes: &[Change<'_>] = if states.contains("DRAIN") {
+        &[("backend", Parameter, "server", "weight 1")]
+    } else if states.contains("MAINT") && !states.contains("DOWN") {
         &[("backend", RemoveParameter, "server", "disabled")]
     } else if states.contains("L7") {
         // A check that asks for no path needs an accepted connection only.

@@ -26,8 +26,13 @@ struct Rule {
 pub(super) const RAISE_TIMEOUT: &str = "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
      proxy_read_timeout), or make the server faster";
 
+/// How to mend TLS between a balancer and its servers.
+const UPSTREAM_TLS: &str = "its log has the reason: trust the authority of the server's certificate (nginx: \
+     proxy_ssl_trusted_certificate; HAProxy: `ca-file`), ask for the name in it (proxy_ssl_name; `sni`, `verifyhost`), or \
+     speak HTTP to a server without TLS";
+
 /// The rules, the most specific first.
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 20] = [
     Rule {
         event: LogEvent::NoPorts,
         code: FindingCode::HostNoPorts,
@@ -159,6 +164,35 @@ const RULES: [Rule; 17] = [
         blame: None,
     },
     Rule {
+        event: LogEvent::UpstreamTls,
+        code: FindingCode::UpstreamTls,
+        covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused],
+        message: |host, peer| format!("{host} could not establish TLS with {peer}"),
+        hint: UPSTREAM_TLS,
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::UpstreamRefused,
+        code: FindingCode::UpstreamTls,
+        covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused],
+        message: |host, peer| format!("{host} could not establish TLS with {peer}"),
+        hint: UPSTREAM_TLS,
+        blame: None,
+    },
+    Rule {
+        event: LogEvent::ResponseRejected,
+        code: FindingCode::ResponseRejected,
+        covers: &[FindingCode::UpstreamClosed],
+        message: |host, peer| {
+            format!(
+                "{host} rejected responses of {peer}: their header is not valid, or larger than its buffer"
+            )
+        },
+        hint: "raise the buffer above the largest header (nginx: proxy_buffer_size, and proxy_buffers with it; HAProxy: \
+               `tune.bufsize`), or send fewer and shorter cookies; nginx's log says if the header is not valid",
+        blame: None,
+    },
+    Rule {
         event: LogEvent::UpstreamRefused,
         code: FindingCode::UpstreamRefused,
         covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRetried],
@@ -242,6 +276,16 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
             let reachable = hosts.all.iter().find(|host| host.name() == peer(hosts, fact));
             let reachable = reachable.is_some_and(|host| host.rise("Tcp.PassiveOpens") > 0);
             fact.lines >= LINES_MIN && reachable == (rule.code != FindingCode::UpstreamUnreachable)
+        }
+        // If all connections of the balancer were established, none was refused: TLS failed.
+        LogEvent::UpstreamRefused => {
+            let of = |name: &str, counter| {
+                let host = hosts.all.iter().find(|host| host.name() == name);
+                host.map_or(0, |host| host.rise(counter))
+            };
+            let accepts = of(peer(hosts, fact), "Tcp.PassiveOpens") * 2 >= fact.lines
+                && of(&fact.host, "Tcp.AttemptFails") == 0;
+            fact.lines >= LINES_MIN && accepts == (rule.code == FindingCode::UpstreamTls)
         }
         _ => fact.lines >= LINES_MIN,
     };

@@ -11,6 +11,7 @@ mod cause;
 mod changes;
 mod clients;
 mod counter_rules;
+mod firewall;
 mod fixes;
 mod host;
 mod kernel;
@@ -18,6 +19,7 @@ mod listeners;
 mod logs;
 mod machine;
 mod own_host;
+mod server_side;
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, Status, Verdict};
@@ -67,6 +69,7 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
         // The states of servers say more than lines about each request.
         causes.extend(balancer_counts::no_servers(&hosts));
         causes.extend(logs::causes(&hosts));
+        firewall::add_drops(&hosts, &mut causes);
         // A program that may not accept fills its queue.
         causes.extend(balancer_counts::maxconn(&hosts));
         causes.extend(kernel::files(&hosts));
@@ -84,6 +87,9 @@ pub(crate) fn bottlenecks(case: &RuleInput<'_>, status: Status) -> Bottlenecks {
         if causes.is_empty() {
             causes.extend(counter_rules::causes(&hosts));
             causes.extend(machine::causes(&hosts));
+        }
+        if causes.is_empty() {
+            causes.extend(server_side::causes(&hosts));
         }
     } else if case.facts.plan.events.is_empty() {
         causes.extend(kernel::causes(&hosts));

@@ -101,7 +101,9 @@ impl HaproxyStatistics {
                 (backend, name) => {
                     let name =
                         if self.backend.is_some() { name.to_owned() } else { format!("{backend}/{name}") };
-                    let status = text("status");
+                    // A server without a weight gets no requests, and its status does not show it.
+                    let is_drained = number("weight") == Some(0) && !text("status").starts_with("DOWN");
+                    let status = if is_drained { "DRAIN" } else { text("status") };
                     let check = [text("check_status"), text("check_code")];
                     let check = check.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
                     let check =
@@ -238,6 +240,16 @@ mod tests {
         let value = all.value();
         assert_eq!((&value["requests"], &value["incomplete"]), (&json!(70), &json!(4)));
         assert_eq!((&value["connect_failed"], &value["servers"][0]["name"]), (&json!(5), &json!("be/app1")));
+    }
+
+    #[test]
+    fn a_server_without_a_weight_gets_no_requests() {
+        let mut all = generated();
+        let text = "# pxname,svname,status,weight,scur,stot,bin,bout,conn_tot,slim,smax,\n\
+                    in,FRONTEND,OPEN,,2,7,1,1,7,9,2,\nservers,app1,no check,0,1,4,1,1,,,,\nservers,app2,UP,1,1,3,1,1,,,,\n";
+        assert_eq!(all.add(text), Some(()));
+        let states: Vec<_> = all.servers.iter().map(|one| (one.up, one.state.as_str())).collect();
+        assert_eq!(states, [(false, "DRAIN"), (true, "UP")]);
     }
 
     #[test]

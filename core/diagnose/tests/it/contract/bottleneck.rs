@@ -12,8 +12,9 @@ use wavetank_units::Nanos;
 fn a_log_names_the_cause() {
     use LogEvent::{
         BodyTooLarge, BrokenProxyHeader, ConnectionsLimited, NoFiles, NoLiveUpstreams, NoPorts,
-        NoPortsToBind, NoWorkerConnections, QueueTimeout, RateLimited, UpstreamClosed, UpstreamRefused,
-        UpstreamTimeout, UpstreamUnreachable, UpstreamUnresolved,
+        NoPortsToBind, NoWorkerConnections, QueueTimeout, RateLimited, ResponseRejected, ServerError,
+        UpstreamClosed, UpstreamRefused, UpstreamTimeout, UpstreamTls, UpstreamUnreachable,
+        UpstreamUnresolved,
     };
     let check = |status, (host, event, peer), code: &str, blame: &str, named: &str| {
         Lab { log: Some((host, event, 400, peer)), ..failing(status) }.check(code, blame, named);
@@ -34,6 +35,13 @@ fn a_log_names_the_cause() {
     check(503, ("lb1", QueueTimeout, ""), "balancer_queue", "balancer", "lb1");
     check(503, ("lb1", LogEvent::ServerDown, "app1"), "health_flapping", "balancer", "app1");
     check(504, ("lb1", UpstreamTimeout, "10.0.1.2:80"), "balancer_timeout", "balancer", "lb1");
+    check(502, ("lb1", UpstreamTls, "10.0.1.2:80"), "upstream_tls", "balancer", "app1");
+    check(502, ("lb1", ResponseRejected, "10.0.1.2:80"), "response_rejected", "balancer", "app1");
+    check(500, ("lb1", ServerError, "app1"), "server_errors", "target", "app1");
+    // A server that accepts all connections does not refuse them: TLS failed after that.
+    let accepts = vec![("app1", vec![("Tcp.PassiveOpens", 400)])];
+    let log = Some(("lb1", UpstreamRefused, 400, "10.0.1.2:80"));
+    Lab { rises: accepts, log, ..failing(503) }.check("upstream_tls", "balancer", "app1");
     // A server that accepts connections can be reached.
     let accepts = vec![("app1", vec![("Tcp.PassiveOpens", 5)])];
     let log = Some(("lb1", UpstreamUnreachable, 400, "10.0.1.2:80"));
@@ -101,6 +109,7 @@ fn counters_that_many_things_move_are_the_last_evidence() {
         ("Tcp.InCsumErrors", "bad_checksums", "network"),
         ("TcpExt.TCPMemoryPressures", "tcp_memory", "target"),
         ("TcpExt.TCPBacklogDrop", "socket_backlog", "target"),
+        ("Udp.RcvbufErrors", "udp_buffer_full", "target"),
         ("TcpExt.TCPToZeroWindowAdv", "slow_reader", "target"),
     ] {
         let moved = || vec![("app3", vec![(counter, 500)])];

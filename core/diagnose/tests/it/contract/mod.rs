@@ -11,5 +11,6 @@ mod held;
 mod host_counters;
 mod lab;
 mod own_host;
+mod server_side;
 mod standstill;
 mod verdict;
