@@ -142,17 +142,23 @@ impl<'a> Connector<'a> {
         let handed = line.driver.send_shared(line.conn, request).is_ok();
         let mut hearing = ResponseCapture { sent: handed, ..ResponseCapture::default() };
         let heard = self.hear(line, &mut reader, deadline, (&mut hearing, sink));
+        self.conclude(line, sent, hearing, heard)
+    }
+
+    /// Returns the times of a response, or why there is none.
+    pub(super) fn conclude<D: Driver>(
+        &self,
+        line: &mut SingleConnection<D>,
+        sent: Nanos,
+        hearing: ResponseCapture,
+        heard: Result<(ResponseEnd, bool), Failure>,
+    ) -> Result<ResponseTimes, RequestError> {
         match heard {
             Ok((answer, surplus)) => {
                 line.served += 1;
                 let complete = self.clock.now();
-                Ok(ResponseTimes {
-                    answer,
-                    sent,
-                    first_byte: hearing.first_byte.unwrap_or(complete),
-                    complete,
-                    surplus,
-                })
+                let first_byte = hearing.first_byte.unwrap_or(complete);
+                Ok(ResponseTimes { answer, sent, first_byte, complete, surplus })
             }
             // With a driver that defers sends, it may turn out that nothing was sent after all.
             Err(failure) => Err(RequestError {

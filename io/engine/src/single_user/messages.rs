@@ -104,21 +104,8 @@ impl Connector<'_> {
         let sent = self.clock.now();
         let result = self.operate(line, &mut own, request, (deadline, &mut hearing, sink));
         line.messages = Some(own);
-        match result {
-            Ok(answer) => {
-                line.served += 1;
-                let complete = self.clock.now();
-                let first_byte = hearing.first_byte.unwrap_or(complete);
-                Ok(ResponseTimes { answer, sent, first_byte, complete, surplus: false })
-            }
-            Err(failure) => Err(RequestError {
-                failure,
-                address: Some(line.opened.address),
-                sent: hearing.sent && line.driver.take_unsent().is_none(),
-                untouched: false,
-                seen: hearing.seen,
-            }),
-        }
+        let concluded = self.conclude(line, sent, hearing, result.map(|answer| (answer, false)));
+        concluded.map_err(|error| RequestError { untouched: false, ..error })
     }
 
     fn operate<D: Driver>(

@@ -80,21 +80,7 @@ impl Connector<'_> {
         client.cancel(|()| true, |(), _| ());
         send(line, &mut client);
         line.streams = Some(client);
-        match result {
-            Ok(answer) => {
-                line.served += 1;
-                let complete = self.clock.now();
-                let first_byte = hearing.first_byte.unwrap_or(complete);
-                Ok(ResponseTimes { answer, sent, first_byte, complete, surplus: false })
-            }
-            Err(failure) => Err(RequestError {
-                failure,
-                address: Some(line.opened.address),
-                sent: hearing.sent && line.driver.take_unsent().is_none(),
-                untouched: hearing.first_byte.is_none(),
-                seen: hearing.seen,
-            }),
-        }
+        self.conclude(line, sent, hearing, result.map(|answer| (answer, false)))
     }
 
     fn hear_stream<D: Driver>(
