@@ -19,13 +19,22 @@ pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
     }
     let conns = &totals.conns;
     let failed = of_counts(&conns.failed_by, conns.offered, all).map(|(class, n)| {
-        let message =
-            format!("{} not opened: {}", connections(n), error_class_text::description_for_run(case, class));
-        finding(case, class, message, share(n, conns.offered, "openings"))
+        let why = error_class_text::description_for_run(case, class);
+        let message = match n {
+            1 => format!("1 connection was not opened: {why}"),
+            n => format!("{} connections were not opened: {why}", format::count(n)),
+        };
+        let evidence = format!("{} of {} openings", share(n, conns.offered), format::count(conns.offered));
+        finding(case, class, message, evidence)
     });
     let lost = of_counts(&conns.lost_by, conns.opened, all).map(|(class, n)| {
-        let message = format!("{} lost: {}", connections(n), lost_text(class));
-        finding(case, class, message, share(n, conns.opened, "connections"))
+        let why = lost_text(class);
+        let message = match n {
+            1 => format!("1 connection was lost: {why}"),
+            n => format!("{} connections were lost: {why}", format::count(n)),
+        };
+        let evidence = format!("{} of {} connections", share(n, conns.opened), format::count(conns.opened));
+        finding(case, class, message, evidence)
     });
     failed.chain(lost).collect()
 }
@@ -64,13 +73,8 @@ fn finding(case: &RuleInput<'_>, class: ErrorClass, message: String, evidence: S
     }
 }
 
-/// `1 connection was`, `7 connections were`.
-fn connections(n: u64) -> String {
-    if n == 1 { "1 connection was".to_owned() } else { format!("{} connections were", format::count(n)) }
-}
-
-fn share(n: u64, whole: u64, of: &str) -> String {
-    format!("{} of {} {of}", format::percent(n as f64 / whole.max(1) as f64), format::count(whole))
+fn share(n: u64, whole: u64) -> String {
+    format::percent(n as f64 / whole.max(1) as f64)
 }
 
 /// How a connection without an open request ended. The descriptions of classes mention requests.
