@@ -215,8 +215,10 @@ impl Rows<'_> {
             let [Some(of_a), Some(of_b)] = sides.map(of) else { continue };
             let pair = [of_a, of_b].map(|figures| Estimate::from_scalars(&figures));
             let values = pair.map(|estimate| estimate.map(|estimate| libm::exp(estimate.log)));
-            self.told
-                .push(MetricComparison { figure: true, ..row((name.clone(), unit, false), values, pair) });
+            self.told.push(MetricComparison {
+                figure: true,
+                ..row((name.clone(), unit, unit == "per_s"), values, pair)
+            });
         }
     }
 

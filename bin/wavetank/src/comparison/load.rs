@@ -116,7 +116,7 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
     Ok((data, damage.join(", ")))
 }
 
-/// What a run has one figure of: what it took of this host, and how hosts stood.
+/// What a run has one figure of: its messages, what it took of this host, and how hosts stood.
 fn figures(
     opened: &OpenedRun,
     record: &RunRecord,
@@ -132,6 +132,13 @@ fn figures(
     }
     if generator.peak_rss_bytes > 0 {
         figures.insert("memory(generator)".to_owned(), (generator.peak_rss_bytes as f64, "bytes"));
+    }
+    if let Some(messages) = record.messages.as_ref().filter(|_| record.duration_s.0 > 0.0) {
+        for (name, count) in [("messages_out_rate", messages.sent), ("messages_in_rate", messages.received)] {
+            if count > 0 {
+                figures.insert(name.to_owned(), (count as f64 / record.duration_s.0, "per_s"));
+            }
+        }
     }
     if let Some(nearest) = &record.nearest_limit {
         figures.insert("nearest_limit".to_owned(), (nearest.limit.share.0.min(1.0), "share"));
