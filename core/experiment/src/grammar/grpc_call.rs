@@ -42,19 +42,6 @@ pub(crate) static SEND: StepForm = StepForm {
     ],
 };
 
-/// `grpc.wait`.
-pub(crate) static WAIT: StepForm = StepForm {
-    title: "Waiting for a message of a gRPC call",
-    name: "grpc.wait",
-    about: "Waits for a message in the call. Up to 16 messages that came before are kept for it.",
-    verbs: &[key(
-        "grpc.wait",
-        Kind::Own(Check),
-        "The message: any, or a condition. Other messages are ignored.",
-    )],
-    keys: &[NAME, TO, MESSAGES, TIMEOUT, EXTRACT, CHECK, COUNT, ON_FAILURE],
-};
-
 /// `grpc.end`.
 pub(crate) static END: StepForm = StepForm {
     title: "Ending a gRPC call",

@@ -2,8 +2,8 @@
 
 use wavetank_grammar::key;
 
-use super::CustomKind::{Auth, Check, Template, Value};
-use super::message::{CHECK, COUNT, EXTRACT, MESSAGES, NAME, ON_FAILURE, TIMEOUT, TO};
+use super::CustomKind::{Auth, Template, Value};
+use super::message::{CHECK, COUNT, EXTRACT, NAME, ON_FAILURE, TIMEOUT, TO};
 use super::{Kind, StepForm};
 
 /// `sse.open`.
@@ -25,19 +25,6 @@ pub(crate) static OPEN: StepForm = StepForm {
         COUNT,
         ON_FAILURE,
     ],
-};
-
-/// `sse.wait`.
-pub(crate) static WAIT: StepForm = StepForm {
-    title: "Waiting for an event",
-    name: "sse.wait",
-    about: "Waits for an event of the stream. Up to 16 events that came before are kept for it.",
-    verbs: &[key(
-        "sse.wait",
-        Kind::Own(Check),
-        "The event: any, or a condition such as event = price. Other events are ignored.",
-    )],
-    keys: &[NAME, TO, MESSAGES, TIMEOUT, EXTRACT, CHECK, COUNT, ON_FAILURE],
 };
 
 /// `sse.close`.

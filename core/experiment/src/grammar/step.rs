@@ -5,7 +5,7 @@ use wavetank_grammar::{key, required};
 use super::CustomKind::{Auth, Check, Part, Steps, Template, Think, Value};
 use super::message::ON_FAILURE;
 use super::step_form::StepForm;
-use super::{Key, Kind, MapName, Section, grpc_call, sse, tcp, udp, websocket};
+use super::{Key, Kind, MapName, Section, grpc_call, message, sse, tcp, udp, websocket};
 
 /// Methods that are verbs themselves.
 pub(crate) const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
@@ -164,16 +164,14 @@ pub(crate) static FORMS: &[&StepForm] = &[
             ON_FAILURE,
         ],
     },
+    &message::WAIT,
     &grpc_call::OPEN,
     &grpc_call::SEND,
-    &grpc_call::WAIT,
     &grpc_call::END,
     &websocket::CONNECT,
     &websocket::SEND,
-    &websocket::WAIT,
     &websocket::CLOSE,
     &sse::OPEN,
-    &sse::WAIT,
     &sse::CLOSE,
     &tcp::CONNECT,
     &tcp::SEND,

@@ -61,19 +61,6 @@ pub(crate) static SEND: StepForm = StepForm {
     ],
 };
 
-/// `ws.wait`.
-pub(crate) static WAIT: StepForm = StepForm {
-    title: "Waiting for a message",
-    name: "ws.wait",
-    about: "Waits for a WebSocket message. Up to 16 messages that came before are kept for it.",
-    verbs: &[key(
-        "ws.wait",
-        Kind::Own(Check),
-        "The message: any, or a condition. Other messages are ignored.",
-    )],
-    keys: &[NAME, TO, MESSAGES, TIMEOUT, EXTRACT, CHECK, COUNT, ON_FAILURE],
-};
-
 /// `ws.close`.
 pub(crate) static CLOSE: StepForm = StepForm {
     title: "Closing a WebSocket",

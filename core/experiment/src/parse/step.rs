@@ -59,7 +59,9 @@ impl Parser<'_> {
             // Already reported.
             return None;
         }
-        let read = self.verb(form.name, verb, &mut keys);
+        // The form that waits has a verb for each protocol.
+        let name = if form.name == "wait" { verb_key } else { form.name };
+        let read = self.verb(name, verb, &mut keys);
         keys.finish();
         read.map(|verb| Step { place: node.place, verb })
     }
