@@ -10,7 +10,8 @@ use crate::MessageError;
 
 /// Bytes before each message: a flag for compression, and the length in 32 bits.
 const PREFIX_BYTES: usize = 5;
-/// The most bytes of a message after decompression. Some kilobytes can decode to gigabytes.
+/// The most bytes of all messages of a body after decompression. Some kilobytes can decode to
+/// gigabytes.
 const MESSAGE_BYTES_MAX: usize = 16 << 20;
 
 /// Appends a frame. `write` appends its message. With `gzip` it is compressed.
@@ -44,7 +45,7 @@ pub fn read(
     mut body: &[u8],
     mut each: impl FnMut(&[u8]) -> Result<(), MessageError>,
 ) -> Result<usize, MessageError> {
-    let mut count = 0;
+    let (mut count, mut left) = (0, MESSAGE_BYTES_MAX);
     while !body.is_empty() {
         let (prefix, rest) = body.split_first_chunk::<PREFIX_BYTES>().ok_or(MessageError::Frame)?;
         let [flag, length @ ..] = *prefix;
@@ -52,7 +53,11 @@ pub fn read(
         let (message, rest) = rest.split_at_checked(length).ok_or(MessageError::Frame)?;
         match flag {
             0 => each(message)?,
-            1 => each(&decompress(message)?)?,
+            1 => {
+                let plain = decompress(message, left)?;
+                left -= plain.len();
+                each(&plain)?;
+            }
             _ => return Err(MessageError::Frame),
         }
         count += 1;
@@ -61,9 +66,10 @@ pub fn read(
     Ok(count)
 }
 
-fn decompress(message: &[u8]) -> Result<Vec<u8>, MessageError> {
+/// Returns the message, which may have this many bytes.
+fn decompress(message: &[u8], bytes_max: usize) -> Result<Vec<u8>, MessageError> {
     let mut plain = Vec::new();
-    let mut decoder = GzDecoder::new(message).take(MESSAGE_BYTES_MAX as u64 + 1);
+    let mut decoder = GzDecoder::new(message).take(bytes_max as u64 + 1);
     decoder.read_to_end(&mut plain).map_err(|_| MessageError::Compression)?;
-    if plain.len() > MESSAGE_BYTES_MAX { Err(MessageError::TooLarge) } else { Ok(plain) }
+    if plain.len() > bytes_max { Err(MessageError::TooLarge) } else { Ok(plain) }
 }

@@ -15,7 +15,7 @@ pub enum MessageError {
     Bytes(String),
     /// A call without streaming was answered with another number of messages than one.
     Count(usize),
-    /// A message is larger than the limit.
+    /// Messages are larger than the limit, after decompression or as JSON.
     TooLarge,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for MessageError {
             Self::Compression => f.write_str("a compressed message could not be decompressed"),
             Self::Bytes(why) => write!(f, "the response is not a message of its type: {why}"),
             Self::Count(count) => write!(f, "the call was answered with {count} messages, not with one"),
-            Self::TooLarge => f.write_str("a decompressed message exceeds the size limit"),
+            Self::TooLarge => f.write_str("the messages, decompressed or as JSON, are larger than the limit"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! [`Method`]: one method of a service, with the types of its messages.
 
+use std::io::Write;
+
 use prost::Message as _;
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
@@ -134,6 +136,27 @@ fn push(message: &DynamicMessage, gzip: bool, out: &mut Vec<u8>) -> Result<(), M
     frame::push(out, gzip, write).map_err(|error| MessageError::Json(error.to_string()))
 }
 
+/// The most bytes of the JSON of a response. A message can be a thousand times shorter than its
+/// JSON, which names fields without a value.
+const JSON_BYTES_MAX: usize = 64 << 20;
+
+/// Writes JSON up to a limit.
+struct LimitedJson<'a>(&'a mut Vec<u8>);
+
+impl Write for LimitedJson<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.0.len() + bytes.len() > JSON_BYTES_MAX {
+            return Err(std::io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 fn decode(
     of: &MessageDescriptor,
     is_stream: bool,
@@ -151,9 +174,11 @@ fn decode(
         if !std::mem::take(&mut is_first) {
             out.push(b',');
         }
-        message
-            .serialize_with_options(&mut serde_json::Serializer::new(&mut *out), &options)
-            .map_err(|error| MessageError::Bytes(error.to_string()))
+        let mut json = serde_json::Serializer::new(LimitedJson(&mut *out));
+        let written = message.serialize_with_options(&mut json, &options);
+        written.map_err(|error| {
+            if error.is_io() { MessageError::TooLarge } else { MessageError::Bytes(error.to_string()) }
+        })
     })?;
     if is_stream {
         out.push(b']');

@@ -2,7 +2,7 @@
 
 mod reflection;
 
-use wavetank_grpc::{Descriptors, Method, RequestEncoding};
+use wavetank_grpc::{Descriptors, MessageError, Method, RequestEncoding, fuzzing};
 
 const SHOP: &str = r#"
 syntax = "proto3";
@@ -146,4 +146,60 @@ fn bad_messages_and_files_are_errors() {
     check("syntax = \"proto3\";\nimport \"b.proto\";", "b.proto");
     check("message", "a.proto: expected");
     assert!(Descriptors::decode(b"\xff\xff").is_err());
+}
+
+/// What little can become is limited: all messages of a body together, and their JSON.
+#[test]
+fn bombs_end_at_the_limit() {
+    let mut bomb = Vec::new();
+    // A field of bytes with a MiB of zeros, and of text that is six times as long in JSON.
+    let message = |field: u8, byte: u8| {
+        let mut bytes = vec![field << 3 | 2, 0x80, 0x80, 0x40];
+        bytes.resize(4 + (1 << 20), byte);
+        bytes
+    };
+    let mut append = |frames: usize, gzip: bool, message: &[u8]| {
+        bomb.clear();
+        for _ in 0..frames {
+            let write = |out: &mut Vec<u8>| {
+                out.extend_from_slice(message);
+                Ok::<(), ()>(())
+            };
+            wavetank_grpc::push_frame(&mut bomb, gzip, write).expect("it fits");
+        }
+        let mut json = Vec::new();
+        (method("Watch").decode(&bomb, &mut json), bomb.len(), json.len())
+    };
+    let (decoded, _, length) = append(15, true, &message(7, 0));
+    assert_eq!(decoded, Ok(15));
+    assert!(length > 15 << 20, "{length} bytes");
+    let (decoded, length, _) = append(16, true, &message(7, 0));
+    assert_eq!(decoded, Err(MessageError::TooLarge), "16 messages of a MiB and some bytes");
+    assert!(length < 200_000, "{length} bytes");
+    let (decoded, _, json) = append(11, false, &message(1, 1));
+    assert_eq!(decoded, Err(MessageError::TooLarge));
+    assert!((60 << 20..=64 << 20).contains(&json), "{json} bytes");
+}
+
+/// Bodies with any byte changed, or with any end missing, are read or refused.
+#[test]
+fn damaged_bodies_do_no_harm() {
+    let message = b"\x0a\x01a\x12\x02\x00\xff\x1a\x03\x01\x80\x02\x22\x05\x0a\x01k\x12\x00\x2a\x02\x30\x01\x41\x00\x00\x00\x00\x00\x00\xf0\x3f";
+    let mut body = Vec::new();
+    for gzip in [false, true] {
+        let write = |out: &mut Vec<u8>| {
+            out.extend_from_slice(message);
+            Ok::<(), ()>(())
+        };
+        wavetank_grpc::push_frame(&mut body, gzip, write).expect("it fits");
+    }
+    fuzzing::messages(&body);
+    for place in 0..body.len() {
+        fuzzing::messages(&body[..place]);
+        for change in 1..=255 {
+            let mut damaged = body.clone();
+            damaged[place] ^= change;
+            fuzzing::messages(&damaged);
+        }
+    }
 }
