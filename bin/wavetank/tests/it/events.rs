@@ -199,3 +199,27 @@ fn conflicts_are_explained() {
     check("sse://127.0.0.1:1/ -r 10/s", "-c CONNECTIONS");
     check("sse://127.0.0.1:1/${user}", "sse.open");
 }
+
+/// A server that does not accept the client is not one without such a page.
+#[test]
+fn refused_logins_have_their_class() {
+    for engine in ENGINES {
+        for (scheme, step) in [("ws", "ws.connect"), ("sse", "sse.open")] {
+            for (status, class) in [(401, "login"), (403, "login"), (404, "status"), (503, "status")] {
+                let target = Target::start(Script::statuses(&[status]));
+                let text = format!(
+                    "wavetank: 1\ntarget: {}\nsteps: [{step}: /]\nphases: [{{users: 1, sessions: 2}}]\n",
+                    target.url("/").replacen("http", scheme, 1)
+                );
+                let harness = RunHarness::new(PROGRAM);
+                let outcome = run(&harness, &text, engine);
+                let result = outcome.result();
+                result.conserved();
+                assert_eq!(result.count(&format!("errors.{class}")), 2, "{step} {status}: {outcome}");
+                let (step, series) =
+                    (outcome.stdout.contains(&status.to_string()), result.count("requests.failed"));
+                assert!(step && series == 2, "{outcome}");
+            }
+        }
+    }
+}

@@ -304,8 +304,13 @@ pub(crate) fn opening_refused(protocol: UrlProtocol, status: u16) -> Failure {
         }
         _ => format!("the server answered the WebSocket upgrade with status {status}"),
     };
-    let class = if matches!(status, 401 | 403) { ErrorClass::Login } else { ErrorClass::Status };
+    let class = if is_login(status) { ErrorClass::Login } else { ErrorClass::Status };
     Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(class) }
+}
+
+/// Whether a server that answers the opening of a connection like this does not accept the client.
+const fn is_login(status: u16) -> bool {
+    matches!(status, 401 | 403)
 }
 
 /// Returns the failure for a server that closed a WebSocket.

@@ -7,9 +7,9 @@ use wavetank_grpc::MessageError;
 use wavetank_journey::content::ContentFault;
 use wavetank_journey::{CompiledStep, FollowUpError, Rejection, RenderError};
 use wavetank_measure::ErrorClass;
-use wavetank_plan::{Plan, Scenario, Step};
+use wavetank_plan::{MessageAction, Plan, Scenario, Step};
 
-use super::Failure;
+use super::{Failure, is_login};
 
 impl Failure {
     /// Returns the failure of a request of `scenario` that could not be written.
@@ -30,9 +30,17 @@ impl Failure {
         Self { detail: Some(Cow::Owned(what)), ..Self::new(ErrorClass::Data) }
     }
 
-    /// Returns the failure for an unacceptable response to `step`, which is `planned` in the plan.
-    pub(crate) fn from_rejected(unwanted: Rejection, step: &CompiledStep, planned: &Step) -> Self {
+    /// Returns the failure for an unacceptable response with this status to `step`, which is
+    /// `planned` in the plan.
+    pub(crate) fn from_rejected(
+        unwanted: Rejection,
+        status: u16,
+        step: &CompiledStep,
+        planned: &Step,
+    ) -> Self {
+        let opens = planned.message.as_ref().is_some_and(|own| own.action == MessageAction::Connect);
         let (class, detail) = match unwanted {
+            Rejection::Status if opens && is_login(status) => (ErrorClass::Login, format!("status {status}")),
             Rejection::Status => return Self::new(ErrorClass::Status),
             Rejection::Call(status) => (ErrorClass::Status, status),
             Rejection::Check(place, instead) => {

@@ -86,7 +86,8 @@ impl Sessions {
         let key = Key { step: live.step, ..live.key };
         rec.checks_done(key, &self.broken, &self.counted);
         let planned = &self.plan.scenarios[usize::from(key.scenario)].steps[usize::from(key.step)];
-        Verdict::Over(status, judged.map_err(|unwanted| Failure::from_rejected(unwanted, step, planned)))
+        let judged = judged.map_err(|unwanted| Failure::from_rejected(unwanted, status, step, planned));
+        Verdict::Over(status, judged)
     }
 }
 

@@ -288,7 +288,7 @@ impl Wrong {
     /// Returns the failure for the last response, which has this status and is not acceptable.
     fn of(unwanted: Rejection, step: &CompiledStep, own: &Step, status: u16) -> Self {
         let by_check = matches!(unwanted, Rejection::Check(..));
-        let mut trouble = RequestFailure::from(Failure::from_rejected(unwanted, step, own));
+        let mut trouble = RequestFailure::from(Failure::from_rejected(unwanted, status, step, own));
         if trouble.class == ErrorClass::Status && trouble.detail == "status" {
             trouble.detail = format!("status {status}");
         }
