@@ -50,7 +50,7 @@ const INBOX_BYTES_MAX: usize = 1 << 20;
 pub(crate) struct Inbox {
     messages: VecDeque<Message>,
     bytes: usize,
-    /// A message that began while no request awaited one, as far as it has arrived.
+    /// A message that no request awaits yet, or only waits for, as far as it has arrived.
     pub(crate) partial: Option<Message>,
 }
 
@@ -96,8 +96,8 @@ impl MessageConn {
 
     /// Returns how it continues, if it is open and has no other state.
     pub(crate) fn idle_state(&self) -> Option<IdleState> {
-        let is_empty = self.inbox.messages.is_empty() && self.inbox.partial.is_none();
-        self.client.idle_state().filter(|_| is_empty)
+        // An idle client is between two messages, so nothing of one is left.
+        self.client.idle_state().filter(|_| self.inbox.messages.is_empty())
     }
 }
 

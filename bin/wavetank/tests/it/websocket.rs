@@ -282,6 +282,32 @@ fn conflicts_are_explained() {
     check("ws://127.0.0.1:1/${user}", "ws.connect");
 }
 
+/// A step that waits may time out inside a message. The next one gets all of it.
+#[test]
+fn a_message_outlives_the_step_that_awaited_it() {
+    for engine in ENGINES {
+        let server = MessageServer::start(Vec::new(), |message| {
+            let (begun, rest) = (text_frame("n3ws")[..4].to_vec(), text_frame("n3ws")[4..].to_vec());
+            MessageReply::Send(if message.text == "begin" { begun } else { rest })
+        });
+        let text = format!(
+            "wavetank: 1\ntarget: {}\nsteps:\n  - ws.send: begin\n  - ws.wait: any\n    timeout: 30ms\n\
+             \x20 - ws.send: end\n  - ws.wait: any\n    check: body contains 3\n\
+             phases: [{{users: 1, sessions: 5}}]\n",
+            server.url("/")
+        );
+        let harness = RunHarness::new(PROGRAM);
+        let file = harness.place().write("x.yaml", text);
+        let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
+        let result = outcome.result();
+        let counts = (result.count("requests.done"), result.count("errors.request_timeout"));
+        assert_eq!(counts, (15, 5), "{outcome}");
+        assert_eq!(result.count("requests.failed"), 5, "{outcome}");
+        let tried = Program::new(PROGRAM).args(["try", &file]).run();
+        assert!(tried.stdout.contains("n3ws"), "{tried}");
+    }
+}
+
 /// A message may begin before the step that awaits it, and end after.
 #[test]
 fn a_message_that_began_earlier_is_whole() {

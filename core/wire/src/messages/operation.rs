@@ -96,4 +96,9 @@ impl<'a> Operation<'a> {
     pub const fn is_one_way(&self) -> bool {
         matches!(self, Self::Post(..) | Self::Open(_))
     }
+
+    /// Whether it waits for a message without having sent one.
+    pub const fn only_waits(&self) -> bool {
+        matches!(self, Self::Wait | Self::WaitOn | Self::Read(_))
+    }
 }

@@ -91,10 +91,14 @@ impl<'a> MessageIntake<'a> {
 impl MessageSink for MessageIntake<'_> {
     fn begin(&mut self, _: MessageKind) {
         *self.first_byte = self.at;
-        if let Some(request) = self.awaiting() {
-            self.buffers.begin_message(request.exchange, request.flags);
-        } else if let Some(inbox) = &mut self.inbox {
-            inbox.partial = Some(Message::default());
+        match (self.awaiting(), &mut self.inbox) {
+            // What only waits may time out inside the message, which is then for the next request.
+            (Some(request), Some(inbox)) if request.flags.only_waits() => {
+                inbox.partial = Some(Message::default());
+            }
+            (Some(request), _) => self.buffers.begin_message(request.exchange, request.flags),
+            (None, Some(inbox)) => inbox.partial = Some(Message::default()),
+            (None, None) => {}
         }
     }
 
@@ -126,7 +130,7 @@ impl MessageSink for MessageIntake<'_> {
             return;
         };
         if let Some(message) = partial {
-            // It began before the request.
+            // It began before the request, or might have been left to the next one.
             keep_message(self.buffers, request, &message);
         }
         self.answer(message_end(0, length));

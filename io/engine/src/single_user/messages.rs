@@ -84,7 +84,7 @@ impl Connector<'_> {
         let mut hearing = ResponseCapture::default();
         let heard = (&mut hearing, &mut ());
         let timeout = failure::opening_timeout(protocol);
-        let end = self.hear_message(line, own, (until, &timeout), heard).map_err(|failure| {
+        let end = self.hear_message(line, own, (until, &timeout, false), heard).map_err(|failure| {
             let is_closed = failure.peer_closed && failure.errno.is_none();
             if is_closed { failure::opening_closed(protocol) } else { failure }
         })?;
@@ -147,15 +147,15 @@ impl Connector<'_> {
             inbox.drain(|body| sink.body(body));
         }
         let timeout = Failure::new(ErrorClass::RequestTimeout);
-        self.hear_message(line, own, (deadline, &timeout), (hearing, sink))
+        self.hear_message(line, own, (deadline, &timeout, operation.only_waits()), (hearing, sink))
     }
 
-    /// Waits for the next answer.
+    /// Waits for the next answer. `only_waits`: the operation has sent nothing.
     fn hear_message<D: Driver>(
         &self,
         line: &mut SingleConnection<D>,
         own: &mut LineMessages,
-        (deadline, timeout): (Nanos, &Failure),
+        (deadline, timeout, only_waits): (Nanos, &Failure, bool),
         (hearing, sink): (&mut ResponseCapture, &mut impl ResponseSink),
     ) -> Answered {
         // Bytes that arrived before may be the answer.
@@ -164,8 +164,15 @@ impl Connector<'_> {
             let is_closing = own.client.is_closing();
             let LineMessages { client, inbox, .. } = &mut *own;
             let at = self.clock.now();
-            let mut heard =
-                Heard { hearing: &mut *hearing, sink: &mut *sink, inbox, at, is_closing, result: None };
+            let mut heard = Heard {
+                hearing: &mut *hearing,
+                sink: &mut *sink,
+                inbox,
+                at,
+                is_closing,
+                only_waits,
+                result: None,
+            };
             if let Some(len) = received {
                 let input = if len == 0 { &[] } else { line.driver.received(len) };
                 let read = client.read(input, &mut heard);
@@ -179,7 +186,7 @@ impl Connector<'_> {
             received = match self.event(&mut line.driver, deadline, timeout)? {
                 Event::Received(id, len) if id == line.conn => Some(len),
                 Event::Ended(id, how) if id == line.conn => {
-                    let mut heard = Heard { hearing, sink, inbox, at, is_closing, result: None };
+                    let mut heard = Heard { hearing, sink, inbox, at, is_closing, only_waits, result: None };
                     if how == CloseReason::Eof && client.end(&mut heard) {
                         let whole = end(0, 0);
                         let answer = heard.result.unwrap_or(Ok(whole));
@@ -197,6 +204,15 @@ impl<D: Driver> SingleConnection<D> {
     /// Whether `request` is a message that awaits no answer.
     pub(super) fn is_one_way(&self, request: &[u8]) -> bool {
         self.messages.is_some() && Operation::parse(request).is_one_way()
+    }
+
+    /// Whether `request` only waited for a message, so that the connection outlives its timeout. It
+    /// waits no longer.
+    pub(super) fn waited(&mut self, request: &[u8]) -> bool {
+        let only_waits = Operation::parse(request).only_waits();
+        let Some(own) = self.messages.as_mut().filter(|_| only_waits) else { return false };
+        own.client.stop_waiting();
+        true
     }
 
     /// Whether `request` makes a connection ready for messages, and this one is already.
@@ -227,6 +243,7 @@ impl<D: Driver> SingleConnection<D> {
             inbox,
             at: Nanos::ZERO,
             is_closing: false,
+            only_waits: false,
             // Nothing is awaited, so every message goes to the inbox.
             result: Some(Ok(end(0, 0))),
         };
@@ -258,6 +275,8 @@ struct Heard<'a, S> {
     inbox: &'a mut Inbox,
     at: Nanos,
     is_closing: bool,
+    /// What is awaited may time out inside a message, which is then for the next step.
+    only_waits: bool,
     result: Option<Answered>,
 }
 
@@ -270,7 +289,7 @@ impl<S> Heard<'_, S> {
 impl<S: ResponseSink> MessageSink for Heard<'_, S> {
     fn begin(&mut self, _: MessageKind) {
         self.hearing.first_byte.get_or_insert(self.at);
-        if !self.is_awaited() {
+        if !self.is_awaited() || self.only_waits {
             self.inbox.partial = Some(Message::default());
         }
     }
@@ -283,11 +302,14 @@ impl<S: ResponseSink> MessageSink for Heard<'_, S> {
     }
 
     fn piece(&mut self, bytes: &[u8]) {
-        if let Some(partial) = &mut self.inbox.partial {
-            return partial.body.extend_from_slice(bytes);
+        let is_awaited = self.is_awaited();
+        match &mut self.inbox.partial {
+            Some(partial) => partial.body.extend_from_slice(bytes),
+            None => self.sink.body(bytes),
         }
-        self.hearing.observe(bytes);
-        self.sink.body(bytes);
+        if is_awaited {
+            self.hearing.observe(bytes);
+        }
     }
 
     fn end(&mut self, length: u64) {

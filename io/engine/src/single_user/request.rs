@@ -210,6 +210,12 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
                 }
+                Err(broken)
+                    if broken.failure.class == ErrorClass::RequestTimeout && line.waited(&message.bytes) =>
+                {
+                    self.lines.insert(message.target, line);
+                    return Err(self.unanswered(broken));
+                }
                 Err(broken) => {
                     line.close(self.plan().http.close);
                     let again = broken.failure.peer_closed && broken.untouched && reused;
