@@ -32,6 +32,16 @@ impl<T> StreamClient<T> {
         either!(self, client => client.out())
     }
 
+    /// Returns the numbers of messages that were sent and received in gRPC calls since the last
+    /// time.
+    #[inline]
+    pub fn take_messages(&mut self) -> (u64, u64) {
+        match self {
+            Self::Http2(client) => client.take_messages(),
+            Self::Http3(_) => (0, 0),
+        }
+    }
+
     /// Sends a ping with this content, if the protocol has any here. Returns whether it did.
     pub fn ping(&mut self, payload: &[u8; 8]) -> bool {
         match self {
@@ -40,6 +50,16 @@ impl<T> StreamClient<T> {
             Self::Http3(_) => return false,
         }
         true
+    }
+
+    /// Whether the peer does not read what was sent before. It must not demand answers without end
+    /// then.
+    pub const fn set_blocked(&mut self, is_blocked: bool) {
+        match self {
+            Self::Http2(client) => client.set_blocked(is_blocked),
+            // Nothing has to be answered.
+            Self::Http3(_) => {}
+        }
     }
 
     /// Whether requests may be sent. HTTP/2 first waits for the settings of the server.

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod documents;
 mod endings;
+mod endless;
 mod events;
 mod examples;
 mod experiments;

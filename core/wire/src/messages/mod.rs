@@ -239,6 +239,14 @@ impl MessageClient {
         }
     }
 
+    /// Whether the peer does not read what was sent before. Then only its last ping is answered,
+    /// once it reads again.
+    pub fn hold_pongs(&mut self, holds: bool) {
+        if let Self::WebSocket(client) = self {
+            client.hold_pongs(holds);
+        }
+    }
+
     /// Stops waiting for an answer.
     pub fn stop_waiting(&mut self) {
         match self {

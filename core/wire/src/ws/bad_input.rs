@@ -161,6 +161,24 @@ fn control_frames() {
     frames(&longest, "Text a;");
 }
 
+/// §5.5.3: while the server does not read, only its last ping is answered.
+#[test]
+fn pings_without_end() {
+    let mut client = open();
+    client.hold_pongs(true);
+    for number in 0..10_000_u16 {
+        let ping = [&[0x89, 2][..], &number.to_be_bytes()].concat();
+        client.read(&ping, &mut Events::default()).unwrap();
+    }
+    assert!(client.out().is_empty() && !client.is_idle());
+    client.hold_pongs(false);
+    let pong = std::mem::take(client.out());
+    let payload: Vec<u8> = pong[6..].iter().zip(&pong[2..6]).map(|(byte, key)| byte ^ key).collect();
+    assert_eq!((&pong[..2], &payload[..]), (&[0x8a, 0x82][..], &9_999_u16.to_be_bytes()[..]));
+    client.hold_pongs(false);
+    assert!(client.out().is_empty() && client.is_idle());
+}
+
 /// §7.1.5, §7.1.6, §7.4
 #[test]
 fn close_frames() {

@@ -77,6 +77,10 @@ pub struct Client {
     searched: usize,
     /// Interim responses to the upgrade.
     interims: u8,
+    /// Pings are not answered now.
+    holds_pongs: bool,
+    /// The last of those pings.
+    unanswered: Option<Box<Control>>,
     out: Vec<u8>,
     /// Whether our messages may be compressed.
     deflates: bool,
@@ -94,6 +98,8 @@ impl Client {
             head: Vec::new(),
             searched: 0,
             interims: 0,
+            holds_pongs: false,
+            unanswered: None,
             out: Vec::new(),
             deflates: false,
             masks: seed,
@@ -128,7 +134,7 @@ impl Client {
     /// Whether the connection is an open WebSocket without any other state, so that
     /// [`resume`](Self::resume) is equivalent.
     pub fn is_idle(&self) -> bool {
-        self.is_open() && self.reader.is_idle() && self.out.is_empty()
+        self.is_open() && self.reader.is_idle() && self.out.is_empty() && !self.holds_pongs
     }
 
     /// Upgrades the connection. `request` is a whole HTTP request without `Sec-WebSocket-Key`.
@@ -262,12 +268,26 @@ impl Client {
         true
     }
 
+    /// Holds back the answers to pings, or sends that to the last one.
+    pub fn hold_pongs(&mut self, holds: bool) {
+        self.holds_pongs = holds;
+        if !holds && let Some(ping) = self.unanswered.take() {
+            self.answer_ping(&ping);
+        }
+    }
+
+    fn answer_ping(&mut self, ping: &Control) {
+        if self.is_open() {
+            let mask = Some(self.draw_mask());
+            write_frame(&mut self.out, Opcode::Pong, false, ping.payload(), mask);
+        }
+    }
+
     fn control(&mut self, control: &Control, sink: &mut impl ClientSink) -> Result<(), Fault> {
         match control.opcode {
-            Opcode::Ping if self.is_open() => {
-                let mask = Some(self.draw_mask());
-                write_frame(&mut self.out, Opcode::Pong, false, control.payload(), mask);
-            }
+            // Only the last one needs an answer (RFC 6455 §5.5.3).
+            Opcode::Ping if self.holds_pongs => self.unanswered = Some(Box::new(*control)),
+            Opcode::Ping => self.answer_ping(control),
             Opcode::Pong if self.is_open() => sink.pong(control.payload()),
             Opcode::Close => {
                 let (code, reason) = control.close()?;

@@ -11,6 +11,7 @@ use wavetank_wire::messages::{MessageClient, Operation, Started};
 use super::Connections;
 use super::events::ConnectionOutcome;
 use super::message_intake::{Closing, MessageIntake, begin_call_answer, keep_message, message_end};
+use super::replies::send_out;
 use super::upgrades::TargetUpgrade;
 use crate::conn_io::{ConnIo, ConnIoPool};
 use crate::conn_slot::{ConnSlot, ConnState, LastUse};
@@ -384,14 +385,5 @@ impl ConnIoPool {
                 }
             }
         }
-    }
-}
-
-/// Sends what the machine has written by itself.
-fn send_out<D: Driver>(driver: &mut D, conn: ConnId, client: &mut MessageClient) {
-    if !client.out().is_empty() {
-        // If this fails, the driver reports the end of the connection.
-        let _ = driver.send(conn, client.out());
-        client.out().clear();
     }
 }

@@ -14,6 +14,7 @@ mod messages;
 mod pings;
 mod pooled;
 mod receiving;
+mod replies;
 mod stamps;
 mod streams;
 mod timeouts;
@@ -254,7 +255,8 @@ impl<D: Driver> Connections<D> {
             Event::ConnectFailed(conn, errno) => self.connect_failed(self.slot_of(conn), errno, at, rec),
             Event::Ended(conn, how) => self.ended(self.slot_of(conn), how, at, rec),
             Event::Secured(conn) => self.secured(conn, at, rec),
-            Event::Flushed(_) | Event::Woken => {}
+            Event::Flushed(conn) => self.flushed(conn),
+            Event::Woken => {}
             Event::Accepted(..) | Event::AcceptFailed(..) => unreachable!("load threads have no listeners"),
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use wavetank_driver::{CloseReason, ConnId, Driver};
+use wavetank_driver::{CloseReason, ConnId, Driver, SendStatus};
 use wavetank_measure::ErrorClass;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{ResponseEnd, ResponseHead};
@@ -120,7 +120,7 @@ impl<D: Driver> Connections<D> {
     pub(crate) fn flush_streams(&mut self, rec: &mut Recorder) {
         let mut at = self.driver.now();
         while let Some(slot) = self.unflushed.pop() {
-            self.flush_slot(slot, at);
+            self.flush_slot(slot, at, rec);
             if !D::SENDS_LATER {
                 let sent = self.driver.now();
                 rec.send_call(sent.since(at));
@@ -129,15 +129,19 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    fn flush_slot(&mut self, slot: u32, at: Nanos) {
+    fn flush_slot(&mut self, slot: u32, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.slots[slot as usize];
         let Some(io) = &mut entry.io else { return };
         io.unflushed = false;
         let (Some(conn), Machine::Streams(client)) = (entry.conn, &mut io.machine) else { return };
-        let is_sent = self.driver.send(conn, client.out()).is_ok();
+        count_messages(client, (entry.phase, entry.target), rec);
+        let sent = self.driver.send(conn, client.out());
         client.out().clear();
         client.out().shrink_to(IDLE_BYTES_MAX);
-        if !is_sent {
+        if sent == Ok(SendStatus::Pending) {
+            client.set_blocked(true);
+        }
+        if sent.is_err() {
             // The driver reports the end after earlier responses. The end decides about these
             // requests.
             io.leaving = true;
@@ -189,6 +193,7 @@ impl<D: Driver> Connections<D> {
         let read = client.read(input, &mut sink);
         let (answered, pong) = (sink.answered, sink.pong);
         io.leaving |= sink.is_refused;
+        count_messages(client, (entry.phase, entry.target), rec);
         let (is_ready, has_out) = (client.is_ready(), !client.out().is_empty());
         if read.is_err() {
             // The peer learns the reason, if it still reads.
@@ -310,6 +315,15 @@ impl<D: Driver> Connections<D> {
         {
             pool.unlink(slot, &mut self.slots);
         }
+    }
+}
+
+/// Counts the messages of gRPC calls.
+#[inline]
+fn count_messages(client: &mut StreamClient<StreamRequest>, (phase, target): (u16, u16), rec: &mut Recorder) {
+    let messages = client.take_messages();
+    if messages != (0, 0) {
+        rec.messages(phase, target, messages);
     }
 }
 

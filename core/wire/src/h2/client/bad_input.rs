@@ -76,6 +76,27 @@ fn pings() {
     check(&flood, "Flood");
 }
 
+/// §10.5: who does not read must not demand answers without end, even among data.
+#[test]
+fn answers_that_are_not_read() {
+    let ping = Script::default().frame(kind::PING, 0, 0, &[0; 8]).data(1, b"x", false);
+    let settings = Script::default().frame(kind::SETTINGS, 0, 0, &[]).data(1, b"x", false);
+    for demand in [ping, settings] {
+        let (mut client, mut said) = (Client::new(Limits::default(), false), Transcript::default());
+        client.request(0, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", false).unwrap();
+        client.read(&Script::new().headers(1, OK, false).0, &mut said).unwrap();
+        let mut times = |client: &mut Client<usize>, is_blocked, times: u32| {
+            client.set_blocked(is_blocked);
+            (0..times).try_for_each(|_| client.read(&demand.0, &mut said))
+        };
+        assert_eq!(times(&mut client, false, 2_000), Ok(()));
+        assert_eq!(times(&mut client, true, 900), Ok(()));
+        assert_eq!(times(&mut client, true, 100), Ok(()), "it is still blocked");
+        assert_eq!(times(&mut client, false, 2_000), Ok(()));
+        assert_eq!(times(&mut client, true, 1_001), Err(Fault::Flood));
+    }
+}
+
 /// §5.2, §6.9
 #[test]
 fn windows() {

@@ -8,6 +8,8 @@ use crate::h1::ResponseEnd;
 
 /// The most frames that are accepted without any progress of a request.
 const IDLE_FRAMES_MAX: u32 = 10_000;
+/// The most answers to settings and pings that wait for a peer which does not read.
+const BLOCKED_ACKS_MAX: u32 = 1_000;
 
 impl<T> Core<T> {
     #[inline]
@@ -77,7 +79,7 @@ impl<T> Core<T> {
         }
         frame::push_settings_ack(&mut self.out);
         self.continue_bodies();
-        Ok(())
+        self.count_ack()
     }
 
     fn take_ping(
@@ -94,13 +96,22 @@ impl<T> Core<T> {
         }
         if !header.has(flag::ACK) {
             frame::push_ping_ack(&mut self.out, payload);
-        } else if self.pings > 0 {
+            return self.count_ack();
+        }
+        if self.pings > 0 {
             // An answer is no flood.
             self.pings -= 1;
             self.idle_frames -= 1;
             sink.pong(payload);
         }
         Ok(())
+    }
+
+    /// Counts an answer that the peer demands. It must read those before.
+    const fn count_ack(&mut self) -> Result<(), Fault> {
+        let Some(acks) = &mut self.blocked_acks else { return Ok(()) };
+        *acks += 1;
+        if *acks > BLOCKED_ACKS_MAX { Err(Fault::Flood) } else { Ok(()) }
     }
 
     fn take_window_update(
@@ -240,9 +251,12 @@ impl<T> Core<T> {
             Fault::BodyLength
         } else if stream.body_bytes > self.limits.body_bytes_max {
             Fault::BodyTooLarge
-        } else if let Some(Err(fault)) = stream.grpc.as_mut().map(|grpc| grpc.take_body(bytes)) {
-            fault
         } else {
+            match stream.grpc.as_mut().map_or(Ok(0), |grpc| grpc.take_body(bytes)) {
+                Ok(messages) => self.messages.1 += messages,
+                Err(fault) => return self.fail(at, fault, sink),
+            }
+            let stream = &mut self.streams[at];
             return sink.body(&mut stream.tag, bytes);
         };
         self.fail(at, fault, sink);

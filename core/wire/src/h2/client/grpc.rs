@@ -43,15 +43,17 @@ impl GrpcResponse {
         self.status = status.map(|status| if status > STATUS_MAX { UNKNOWN } else { status }).or(self.status);
     }
 
-    /// Reads a piece of the body.
-    pub(in crate::h2) fn take_body(&mut self, mut bytes: &[u8]) -> Result<(), Fault> {
+    /// Reads a piece of the body. Returns the number of messages that are complete with it.
+    pub(in crate::h2) fn take_body(&mut self, mut bytes: &[u8]) -> Result<u64, Fault> {
+        let mut complete = 0;
         if self.is_other {
-            return Ok(());
+            return Ok(complete);
         }
         while !bytes.is_empty() {
             if self.left > 0 {
                 let taken = bytes.len().min(self.left as usize);
                 self.left -= taken as u32;
+                complete += u64::from(self.left == 0);
                 bytes = &bytes[taken..];
                 continue;
             }
@@ -67,9 +69,10 @@ impl GrpcResponse {
                     1 => return Err(Fault::GrpcCompression),
                     _ => return Err(Fault::GrpcFlag),
                 }
+                complete += u64::from(self.left == 0);
             }
         }
-        Ok(())
+        Ok(complete)
     }
 
     /// Whether the body ends between two frames.

@@ -129,6 +129,10 @@ struct Core<T> {
     idle_frames: u32,
     /// Pings that were not answered yet.
     pings: u32,
+    /// Messages of gRPC that were sent and received in calls with one request.
+    messages: (u64, u64),
+    /// Answers that the peer demanded since it stopped reading; `None`: it reads.
+    blocked_acks: Option<u32>,
 }
 
 impl<T> Core<T> {
@@ -190,6 +194,8 @@ impl<T> Client<T> {
                 parting: None,
                 idle_frames: 0,
                 pings: 0,
+                messages: (0, 0),
+                blocked_acks: None,
             },
         }
     }
@@ -198,6 +204,23 @@ impl<T> Client<T> {
     #[inline]
     pub const fn out(&mut self) -> &mut Vec<u8> {
         &mut self.core.out
+    }
+
+    /// Whether the peer does not read what was sent before. It must not demand answers without end
+    /// then.
+    pub const fn set_blocked(&mut self, is_blocked: bool) {
+        self.core.blocked_acks = match self.core.blocked_acks {
+            Some(acks) if is_blocked => Some(acks),
+            None if is_blocked => Some(0),
+            _ => None,
+        };
+    }
+
+    /// Returns the numbers of messages that were sent and received in gRPC calls since the last
+    /// time.
+    #[inline]
+    pub fn take_messages(&mut self) -> (u64, u64) {
+        std::mem::take(&mut self.core.messages)
     }
 
     /// Sends a ping with this content.

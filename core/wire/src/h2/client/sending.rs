@@ -83,7 +83,10 @@ impl<T> Core<T> {
             return;
         }
         let at = self.streams.len() - 1;
-        self.streams[at].grpc = is_grpc.then(GrpcResponse::default);
+        if is_grpc {
+            self.streams[at].grpc = Some(GrpcResponse::default());
+            self.messages.0 += GrpcResponse::counting().take_body(body).unwrap_or(0);
+        }
         let sent = self.send_data(at, body);
         if sent < body.len() {
             self.streams[at].unsent = Some(UnsentBody { bytes: body[sent..].to_vec(), sent: 0 });
