@@ -182,9 +182,9 @@ impl<T> Client<T> {
         match record.stream & 3 {
             0 => self.take_response(record, sink),
             3 => {
-                self.peer.read(record)?;
+                let read = self.peer.read(record);
                 self.drop_untouched(sink);
-                Ok(())
+                read
             }
             // A server may stop reading our control stream only to end the connection.
             2 => Err(Fault::Http3CriticalStream),
