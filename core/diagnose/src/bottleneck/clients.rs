@@ -88,8 +88,8 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     let (host, _) = behind
         .flatten()
         .or_else(|| of(&mut hosts.fronts()))
-        .or_else(|| of(&mut hosts.under_test()))
-        .or_else(only_front)?;
+        .or_else(only_front)
+        .or_else(|| of(&mut hosts.under_test()))?;
     let resting = resting(&host);
     (lost >= FAILED_MIN).then(|| Cause {
         rank: Rank::Pattern,

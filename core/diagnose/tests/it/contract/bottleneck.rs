@@ -216,6 +216,11 @@ fn what_clients_saw_and_where_connections_are_name_the_cause() {
     };
     closed(both(), false).check("closed_by_host", "balancer", "lb1");
     closed(both(), true).check("closed_by_host", "target", "app1");
+    // Clients that answer with resets leave nothing to remember on the balancer. What servers close
+    // are connections of the balancer.
+    let server = vec![("app1", HostSample { tcp_tw: 60, ..HostSample::default() })];
+    let answers = vec![("load1", vec![("Tcp.OutRsts", 15)])];
+    Lab { rises: answers, ..closed(server, false) }.check("closed_by_host", "balancer", "lb1");
 }
 
 #[test]
