@@ -183,9 +183,9 @@ fn differing(wavetank: &Path, folder: &Path, a: &[&str], b: &[&str]) -> Result<S
         .context("cannot read the output of `compare --format json`")?;
     let metrics = doc["metrics"].as_array().context("no metrics in the comparison")?;
     let shown = metrics.iter().filter(|metric| metric["verdict"] == "difference");
-    let told = shown.map(|metric| {
+    let reported = shown.map(|metric| {
         let change = (metric["ratio"].as_f64().unwrap_or(f64::NAN) - 1.0) * 100.0;
         format!("{} {change:+.1} %", metric["name"].as_str().unwrap_or_default())
     });
-    Ok(told.collect::<Vec<_>>().join(", "))
+    Ok(reported.collect::<Vec<_>>().join(", "))
 }

@@ -92,7 +92,7 @@ pub(crate) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()
     let mut rises = Vec::new();
     // A round takes as long as opening the connections. Three rounds show whether they agree.
     for round in 0..session.size.rounds().min(3) {
-        let told = namespace::inside(|_| {
+        let reported = namespace::inside(|_| {
             let server = Server::wavetank_at(session, engine, address, Some(held as usize + SPARE))?;
             let before = server.count()?;
             let seconds = seconds + held.div_ceil(CLOSED_PER_SECOND);
@@ -103,7 +103,7 @@ pub(crate) fn run(session: &mut Session, arguments: &FlatArguments) -> Result<()
             }
             seconds_of(&session.folder.path().join("flat"))
         })?;
-        let medians = levels.iter().map(|&level| at_level(&told, level));
+        let medians = levels.iter().map(|&level| at_level(&reported, level));
         let medians: Vec<f64> = medians.collect::<Option<_>>().context("a level was not reached")?;
         let rise = medians.iter().copied().fold(0.0, f64::max) / medians[0];
         let shown: Vec<String> = medians.iter().map(|median| format!("{median:>13.1}")).collect();

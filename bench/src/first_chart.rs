@@ -75,10 +75,10 @@ pub(crate) fn painted(session: &mut Session, page: &Path) -> Result<Option<Paint
         .stderr(Stdio::piped())
         .spawn()
         .context("chromium")?;
-    let told = paint_times(&mut browser);
+    let reported = paint_times(&mut browser);
     browser.kill().context("kill")?;
     browser.wait().context("wait")?;
-    told.map(Some)
+    reported.map(Some)
 }
 
 /// Returns the instants that the page prints on the browser's console.

@@ -136,10 +136,10 @@ fn archive(session: &Session, writer: &Path, arguments: &ReportArguments, second
 
 /// Adds `run.json`, as the end of the run would have done.
 fn finish(session: &Session, archive: &Path) -> Result<()> {
-    let told =
+    let reported =
         Command::new(&session.wavetank).arg("report").arg(archive).args(["--format", "json"]).output()?;
-    ensure!(told.status.success(), "report: {}", String::from_utf8_lossy(&told.stderr));
-    fs::write(archive.join("run.json"), told.stdout).context("run.json")
+    ensure!(reported.status.success(), "report: {}", String::from_utf8_lossy(&reported.stderr));
+    fs::write(archive.join("run.json"), reported.stdout).context("run.json")
 }
 
 /// Returns the median seconds of a report, from the start of the process to its end.
@@ -147,9 +147,9 @@ fn report(session: &Session, archive: &Path, words: &[&str]) -> Result<f64> {
     let mut seconds = Vec::new();
     for _ in 0..session.size.rounds() {
         let clock = Stopwatch::start();
-        let told = Command::new(&session.wavetank).arg("report").arg(archive).args(words).output()?;
+        let reported = Command::new(&session.wavetank).arg("report").arg(archive).args(words).output()?;
         seconds.push(clock.elapsed().as_secs_f64());
-        ensure!(told.status.success(), "report: {}", String::from_utf8_lossy(&told.stderr));
+        ensure!(reported.status.success(), "report: {}", String::from_utf8_lossy(&reported.stderr));
     }
     median(seconds).context("no round")
 }

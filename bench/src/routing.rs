@@ -106,7 +106,7 @@ pub(crate) fn run(session: &mut Session) -> Result<()> {
         median(turns[way].iter().map(of).collect()).context("no round")
     };
     let without = middle(&together, 0, |turn| turn.machine_us)?;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (way, (name, _)) in WAYS.iter().enumerate() {
         let rate = middle(&together, way, |turn| turn.per_second)?;
         let machine = middle(&together, way, |turn| turn.machine_us)?;
@@ -121,9 +121,9 @@ pub(crate) fn run(session: &mut Session) -> Result<()> {
         } else {
             println!("{:>15} {:>17}", "-", "-");
         }
-        told.push((format!("routing: {name}"), words));
+        reported.push((format!("routing: {name}"), words));
     }
-    for (number, measured) in told {
+    for (number, measured) in reported {
         session.score(number, "none".to_owned(), measured, None);
     }
     Ok(())

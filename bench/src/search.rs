@@ -75,7 +75,7 @@ struct Found {
     runs: usize,
     took_s: f64,
     /// The headline and the bottleneck.
-    told: String,
+    reported: String,
 }
 
 impl Found {
@@ -106,7 +106,7 @@ pub(crate) fn run(session: &mut Session, arguments: &SearchArguments) -> Result<
                 found.stated,
                 found.low,
                 found.high,
-                if found.holds() { String::new() } else { format!("  NOT CONTAINED: {}", found.told) },
+                if found.holds() { String::new() } else { format!("  NOT CONTAINED: {}", found.reported) },
                 found.runs,
                 found.took_s
             );
@@ -167,6 +167,6 @@ fn search(session: &Session, server: &Server, (workers, work): (u32, u32)) -> Re
         high: high.unwrap_or(f64::INFINITY),
         runs: doc["runs"].as_array().map_or(0, Vec::len),
         took_s: doc["took_s"].as_f64().unwrap_or(0.0),
-        told: format!("{}: {}", doc["answer"]["headline"], doc["answer"]["limit"]),
+        reported: format!("{}: {}", doc["answer"]["headline"], doc["answer"]["limit"]),
     })
 }

@@ -25,12 +25,12 @@ impl Serve {
         let running = program.clone().args(["serve", "--listen", &listen]).args(words).start();
         // The address must come from its own output: an open port does not show which program
         // accepts on it.
-        let told = poll_until(Duration::from_mins(1), || {
+        let reported = poll_until(Duration::from_mins(1), || {
             let ended = running.ends_within(Duration::ZERO);
             let address = serving(&running.stdout());
             (ended || address.is_some()).then_some(address)
         });
-        let Some(Some(address)) = told else {
+        let Some(Some(address)) = reported else {
             panic!("`serve` does not serve on {listen}: {}", running.stderr());
         };
         Self { running, address }

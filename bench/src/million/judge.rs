@@ -152,17 +152,17 @@ impl Judge<'_> {
 
     /// Scores the growth of memory since before the load, divided by the number of connections.
     fn memory(&mut self, kept: &Kept) -> Result<()> {
-        let Added { slabs, beside, taken } = self.watched.memory.context("the kernel's memory")?;
+        let Added { slabs, alongside, taken } = self.watched.memory.context("the kernel's memory")?;
         let (client_before, server_before) = self.watched.resident_before;
         let each = |bytes: u64| bytes as f64 / self.planned() as f64;
-        let kernel = each(slabs + beside);
+        let kernel = each(slabs + alongside);
         let client = each(kept.resident.0.saturating_sub(client_before));
         let server = each(kept.resident.1.saturating_sub(server_before));
         println!(
             "memory     per connection: slabs {:.0} B, other memory of the kernel {:.0} B, load {client:.0} B (from {:.1} \
              MB), target {server:.0} B (from {:.1} MB); by free memory {:.0} B",
             each(slabs),
-            each(beside),
+            each(alongside),
             client_before as f64 / 1e6,
             server_before as f64 / 1e6,
             each(taken)
@@ -206,16 +206,16 @@ impl Judge<'_> {
     /// Compares the number of connections that `size` estimates for one address with the kernel's
     /// ports. All of them are open, and the kernel's ports are an upper bound.
     fn ports(&mut self) {
-        let (reckoned, there) = (self.planned(), PORTS.len() as f64);
+        let (estimated, there) = (self.planned(), PORTS.len() as f64);
         let not_opened = self.watched.said.not_opened;
         self.score(
             "ports of an address against size's estimate",
             format!("within {:.0} %, none refused", SIZE_APART_MAX * 100.0),
             format!(
-                "{reckoned} estimated, all opened, {not_opened} refused; the kernel has {there:.0}, {:+.1} %",
-                (there / reckoned as f64 - 1.0) * 100.0
+                "{estimated} estimated, all opened, {not_opened} refused; the kernel has {there:.0}, {:+.1} %",
+                (there / estimated as f64 - 1.0) * 100.0
             ),
-            not_opened == 0 && (there / reckoned as f64 - 1.0).abs() <= SIZE_APART_MAX,
+            not_opened == 0 && (there / estimated as f64 - 1.0).abs() <= SIZE_APART_MAX,
         );
     }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 /// Bytes of a page of memory.
 const PAGE: u64 = 4_096;
 /// The kernel's memory other than slabs, by its names in `/proc/meminfo`.
-const BESIDE_SLABS: [&str; 4] = ["KernelStack", "PageTables", "VmallocUsed", "Percpu"];
+const EXTRA_SLABS: [&str; 4] = ["KernelStack", "PageTables", "VmallocUsed", "Percpu"];
 
 /// The kernel's memory at one instant, bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(super) struct Memory {
     /// Memory of each slab cache.
     slabs: BTreeMap<String, u64>,
     /// Stacks, page tables, virtual and per-CPU areas.
-    beside: u64,
+    alongside: u64,
     /// Memory that is neither free nor a copy of data on a disk.
     taken: u64,
 }
@@ -27,7 +27,7 @@ pub(super) struct Added {
     /// kernel frees on demand. They would hide growth.
     pub(super) slabs: u64,
     /// Growth of the kernel's memory other than slabs.
-    pub(super) beside: u64,
+    pub(super) alongside: u64,
     /// Growth of all memory in use, including user memory and what the shrunken caches released. It
     /// serves as a cross-check.
     pub(super) taken: u64,
@@ -42,7 +42,7 @@ impl Memory {
         let unused = of("MemFree") + of("Buffers") + of("Cached");
         Ok(Self {
             slabs: slabs_in(&slabinfo),
-            beside: BESIDE_SLABS.iter().map(|name| of(name)).sum(),
+            alongside: EXTRA_SLABS.iter().map(|name| of(name)).sum(),
             taken: of("MemTotal").saturating_sub(unused),
         })
     }
@@ -63,7 +63,7 @@ impl Memory {
         }
         Added {
             slabs,
-            beside: self.beside.saturating_sub(before.beside),
+            alongside: self.alongside.saturating_sub(before.alongside),
             taken: (self.taken + given_back).saturating_sub(before.taken),
         }
     }
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn caches_that_make_room_hide_nothing() {
-        let of = |inodes, sockets, beside, taken| Memory {
+        let of = |inodes, sockets, alongside, taken| Memory {
             slabs: BTreeMap::from([("ext4_inode_cache".to_owned(), inodes), ("TCP".to_owned(), sockets)]),
-            beside,
+            alongside,
             taken,
         };
         let added = of(400, 1_700, 30, 5_000).added_since(&of(1_000, 200, 10, 4_000));
-        assert_eq!(added, Added { slabs: 1_500, beside: 20, taken: 1_600 });
+        assert_eq!(added, Added { slabs: 1_500, alongside: 20, taken: 1_600 });
         assert_eq!(of(1, 1, 1, 1).added_since(&of(1, 1, 1, 1)), Added::default());
     }
 }

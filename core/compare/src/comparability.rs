@@ -28,10 +28,11 @@ pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, 
     let [of_a, of_b] = names;
     let runs = names.map(as_run);
     check_same_kind(a, b, runs.each_ref().map(String::as_str))?;
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut differ = |what: &str, differ: bool| {
         if differ {
-            told.push(format!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
+            reported
+                .push(format!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
         }
     };
     let load = |plan: &Plan| -> Vec<_> {
@@ -67,7 +68,7 @@ pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, 
     differ("the TLS settings", a.tls.is_some() != b.tls.is_some());
     differ("the proxy settings", a.http.proxy.is_some() != b.http.proxy.is_some());
     differ("the numbers of load threads", a.threads != b.threads);
-    Ok(told)
+    Ok(reported)
 }
 
 /// Returns how an error names the run `name`.

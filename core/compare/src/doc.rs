@@ -26,35 +26,35 @@ pub struct CompareContext {
 }
 
 /// The comparison of `rows`.
-pub fn compare_doc(rows: &[MetricComparison], told: CompareContext) -> CompareDoc {
+pub fn compare_doc(rows: &[MetricComparison], reported: CompareContext) -> CompareDoc {
     let first_level = LEVEL / rows.iter().filter(|row| row.judged).count().max(1) as f64;
-    let regressions = told.max_regression.map(|limit| regressions(rows, limit));
+    let regressions = reported.max_regression.map(|limit| regressions(rows, limit));
     let mut metrics: Vec<MetricDoc> = rows.iter().map(|row| metric(row, first_level)).collect();
     for (at, regression) in regressions.iter().flatten().enumerate() {
         metrics[at].regression.clone_from(regression);
     }
-    let answer = answer(rows, &metrics, told.max_regression.is_some());
+    let answer = answer(rows, &metrics, reported.max_regression.is_some());
     let exit = match answer {
         CompareAnswer::Regression => ExitCode::Fail,
-        CompareAnswer::Undecided if told.max_regression.is_some() => ExitCode::Incomplete,
+        CompareAnswer::Undecided if reported.max_regression.is_some() => ExitCode::Incomplete,
         _ => ExitCode::Pass,
     };
-    let [a, b] = told.sides;
+    let [a, b] = reported.sides;
     CompareDoc {
         schema: COMPARE_SCHEMA.to_owned(),
-        version: told.version,
+        version: reported.version,
         answer,
         exit: exit as u8,
         level: Number(1.0 - LEVEL),
-        seed: told.seed,
+        seed: reported.seed,
         draws: DRAWS,
-        max_regression: told.max_regression.map(Number),
+        max_regression: reported.max_regression.map(Number),
         a,
         b,
         metrics,
-        warnings: told.warnings,
-        notes: told.notes,
-        next: told.next,
+        warnings: reported.warnings,
+        notes: reported.notes,
+        next: reported.next,
     }
 }
 
@@ -64,13 +64,13 @@ fn answer(rows: &[MetricComparison], metrics: &[MetricDoc], asked: bool) -> Comp
     // other values.
     let judged = || rows.iter().filter(|row| row.judged);
     let mut happened = judged().filter(|row| row.values != [Some(0.0); 2]).peekable();
-    let tells = match happened.peek() {
+    let reports = match happened.peek() {
         None => judged().next().is_some(),
         Some(_) => happened.any(|row| row.p_adjusted.is_some()),
     };
     match asked {
         true if any("shown") => CompareAnswer::Regression,
-        _ if !tells => CompareAnswer::Undecided,
+        _ if !reports => CompareAnswer::Undecided,
         true => CompareAnswer::NoRegression,
         false if rows.iter().any(MetricComparison::differs) => CompareAnswer::Difference,
         false => CompareAnswer::NoDifference,
@@ -143,7 +143,7 @@ fn regressions(rows: &[MetricComparison], limit: f64) -> Vec<Option<String>> {
     let judged = |row: &&MetricComparison| row.judged;
     let p = rows.iter().filter(judged).map(|row| row.p_beyond(bound(row)).unwrap_or(1.0));
     let mut corrected = holm(&p.collect::<Vec<_>>()).into_iter();
-    let told = |row: &MetricComparison| {
+    let reported = |row: &MetricComparison| {
         let p = if row.judged { corrected.next() } else { None }?;
         let interval = row.ratio.filter(|_| has_ratio(row)).and_then(|ratio| ratio.interval(LEVEL));
         Some(match interval {
@@ -154,7 +154,7 @@ fn regressions(rows: &[MetricComparison], limit: f64) -> Vec<Option<String>> {
             _ => "possible",
         })
     };
-    rows.iter().map(told).map(|word| word.map(str::to_owned)).collect()
+    rows.iter().map(reported).map(|word| word.map(str::to_owned)).collect()
 }
 
 #[cfg(test)]

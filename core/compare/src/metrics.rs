@@ -17,7 +17,7 @@ const ABOVE_MIN: u64 = wavetank_plan::constants::UNCERTAIN_BELOW;
 
 /// Listed, and judged only on request. It is between two judged percentiles and follows them, and
 /// each further judged value makes the others harder to distinguish from chance.
-const TOLD_ONLY: &str = "p95";
+const SHOWN_ONLY: &str = "p95";
 
 /// One run of a side.
 #[derive(Clone, Debug, Default)]
@@ -99,7 +99,7 @@ impl MetricComparison {
 /// Compare side `b` with side `a`.
 pub fn compare(a: &[SideRun], b: &[SideRun], wishes: &CompareOptions) -> Vec<MetricComparison> {
     let sides = [a, b];
-    let mut table = Rows { told: Vec::new(), asked: &wishes.metrics, seed: wishes.seed, series: 0 };
+    let mut table = Rows { reported: Vec::new(), asked: &wishes.metrics, seed: wishes.seed, series: 0 };
     let strips =
         |of: fn(&RunSeries) -> &ColumnCounts| sides.map(|side| side.iter().map(|run| of(&run.cut)).collect());
     let times = |of: fn(&RunSeries) -> &LatencyBuckets| {
@@ -119,8 +119,8 @@ pub fn compare(a: &[SideRun], b: &[SideRun], wishes: &CompareOptions) -> Vec<Met
         }
     }
     table.add_figures(sides);
-    judge(&mut table.told, wishes);
-    table.told
+    judge(&mut table.reported, wishes);
+    table.reported
 }
 
 /// The runs' requests of one scope, side by side.
@@ -128,7 +128,7 @@ type Scopes<'a> = [Vec<&'a ScopeSeries>; 2];
 
 /// Rows under construction.
 struct Rows<'a> {
-    told: Vec<MetricComparison>,
+    reported: Vec<MetricComparison>,
     /// Names that were asked for.
     asked: &'a [String],
     seed: u64,
@@ -169,7 +169,7 @@ impl Rows<'_> {
         let values = counts.map(|(events, of)| Some(events as f64 / of as f64 * factor));
         let measure = if more_is_better { Metric::Rate } else { Metric::Share };
         let [a, b] = [0, 1].map(|side| self.estimates(&[measure], &strips[side]).remove(0));
-        self.told.push(row((name, unit, more_is_better), values, [a, b]));
+        self.reported.push(row((name, unit, more_is_better), values, [a, b]));
     }
 
     /// Adds percentiles of times. `scopes` report dropped requests, which have no time and would be
@@ -199,7 +199,7 @@ impl Rows<'_> {
             let why = doubt(q, counts, scopes);
             // A few connections that were opened ahead are no value worth a row.
             if part != "connect" || why.is_empty() {
-                self.told.push(MetricComparison { why, ..row((name, "us", false), values, pair) });
+                self.reported.push(MetricComparison { why, ..row((name, "us", false), values, pair) });
             }
         }
     }
@@ -215,7 +215,7 @@ impl Rows<'_> {
             let [Some(of_a), Some(of_b)] = sides.map(of) else { continue };
             let pair = [of_a, of_b].map(|figures| Estimate::from_scalars(&figures));
             let values = pair.map(|estimate| estimate.map(|estimate| libm::exp(estimate.log)));
-            self.told.push(MetricComparison {
+            self.reported.push(MetricComparison {
                 figure: true,
                 ..row((name.clone(), unit, unit == "per_s"), values, pair)
             });
@@ -277,7 +277,7 @@ fn quotient(strips: &[&ColumnCounts]) -> (u64, u64) {
 /// Decides what belongs to the family and corrects for its size.
 pub(crate) fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
     for row in &mut *rows {
-        let usual = !row.figure && row.name != TOLD_ONLY;
+        let usual = !row.figure && row.name != SHOWN_ONLY;
         let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };
         // A value that cannot be compared would not be comparable on request either.
         if !wanted && row.why.is_empty() {
@@ -317,8 +317,8 @@ mod tests {
                 CompareOptions { metrics: vec!["failed".to_owned()], seed: 1, ..CompareOptions::default() };
             let rows = compare(&vec![run(a, of_a); many], &vec![run(b, of_b); many], &wishes);
             let [row] = rows.as_slice() else { panic!("one value is listed: {rows:?}") };
-            let told = row.p_adjusted.map(|p| p < LEVEL);
-            assert_eq!((row.judged, told), (true, differs), "{a} of {of_a}, {b} of {of_b}: {row:?}");
+            let reported = row.p_adjusted.map(|p| p < LEVEL);
+            assert_eq!((row.judged, reported), (true, differs), "{a} of {of_a}, {b} of {of_b}: {row:?}");
             // None beyond a limit either where nothing is more.
             if differs == Some(false) {
                 assert_eq!(row.p_beyond(1.1).map(|p| p < LEVEL), Some(false), "{row:?}");

@@ -9,7 +9,7 @@ pub(crate) const STOPPED: &str = "stopped by hand";
 const AGENT_LOST: &str = "stopped because an agent was lost";
 
 /// Losses that the headline names; the others are counted.
-const LOST_TOLD_MAX: usize = 3;
+const LOST_SHOWN_MAX: usize = 3;
 
 /// Returns why the load did not run to the end of its plan, if the facts show that it did not.
 pub(crate) fn cut_short(facts: &Facts<'_>) -> Option<String> {
@@ -41,9 +41,9 @@ pub(crate) fn running(facts: &Facts<'_>) -> Option<String> {
 pub(crate) fn lost(facts: &Facts<'_>) -> Option<String> {
     let lost = &facts.circumstances.lost;
     // Only the headline is printed, so it has several of them.
-    let mut told: Vec<_> = lost.iter().take(LOST_TOLD_MAX).cloned().collect();
-    if lost.len() > LOST_TOLD_MAX {
-        told.push(format!("and {} more", lost.len() - LOST_TOLD_MAX));
+    let mut reported: Vec<_> = lost.iter().take(LOST_SHOWN_MAX).cloned().collect();
+    if lost.len() > LOST_SHOWN_MAX {
+        reported.push(format!("and {} more", lost.len() - LOST_SHOWN_MAX));
     }
-    (!lost.is_empty()).then(|| format!("lost: {}", told.join("; ")))
+    (!lost.is_empty()).then(|| format!("lost: {}", reported.join("; ")))
 }

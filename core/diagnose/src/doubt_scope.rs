@@ -40,8 +40,8 @@ fn lost_in_words(case: &RuleInput<'_>) -> String {
     let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
     let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), format::count(n))).collect();
     let parts = [("failed", failed.join(" · ")), ("dropped", generator_drops_text(case))];
-    let told = parts.iter().filter(|(_, of)| !of.is_empty()).map(|(how, of)| format!("{how}: {of}"));
-    told.collect::<Vec<_>>().join(" · ")
+    let reported = parts.iter().filter(|(_, of)| !of.is_empty()).map(|(how, of)| format!("{how}: {of}"));
+    reported.collect::<Vec<_>>().join(" · ")
 }
 
 /// Rules (b) and (c): returns why a failed condition proves nothing against the target, if that is

@@ -56,8 +56,8 @@ fn in_flight(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Optio
 }
 
 fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Finding> {
-    let telling = seconds.iter().filter(|second| second.answered >= ANSWERS_MIN);
-    let values: Vec<_> = telling.map(|second| (at(second.at), second.p99_ns as f64)).collect();
+    let reporting = seconds.iter().filter(|second| second.answered >= ANSWERS_MIN);
+    let values: Vec<_> = reporting.map(|second| (at(second.at), second.p99_ns as f64)).collect();
     let trend = Trend::fit(&values)?;
     let minded = trend.change().abs() >= P99_MIN && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {

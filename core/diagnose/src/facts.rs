@@ -89,7 +89,7 @@ impl<'a> RuleInput<'a> {
     /// Returns the message of the first failure of `class`, where the hint depends on it.
     pub(crate) fn fault(&self, class: ErrorClass) -> Option<&str> {
         let mut faults = self.facts.circumstances.faults.iter();
-        faults.find(|(told, _)| *told == class).map(|(_, words)| words.as_str())
+        faults.find(|(reported, _)| *reported == class).map(|(_, words)| words.as_str())
     }
 
     /// The classes that occurred, the most frequent first.

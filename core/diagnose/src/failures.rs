@@ -49,11 +49,11 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
         ErrorClass::ConnectTimeout => Some(case.facts.plan.http.connect_timeout),
         _ => None,
     };
-    let told = error_class_text::description_for_run(case, class);
+    let reported = error_class_text::description_for_run(case, class);
     let message = match timeout {
         // All of them by nature: the timeout is what ended them.
         Some(age) => format!("{} ended at exactly {age}: raise the timeout", format::requests(n)),
-        None => format!("{} failed: {}", format::requests(n), told),
+        None => format!("{} failed: {}", format::requests(n), reported),
     };
     let mut evidence =
         vec![format!("{} of offered", format::percent(n as f64 / counters.offered.max(1) as f64))];
@@ -65,7 +65,7 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let evidence = evidence.join(" · ");
     let blame = error_class_text::blame_for_run(case, class);
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
-    let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, told) };
+    let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, reported) };
     Finding {
         fix: Vec::new(),
         code: FindingCode::Class(class),

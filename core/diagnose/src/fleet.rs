@@ -4,7 +4,7 @@ use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, format};
 
 /// Agents that a finding names; the others are counted.
-const AGENTS_TOLD_MAX: usize = 5;
+const AGENTS_SHOWN_MAX: usize = 5;
 
 /// What a fleet lacks of its run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +26,10 @@ pub(crate) fn gaps<'a>(case: &RuleInput<'a>) -> Option<&'a FleetGaps> {
 /// tolerated.
 pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let FleetGaps { agents, lacking, tolerated } = gaps(case)?;
-    let mut told: Vec<_> =
-        lacking.iter().take(AGENTS_TOLD_MAX).map(|(name, lack)| format!("{name}: {lack}")).collect();
-    if lacking.len() > AGENTS_TOLD_MAX {
-        told.push(format!("and {} more", lacking.len() - AGENTS_TOLD_MAX));
+    let mut reported: Vec<_> =
+        lacking.iter().take(AGENTS_SHOWN_MAX).map(|(name, lack)| format!("{name}: {lack}")).collect();
+    if lacking.len() > AGENTS_SHOWN_MAX {
+        reported.push(format!("and {} more", lacking.len() - AGENTS_SHOWN_MAX));
     }
     Some(Finding {
         fix: Vec::new(),
@@ -37,7 +37,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: !tolerated,
         message: headline(lacking.len(), *agents),
-        evidence: told.join(" · "),
+        evidence: reported.join(" · "),
         hint:
             "fetch what they kept: wavetank fleet settle --fleet FILE; check these hosts, then run it again"
                 .to_owned(),

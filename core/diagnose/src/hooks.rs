@@ -54,7 +54,7 @@ impl HookResult {
 }
 
 /// Broken steps of `before` or `after` that are findings.
-const AROUND_TOLD_MAX: usize = 3;
+const AROUND_SHOWN_MAX: usize = 3;
 
 /// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
 /// the others.
@@ -69,5 +69,5 @@ pub(crate) fn around(code: FindingCode, blame: Blame, broken: &[String]) -> Vec<
         evidence: String::new(),
         hint: if number == 0 { hint.to_owned() } else { String::new() },
     };
-    broken.iter().take(AROUND_TOLD_MAX).enumerate().map(finding).collect()
+    broken.iter().take(AROUND_SHOWN_MAX).enumerate().map(finding).collect()
 }

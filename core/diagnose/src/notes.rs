@@ -14,7 +14,7 @@ const STEAL_MAX: f64 = 0.05;
 const STEAL_MIN: f64 = 0.01;
 
 /// Maximum number of incomplete rendezvous that are reported separately.
-const APART_TOLD_MAX: usize = 3;
+const APART_SHOWN_MAX: usize = 3;
 
 /// Loop turns from this many nanoseconds on are reported if they could have caused the longest
 /// times.
@@ -105,9 +105,9 @@ fn doubted(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
 /// generator may have caused them.
 fn stood_still(case: &RuleInput<'_>, doubts: &[Finding]) -> Option<String> {
     let longest = case.facts.totals.threads.iter().map(|health| health.turn_ns_max).max().unwrap_or(0);
-    let told = doubts.iter().any(|doubt| doubt.code == FindingCode::Stalled);
-    let beside = case.judged.response.max().max(case.judged.failed.max());
-    (!told && longest >= STOOD_STILL_MIN && longest >= beside / 2).then(|| {
+    let reported = doubts.iter().any(|doubt| doubt.code == FindingCode::Stalled);
+    let alongside = case.judged.response.max().max(case.judged.failed.max());
+    (!reported && longest >= STOOD_STILL_MIN && longest >= alongside / 2).then(|| {
         format!(
             "a load thread stalled for {} without a break: it may have caused the longest times",
             Nanos(longest as i64)
@@ -152,7 +152,7 @@ fn apart(case: &RuleInput<'_>) -> Vec<String> {
     let apart: Vec<_> = meetings.filter(|it| it.by_wait && !spans.is_warmup(it.phase)).collect();
     let mut notes: Vec<_> = apart
         .iter()
-        .take(APART_TOLD_MAX)
+        .take(APART_SHOWN_MAX)
         .map(|meeting| {
             let name = case.facts.plan.shared.rendezvous.get(usize::from(meeting.place));
             format!(
@@ -163,10 +163,10 @@ fn apart(case: &RuleInput<'_>) -> Vec<String> {
             )
         })
         .collect();
-    if apart.len() > APART_TOLD_MAX {
+    if apart.len() > APART_SHOWN_MAX {
         notes.push(format!(
             "the same happened {} more times",
-            format::count((apart.len() - APART_TOLD_MAX) as u64)
+            format::count((apart.len() - APART_SHOWN_MAX) as u64)
         ));
     }
     notes

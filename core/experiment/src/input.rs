@@ -40,8 +40,8 @@ fn read_text(input: &ParseInput<'_>, text: &str, out: &mut Diagnostics) -> Optio
         out.push(foreign);
         return None;
     }
-    let (root, told) = parse_yaml(text, &MapName::ADVICE);
-    for diagnostic in told {
+    let (root, reported) = parse_yaml(text, &MapName::ADVICE);
+    for diagnostic in reported {
         out.push(diagnostic);
     }
     let root = root?;

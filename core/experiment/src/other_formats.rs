@@ -165,8 +165,8 @@ pub(crate) fn detect_in_tree(root: &Node) -> Option<Diagnostic> {
     if root.get("wavetank").is_some() {
         return None;
     }
-    if let Some(told) = detect_format(root, &KEYS, &MapName::ADVICE) {
-        return Some(told);
+    if let Some(reported) = detect_format(root, &KEYS, &MapName::ADVICE) {
+        return Some(reported);
     }
     let entries = root.entries()?;
     let near = entries.iter().find(|entry| did_you_mean(&entry.key, ["wavetank"]).is_some());

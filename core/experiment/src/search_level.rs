@@ -19,7 +19,7 @@ pub enum Level {
 
 const PLACE: Span = Span { line: 0, column: 0, start: 0, end: 0 };
 
-const fn told<T>(value: T) -> Spanned<T> {
+const fn reported<T>(value: T) -> Spanned<T> {
     Spanned::new(value, PLACE)
 }
 
@@ -151,9 +151,9 @@ fn phases_at(
     let load = level.load(before.map(|phase| &phase.load.value));
     let main = Phase {
         place: before.map_or(PLACE, |phase| phase.place),
-        name: before.and_then(|phase| phase.name.clone()).or_else(|| Some(told("main".to_owned()))),
-        load: told(load),
-        length: Some(told(length)),
+        name: before.and_then(|phase| phase.name.clone()).or_else(|| Some(reported("main".to_owned()))),
+        load: reported(load),
+        length: Some(reported(length)),
         at: None,
         stairs: None,
         sessions: None,
@@ -166,15 +166,15 @@ fn phases_at(
         warmup: false,
         from: None,
     };
-    let ahead = Phase { name: Some(told("warmup".to_owned())), warmup: true, ..main.clone() };
+    let ahead = Phase { name: Some(reported("warmup".to_owned())), warmup: true, ..main.clone() };
     let ahead = match level {
         Level::Connections(many) => Some(Phase {
-            load: told(PhaseLoad::Hold(FromTo { from: 0, to: many })),
+            load: reported(PhaseLoad::Hold(FromTo { from: 0, to: many })),
             length: None,
-            at: Some(told(open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S)))),
+            at: Some(reported(open_rate.unwrap_or(Rate::per_second(OPEN_RATE_PER_S)))),
             ..ahead
         }),
-        _ => (warmup > Nanos::ZERO).then(|| Phase { length: Some(told(warmup)), ..ahead }),
+        _ => (warmup > Nanos::ZERO).then(|| Phase { length: Some(reported(warmup)), ..ahead }),
     };
     ahead.into_iter().chain([main]).collect()
 }

@@ -6,7 +6,7 @@ use crate::auth::ChallengeFault;
 use crate::content::{Coding, ContentFault};
 
 /// Maximum number of bytes of an address in a message.
-const TOLD_BYTES_MAX: usize = 200;
+const SHOWN_BYTES_MAX: usize = 200;
 
 /// The failure that prevented the expected response.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,5 +75,5 @@ fn damaged(coding: &str, fault: ContentFault) -> String {
 
 /// Returns the part of `text` that a message shows.
 fn shown(text: &str) -> &str {
-    &text[..text.floor_char_boundary(TOLD_BYTES_MAX)]
+    &text[..text.floor_char_boundary(SHOWN_BYTES_MAX)]
 }

@@ -15,7 +15,7 @@ pub struct JourneyCounters {
     pub asked: Vec<CheckSeries>,
     /// Steps timed as one, one entry per (phase, scenario, group).
     pub groups: Vec<GroupSeries>,
-    /// Rendezvous releases, at most [`RendezvousRelease::TOLD_MAX`] in an interval.
+    /// Rendezvous releases, at most [`RendezvousRelease::SHOWN_MAX`] in an interval.
     pub meetings: Vec<RendezvousRelease>,
     /// Meetings beyond that.
     pub meetings_untold: u64,
@@ -69,12 +69,13 @@ impl JourneyCounters {
         entry(&mut self.groups, |series| series.name() == (phase, scenario, group), make)
     }
 
-    /// Adds a rendezvous release. A new one beyond [`RendezvousRelease::TOLD_MAX`] is only counted.
+    /// Adds a rendezvous release. A new one beyond [`RendezvousRelease::SHOWN_MAX`] is only
+    /// counted.
     pub fn add_rendezvous_release(&mut self, meeting: &RendezvousRelease) {
         // Most often it is the latest.
         match self.meetings.iter().rposition(|known| known.name() == meeting.name()) {
             Some(known) => self.meetings[known].merge(meeting),
-            None if self.meetings.len() < RendezvousRelease::TOLD_MAX => self.meetings.push(*meeting),
+            None if self.meetings.len() < RendezvousRelease::SHOWN_MAX => self.meetings.push(*meeting),
             // A release is reported once with the number of users present, and later with their
             // requests.
             None => self.meetings_untold += u64::from(meeting.present > 0),

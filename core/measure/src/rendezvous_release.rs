@@ -29,7 +29,7 @@ pub struct RendezvousRelease {
 
 impl RendezvousRelease {
     /// Most releases reported in one interval; further ones are only counted.
-    pub const TOLD_MAX: usize = 1_000;
+    pub const SHOWN_MAX: usize = 1_000;
 
     /// The identifying numbers: phase, place, number.
     pub const fn name(&self) -> (u16, u16, u64) {

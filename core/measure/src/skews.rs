@@ -36,8 +36,8 @@ impl RendezvousSkew {
     ) {
         self.untold += interval.journeys.meetings_untold;
         self.broken_now = false;
-        let told = interval.journeys.meetings.iter();
-        for meeting in told.filter(|meeting| meeting.place == place && judged(meeting.phase)) {
+        let reported = interval.journeys.meetings.iter();
+        for meeting in reported.filter(|meeting| meeting.place == place && judged(meeting.phase)) {
             let known = self.awaited.iter().rposition(|known| known.name() == meeting.name());
             let at = known.unwrap_or_else(|| {
                 self.make_room(condition);

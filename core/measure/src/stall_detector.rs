@@ -27,7 +27,7 @@ const WAITING_USERS: u64 = 90;
 const TURN_MAX: u64 = 100_000_000;
 /// A turn at the end of the silence is attributed to the generator from this length on, in
 /// nanoseconds. Shorter turns are ignored.
-const TURN_TOLD: u64 = 10_000_000;
+const TURN_SHOWN: u64 = 10_000_000;
 
 /// Detects stretches of whole intervals in which nothing ended although enough requests were
 /// waiting. Keeps a few numbers for each step of the plan.
@@ -241,7 +241,7 @@ impl StallDetector {
     /// Returns the stall if chance and slow responses cannot explain the silence.
     fn judge(&self, stretch: &Stretch, turn_after: u64) -> Option<Stall> {
         let turn = stretch.turn.max(turn_after);
-        let own = if turn >= TURN_TOLD { length(turn) } else { Nanos::ZERO };
+        let own = if turn >= TURN_SHOWN { length(turn) } else { Nanos::ZERO };
         let len = Nanos(stretch.until.0.saturating_sub(own.0).saturating_sub(stretch.from.0));
         let known = self.steps.iter().filter(|step| step.is_answered_within(len));
         let waiting: u64 = known.map(|step| step.here.open + step.here.offered).sum();

@@ -55,7 +55,7 @@ kinds! {
     /// More addresses changed than are stored.
     NamesUntold = "names_untold",
     /// The target was asked for its own count of connections and does not report one.
-    TargetTellsNothing = "target_tells_nothing",
+    TargetReportsNothing = "target_tells_nothing",
     /// A load thread failed.
     ThreadFailed = "thread_failed",
     /// The counts of an interval contradict each other.

@@ -174,8 +174,8 @@ impl MeetingLine {
     fn new(meeting: &RendezvousRelease) -> Self {
         let RendezvousRelease { phase, place, number, of, present, by_wait, sent, first_sent, last_sent } =
             *meeting;
-        let told = |at: Nanos| (sent > 0).then_some(at.0);
-        let (first_sent_ns, last_sent_ns) = (told(first_sent), told(last_sent));
+        let reported = |at: Nanos| (sent > 0).then_some(at.0);
+        let (first_sent_ns, last_sent_ns) = (reported(first_sent), reported(last_sent));
         Self { phase, place, number, of, present, by_wait, sent, first_sent_ns, last_sent_ns }
     }
 

@@ -110,9 +110,9 @@ mod tests {
 
     #[track_caller]
     fn check(json: &str, refused: Option<&str>) {
-        let told = check_number_limits(json.as_bytes()).err().map(|error| error.to_string());
-        assert_eq!(told.is_some(), refused.is_some(), "{json}: {told:?}");
-        assert!(told.unwrap_or_default().contains(refused.unwrap_or_default()), "{json}");
+        let reported = check_number_limits(json.as_bytes()).err().map(|error| error.to_string());
+        assert_eq!(reported.is_some(), refused.is_some(), "{json}: {reported:?}");
+        assert!(reported.unwrap_or_default().contains(refused.unwrap_or_default()), "{json}");
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub struct RunsDoc {
     /// The selected runs, oldest first.
     pub runs: Vec<RunLine>,
     /// Other entries of the directory.
-    pub beside: Vec<ForeignEntryDoc>,
+    #[serde(rename = "beside")]
+    pub foreign: Vec<ForeignEntryDoc>,
 }
 
 /// The state of an archive.

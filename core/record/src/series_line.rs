@@ -234,28 +234,29 @@ impl SeriesTimes for TimesLine<'_> {
     }
 
     fn fill(mut self, series: &mut Series, pool: &mut Vec<Histogram>) -> Result<(), DecodeError> {
-        let mut take_beside = |times: &mut Option<HistogramCode<'_>>, other: &Histogram| match times.take() {
+        let mut take_alongside = |times: &mut Option<HistogramCode<'_>>, other: &Histogram| match times.take()
+        {
             Some(code) => code.decode(other, pool.pop().unwrap_or_default()),
             None => Ok(Histogram::default()),
         };
         let nothing = Histogram::default();
         match series {
             Series::Step(step) => {
-                step.response = take_beside(&mut self.response, &nothing)?;
-                step.service = take_beside(&mut self.service, &step.response)?;
+                step.response = take_alongside(&mut self.response, &nothing)?;
+                step.service = take_alongside(&mut self.service, &step.response)?;
             }
             Series::Phase(phase) => {
-                phase.lag = take_beside(&mut self.lag, &nothing)?;
-                phase.wait = take_beside(&mut self.wait, &nothing)?;
-                phase.ttfb = take_beside(&mut self.ttfb, &nothing)?;
-                phase.transfer = take_beside(&mut self.transfer, &nothing)?;
-                phase.failed = take_beside(&mut self.failed, &nothing)?;
+                phase.lag = take_alongside(&mut self.lag, &nothing)?;
+                phase.wait = take_alongside(&mut self.wait, &nothing)?;
+                phase.ttfb = take_alongside(&mut self.ttfb, &nothing)?;
+                phase.transfer = take_alongside(&mut self.transfer, &nothing)?;
+                phase.failed = take_alongside(&mut self.failed, &nothing)?;
             }
             Series::Target(target) => {
-                target.connect = take_beside(&mut self.connect, &nothing)?;
-                target.tls = take_beside(&mut self.tls, &nothing)?;
-                target.hello = take_beside(&mut self.hello, &nothing)?;
-                target.ping = take_beside(&mut self.ping, &nothing)?;
+                target.connect = take_alongside(&mut self.connect, &nothing)?;
+                target.tls = take_alongside(&mut self.tls, &nothing)?;
+                target.hello = take_alongside(&mut self.hello, &nothing)?;
+                target.ping = take_alongside(&mut self.ping, &nothing)?;
             }
         }
         if self.is_empty() { Ok(()) } else { Err(DecodeError::new("series: its times are of another kind")) }

@@ -322,7 +322,7 @@ fn generator(parts: &Composition<'_>) -> Generator {
 fn peak_rss_bytes(parts: &Composition<'_>) -> u64 {
     match parts.peak_rss_bytes {
         0 => 0,
-        told => told.max(parts.observed.rss_max_bytes()),
+        reported => reported.max(parts.observed.rss_max_bytes()),
     }
 }
 

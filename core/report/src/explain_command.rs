@@ -10,13 +10,13 @@ const NAMES_MAX: usize = 8;
 /// Returns the command that explains these codes, classes or reasons, each once and in their order.
 /// `None` without any.
 pub(crate) fn explain_command<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let mut told: Vec<&str> = Vec::new();
+    let mut reported: Vec<&str> = Vec::new();
     for name in names {
-        if !told.contains(&name) && told.len() < NAMES_MAX {
-            told.push(name);
+        if !reported.contains(&name) && reported.len() < NAMES_MAX {
+            reported.push(name);
         }
     }
-    (!told.is_empty()).then(|| format!("wavetank explain {}", told.join(" ")))
+    (!reported.is_empty()).then(|| format!("wavetank explain {}", reported.join(" ")))
 }
 
 /// The same for all findings.
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn each_name_appears_once() {
-        let check = |names: &[&str], told: Option<&str>| {
-            assert_eq!(explain_command(names.iter().copied()).as_deref(), told);
+        let check = |names: &[&str], reported: Option<&str>| {
+            assert_eq!(explain_command(names.iter().copied()).as_deref(), reported);
         };
         check(&[], None);
         check(&["late", "no_files", "late"], Some("wavetank explain late no_files"));

@@ -11,7 +11,7 @@ use crate::text_layout::{COLUMNS_MAX, TextLayout, cut, pad, pad_left, width};
 const COLUMNS: [(&str, usize); 6] =
     [("share", 9), ("cores", 7), ("sent", 15), ("intervals", 11), ("CPU time", 11), ("memory", 11)];
 /// Most agents with a line of their own.
-const AGENTS_TOLD: usize = 40;
+const AGENTS_SHOWN: usize = 40;
 
 /// Adds a line about the fleet, one for each agent, and what agents lack. Nothing on a single host.
 pub(crate) fn add_fleet(page: &mut TextLayout, record: &RunRecord) {
@@ -36,12 +36,12 @@ pub(crate) fn add_fleet(page: &mut TextLayout, record: &RunRecord) {
     // Agents that lack something come first, so that none of them is left out for others.
     let (lacking, whole): (Vec<_>, Vec<_>) =
         fleet.agents.iter().partition(|agent| agent_lack(agent).is_some());
-    let told: Vec<_> = if fleet.agents.len() > AGENTS_TOLD {
-        lacking.into_iter().chain(whole).take(AGENTS_TOLD).collect()
+    let reported: Vec<_> = if fleet.agents.len() > AGENTS_SHOWN {
+        lacking.into_iter().chain(whole).take(AGENTS_SHOWN).collect()
     } else {
         fleet.agents.iter().collect()
     };
-    for agent in &told {
+    for agent in &reported {
         let name = cut(&format!("  {}", agent.name), names - 1);
         page.line(&(pad(&name, names) + &cells(row(agent))));
         if let Some(lack) = agent_lack(agent) {
@@ -51,8 +51,8 @@ pub(crate) fn add_fleet(page: &mut TextLayout, record: &RunRecord) {
             page.sentence("", &format!("{} refused: {refusal}", agent.name));
         }
     }
-    if fleet.agents.len() > told.len() {
-        let more = fleet.agents.len() - told.len();
+    if fleet.agents.len() > reported.len() {
+        let more = fleet.agents.len() - reported.len();
         page.sentence("", &format!("{more} more agents in `fleet` of --format json"));
     }
 }

@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn long_names_keep_both_ends() {
-        let check = |name: &str, told: &str| assert_eq!(cut(name), told);
+        let check = |name: &str, reported: &str| assert_eq!(cut(name), reported);
         check("", "");
         check("GET /", "GET /");
         let whole = "é".repeat(NAME_CHARS_MAX);

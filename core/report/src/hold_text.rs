@@ -8,7 +8,7 @@ use crate::text::count_with_classes;
 use crate::text_layout::TextLayout;
 
 /// Most plateaus with a line of their own.
-const PLATEAUS_TOLD: usize = 4;
+const PLATEAUS_SHOWN: usize = 4;
 
 /// Whether the run had phases that hold connections.
 pub(crate) fn is_holding(record: &RunRecord) -> bool {
@@ -23,13 +23,13 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
     }
     let connections = &record.connections;
     let named = record.held.len() > 1;
-    for (number, held) in record.held.iter().take(PLATEAUS_TOLD).enumerate() {
+    for (number, held) in record.held.iter().take(PLATEAUS_SHOWN).enumerate() {
         page.parts(if number == 0 { "held" } else { "" }, &plateau_parts(held, named));
     }
-    if record.held.len() > PLATEAUS_TOLD {
+    if record.held.len() > PLATEAUS_SHOWN {
         page.sentence(
             "",
-            &format!("{} more plateaus in `held` of --format json", record.held.len() - PLATEAUS_TOLD),
+            &format!("{} more plateaus in `held` of --format json", record.held.len() - PLATEAUS_SHOWN),
         );
     }
     if record.held.is_empty() {
@@ -103,14 +103,15 @@ fn kernel_part(kernel: KernelCount) -> String {
 
 /// Queues in the kernel, in addition to sockets in use; empty ones are left out.
 fn queues_part(kernel: KernelCount) -> String {
-    let told = [
+    let reported = [
         ("allocated on the host", kernel.tcp_alloc),
         ("TIME_WAIT", kernel.tcp_tw),
         ("orphaned", kernel.tcp_orphan),
         ("pages queued", kernel.tcp_mem_pages),
     ];
-    let told = told.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", format_grouped(*n)));
-    told.collect::<Vec<_>>().join(", ")
+    let reported =
+        reported.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", format_grouped(*n)));
+    reported.collect::<Vec<_>>().join(", ")
 }
 
 /// How far an instant is from the second's end: `1.2 ms after`, `3 ms before`.

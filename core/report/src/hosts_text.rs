@@ -10,7 +10,7 @@ use crate::text_layout::{COLUMNS_MAX, TextLayout, pad, pad_left, width};
 const COLUMNS: [(&str, usize); 6] =
     [("cpu", 9), ("cpu peak", 10), ("memory", 11), ("established", 13), ("in peak", 14), ("out peak", 14)];
 /// Most hosts with a line of their own.
-const HOSTS_TOLD: usize = 40;
+const HOSTS_SHOWN: usize = 40;
 
 /// Adds a line for each host, and further facts about them; nothing if only the host that sent the
 /// load was sampled.
@@ -23,11 +23,11 @@ pub(crate) fn add_hosts(page: &mut TextLayout, record: &RunRecord) {
         let titles = cells(COLUMNS.map(|(title, _)| title.to_owned()));
         let names = COLUMNS_MAX - width(&titles);
         page.line(&(pad("hosts", names) + &titles));
-        for host in record.hosts.iter().take(HOSTS_TOLD) {
+        for host in record.hosts.iter().take(HOSTS_SHOWN) {
             page.line(&(pad(&name(host, names), names) + &cells(row(host))));
         }
-        if record.hosts.len() > HOSTS_TOLD {
-            let more = record.hosts.len() - HOSTS_TOLD;
+        if record.hosts.len() > HOSTS_SHOWN {
+            let more = record.hosts.len() - HOSTS_SHOWN;
             page.sentence("", &format!("{more} more hosts in `hosts` of --format json"));
         }
         add_load(page, record);
@@ -75,7 +75,7 @@ fn add_load(page: &mut TextLayout, record: &RunRecord) {
             crate::format::seconds(host.cpu_s)
         ))
     };
-    let parts: Vec<String> = record.hosts.iter().filter_map(part).take(HOSTS_TOLD).collect();
+    let parts: Vec<String> = record.hosts.iter().filter_map(part).take(HOSTS_SHOWN).collect();
     if !parts.is_empty() {
         page.parts("load CPU", &[format!("of wavetank's load threads: {}", parts.join(", "))]);
     }
@@ -89,7 +89,7 @@ fn add_costs(page: &mut TextLayout, record: &RunRecord) {
         let us = host.cpu_us_per_request.filter(|us| us.0 > 0.0)?;
         Some(format!("{} {}", host.name, crate::format::time(us)))
     };
-    let parts: Vec<String> = taking.filter_map(cost).take(HOSTS_TOLD).collect();
+    let parts: Vec<String> = taking.filter_map(cost).take(HOSTS_SHOWN).collect();
     if !parts.is_empty() {
         page.parts("CPU each", &[format!("per request: {}", parts.join(", "))]);
     }
@@ -110,7 +110,7 @@ fn add_queues(page: &mut TextLayout, record: &RunRecord) {
 /// `lb1/haproxy counted 50 connections, 12,400 requests`, and the count of the run if that is
 /// another number.
 fn counted(server: &ServerCountDoc) -> Vec<String> {
-    let beside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
+    let alongside = |own: u64, run: Option<u64>| match run.filter(|run| *run != own) {
         Some(run) => format!(" (run: {})", format_grouped(run)),
         None => String::new(),
     };
@@ -118,11 +118,11 @@ fn counted(server: &ServerCountDoc) -> Vec<String> {
         "{} counted {} connections{}",
         server.server,
         format_grouped(server.connections),
-        beside(server.connections, server.run_connections)
+        alongside(server.connections, server.run_connections)
     );
     let requests = server
         .requests
-        .map(|own| format!("{} requests{}", format_grouped(own), beside(own, server.run_requests)));
+        .map(|own| format!("{} requests{}", format_grouped(own), alongside(own, server.run_requests)));
     let word = server.agrees().map(|agrees| if agrees { "matches the run" } else { "differs from the run" });
     [Some(connections), requests, word.map(str::to_owned)].into_iter().flatten().collect()
 }

@@ -8,11 +8,11 @@ use crate::format;
 use crate::text_layout::TextLayout;
 
 /// Most events with a line of their own.
-const TOLD_MAX: usize = 12;
+const SHOWN_MAX: usize = 12;
 
 /// Adds the `events` lines of the text report; nothing without planned events.
 pub(crate) fn add_impacts(page: &mut TextLayout, record: &RunRecord) {
-    for (number, impact) in record.impacts.iter().take(TOLD_MAX).enumerate() {
+    for (number, impact) in record.impacts.iter().take(SHOWN_MAX).enumerate() {
         let label = if number == 0 { "events" } else { "" };
         page.parts(label, &[event_text(impact), duration_text(impact)]);
         page.parts("", std::slice::from_ref(&impact.why));
@@ -20,7 +20,7 @@ pub(crate) fn add_impacts(page: &mut TextLayout, record: &RunRecord) {
         clients.push(recovery_text(impact));
         page.parts("", &clients);
     }
-    let more = record.impacts.len().saturating_sub(TOLD_MAX);
+    let more = record.impacts.len().saturating_sub(SHOWN_MAX);
     if more > 0 {
         page.sentence("", &format!("{more} more in `impacts` of --format json"));
     }

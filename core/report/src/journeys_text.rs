@@ -153,8 +153,8 @@ pub(crate) fn add_loop_times(page: &mut TextLayout, record: &RunRecord) {
             if check.ok { ("pass", said) } else { ("fail", format!("{said}: found {}", check.found)) }
         });
         // Hooks before the load that passed are of no interest after it.
-        let told = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "fail");
-        for (number, (word, said)) in told.enumerate() {
+        let reported = faults.chain(checks).filter(|(word, _)| label == "after" || *word == "fail");
+        for (number, (word, said)) in reported.enumerate() {
             page.entry(if number == 0 { label } else { "" }, word, WORD_COLUMNS, &said);
         }
     }

@@ -68,11 +68,11 @@ fn suite(record: &RunRecord) -> TestSuite {
 pub fn error_junit(error: &UserError) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let all = || std::iter::once(error).chain(&error.others);
-    let told = |of: fn(&UserError) -> &str| all().map(of).collect::<Vec<_>>().join("\n");
+    let reported = |of: fn(&UserError) -> &str| all().map(of).collect::<Vec<_>>().join("\n");
     status
         .set_type(error.code.as_str())
-        .set_message(told(|one| &one.message))
-        .set_description(told(|one| &one.hint));
+        .set_message(reported(|one| &one.message))
+        .set_description(reported(|one| &one.hint));
     let mut suite = TestSuite::new("wavetank");
     suite.add_test_case(case("wavetank", "run", status));
     in_report([suite])

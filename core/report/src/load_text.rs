@@ -9,7 +9,7 @@ use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
 use crate::format;
 
 /// Most phases in a line. The line counts the others, and the table of phases has all.
-const PHASES_TOLD_MAX: usize = 12;
+const PHASES_SHOWN_MAX: usize = 12;
 
 /// Describes the load of `plan` as text and as a model. `defaults` is true if the user left
 /// everything to wavetank.
@@ -23,11 +23,11 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     };
     // Several phases are listed by name; the phase of a plain run has no useful name. Parallel
     // phases do not add up to the run's length, so they have a start.
-    let beside =
+    let alongside =
         |phase: &Phase| judged.iter().any(|other| other.start < phase.start && runs_into(other, phase.start));
     let named = |phase: &&Phase| match judged.len() {
         1 => phase_text(plan, phase),
-        _ if beside(phase) => {
+        _ if alongside(phase) => {
             let start = format::seconds(Number(phase.start.as_secs_f64()));
             format!("{}: from {start} on, {}", format::cut(&phase.name), phase_text(plan, phase))
         }
@@ -35,10 +35,10 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
     };
     let several = judged.len() > 1;
     // A single further phase takes no more room than the remark that there is one more.
-    let told = if judged.len() > PHASES_TOLD_MAX + 1 { PHASES_TOLD_MAX } else { judged.len() };
-    let mut texts: Vec<_> = judged.iter().take(told).map(named).collect();
-    if told < judged.len() {
-        texts.push(format!("and {} more phases", judged.len() - told));
+    let reported = if judged.len() > PHASES_SHOWN_MAX + 1 { PHASES_SHOWN_MAX } else { judged.len() };
+    let mut texts: Vec<_> = judged.iter().take(reported).map(named).collect();
+    if reported < judged.len() {
+        texts.push(format!("and {} more phases", judged.len() - reported));
     }
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
     let joint = if several { "; " } else { ", " };

@@ -106,15 +106,15 @@ fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
     let mut hurtful: Vec<_> = impacts.iter().filter(|impact| impact.hurt_s.0 > 0.0).collect();
     hurtful.sort_by(|one, other| other.hurt_s.0.total_cmp(&one.hurt_s.0));
     let time = |seconds: Number| Nanos((seconds.0 * 1e9).round() as i64);
-    let told = |impact: &&ImpactDoc| {
+    let reported = |impact: &&ImpactDoc| {
         let ImpactDoc { host, what, from_s, hurt_s, .. } = impact;
         format!("clients fared worse for {} around `{what}` on {host} (at {})", time(*hurt_s), time(*from_s))
     };
-    hurtful.iter().take(HURTS_TOLD).map(told).collect()
+    hurtful.iter().take(HURTS_SHOWN).map(reported).collect()
 }
 
 /// Most of them in the result; the section on events lists all.
-const HURTS_TOLD: usize = 3;
+const HURTS_SHOWN: usize = 3;
 
 /// Returns the counts of requests outside the load. The probe, if there was one, counts as one
 /// answered request, because a run only continues after its response. Events have the counts of
@@ -167,6 +167,6 @@ mod tests {
             ],
         );
         let many: Vec<_> = (1..=5).map(|n| impact("kill serve", 1.0, f64::from(n))).collect();
-        assert_eq!(hurts(&many).len(), HURTS_TOLD);
+        assert_eq!(hurts(&many).len(), HURTS_SHOWN);
     }
 }

@@ -80,9 +80,9 @@ pub fn text(record: &RunRecord) -> String {
         let said = format!("{each} per connection: wavetank grew by {grown} while it opened {count}");
         page.sentence("memory", &said);
     }
-    let told = record.rehearsal.as_ref();
+    let reported = record.rehearsal.as_ref();
     let notes =
-        record.notes.iter().filter(|note| told != Some(note) && !is_covered_by_findings(record, note));
+        record.notes.iter().filter(|note| reported != Some(note) && !is_covered_by_findings(record, note));
     notes.for_each(|note| page.sentence("note", note));
     record.next.iter().for_each(|next| page.sentence("next", next));
     page.into_text()

@@ -164,9 +164,9 @@ mod tests {
     fn more_runs_than_a_search_makes_are_refused() {
         let check = |levels: u32, repeats: u32, hint: Option<&str>| {
             let setup = Setup { levels, repeats, ..Setup::new(Granularity::Rate, 100.0, 1e6) };
-            let told = setup.check().map_err(|error| (error.code.as_str(), error.hint));
+            let reported = setup.check().map_err(|error| (error.code.as_str(), error.hint));
             let expected = hint.map_or(Ok(()), |hint| Err(("search_limits", hint.to_owned())));
-            assert_eq!(told, expected, "--levels {levels} --repeats {repeats}");
+            assert_eq!(reported, expected, "--levels {levels} --repeats {repeats}");
         };
         check(50, 9, Some("lower one of them: --levels 43, or --repeats 7"));
         check(50, 7, None);

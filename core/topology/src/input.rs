@@ -44,8 +44,8 @@ pub fn read(input: &Input<'_>) -> Parsed {
             return Parsed { lab: None, diagnostics: out, text: String::new() };
         }
     };
-    let (root, told) = parse_yaml(text, &MapName::ADVICE);
-    for diagnostic in told {
+    let (root, reported) = parse_yaml(text, &MapName::ADVICE);
+    for diagnostic in reported {
         out.push(diagnostic);
     }
     let lab = root.and_then(|root| read_tree(input, &root, &mut out));
@@ -54,8 +54,8 @@ pub fn read(input: &Input<'_>) -> Parsed {
 }
 
 fn read_tree(input: &Input<'_>, root: &Node, out: &mut Diagnostics) -> Option<Lab> {
-    if let Some(told) = foreign(root) {
-        out.push(told);
+    if let Some(reported) = foreign(root) {
+        out.push(reported);
         return None;
     }
     let mut reader = Reader::new(input.files);

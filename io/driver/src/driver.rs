@@ -172,7 +172,7 @@ pub trait Driver: Sized {
 
     /// Whether every event of [`next`](Driver::next) had happened when [`wait`](Driver::wait)
     /// returned, so that one instant holds for all of them.
-    const TOLD_BY_WAIT: bool = false;
+    const REPORTED_BY_WAIT: bool = false;
 
     /// Whether connections carry streams. What is sent and received are then records of them, each
     /// with a header, which are no bytes of the peer.

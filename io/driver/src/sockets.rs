@@ -20,7 +20,7 @@ pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
     generation: u16,
     pub(crate) connecting: bool,
-    pub(crate) told: ReportedEnd,
+    pub(crate) reported: ReportedEnd,
     delay: Delay,
     /// The errno of a failed send, packed; 0: no send has failed.
     broke: u8,
@@ -116,8 +116,15 @@ impl Sockets {
         // Accepted sockets inherit the setting of the listener.
         let delay = if connecting { Delay::Harmless } else { Delay::Off };
         let unsent = SendBuffer::default();
-        *entry =
-            Ok(Socket { fd, generation, connecting, told: ReportedEnd::Nothing, delay, broke: 0, unsent });
+        *entry = Ok(Socket {
+            fd,
+            generation,
+            connecting,
+            reported: ReportedEnd::Nothing,
+            delay,
+            broke: 0,
+            unsent,
+        });
         ConnId { slot, generation }
     }
 

@@ -40,7 +40,7 @@ type StartResult<T, E> = Result<(Option<Waker>, T), StartFault<E>>;
 /// A new thread reports the result of its start with this. Dropping it without a report is a
 /// defect.
 pub struct StartReporter<T, E> {
-    told: SyncSender<StartResult<T, E>>,
+    reported: SyncSender<StartResult<T, E>>,
     /// The socket that a waker goes through from another table of files.
     post: Option<RawFd>,
 }
@@ -48,7 +48,7 @@ pub struct StartReporter<T, E> {
 impl<T, E> StartReporter<T, E> {
     /// Reports that the driver with this `waker` is ready. Returns whether the report was received.
     pub fn done(self, waker: Waker, value: T) -> bool {
-        let told = match self.post {
+        let reported = match self.post {
             None => Ok((Some(waker), value)),
             Some(post) => {
                 // SAFETY: the descriptor was copied with the table and has no other owner there.
@@ -56,14 +56,14 @@ impl<T, E> StartReporter<T, E> {
                 waker.send(&post).map(|()| (None, value)).map_err(StartFault::Refused)
             }
         };
-        let fine = told.is_ok();
-        self.told.send(told).is_ok() && fine
+        let fine = reported.is_ok();
+        self.reported.send(reported).is_ok() && fine
     }
 
     /// Reports that there is no driver.
     pub fn failed(self, error: E) {
         // If the starting thread is gone, the report is not needed.
-        let _ = self.told.send(Err(StartFault::Reported(error)));
+        let _ = self.reported.send(Err(StartFault::Reported(error)));
     }
 }
 
@@ -90,17 +90,17 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
     crashed: impl FnOnce(Crash) + Send + 'static,
 ) -> Result<Started<T>, StartFault<E>> {
     // Room for two: a crash is reported in addition to an earlier report.
-    let (told, hears) = sync_channel(2);
+    let (reported, hears) = sync_channel(2);
     let post = post(files).map_err(StartFault::Refused)?;
     let far = post.as_ref().map(|(_, far)| far.as_raw_fd());
     let thread = move || {
         // The file of the namespace is closed here, in the table that it belongs to. In a separate
         // table its number would soon belong to another file.
         if let Some(Err(errno)) = network.map(|network| network.enter()) {
-            let _ = told.send(Err(StartFault::Refused(errno)));
+            let _ = reported.send(Err(StartFault::Refused(errno)));
             return;
         }
-        live(files, far, told, life, crashed);
+        live(files, far, reported, life, crashed);
     };
     let handle =
         Builder::new().name(name).spawn(thread).map_err(|error| StartFault::Refused(errno(&error)))?;
@@ -118,30 +118,30 @@ pub fn spawn_in<T: Send + 'static, E: Send + 'static>(
 fn live<T, E>(
     files: FileTables,
     far: Option<RawFd>,
-    told: SyncSender<StartResult<T, E>>,
+    reported: SyncSender<StartResult<T, E>>,
     life: impl FnOnce(StartReporter<T, E>),
     crashed: impl FnOnce(Crash),
 ) {
     match files {
-        FileTables::Shared => life(StartReporter { told, post: None }),
+        FileTables::Shared => life(StartReporter { reported, post: None }),
         FileTables::PerThread => {
             if let Err(errno) = unshare_files() {
-                let _ = told.send(Err(StartFault::Refused(errno)));
+                let _ = reported.send(Err(StartFault::Refused(errno)));
                 return;
             }
             close_all_but(far);
-            life(StartReporter { told, post: far });
+            life(StartReporter { reported, post: far });
         }
         FileTables::PerProcess => {
-            let start = StartReporter { told: told.clone(), post: far };
+            let start = StartReporter { reported: reported.clone(), post: far };
             match run_in_vm_clone(far, || life(start)) {
                 Ok(Ok(())) => {}
                 Ok(Err(crash)) => {
                     // After an earlier report, this one is not received any more.
-                    let _ = told.try_send(Err(StartFault::Crashed(crash)));
+                    let _ = reported.try_send(Err(StartFault::Crashed(crash)));
                     crashed(crash);
                 }
-                Err(errno) => drop(told.send(Err(StartFault::Refused(errno)))),
+                Err(errno) => drop(reported.send(Err(StartFault::Refused(errno)))),
             }
         }
     }

@@ -58,7 +58,7 @@ fn no_crash(crash: Crash) {
 /// Runs an echo server on one driver until it is woken; it then sends the number of connections it
 /// had.
 fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
-    let (tells, told) = sync_channel(1);
+    let (reports, reported) = sync_channel(1);
     let life = move |start: StartReporter<SocketAddr, ()>| {
         let clock = Clock::starting_now();
         let mut driver = Epoll::new(&DriverConfig::small(clock)).expect("a driver");
@@ -70,7 +70,7 @@ fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
             while let Some(event) = driver.next() {
                 match event {
                     Event::Woken => {
-                        tells.send(seen).expect("the test waits for it");
+                        reports.send(seen).expect("the test waits for it");
                         return;
                     }
                     Event::Accepted(..) => seen += 1,
@@ -85,7 +85,7 @@ fn echo(files: FileTables) -> (Started<SocketAddr>, Receiver<usize>) {
         }
     };
     let started = spawn("echo".to_owned(), files, life, no_crash).expect("a thread");
-    (started, told)
+    (started, reported)
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn a_server_works_whatever_table_its_files_are_in() {
     let _turn = turn();
     for files in tables() {
         let before = self::files();
-        let (Started { handle, waker, value: at }, told) = echo(files);
+        let (Started { handle, waker, value: at }, reported) = echo(files);
         let idle = self::files();
         let mut peers: Vec<_> = (0..40).map(|_| TcpStream::connect(at).expect("it listens")).collect();
         for peer in &mut peers {
@@ -108,7 +108,7 @@ fn a_server_works_whatever_table_its_files_are_in() {
         assert_eq!(grown, if files == Shared { 80 } else { 40 }, "{files:?}: files of the server");
         drop(peers);
         waker.wake();
-        assert_eq!(told.recv_timeout(PATIENCE), Ok(40), "{files:?}");
+        assert_eq!(reported.recv_timeout(PATIENCE), Ok(40), "{files:?}");
         handle.join().expect("it came to its end");
         drop(waker);
         assert_eq!((self::files(), children()), (before, 0), "{files:?} left something behind");
@@ -129,7 +129,7 @@ fn memory_is_shared_and_files_are_not() {
     let ours: Vec<_> = (0..30).map(|_| File::open("/dev/null").expect("it is always there")).collect();
     for files in tables() {
         let numbers = Arc::new(Mutex::new(vec![1_u64; 1_000]));
-        let (tells, told): (SyncSender<Seen>, _) = sync_channel(1);
+        let (reports, reported): (SyncSender<Seen>, _) = sync_channel(1);
         let theirs = Arc::clone(&numbers);
         let life = move |start: StartReporter<(), ()>| {
             let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
@@ -139,10 +139,12 @@ fn memory_is_shared_and_files_are_not() {
             numbers.extend((0..100_000).map(|_| 2));
             let name = std::thread::current().name().unwrap_or_default().to_owned();
             let list = fs::read_dir("/proc/thread-self/fd").expect("/proc is mounted");
-            tells.send(Seen { name, sum: numbers.iter().sum(), files: list.count() }).expect("it is awaited");
+            reports
+                .send(Seen { name, sum: numbers.iter().sum(), files: list.count() })
+                .expect("it is awaited");
         };
         let started = spawn("worker".to_owned(), files, life, no_crash).expect("a thread");
-        let seen = told.recv_timeout(PATIENCE).expect("the thread reports");
+        let seen = reported.recv_timeout(PATIENCE).expect("the thread reports");
         started.handle.join().expect("it came to its end");
         assert_eq!((seen.name.as_str(), seen.sum), ("worker", 201_000), "{files:?}");
         assert_eq!(seen.files >= ours.len(), files == Shared, "{files:?}: {seen:?}");
@@ -158,9 +160,9 @@ fn each_of_many_processes_holds_its_own() {
         let servers: Vec<_> = (0..6).map(|_| echo(files)).collect();
         let expected = if files == PerProcess { 6 } else { 0 };
         assert_eq!(children(), expected, "{files:?}");
-        for (Started { handle, waker, .. }, told) in servers {
+        for (Started { handle, waker, .. }, reported) in servers {
             waker.wake();
-            assert_eq!(told.recv_timeout(PATIENCE), Ok(0));
+            assert_eq!(reported.recv_timeout(PATIENCE), Ok(0));
             handle.join().expect("it came to its end");
         }
         assert_eq!(children(), 0, "{files:?}");
@@ -251,7 +253,7 @@ fn a_panic_in_a_process_is_one_of_its_thread() {
 fn a_thread_counts_its_own_cpu_time() {
     let _turn = turn();
     for files in tables() {
-        let (tells, told) = sync_channel(1);
+        let (reports, reported) = sync_channel(1);
         let life = move |start: StartReporter<(), ()>| {
             let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
@@ -264,10 +266,10 @@ fn a_thread_counts_its_own_cpu_time() {
                     break;
                 }
             }
-            tells.send((sum, thread_cpu_ns() - before)).expect("it is awaited");
+            reports.send((sum, thread_cpu_ns() - before)).expect("it is awaited");
         };
         let started = spawn("works".to_owned(), files, life, no_crash).expect("a thread");
-        let (_, used) = told.recv_timeout(PATIENCE).expect("the thread reports");
+        let (_, used) = reported.recv_timeout(PATIENCE).expect("the thread reports");
         started.handle.join().expect("it came to its end");
         assert!(used > 5_000_000, "{files:?}: {used} ns");
     }

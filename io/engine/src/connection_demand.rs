@@ -17,11 +17,11 @@ impl ConnectionDemand {
     /// Returns the connections that simultaneous phases of `plan` need.
     pub(crate) fn for_plan(plan: &Plan) -> Self {
         let at_once = |connections: &dyn Fn(&Phase) -> u64| {
-            let beside = |first: &Phase| {
-                let beside = plan.phases.iter().filter(|other| other.is_active_at(first.start));
-                beside.map(connections).fold(0, u64::saturating_add)
+            let alongside = |first: &Phase| {
+                let alongside = plan.phases.iter().filter(|other| other.is_active_at(first.start));
+                alongside.map(connections).fold(0, u64::saturating_add)
             };
-            plan.phases.iter().map(beside).max().unwrap_or(0)
+            plan.phases.iter().map(alongside).max().unwrap_or(0)
         };
         let does = |phase: &Phase, shares: bool| {
             let shared = |&(part, _): &(u16, u64)| {

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::new_share::NewShare;
 
 /// The maximum number of bytes of a request line in the details of a failure.
-const TOLD_BYTES_MAX: usize = 200;
+const SHOWN_BYTES_MAX: usize = 200;
 
 /// A command to a load thread.
 #[derive(Clone, Debug)]
@@ -173,7 +173,7 @@ impl Sample {
         let line = request.unwrap_or_default().split(|byte| *byte == b'\r').next().unwrap_or_default();
         let words: Vec<&[u8]> = line.split(|byte| *byte == b' ').take(2).collect();
         let what = String::from_utf8_lossy(&words.join(&b' ')).into_owned();
-        let what = &what[..what.floor_char_boundary(TOLD_BYTES_MAX)];
+        let what = &what[..what.floor_char_boundary(SHOWN_BYTES_MAX)];
         let detail =
             self.detail.as_deref().map_or_else(|| what.to_owned(), |detail| format!("{what}: {detail}"));
         Self { detail: Some(detail), ..self }

@@ -308,16 +308,16 @@ mod tests {
         let waits = [50, 20, 30].map(|deadline| request(&mut slab, 0, deadline * 1_000_000));
         let timers = waits.map(|request| pool.wait(request).map(|at| at.0 / 1_000_000));
         assert_eq!(timers, [Some(50), Some(20), None]);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let mut expire = |pool: &mut Pool, fired: i64| {
             let (fired, mut up) = (Nanos::from_millis(fired), Vec::new());
             let next = pool.expire(0, fired, fired, |request, _| up.push(request.deadline.0 / 1_000_000));
-            told.push((up, next.map(|next| next.0 / 1_000_000)));
+            reported.push((up, next.map(|next| next.0 / 1_000_000)));
         };
         for fired in [20, 30, 50] {
             expire(&mut pool, fired);
         }
-        assert_eq!(told, [(vec![20], Some(30)), (vec![30], Some(50)), (vec![50], None)]);
+        assert_eq!(reported, [(vec![20], Some(30)), (vec![30], Some(50)), (vec![50], None)]);
         assert_eq!(pool.waiting(0), 0);
     }
 

@@ -145,15 +145,15 @@ mod tests {
 
     /// Checks how the response `text` is handled, whole and byte by byte.
     fn check(text: &str, expected: Result<bool, (ErrorClass, &str)>) {
-        let told = |read: Result<bool, Failure>| {
+        let reported = |read: Result<bool, Failure>| {
             read.map_err(|failure| (failure.class, failure.detail.unwrap_or_default().into_owned()))
         };
         let expected = expected.map_err(|(class, detail)| (class, detail.to_owned()));
-        assert_eq!(told(read_tunnel(&mut tunnel_reader(), text.as_bytes())), expected, "{text}");
+        assert_eq!(reported(read_tunnel(&mut tunnel_reader(), text.as_bytes())), expected, "{text}");
         let mut reader = tunnel_reader();
         let mut last = Ok(false);
         for (at, byte) in text.bytes().enumerate() {
-            last = told(read_tunnel(&mut reader, &[byte]));
+            last = reported(read_tunnel(&mut reader, &[byte]));
             if last != Ok(false) {
                 // Later bytes come with a separate read, and no side sends any before TLS starts.
                 let whole = at + 1 == text.len();

@@ -49,7 +49,7 @@ impl Client {
     }
 
     /// Like [`request`](Self::request) without a time limit, for a question that may take long to
-    /// answer. If there is no answer after `a_while`, calls `tell` once and continues waiting.
+    /// answer. If there is no answer after `a_while`, calls `report` once and continues waiting.
     ///
     /// # Errors
     /// Those of [`request`](Self::request).
@@ -57,7 +57,7 @@ impl Client {
         &mut self,
         question: &Value,
         a_while: Duration,
-        tell: impl FnOnce(),
+        report: impl FnOnce(),
     ) -> Result<Value, UserError> {
         let asked = self.put(question).and_then(|()| {
             self.line.patience(Some(a_while))?;
@@ -65,7 +65,7 @@ impl Client {
             self.line.patience(None)?;
             match heard {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                    tell();
+                    report();
                     self.heard()
                 }
                 heard => heard,
@@ -137,8 +137,8 @@ mod tests {
         }
         drop(keeper);
         let mut client = Client { line: JsonSocket::new(ours), name: "shop".to_owned() };
-        let told = client.request(&json!({ "ask": "status" }));
-        assert_eq!(told.map_err(|error| error.code.as_str()), Err(expected));
+        let reported = client.request(&json!({ "ask": "status" }));
+        assert_eq!(reported.map_err(|error| error.code.as_str()), Err(expected));
     }
 
     #[test]
@@ -151,18 +151,18 @@ mod tests {
     #[test]
     fn a_long_wait_is_reported_once() {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
-        let (waits, told) = std::sync::mpsc::sync_channel(1);
+        let (waits, reported) = std::sync::mpsc::sync_channel(1);
         let keeper = std::thread::spawn(move || {
             let mut keeper = JsonSocket::new(theirs);
             let asked = keeper.receive().expect("a question");
-            told.recv().expect("the client waits");
+            reported.recv().expect("the client waits");
             keeper.send(&response::from_result(&Ok(Value::Null))).expect("room for a few bytes");
-            (asked, told.recv().is_err())
+            (asked, reported.recv().is_err())
         });
         let mut client = Client { line: JsonSocket::new(ours), name: "shop".to_owned() };
         let question = json!({ "ask": "run" });
-        let tell = || waits.send(()).expect("the keeper listens");
-        assert_eq!(client.ask_polling(&question, Duration::from_millis(1), tell), Ok(Value::Null));
+        let report = || waits.send(()).expect("the keeper listens");
+        assert_eq!(client.ask_polling(&question, Duration::from_millis(1), report), Ok(Value::Null));
         drop(waits);
         assert_eq!(keeper.join().expect("it only answers"), (Some(question), true));
     }

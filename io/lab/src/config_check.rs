@@ -49,7 +49,7 @@ pub(crate) fn try_configurations(
         let started: Vec<_> = hosts.iter().map(|host| Trial::start(order, folder, &host.name)).collect();
         for trial in started {
             match trial.and_then(|trial| trial.outcome(signals)) {
-                Ok(told) => warnings.extend(told),
+                Ok(reported) => warnings.extend(reported),
                 Err(error) => errors.push(error),
             }
         }
@@ -135,7 +135,7 @@ impl Trial {
         }
         match received {
             Ok(Some(answer)) => {
-                response::read(answer).map(|told| serde_json::from_value(told).unwrap_or_default())
+                response::read(answer).map(|reported| serde_json::from_value(reported).unwrap_or_default())
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => Err(interrupted()),
             Err(error) if error.kind() == ErrorKind::WouldBlock => {

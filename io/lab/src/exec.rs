@@ -180,8 +180,8 @@ fn attend(child: &mut Child, asker: &mut JsonSocket, signals: &SignalFd) -> std:
         if !said {
             continue;
         }
-        let told = asker.receive().ok().flatten();
-        let signal = told.and_then(|told| i32::try_from(told["signal"].as_i64()?).ok());
+        let reported = asker.receive().ok().flatten();
+        let signal = reported.and_then(|reported| i32::try_from(reported["signal"].as_i64()?).ok());
         if let Some(signal) = signal.and_then(Signal::from_named_raw) {
             // The command may just have ended.
             let _ = pidfd_send_signal(&handle, signal);
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn an_end_by_a_signal_is_reported_with_its_number() {
-        let check = |raw: i32, told: u8| assert_eq!(code(ExitStatus::from_raw(raw)), told, "{raw}");
+        let check = |raw: i32, reported: u8| assert_eq!(code(ExitStatus::from_raw(raw)), reported, "{raw}");
         check(0, 0);
         check(7 << 8, 7);
         check(2, 130);

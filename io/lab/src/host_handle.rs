@@ -97,7 +97,7 @@ impl HostHandle {
         match met {
             Met::Errand(mut line) => attend(&mut line, &signals).map_err(|error| failed(&error)),
             Met::Ended(code) => Ok(code),
-            Met::Nobody => Err(spawn_error(host, &std::io::Error::other("it was killed at its start"))),
+            Met::NoClient => Err(spawn_error(host, &std::io::Error::other("it was killed at its start"))),
         }
     }
 
@@ -120,7 +120,7 @@ impl HostHandle {
         }
         match meeting.held(&self.handle, &self.mark, None).map_err(failed)? {
             Met::Errand(line) => Ok(HostProcess::new(line)),
-            Met::Ended(_) | Met::Nobody => Err(not_begun()),
+            Met::Ended(_) | Met::NoClient => Err(not_begun()),
         }
     }
 
@@ -178,7 +178,7 @@ enum Met {
     /// There will be no command; contains the exit code.
     Ended(u8),
     /// The errand is gone.
-    Nobody,
+    NoClient,
 }
 
 /// A socket in the lab's folder, which every host sees. The errand connects to it.
@@ -224,7 +224,7 @@ impl Meeting {
             let there = tagged_process::any_matching(mark, self.path.as_os_str().as_bytes());
             missed = if there { 0 } else { missed + 1 };
             if missed >= MISSED_MAX {
-                return Ok(Met::Nobody);
+                return Ok(Met::NoClient);
             }
         }
     }
@@ -254,8 +254,8 @@ fn attend(line: &mut JsonSocket, signals: &SignalFd) -> std::io::Result<u8> {
             }
         }
         if said {
-            let told = line.receive().ok().flatten();
-            let code = told.and_then(|told| u8::try_from(told["ended"].as_u64()?).ok());
+            let reported = line.receive().ok().flatten();
+            let code = reported.and_then(|reported| u8::try_from(reported["ended"].as_u64()?).ok());
             return Ok(code.unwrap_or(KILLED));
         }
     }

@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn another_lab_is_not_touched() {
         let (_root, folder) = place();
-        let beside = folder.with_file_name("other");
+        let alongside = folder.with_file_name("other");
         let lock = Lock::take(&folder, true).expect("can be made").expect("no process holds it");
-        let other = Lock::take(&beside, true).expect("can be made").expect("no process holds it");
+        let other = Lock::take(&alongside, true).expect("can be made").expect("no process holds it");
         lock.remove().expect("can be removed");
-        assert!(!folder.exists() && beside.join(LOCK_FILE).is_file());
+        assert!(!folder.exists() && alongside.join(LOCK_FILE).is_file());
         drop(other);
     }
 }

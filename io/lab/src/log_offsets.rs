@@ -111,8 +111,8 @@ fn open(path: &Path) -> Result<(File, Mark)> {
     if !about.is_file() {
         return Err(std::io::Error::from(std::io::ErrorKind::InvalidInput));
     }
-    let told = statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME)?;
-    let born = (told.stx_btime.tv_sec, told.stx_btime.tv_nsec);
+    let reported = statx(&file, c"", AtFlags::EMPTY_PATH, StatxFlags::BTIME)?;
+    let born = (reported.stx_btime.tv_sec, reported.stx_btime.tv_nsec);
     Ok((file, Mark { device: about.dev(), inode: about.ino(), born, bytes: about.len() }))
 }
 
@@ -217,10 +217,10 @@ mod tests {
         #[track_caller]
         fn check(&self, from: &LogOffsets, expected: &[(&str, &str)]) {
             let mut marks = from.clone();
-            let told = marks.read_new(&self.folder, ["app", "gone"].into_iter());
+            let reported = marks.read_new(&self.folder, ["app", "gone"].into_iter());
             let found: Vec<_> =
-                told.parts.iter().map(|part| (part.name.as_str(), part.text.as_str())).collect();
-            assert_eq!((found.as_slice(), told.untold), (expected, 0));
+                reported.parts.iter().map(|part| (part.name.as_str(), part.text.as_str())).collect();
+            assert_eq!((found.as_slice(), reported.untold), (expected, 0));
             let again = marks.read_new(&self.folder, ["app"].into_iter());
             assert_eq!(again, LogParts::default(), "nothing is returned twice");
         }
@@ -254,8 +254,8 @@ mod tests {
         let lab = Lab::new();
         let lines: Vec<String> = (0..300_000).map(|number| format!("line {number}\n")).collect();
         lab.write("web.log", &lines.concat());
-        let told = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
-        let text = &told.parts[0].text;
+        let reported = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
+        let text = &reported.parts[0].text;
         let (head, rest) = text.split_once('\n').expect("there are lines");
         assert_eq!(head.split(' ').nth(1), Some((lines.concat().len() - rest.len()).to_string().as_str()));
         assert!(head.ends_with("left out: only the end of a long log is kept"), "{head}");
@@ -266,8 +266,8 @@ mod tests {
         let from_its_middle = lab.mark();
         let full = |name: &str| lab.folder.host_folder("app").join(name);
         let head = |mut marks: LogOffsets| {
-            let told = marks.read_new(&lab.folder, ["app"].into_iter());
-            told.parts[0].text.split(" bytes ").next().expect("a head").to_owned()
+            let reported = marks.read_new(&lab.folder, ["app"].into_iter());
+            reported.parts[0].text.split(" bytes ").next().expect("a head").to_owned()
         };
         std::fs::rename(full("web.log"), full("web.older.log")).expect("it is there");
         lab.write("web.log", &lines.concat());
@@ -285,9 +285,9 @@ mod tests {
             lab.write(&format!("silent{number}.log"), "");
         }
         lab.write("web.log", &"a line\n".repeat(100_000));
-        let told = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
-        assert_eq!((told.parts.len(), told.untold), (1, 0));
-        assert_eq!(told.parts[0].text.len(), 700_000, "all of it");
+        let reported = LogOffsets::default().read_new(&lab.folder, ["app"].into_iter());
+        assert_eq!((reported.parts.len(), reported.untold), (1, 0));
+        assert_eq!(reported.parts[0].text.len(), 700_000, "all of it");
     }
 
     #[test]

@@ -129,17 +129,17 @@ mod tests {
 
     #[test]
     fn only_whole_sentences_are_ours() {
-        let told = "--mark wavetank-shop-0badcafe --folder /run/wavetank/labs/shop";
-        check(&format!("wavetank lab-keeper {told}"), Some("keeper of shop"));
-        check(&format!("wavetank lab-host {told} --host lb1"), Some("host lb1 of shop"));
-        check(&format!("wavetank lab-trial {told} --host lb1"), Some("trial of lb1 of shop"));
-        check(&format!("wavetank lab-trial {told} --host lb1 more"), None);
+        let reported = "--mark wavetank-shop-0badcafe --folder /run/wavetank/labs/shop";
+        check(&format!("wavetank lab-keeper {reported}"), Some("keeper of shop"));
+        check(&format!("wavetank lab-host {reported} --host lb1"), Some("host lb1 of shop"));
+        check(&format!("wavetank lab-trial {reported} --host lb1"), Some("trial of lb1 of shop"));
+        check(&format!("wavetank lab-trial {reported} --host lb1 more"), None);
         check(
-            &format!("wavetank lab-enter {told} --host lb1 --socket /x -- ip a"),
+            &format!("wavetank lab-enter {reported} --host lb1 --socket /x -- ip a"),
             Some("into lb1 of shop by /x: [\"ip\", \"a\"]"),
         );
-        check(&format!("wavetank lab-enter {told} --host lb1 --socket /x ip a"), None);
-        check(&format!("wavetank lab-enter {told} --host lb1 -- ip a"), None);
+        check(&format!("wavetank lab-enter {reported} --host lb1 --socket /x ip a"), None);
+        check(&format!("wavetank lab-enter {reported} --host lb1 -- ip a"), None);
         check(
             "wavetank lab-errand --mark wavetank-shop-0badcafe --go --host lb1 --socket /x -- ip a",
             Some("Go in lb1 of shop by /x: [\"ip\", \"a\"]"),
@@ -149,7 +149,7 @@ mod tests {
             "wavetank lab-errand --mark wavetank-shop-0badcafe --stay --host lb1 --socket /x -- ip a",
             None,
         );
-        check(&format!("wavetank lab-keeper {told} --host lb1"), None);
+        check(&format!("wavetank lab-keeper {reported} --host lb1"), None);
         check("wavetank lab-keeper --mark wavetank-shop-0badcafe --folder /run/wavetank/labs/other", None);
         check("wavetank lab-keeper", None);
         check(

@@ -20,7 +20,7 @@ pub struct LabStatus {
     pub name: String,
     /// `rising`, `up` or `falling`; `silent` if its keeper does not answer; `dead` if it has no
     /// keeper, and only its folder and other remains exist.
-    pub stands: &'static str,
+    pub condition: &'static str,
     /// The topology file it was made from; `None` if it is not known yet.
     pub file: Option<String>,
     /// Whether a run uses it.
@@ -51,16 +51,16 @@ impl LabStatus {
     /// Reads the status of the lab in `folder`.
     pub fn read(folder: &LabFolder) -> Result<Self, UserError> {
         let state = LabState::read(folder.path())?;
-        let mut stands = state.as_ref().map_or("dead", state_text);
+        let mut condition = state.as_ref().map_or("dead", state_text);
         // A lab that is starting has no specification yet.
         let order = folder.order().ok();
-        let told = match (stands == "up").then(|| keeper_answer(folder)) {
+        let reported = match (condition == "up").then(|| keeper_answer(folder)) {
             // The status of the other labs must still be reported.
             Some(Err(error)) if error.code == Code::LabSilent => {
-                stands = "silent";
+                condition = "silent";
                 Value::Null
             }
-            Some(told) => told?,
+            Some(reported) => reported?,
             None => Value::Null,
         };
         let hosts = order.iter().flat_map(|order| &order.lab.hosts).map(|host| {
@@ -70,21 +70,22 @@ impl LabStatus {
                 .iter()
                 .flat_map(|interface| &interface.addresses)
                 .map(|(address, _)| *address);
-            let told =
-                told["hosts"].as_array().and_then(|hosts| hosts.iter().find(|one| one["name"] == *host.name));
+            let reported = reported["hosts"]
+                .as_array()
+                .and_then(|hosts| hosts.iter().find(|one| one["name"] == *host.name));
             HostStatus {
                 name: host.name.clone(),
                 role: host.role.as_str(),
                 addresses: own.chain(virtuals).collect(),
-                pid: told.and_then(|host| u32::try_from(host["pid"].as_u64()?).ok()),
-                services: told.and_then(|host| host["services"].as_array().cloned()).unwrap_or_default(),
-                silent: told.is_some_and(|host| host["silent"] == true),
+                pid: reported.and_then(|host| u32::try_from(host["pid"].as_u64()?).ok()),
+                services: reported.and_then(|host| host["services"].as_array().cloned()).unwrap_or_default(),
+                silent: reported.is_some_and(|host| host["silent"] == true),
             }
         });
         Ok(Self {
             name: folder.name().to_owned(),
-            stands,
-            running: told["running"] == true,
+            condition,
+            running: reported["running"] == true,
             hosts: hosts.collect(),
             file: order.as_ref().map(|order| order.file.clone()),
         })
@@ -92,7 +93,7 @@ impl LabStatus {
 
     /// Returns the JSON form, for scripts.
     pub fn json(&self) -> Value {
-        let Self { name, stands, file, running, hosts } = self;
+        let Self { name, condition, file, running, hosts } = self;
         let one = |host: &HostStatus| {
             let HostStatus { name, role, addresses, pid, services, silent } = host;
             json!({
@@ -100,7 +101,7 @@ impl LabStatus {
             })
         };
         let hosts: Vec<Value> = hosts.iter().map(one).collect();
-        json!({ "name": name, "stands": stands, "file": file, "running": running, "hosts": hosts })
+        json!({ "name": name, "stands": condition, "file": file, "running": running, "hosts": hosts })
     }
 }
 

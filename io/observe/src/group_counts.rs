@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_gone_counts_nothing() {
-        let nobody = CgroupStats::for_pid(u32::MAX);
-        assert_eq!((nobody.cpu(), nobody.memory(), nobody.cpu_per_process()), (None, None, Vec::new()));
+        let none = CgroupStats::for_pid(u32::MAX);
+        assert_eq!((none.cpu(), none.memory(), none.cpu_per_process()), (None, None, Vec::new()));
     }
 }

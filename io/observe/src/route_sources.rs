@@ -40,7 +40,7 @@ fn sources_to(target: SocketAddr) -> io::Result<Vec<SourceRange>> {
         IpAddr::V6(ip) if ip.is_loopback() => Ok(vec![single(ip.into())]),
         _ => {
             let chosen = kernels_choice(target)?;
-            let others = beside(chosen).into_iter().filter(|address| *address != chosen);
+            let others = alongside(chosen).into_iter().filter(|address| *address != chosen);
             Ok([chosen].into_iter().chain(others).map(single).collect())
         }
     }
@@ -57,7 +57,7 @@ fn kernels_choice(target: SocketAddr) -> io::Result<IpAddr> {
 }
 
 /// Returns all addresses of `address`'s interface and family that new connections may use.
-fn beside(address: IpAddr) -> Vec<IpAddr> {
+fn alongside(address: IpAddr) -> Vec<IpAddr> {
     let unfit = read::text("/proc/thread-self/net/if_inet6")
         .map(|text| parse::unusable_ipv6(&text))
         .unwrap_or_default();

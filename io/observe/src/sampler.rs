@@ -81,14 +81,14 @@ impl Sampler {
         asker: Option<TargetPollers>,
     ) -> Self {
         let SampledHosts { mut this, mut others } = watched;
-        let (tell, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
+        let (report, seen) = sync_channel(WAITING_SECONDS * (2 + others.len()));
         let over = Arc::new(AtomicBool::new(false));
         let mut threads = Vec::new();
         // The first sample comes before the load and before the connection to the target's count.
         // It includes neither.
         let mut look = {
             let now = now.clone();
-            move |tell: &SyncSender<Observation>| {
+            move |report: &SyncSender<Observation>| {
                 let this = this.as_mut().map(|this| this.sample(&now));
                 let mut sending = Vec::new();
                 for (number, other) in others.iter_mut().enumerate() {
@@ -96,38 +96,38 @@ impl Sampler {
                     if other.is_sending() {
                         sending.push(sample.clone());
                     }
-                    drop(tell.try_send(Observation::Other(number, Box::new(sample))));
+                    drop(report.try_send(Observation::Other(number, Box::new(sample))));
                 }
                 if let Some(this) = this {
-                    drop(tell.try_send(Observation::Host(Box::new(with_sockets_of(this, &sending)))));
+                    drop(report.try_send(Observation::Host(Box::new(with_sockets_of(this, &sending)))));
                 }
             }
         };
-        look(&tell);
+        look(&report);
         // The first count of the target comes before the load, which does not wait for the samples.
         if let Some(mut asker) = asker {
             let clock = now.clone();
-            let ask = move |tell: &SyncSender<Observation>| match asker.poll(&clock) {
-                PollResult::Told(sample) => {
-                    drop(tell.try_send(Observation::Target(sample)));
+            let ask = move |report: &SyncSender<Observation>| match asker.poll(&clock) {
+                PollResult::Reported(sample) => {
+                    drop(report.try_send(Observation::Target(sample)));
                     true
                 }
                 PollResult::Silent => true,
                 PollResult::Foreign { sent, answered } => {
-                    drop(tell.try_send(Observation::NoCount { sent, answered }));
+                    drop(report.try_send(Observation::NoCount { sent, answered }));
                     false
                 }
             };
-            threads.extend(each_second("truth", now.clone(), &over, tell.clone(), ask));
+            threads.extend(each_second("truth", now.clone(), &over, report.clone(), ask));
         }
         let mut first = true;
-        let look = move |tell: &SyncSender<Observation>| {
+        let look = move |report: &SyncSender<Observation>| {
             if !std::mem::take(&mut first) {
-                look(tell);
+                look(report);
             }
             true
         };
-        threads.extend(each_second("host", now, &over, tell, look));
+        threads.extend(each_second("host", now, &over, report, look));
         Self { seen, over, threads }
     }
 
@@ -174,12 +174,12 @@ fn each_second(
     name: &str,
     now: impl Fn() -> Nanos + Send + 'static,
     over: &Arc<AtomicBool>,
-    tell: SyncSender<Observation>,
+    report: SyncSender<Observation>,
     mut look: impl FnMut(&SyncSender<Observation>) -> bool + Send + 'static,
 ) -> Option<JoinHandle<()>> {
     let over = Arc::clone(over);
     let run = move || {
-        while look(&tell) && !over.load(Ordering::Acquire) {
+        while look(&report) && !over.load(Ordering::Acquire) {
             let due = Nanos((now().0.div_euclid(Nanos::SECOND.0) + 1) * Nanos::SECOND.0);
             while let left @ 1.. = due.since(now()) {
                 if over.load(Ordering::Acquire) {

@@ -161,12 +161,12 @@ mod tests {
 
     #[test]
     fn load_threads_in_this_network_are_found_by_name_and_count_their_work() {
-        let (tell, done) = sync_channel(1);
+        let (report, done) = sync_channel(1);
         let (go, goes) = sync_channel::<()>(1);
         let work = move || {
             while goes.recv().is_ok() {
                 black_box((0..20_000_000_u64).fold(0, |sum, number| sum ^ number.wrapping_mul(0x9E37_79B9)));
-                if tell.send(()).is_err() {
+                if report.send(()).is_err() {
                     return;
                 }
             }

@@ -24,7 +24,7 @@ const ANSWER_MAX: usize = 64 * 1_024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollResult {
     /// The target's count.
-    Told(TargetSample),
+    Reported(TargetSample),
     /// No answer this time, from a target that had answered before.
     Silent,
     /// The target does not report its count; it must not be polled again.
@@ -95,7 +95,7 @@ impl TargetPoller {
         };
         self.known = true;
         self.stream = Some(stream);
-        PollResult::Told(sample(&count, asked, answered, self.zero_monotonic_ns))
+        PollResult::Reported(sample(&count, asked, answered, self.zero_monotonic_ns))
     }
 
     fn connect(&self) -> Option<TcpStream> {
@@ -117,9 +117,9 @@ impl TargetPoller {
 /// comes from another clock; the midpoint and half the interval as error are used in that case.
 fn sample(count: &TargetCount, asked: Nanos, answered: Nanos, zero_monotonic_ns: i64) -> TargetSample {
     let TargetCount { open, accepted, closed, reset, peak, monotonic_ns } = *count;
-    let told = Nanos(monotonic_ns.saturating_sub(zero_monotonic_ns));
-    let (at, error) = if asked <= told && told <= answered {
-        (told, Nanos::ZERO)
+    let reported = Nanos(monotonic_ns.saturating_sub(zero_monotonic_ns));
+    let (at, error) = if asked <= reported && reported <= answered {
+        (reported, Nanos::ZERO)
     } else {
         let half = Nanos((answered - asked).0 / 2);
         (asked.after(half), half)

@@ -22,11 +22,11 @@ impl TargetPollers {
         let mut all = Vec::with_capacity(self.0.len());
         for asker in &mut self.0 {
             match asker.poll(&now) {
-                PollResult::Told(sample) => all.push(sample),
+                PollResult::Reported(sample) => all.push(sample),
                 other => return other,
             }
         }
-        together(&all).map_or(PollResult::Silent, PollResult::Told)
+        together(&all).map_or(PollResult::Silent, PollResult::Reported)
     }
 }
 

@@ -86,7 +86,7 @@ fn is_up(folder: &LabFolder, lab: &Lab) -> Result<bool, UserError> {
         return Ok(false);
     }
     let name = folder.name();
-    match LabStatus::read(folder)?.stands {
+    match LabStatus::read(folder)?.condition {
         "up" if folder.order()?.lab == *lab => Ok(true),
         "up" => {
             let message = format!("lab {name} is up, but differs from the file");

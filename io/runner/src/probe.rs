@@ -258,9 +258,9 @@ fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<
     if expect.contains(status) {
         // A user who lists status codes needs no hint. By default, however, a redirect counts as
         // success.
-        let told = *expect != StatusSet::default_expected() || !(300..400).contains(&status);
+        let reported = *expect != StatusSet::default_expected() || !(300..400).contains(&status);
         return location
-            .filter(|_| !told)
+            .filter(|_| !reported)
             .map(|location| format!("redirects are not followed; to load where it leads: {location}"));
     }
     Some(match status {

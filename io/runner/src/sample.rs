@@ -49,11 +49,11 @@ impl SampleStore {
 /// Keeps the detail of a failed request if it is the first of its class and the hint depends on it.
 pub fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
     let Some(detail) = detail else { return };
-    let telling = matches!(class, ErrorClass::Tls | ErrorClass::Protocol)
+    let reporting = matches!(class, ErrorClass::Tls | ErrorClass::Protocol)
         || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
             .iter()
             .any(|text| detail.contains(text));
-    if telling && faults.iter().all(|(known, _)| *known != class) {
+    if reporting && faults.iter().all(|(known, _)| *known != class) {
         faults.push((class, detail.to_owned()));
     }
 }

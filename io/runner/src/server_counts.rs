@@ -108,13 +108,13 @@ impl ServerCounts {
         // Every server of the load must report, and only the load, or their sum means something
         // else.
         let again = self.started_again(before);
-        let told = |host: &Host| {
+        let reported = |host: &Host| {
             let of_host = |(name, _): &&(String, String)| *name == host.name;
-            let tells = self.0.keys().any(|key| of_host(&key)) && !again.iter().any(of_host);
-            only_forwards(host) || (tells && !is_checked(host, lab))
+            let reports = self.0.keys().any(|key| of_host(&key)) && !again.iter().any(of_host);
+            only_forwards(host) || (reports && !is_checked(host, lab))
         };
-        let all_tell = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(told);
-        if let Some(sum) = together(&fronts).filter(|_| all_tell) {
+        let all_report = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(reported);
+        if let Some(sum) = together(&fronts).filter(|_| all_report) {
             let run_requests = sum.requests.and(probe).map(|_| run_requests(record));
             // Requests of the run may be among the incomplete ones: it gave them up, or the server
             // refused their form.
@@ -314,9 +314,13 @@ mod tests {
             };
             ServerCounts(all.iter().map(one).collect())
         };
-        let check = |before: &[(&str, u64)], now: &[(&str, u64)], told: Option<&str>| {
+        let check = |before: &[(&str, u64)], now: &[(&str, u64)], reported: Option<&str>| {
             let said = of(now).uncountable_since(&of(before));
-            assert_eq!(said.as_deref().and_then(|said| said.split(": ").next()), told, "{before:?} {now:?}");
+            assert_eq!(
+                said.as_deref().and_then(|said| said.split(": ").next()),
+                reported,
+                "{before:?} {now:?}"
+            );
         };
         check(&[("a", 1), ("b", 1)], &[("a", 1), ("b", 1)], None);
         check(&[("a", 1), ("b", 1)], &[("a", 1), ("b", 2)], Some("b/nginx"));
@@ -330,8 +334,8 @@ mod tests {
             let count = Count { fullest: Some((peak, 9)), ..Count::default() };
             ServerCounts(BTreeMap::from([(("lb1".to_owned(), "haproxy".to_owned()), count)]))
         };
-        let check = |before, now, told: usize| {
-            assert_eq!(of(now).full_since(&of(before)).len(), told, "{before} {now}");
+        let check = |before, now, reported: usize| {
+            assert_eq!(of(now).full_since(&of(before)).len(), reported, "{before} {now}");
         };
         check(0, 8, 0);
         check(0, 9, 1);

@@ -67,15 +67,15 @@ impl<'e> TargetAddresses<'e> {
         let all = plan.targets.iter().flat_map(|target| &target.addresses).chain(of_proxy);
         all.copied().try_for_each(|address| {
             let named = known.iter().filter(|(_, found)| found.contains(&address));
-            let told: Vec<_> = named.map(|((host, _), _)| guard.check(host, address, command)).collect();
+            let reported: Vec<_> = named.map(|((host, _), _)| guard.check(host, address, command)).collect();
             // A name that was not resolved is listed as it is.
-            let told = if told.is_empty() {
+            let reported = if reported.is_empty() {
                 vec![guard.check(&address.ip().to_string(), address, command)]
             } else {
-                told
+                reported
             };
             // One name that is allowed is enough.
-            told.into_iter().reduce(Result::or).unwrap_or(Ok(()))
+            reported.into_iter().reduce(Result::or).unwrap_or(Ok(()))
         })
     }
 }

@@ -139,8 +139,8 @@ impl Database {
         let change = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         let number =
             |pragma: &str| change.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i64>(0));
-        let whose = (number("application_id")?, number("user_version")?);
-        if whose == (APPLICATION_ID, VERSION) {
+        let owner = (number("application_id")?, number("user_version")?);
+        if owner == (APPLICATION_ID, VERSION) {
             return Ok(true);
         }
         let any: Option<i64> =

@@ -68,11 +68,11 @@ fn attend(shop: &Shop, keeper: DbThread, mut work: impl FnMut(&[(u32, Job)], &mu
         done.clear();
         shop.desks.take_jobs(keeper, &mut jobs);
         work(&jobs, &mut outcomes);
-        let told = jobs
+        let reported = jobs
             .iter()
             .zip(&outcomes)
             .map(|((thread, job), &outcome)| (*thread, Done { conn: job.conn, ticket: job.ticket, outcome }));
-        done.extend(told);
+        done.extend(reported);
         shop.desks.complete(&done);
     }
 }

@@ -68,7 +68,7 @@ pub struct ArchiveWriter {
     /// An interval could not be written, so a checkpoint is needed to replace it.
     gap: bool,
     /// A problem was returned already.
-    told: bool,
+    reported: bool,
     /// The plan file, locked while this writer exists, so that commands that remove or pack runs
     /// skip this one. The lock ends with the process in any case.
     held: File,
@@ -122,7 +122,7 @@ impl ArchiveWriter {
             cumulative: Cumulative::default(),
             checkpointed: None,
             gap: false,
-            told: false,
+            reported: false,
             held,
             dir,
         })
@@ -258,7 +258,7 @@ impl ArchiveWriter {
 
     fn report_once(&mut self, outcome: Result<(), StoreProblem>) -> Option<StoreProblem> {
         let problem = outcome.err()?;
-        (!std::mem::replace(&mut self.told, true)).then_some(problem)
+        (!std::mem::replace(&mut self.reported, true)).then_some(problem)
     }
 }
 

@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 4 << 20;
 const CALIBRATIONS_MAX: usize = 256;
 
 /// Hint for a file that cannot be read.
-const MADE_ANEW: &str = "wavetank calibrate makes a new one";
+const MADE_AGAIN: &str = "wavetank calibrate makes a new one";
 
 /// A file of calibrations. The file and its folder do not need to exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,12 +53,12 @@ impl CalibrationFile {
                 return Err(unreadable(why, "name the file itself: --out FILE"));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_ANEW)),
+            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_AGAIN)),
         }
         let mut bytes = Vec::new();
         match File::open(&self.path).and_then(|file| file.take(BYTES_MAX + 1).read_to_end(&mut bytes)) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_ANEW)),
+            Err(error) => return Err(unreadable(&os_error_text(&error), MADE_AGAIN)),
             Ok(_) => {}
         }
         let damaged = |why: String| {

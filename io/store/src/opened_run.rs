@@ -53,14 +53,14 @@ pub fn open(path: &Path) -> Result<OpenedRun, UserError> {
 }
 
 fn open_folder(dir: &Path, pack: Option<&Arc<Unpacked>>) -> Result<OpenedRun, UserError> {
-    let told = pack.map_or(dir, |pack| pack.path());
+    let reported = pack.map_or(dir, |pack| pack.path());
     let run_json = read_text(&dir.join("run.json"))?;
     let plan_yaml = read_text(&dir.join("plan.yaml"))?;
     if run_json.is_none() && plan_yaml.is_none() {
-        return Err(not_an_archive(told));
+        return Err(not_an_archive(reported));
     }
     let record = run_json.as_deref().map(RunRecord::from_json).transpose();
-    let record = record.map_err(|error| unread(told, pack.is_some(), "run.json", &error))?;
+    let record = record.map_err(|error| unread(reported, pack.is_some(), "run.json", &error))?;
     // A finished run can be reported without `environment.json`.
     let environment = read_text(&dir.join("environment.json")).ok().flatten();
     Ok(OpenedRun {

@@ -99,11 +99,11 @@ impl RunsDir {
             PruneUnit::Run(entry, Box::new(line))
         }));
         let mut pruning = PrunePlan::default();
-        for beside in listing.beside {
-            match beside.kind {
-                ForeignEntryKind::Removed => pruning.leftovers.push(beside.name),
+        for foreign in listing.foreign {
+            match foreign.kind {
+                ForeignEntryKind::Removed => pruning.leftovers.push(foreign.name),
                 ForeignEntryKind::Search => {
-                    found.push(PruneUnit::Search(SearchEntry::new(self.path().join(beside.name))));
+                    found.push(PruneUnit::Search(SearchEntry::new(self.path().join(foreign.name))));
                 }
                 ForeignEntryKind::Net | ForeignEntryKind::Pack | ForeignEntryKind::Other => {}
             }
@@ -350,13 +350,13 @@ mod tests {
     /// The test runs without files, since the user that runs it may be allowed to read everything.
     #[test]
     fn what_may_not_be_read_is_not_damaged() {
-        let told = |kind: io::ErrorKind| forbids(Path::new("a/run.json"), &kind.into());
+        let reported = |kind: io::ErrorKind| forbids(Path::new("a/run.json"), &kind.into());
         assert_eq!(
-            told(io::ErrorKind::PermissionDenied),
+            reported(io::ErrorKind::PermissionDenied),
             Some("cannot read `a/run.json`: permission denied".to_owned())
         );
         for kind in [io::ErrorKind::NotFound, io::ErrorKind::InvalidData, io::ErrorKind::Other] {
-            assert_eq!(told(kind), None);
+            assert_eq!(reported(kind), None);
         }
     }
 }

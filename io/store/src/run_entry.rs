@@ -90,12 +90,12 @@ pub(crate) fn environment(dir: &Path) -> Option<EnvironmentDoc> {
 /// Like [`timestamp`] for a folder without one in its name: the stored start, or else the time of
 /// writing.
 fn stamp_without_name(path: &Path, written: SystemTime) -> String {
-    let told = environment(path).map(|environment| environment.started_at.replace(['-', ':'], ""));
+    let reported = environment(path).map(|environment| environment.started_at.replace(['-', ':'], ""));
     let by_plan = || {
         let since = written.duration_since(UNIX_EPOCH).unwrap_or_default();
         WallTime(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)).folder_stamp()
     };
-    told.filter(|told| told.len() == 16).unwrap_or_else(by_plan)
+    reported.filter(|reported| reported.len() == 16).unwrap_or_else(by_plan)
 }
 
 fn is_empty_or_closed(path: &Path) -> bool {

@@ -10,7 +10,7 @@ use crate::search_marker::ANSWER;
 use crate::{Listing, RunEntry, RunsDir};
 
 /// Maximum number of runs, and of searches, listed for an ambiguous name.
-const NAMES_TOLD_MAX: usize = 8;
+const NAMES_SHOWN_MAX: usize = 8;
 
 /// A run or search that can be named.
 struct Named<'a> {
@@ -35,10 +35,10 @@ impl RunsDir {
             (Err(_), Some(path)) if word != "latest" => return Ok(path),
             (Err(error), _) => return Err(error),
         };
-        let Listing { runs, beside } = &listing;
+        let Listing { runs, foreign } = &listing;
         if word == "latest" {
             let latest = runs.iter().rfind(|run| run.openable);
-            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet(beside));
+            return latest.map(|run| run.path.clone()).ok_or_else(|| self.none_yet(foreign));
         }
         let all = self.all_named(&listing);
         let mut called = called(&all, word);
@@ -51,7 +51,7 @@ impl RunsDir {
         match (called.as_slice(), by_path()) {
             ([one], _) => Ok(one.path.clone()),
             ([], Some(path)) => Ok(path),
-            ([], None) if runs.is_empty() => Err(self.none_yet(beside)),
+            ([], None) if runs.is_empty() => Err(self.none_yet(foreign)),
             ([], None) => Err(UserError::usage(
                 Code::RunUnknown,
                 format!("no run `{}` in `{}`", sanitize(word), self.display()),
@@ -76,17 +76,17 @@ impl RunsDir {
             is_search: true,
         };
         let is_result = |kind| matches!(kind, ForeignEntryKind::Search | ForeignEntryKind::Net);
-        let searches = listing.beside.iter().filter(|beside| is_result(beside.kind));
+        let searches = listing.foreign.iter().filter(|foreign| is_result(foreign.kind));
         listing.runs.iter().map(run).chain(searches.map(search)).collect()
     }
 
-    fn none_yet(&self, beside: &[ForeignEntryDoc]) -> UserError {
+    fn none_yet(&self, foreign: &[ForeignEntryDoc]) -> UserError {
         let message = format!("no runs in `{}`", self.display());
         // Names start with the time, so the last one is the newest.
         let searched = |one: &&ForeignEntryDoc| {
             one.kind == ForeignEntryKind::Search && self.path().join(&one.name).join(ANSWER).is_file()
         };
-        let hint = match beside.iter().rfind(searched) {
+        let hint = match foreign.iter().rfind(searched) {
             None => "make one with `wavetank run URL`, or name another runs directory with `--runs-dir DIR`"
                 .to_owned(),
             Some(search) => {
@@ -123,8 +123,8 @@ fn ambiguous(word: &str, several: &[&Named<'_>], all: &[Named<'_>]) -> UserError
         let name = if by_id(named) { named.id } else { named.folder };
         format!("{}`{}`", if mixed { kind } else { "" }, sanitize(name))
     };
-    let told = runs.iter().take(NAMES_TOLD_MAX).chain(searches.iter().take(NAMES_TOLD_MAX));
-    let names: Vec<_> = told.map(name).collect();
+    let reported = runs.iter().take(NAMES_SHOWN_MAX).chain(searches.iter().take(NAMES_SHOWN_MAX));
+    let names: Vec<_> = reported.map(name).collect();
     let what = match (runs.iter().all(|named| by_id(named)), searches.iter().all(|named| by_id(named))) {
         (true, true) => "id",
         _ => "folder's name",

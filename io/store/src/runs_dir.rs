@@ -30,7 +30,7 @@ pub struct Listing {
     /// All archives, oldest first.
     pub runs: Vec<RunEntry>,
     /// Everything else, by name.
-    pub beside: Vec<ForeignEntryDoc>,
+    pub foreign: Vec<ForeignEntryDoc>,
 }
 
 impl RunsDir {
@@ -65,11 +65,11 @@ impl RunsDir {
             let path = entry.map_err(|error| self.unreadable(&error))?.path();
             match RunEntry::new(&path).filter(|_| path.is_dir()) {
                 Some(run) if !is_removed(&run.folder) => listing.runs.push(run),
-                _ => listing.beside.push(classify_foreign(&path)),
+                _ => listing.foreign.push(classify_foreign(&path)),
             }
         }
         listing.runs.sort_by(|a, b| a.order().cmp(&b.order()));
-        listing.beside.sort_by(|a, b| a.name.cmp(&b.name));
+        listing.foreign.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(listing)
     }
 

@@ -120,8 +120,8 @@ impl SearchEntry {
                 return Some(name.to_string_lossy().into_owned());
             }
         }
-        let beside = RunsDir::new(self.path.join(RUNS)).list().ok()?.beside;
-        let foreign = beside.into_iter().find(|beside| beside.kind != ForeignEntryKind::Removed)?;
+        let entries = RunsDir::new(self.path.join(RUNS)).list().ok()?.foreign;
+        let foreign = entries.into_iter().find(|entry| entry.kind != ForeignEntryKind::Removed)?;
         Some(format!("{RUNS}/{}", foreign.name))
     }
 

@@ -56,13 +56,13 @@ type Orders = SyncSender<Vec<SocketAddr>>;
 /// A thread with some of the clients.
 fn clients(count: usize, ask: Ask) -> (JoinHandle<()>, Receiver<()>, Orders) {
     let (opened, all_open) = sync_channel(1);
-    let (go, told) = sync_channel::<Vec<SocketAddr>>(1);
+    let (go, reported) = sync_channel::<Vec<SocketAddr>>(1);
     let life = move |start: StartReporter<(), String>| {
         let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
         let mut streams: Vec<TcpStream> = Vec::with_capacity(MANY);
         assert!(start.done(driver.waker().expect("an eventfd"), ()));
         let request = format!("GET {} HTTP/1.1\r\nHost: x\r\n\r\n", ask.path);
-        let to = told.recv().expect("the test sends the addresses");
+        let to = reported.recv().expect("the test sends the addresses");
         for number in 0..count {
             let mut stream = TcpStream::connect(to[number % to.len()]).expect("the server listens");
             // Closed by reset, since this many ports are needed again immediately.
@@ -74,7 +74,7 @@ fn clients(count: usize, ask: Ask) -> (JoinHandle<()>, Receiver<()>, Orders) {
             streams.push(stream);
         }
         opened.send(()).expect("the test waits");
-        let _ = told.recv();
+        let _ = reported.recv();
     };
     let started = spawn("clients".to_owned(), FileTables::PerThread, life, |_| {}).expect("a thread");
     (started.handle, all_open, go)

@@ -76,7 +76,7 @@ impl Context {
 
     /// The folder of the stored search with this folder's name or id.
     pub(crate) fn search(&self, named: &str) -> Result<Option<PathBuf>, Problem> {
-        let searches = self.runs().list()?.beside.into_iter();
+        let searches = self.runs().list()?.foreign.into_iter();
         let searches = searches.filter(|entry| entry.kind == ForeignEntryKind::Search);
         let ending = format!("-{named}");
         let found = searches.map(|entry| entry.name).find(|name| name == named || name.ends_with(&ending));

@@ -47,7 +47,7 @@ pub(crate) async fn list(
             "runs_dir": shared.config.runs_dir.to_string_lossy(),
             "running": running.iter().map(brief).collect::<Vec<_>>(),
             "total": listing.runs.len(),
-            "others": listing.beside.len(),
+            "others": listing.foreign.len(),
             "offset": offset,
             "runs": rows.collect::<Vec<_>>(),
         }))

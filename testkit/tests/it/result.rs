@@ -107,9 +107,9 @@ fn the_parts_of_the_response_sum_up() {
         let mut run = right();
         let requests =
             json!({"offered": 90, "sent": 90, "done": 90, "failed": 0, "late": 0, "dropped": 0, "open": 0});
-        let told = of_requests(&requests);
+        let reported = of_requests(&requests);
         for name in ["requests", "sessions", "phases", "scenarios", "steps"] {
-            run[name] = told[name].clone();
+            run[name] = reported[name].clone();
         }
         (run["errors"], run["dropped_by"]) = (json!({}), json!({}));
         run["wire"] = json!({"sent": 90, "retried": 0, "redirected": 0, "resources": 0});

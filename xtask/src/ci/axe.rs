@@ -40,9 +40,9 @@ pub(super) fn fetch(ci: &mut Ci<'_>) -> Result<()> {
 /// Returns whether `folder` holds the complete package in this version.
 fn is_there(folder: &Path) -> bool {
     let package = folder.join("node_modules/axe-core");
-    let told = fs::read_to_string(package.join("package.json")).unwrap_or_default();
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
-    told["version"] == VERSION && package.join("axe.min.js").is_file()
+    let reported = fs::read_to_string(package.join("package.json")).unwrap_or_default();
+    let reported: serde_json::Value = serde_json::from_str(&reported).unwrap_or_default();
+    reported["version"] == VERSION && package.join("axe.min.js").is_file()
 }
 
 #[cfg(test)]

@@ -106,8 +106,8 @@ mod tests {
         assert_eq!(check_now("2", "one"), 1);
         assert_eq!(check_now("2", "two"), 1, "until it is recorded");
         assert!(record(&texts("2", "one"), Some(&recorded)).is_err());
-        let anew = record(&texts("2", "two"), Some(&recorded)).expect("page was touched");
-        assert!(check(&texts("2", "two"), Some(&anew)).is_empty());
+        let again = record(&texts("2", "two"), Some(&recorded)).expect("page was touched");
+        assert!(check(&texts("2", "two"), Some(&again)).is_empty());
     }
 
     #[test]

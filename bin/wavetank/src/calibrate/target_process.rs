@@ -41,8 +41,8 @@ impl TargetProcess {
         let answers = BufReader::new(child.stdout.take().ok_or_else(|| none("it has no output"))?);
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let mut own = Self { child, asks, answers, plain: nowhere, tls: nowhere };
-        let told = own.answer()?;
-        let address = |name: &str| told[name].as_str().and_then(|text| text.parse().ok());
+        let reported = own.answer()?;
+        let address = |name: &str| reported[name].as_str().and_then(|text| text.parse().ok());
         (own.plain, own.tls) = address("plain").zip(address("tls")).ok_or_else(|| none("it has ended"))?;
         Ok(own)
     }
@@ -76,12 +76,12 @@ impl CalibrationTarget for TargetProcess {
             Some(Ok(())) => {}
             _ => return Err(none("it has ended")),
         }
-        let told = self.answer()?;
-        let count = |name: &str| told[name].as_u64().unwrap_or(0);
+        let reported = self.answer()?;
+        let count = |name: &str| reported[name].as_u64().unwrap_or(0);
         Ok(TargetCounts {
             requests: count("requests"),
             open: count("open"),
-            cpu_s: told["cpu_s"].as_f64().unwrap_or(0.0),
+            cpu_s: reported["cpu_s"].as_f64().unwrap_or(0.0),
         })
     }
 }

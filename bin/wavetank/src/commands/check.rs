@@ -34,8 +34,8 @@ pub(crate) fn check(args: CheckArgs) -> Result<u8, UserError> {
             // If stderr is closed, stdout still gets the description.
             let _ = std::io::stderr().write_all(loaded.rendered().as_bytes());
             for lack in &lacking {
-                let told = format!("this host lacks: {}\nhint: {}\n", lack.message, lack.hint);
-                let _ = std::io::stderr().write_all(told.as_bytes());
+                let reported = format!("this host lacks: {}\nhint: {}\n", lack.message, lack.hint);
+                let _ = std::io::stderr().write_all(reported.as_bytes());
             }
             output::print(&format!("{}: {}\n", loaded.name, summary(experiment)))?;
         }

@@ -84,7 +84,7 @@ fn attend(
     files_max: u64,
 ) -> Option<UserError> {
     let mut crashes: Vec<String> = Vec::new();
-    let (mut not_accepting, mut database_told) = (false, false);
+    let (mut not_accepting, mut database_reported) = (false, false);
     while signals.received() == 0 {
         // A signal ends the wait early.
         std::thread::park_timeout(LOOK_AROUND);
@@ -92,8 +92,8 @@ fn attend(
             not_accepting = true;
             talk.warn(&not_accepted(errno, files_max));
         }
-        if let Some(fault) = server.database_fault().filter(|_| !database_told) {
-            database_told = true;
+        if let Some(fault) = server.database_fault().filter(|_| !database_reported) {
+            database_reported = true;
             talk.warn(&format!("the database of the flash sale: {fault}; these requests got a 500"));
         }
         for crash in server.crashes() {

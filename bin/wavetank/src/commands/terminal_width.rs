@@ -7,8 +7,8 @@ const COLUMNS_MAX: usize = 160;
 
 /// Returns the columns of the terminal, or of the environment if stdout is not a terminal.
 pub(super) fn terminal_width() -> usize {
-    let told = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
-    terminal().filter(|columns| *columns > 0).or_else(told).unwrap_or(COLUMNS).min(COLUMNS_MAX)
+    let reported = || std::env::var("COLUMNS").ok()?.parse::<usize>().ok();
+    terminal().filter(|columns| *columns > 0).or_else(reported).unwrap_or(COLUMNS).min(COLUMNS_MAX)
 }
 
 #[cfg(target_os = "linux")]

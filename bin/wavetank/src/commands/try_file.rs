@@ -172,8 +172,8 @@ impl TryRun<'_> {
     ) -> WalkResult {
         let shown = &mut self.shown;
         shown.begin(part, &scenario.name);
-        let mut tell = |event: TryEvent| shown.event(event);
-        let mut story = TraceRecorder::new((scenario, &self.plan.targets), &mut self.secrets, &mut tell);
+        let mut report = |event: TryEvent| shown.event(event);
+        let mut story = TraceRecorder::new((scenario, &self.plan.targets), &mut self.secrets, &mut report);
         let walked = go(&mut self.alone, &mut |happened| story.record(happened));
         self.shown.end(&walked);
         for (sum, count) in self.counts.iter_mut().zip(&walked.counts) {

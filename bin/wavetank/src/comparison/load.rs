@@ -82,7 +82,7 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
             cutter.phase_ended(phase, Nanos(event.at_ns));
         }
     }
-    let (mut first, mut lost, mut told) = (None, false, 0);
+    let (mut first, mut lost, mut reported) = (None, false, 0);
     let report = opened.read_intervals(|sealed| {
         let line = match sealed {
             ArchiveItem::Next(line) => line,
@@ -94,7 +94,7 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
             }
         };
         let timed = first.get_or_insert_with(|| line.agent.clone()) == &line.agent;
-        told += answered(plan, &line.interval);
+        reported += answered(plan, &line.interval);
         cutter.add(&line.interval, timed);
     })?;
     let mut damage = Vec::new();
@@ -105,10 +105,10 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
         damage.push(format!("{} lines cannot be read", report.damaged));
     }
     let counted = record.requests.done + record.requests.failed;
-    if told < counted {
+    if reported < counted {
         damage.push(format!(
             "its intervals lack {} of the {} requests that it counted",
-            format_grouped(counted - told),
+            format_grouped(counted - reported),
             format_grouped(counted)
         ));
     }

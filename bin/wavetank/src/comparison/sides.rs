@@ -37,7 +37,7 @@ pub(crate) fn compare_sides(
     warnings.extend(uncompared_note(&apart));
     let rows = rows([a, b], wishes, steps)?;
     let side = |runs: &[LoadedRun]| SideDoc { runs: runs.iter().map(LoadedRun::doc).collect() };
-    let told = CompareContext {
+    let reported = CompareContext {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: wishes.seed,
         max_regression: wishes.max_regression,
@@ -45,7 +45,7 @@ pub(crate) fn compare_sides(
         warnings,
         ..CompareContext::default()
     };
-    let mut doc = compare_doc(&rows, told);
+    let mut doc = compare_doc(&rows, reported);
     advise(&mut doc);
     doc.notes.extend(steps_note(&all));
     Ok(doc)
@@ -86,9 +86,9 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
     let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
     for run in a[1..].iter().chain(b) {
         let id = run.record.id.as_str();
-        let told = differences(&first.plan, &run.plan, [FIRST, RUNS]);
-        let told = told.or_else(|_| differences(&first.plan, &run.plan, [of_a, id]))?;
-        for said in told.into_iter().chain(machines(&first.machine, &run.machine, [FIRST, RUNS])) {
+        let reported = differences(&first.plan, &run.plan, [FIRST, RUNS]);
+        let reported = reported.or_else(|_| differences(&first.plan, &run.plan, [of_a, id]))?;
+        for said in reported.into_iter().chain(machines(&first.machine, &run.machine, [FIRST, RUNS])) {
             match differing.iter_mut().find(|(known, _)| *known == said) {
                 Some((_, ids)) => ids.push(id),
                 None => differing.push((said, vec![id])),
@@ -138,8 +138,8 @@ fn steps_note(all: &[&LoadedRun]) -> Option<String> {
 /// Returns whether two are the same run, also by another path or from a pack, which is unpacked to
 /// a separate folder while it is read.
 fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
-    let told = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
-    a.opened.dir == b.opened.dir || told(a) == told(b)
+    let reported = |run: &LoadedRun| (run.record.id.clone(), run.record.started_at.clone());
+    a.opened.dir == b.opened.dir || reported(a) == reported(b)
 }
 
 /// Returns reasons to doubt a run's numbers.
@@ -224,14 +224,14 @@ pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
     }
     let is_common = |key, name: &String| named.iter().all(|names| names.get(key) == Some(name));
     let apart: BTreeSet<_> = named.iter().flatten().filter(|(key, name)| !is_common(key, name)).collect();
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for (_, name) in apart {
-        if !told.contains(name) {
-            told.push(name.clone());
+        if !reported.contains(name) {
+            reported.push(name.clone());
         }
     }
     let common = named[0].iter().filter(|(key, name)| is_common(key, name));
-    (common.map(|(key, name)| (*key, name.clone())).collect(), told)
+    (common.map(|(key, name)| (*key, name.clone())).collect(), reported)
 }
 
 /// Returns a note that the steps with these names are not compared individually.

@@ -54,14 +54,14 @@ impl OpenFile {
         mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Some(beside) = self.sibling() else {
+        let Some(alongside) = self.sibling() else {
             self.empty = false;
             self.make_empty()?;
             return through(&self.file, write);
         };
-        let written = through(&beside.file, write).and_then(|()| Ok(self.take_from(&beside)?));
+        let written = through(&alongside.file, write).and_then(|()| Ok(self.take_from(&alongside)?));
         // Where it has taken this one's place already, there is nothing left to remove.
-        let _ = fs::remove_file(&beside.path);
+        let _ = fs::remove_file(&alongside.path);
         written
     }
 
@@ -76,22 +76,22 @@ impl OpenFile {
         let name = format!(".{}.{}.part", path.file_name()?.to_string_lossy(), std::process::id());
         let part = path.with_file_name(name);
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(&part).ok()?;
-        let beside = TempSibling { file, path: part, place: path };
-        if fs::set_permissions(&beside.path, known.permissions()).is_err() {
-            let _ = fs::remove_file(&beside.path);
+        let alongside = TempSibling { file, path: part, place: path };
+        if fs::set_permissions(&alongside.path, known.permissions()).is_err() {
+            let _ = fs::remove_file(&alongside.path);
             return None;
         }
-        Some(beside)
+        Some(alongside)
     }
 
     /// A file that is mounted by itself cannot be replaced; then it gets the bytes.
-    fn take_from(&mut self, beside: &TempSibling) -> io::Result<()> {
+    fn take_from(&mut self, alongside: &TempSibling) -> io::Result<()> {
         self.empty = false;
-        if fs::rename(&beside.path, &beside.place).is_ok() {
+        if fs::rename(&alongside.path, &alongside.place).is_ok() {
             return Ok(());
         }
         self.make_empty()?;
-        let mut from = &beside.file;
+        let mut from = &alongside.file;
         from.rewind()?;
         io::copy(&mut from, &mut self.file).map(drop)
     }

@@ -28,18 +28,18 @@ pub(crate) struct TraceRecorder<'a> {
     secrets: &'a mut SecretScrubber,
     held: Vec<TryEvent>,
     step: Option<u16>,
-    tell: &'a mut dyn FnMut(TryEvent),
+    report: &'a mut dyn FnMut(TryEvent),
 }
 
 impl<'a> TraceRecorder<'a> {
-    /// Creates a recorder for a walk through `scenario` of a plan with `targets`; `tell` receives
+    /// Creates a recorder for a walk through `scenario` of a plan with `targets`; `report` receives
     /// what may be shown.
     pub(crate) fn new(
         (scenario, targets): (&'a Scenario, &'a [Target]),
         secrets: &'a mut SecretScrubber,
-        tell: &'a mut dyn FnMut(TryEvent),
+        report: &'a mut dyn FnMut(TryEvent),
     ) -> Self {
-        Self { scenario, targets, secrets, held: Vec::new(), step: None, tell }
+        Self { scenario, targets, secrets, held: Vec::new(), step: None, report }
     }
 
     /// One thing happened.
@@ -54,7 +54,7 @@ impl<'a> TraceRecorder<'a> {
         if self.step.is_none() {
             for mut event in self.held.drain(..) {
                 event.for_each_text(&mut |text| self.secrets.redact(text));
-                (self.tell)(event);
+                (self.report)(event);
             }
         }
     }

@@ -41,8 +41,8 @@ impl State {
             "wavetank: 1\nname: load\ntarget: http://127.0.0.1:8080\nsteps:\n  - get: /\nphases:\n  - {{rate: {rate}, for: 10s}}\n"
         );
         std::fs::write(&path, text).expect("written");
-        let told = self.run("plan load.yaml --format json", 0);
-        let doc: Value = serde_json::from_str(&told.stdout).expect("one object");
+        let reported = self.run("plan load.yaml --format json", 0);
+        let doc: Value = serde_json::from_str(&reported.stdout).expect("one object");
         doc["calibration"].clone()
     }
 }
@@ -85,9 +85,9 @@ fn what_is_measured_is_counted_stored_shown_and_planned_with() {
     let memory = &one["memory"];
     if memory.is_null() {
         // The machine was too busy to hold the connections in time.
-        let told = one["notes"].as_array().expect("a list").iter().filter_map(Value::as_str);
+        let reported = one["notes"].as_array().expect("a list").iter().filter_map(Value::as_str);
         assert!(
-            told.into_iter().any(|note| note.contains("memory per connection was not measured")),
+            reported.into_iter().any(|note| note.contains("memory per connection was not measured")),
             "{outcome}"
         );
     } else {
@@ -110,8 +110,8 @@ fn what_is_measured_is_counted_stored_shown_and_planned_with() {
     let much = state.standing("500M/s");
     assert!(number(&much["share"]) > 10.0, "{much}");
     assert!(much["hint"].as_str().is_some_and(|hint| hint.contains("load hosts like this one")), "{much}");
-    let told = state.run("plan load.yaml", 0).stdout;
-    assert!(told.contains("times what this host was calibrated at"), "{told}");
+    let reported = state.run("plan load.yaml", 0).stdout;
+    assert!(reported.contains("times what this host was calibrated at"), "{reported}");
 }
 
 #[test]
@@ -152,8 +152,8 @@ fn what_is_stored_and_cannot_be_read_is_reported() {
     );
     let standing = state.standing("1/s");
     assert_eq!(standing["state"], "damaged", "{standing}");
-    let told = state.run("plan load.yaml", 0).stdout;
-    assert!(told.contains("calibrated unknown: "), "{told}");
+    let reported = state.run("plan load.yaml", 0).stdout;
+    assert!(reported.contains("calibrated unknown: "), "{reported}");
 }
 
 #[test]

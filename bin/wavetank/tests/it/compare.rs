@@ -34,8 +34,8 @@ fn compare(trial: &RunHarness, words: &[&str]) -> Outcome {
 fn refused(outcome: &Outcome, mentions: &str) {
     outcome.expect_exit(2);
     assert_eq!(outcome.stdout, "", "{outcome}");
-    let told = outcome.stderr.contains("error: ") && outcome.stderr.contains("hint: ");
-    assert!(told && outcome.stderr.contains(mentions), "`{mentions}` is not mentioned: {outcome}");
+    let reported = outcome.stderr.contains("error: ") && outcome.stderr.contains("hint: ");
+    assert!(reported && outcome.stderr.contains(mentions), "`{mentions}` is not mentioned: {outcome}");
 }
 
 #[test]
@@ -78,21 +78,23 @@ fn ten_times_slower_is_a_difference_and_a_regression() {
     compare(&trial, &[&a, &b, "--out", &markdown]).expect_exit(0);
     assert!(std::fs::read_to_string(&markdown).expect("written").starts_with("## DIFFERENCE"));
     let page = compare(&trial, &[&a, &b, "--format", "html", "--lang", "zh"]);
-    let told = &page.expect_exit(0).stdout;
-    assert!(told.starts_with("<!DOCTYPE html>") && told.contains("lang=\"zh-CN\""), "{page}");
+    let reported = &page.expect_exit(0).stdout;
+    assert!(reported.starts_with("<!DOCTYPE html>") && reported.contains("lang=\"zh-CN\""), "{page}");
     assert!(
-        told.contains("有差异") && told.contains("id=\"course\"") && told.contains("id=\"times\""),
+        reported.contains("有差异")
+            && reported.contains("id=\"course\"")
+            && reported.contains("id=\"times\""),
         "{page}"
     );
     let again = format!("wavetank compare {a} {b} <span class=\"option\">--seed</span> 1");
-    assert!(told.contains(&again), "{page}");
+    assert!(reported.contains(&again), "{page}");
     refused(&compare(&trial, &[&a, &b, "--lang", "zh"]), "--lang");
     // The repeat command finds the same runs and has the same limit.
     let dir = trial.place().file("runs");
     let page = compare(&trial, &[&a, &b, "--format", "html", "--max-regression", "7%", "--runs-dir", &dir]);
-    let told = page.expect_exit(1).stdout.replace("<span class=\"option\">", "").replace("</span>", "");
+    let reported = page.expect_exit(1).stdout.replace("<span class=\"option\">", "").replace("</span>", "");
     let again = format!("wavetank compare {a} {b} --max-regression 7% --seed 1 --runs-dir {dir}");
-    assert!(told.contains(&again), "{page}");
+    assert!(reported.contains(&again), "{page}");
 }
 
 /// Steps are compared by what they are, not by their position.
@@ -115,14 +117,14 @@ fn a_step_that_moved_is_compared_with_no_other() {
     let [login, browse, buy] = ["login", "browse", "buy"].map(step);
     let a = run(&format!("{login}, {buy}"));
     let b = run(&format!("{login}, {browse}, {buy}"));
-    let told = compare(&trial, &[&a, &b, "--format", "json"]);
-    let doc = told.expect_exit(0).json();
+    let reported = compare(&trial, &[&a, &b, "--format", "json"]);
+    let doc = reported.expect_exit(0).json();
     let names: Vec<_> =
         doc["metrics"].as_array().expect("values").iter().filter_map(|one| one["name"].as_str()).collect();
-    assert!(names.contains(&"p50(login)"), "{told}");
-    assert!(!names.iter().any(|name| name.contains("(buy)") || name.contains("(browse)")), "{told}");
+    assert!(names.contains(&"p50(login)"), "{reported}");
+    assert!(!names.iter().any(|name| name.contains("(buy)") || name.contains("(browse)")), "{reported}");
     let said = "steps that differ between runs, or are at another position, are not compared individually: browse, buy";
-    assert!(doc["warnings"].as_array().expect("some").iter().any(|one| *one == said), "{told}");
+    assert!(doc["warnings"].as_array().expect("some").iter().any(|one| *one == said), "{reported}");
     let same = compare(&trial, &[&b, &run(&format!("{login}, {browse}, {buy}")), "--format", "json"]);
     assert!(same.stdout.contains("p50(buy)") && !same.stdout.contains("at another position"), "{same}");
 }
@@ -138,8 +140,8 @@ fn what_several_runs_differ_by_is_reported_once() {
     };
     let b: Vec<String> = (0..2).map(other).collect();
     let loads = |one: &str, other: &str| {
-        let told = compare(&trial, &[one, other, "--format", "json"]);
-        let doc = told.expect_exit(0).json();
+        let reported = compare(&trial, &[one, other, "--format", "json"]);
+        let doc = reported.expect_exit(0).json();
         let warnings = doc["warnings"].as_array().expect("there are some").iter();
         let said = warnings.filter_map(|one| one.as_str()).filter(|said| said.contains("the loads of "));
         said.map(str::to_owned).collect::<Vec<_>>()
@@ -176,21 +178,21 @@ fn doubts_leave_room_for_what_differs() {
         };
         (0..6).map(invalid).collect::<Vec<_>>().join(",")
     };
-    let told = compare(&trial, &[&side(&a), &side(&b), "--format", "json"]);
-    let doc = told.expect_exit(0).json();
+    let reported = compare(&trial, &[&side(&a), &side(&b), "--format", "json"]);
+    let doc = reported.expect_exit(0).json();
     let warnings: Vec<_> =
         doc["warnings"].as_array().expect("there are some").iter().filter_map(|one| one.as_str()).collect();
-    assert_eq!(warnings.iter().filter(|said| said.contains("is INVALID")).count(), 12, "{told}");
-    assert!(warnings[12].starts_with("the loads of A and B differ"), "{told}");
+    assert_eq!(warnings.iter().filter(|said| said.contains("is INVALID")).count(), 12, "{reported}");
+    assert!(warnings[12].starts_with("the loads of A and B differ"), "{reported}");
 }
 
 #[test]
 fn single_runs_are_undecided_however_far_apart() {
     let trial = trial();
     let (fast, slow) = (runs(&trial, 3, 1), runs(&trial, 30, 1));
-    let told = compare(&trial, &[&fast[0], &slow[0]]);
-    assert!(told.expect_exit(0).stdout.starts_with("UNDECIDED "), "{told}");
-    assert!(told.stdout.contains("more times"), "{told}");
+    let reported = compare(&trial, &[&fast[0], &slow[0]]);
+    assert!(reported.expect_exit(0).stdout.starts_with("UNDECIDED "), "{reported}");
+    assert!(reported.stdout.contains("more times"), "{reported}");
     let asked = compare(&trial, &[&fast[0], &slow[0], "--max-regression", "10%"]);
     asked.expect_exit(4);
 }
@@ -207,8 +209,8 @@ fn names_and_labels_choose_runs() {
     let [old, new] = ["version=1", "version=2"].map(|version| [run("shop", version), run("shop", version)]);
     let other = run("bank", "version=2");
     let chosen = |words: &[&str]| {
-        let told = compare(&trial, &[words, &["--format", "json"]].concat());
-        let doc = told.expect_exit(0).json();
+        let reported = compare(&trial, &[words, &["--format", "json"]].concat());
+        let doc = reported.expect_exit(0).json();
         ["a", "b"].map(|side| {
             let runs = doc[side]["runs"].as_array().expect("a list").iter();
             runs.map(|run| run["id"].as_str().expect("an id").to_owned()).collect::<Vec<_>>()
@@ -227,8 +229,8 @@ fn names_and_labels_choose_runs() {
     let folders = trial.place().runs("runs");
     let folder = folders.iter().find(|folder| folder.to_string_lossy().ends_with(&new[1])).expect("a folder");
     std::fs::remove_file(folder.join("run.json")).expect("the test's own");
-    let told = compare(&trial, &["tag:version=1", "name:shop+tag:version=2"]);
-    assert!(told.expect_exit(0).stderr.contains("1 run that has not finished left out"), "{told}");
+    let reported = compare(&trial, &["tag:version=1", "name:shop+tag:version=2"]);
+    assert!(reported.expect_exit(0).stderr.contains("1 run that has not finished left out"), "{reported}");
 }
 
 /// A file that ends early between two lines looks like a shorter run.
@@ -246,8 +248,8 @@ fn intervals_that_are_missing_are_reported() {
     let text = std::fs::read_to_string(&path).expect("it is there");
     let kept: String = text.split_inclusive('\n').take(2).collect();
     std::fs::write(&path, kept).expect("the test's own");
-    let told = compare(&trial, &[&ids[0], &ids[1]]);
-    assert!(told.expect_exit(0).stdout.contains("intervals lack"), "{told}");
+    let reported = compare(&trial, &[&ids[0], &ids[1]]);
+    assert!(reported.expect_exit(0).stdout.contains("intervals lack"), "{reported}");
 }
 
 #[test]
@@ -295,9 +297,9 @@ fn compare_with_baseline() -> Result<(), TimingMismatch> {
     let target = Target::start(Script::constant(Duration::from_millis(30)));
     let url = target.url("/");
     let words = ["run", &url, "--baseline", &baseline, "--metric", "p50", "--max-regression", "20%"];
-    let told = trial.program().args(words).args(CLOSED).run();
-    decided(&told)?;
-    assert!(told.expect_exit(1).stdout.contains("\nREGRESSION "), "{told}");
+    let reported = trial.program().args(words).args(CLOSED).run();
+    decided(&reported)?;
+    assert!(reported.expect_exit(1).stdout.contains("\nREGRESSION "), "{reported}");
     let both = |format: &str, file: &str| {
         let more = ["--format", format, "--out", file];
         trial.program().args(words).args(CLOSED).args(more).run()

@@ -11,10 +11,10 @@ fn the_demo_shows_what_a_closed_view_hides() {
     assert!(!outcome.stdout.is_empty(), "{outcome}");
     let runs = trial.place().runs("runs");
     assert_eq!(runs.len(), 2, "a closed and an open run: {outcome}");
-    let told = format!("{}{}", outcome.stdout, outcome.stderr);
+    let reported = format!("{}{}", outcome.stdout, outcome.stderr);
     for run in &runs {
         let name = run.file_name().expect("a folder has a name").to_string_lossy();
-        assert!(told.contains(&*name) || told.contains("runs"), "the path of the archive: {outcome}");
+        assert!(reported.contains(&*name) || reported.contains("runs"), "the path of the archive: {outcome}");
         let report: Program = trial.program().args(["report", &name, "--format", "json"]);
         let result: RunResult = report.run().expect_exit(0).result();
         result.conserved();

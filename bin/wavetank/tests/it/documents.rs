@@ -66,8 +66,8 @@ fn every_file_on_a_page_passes_check() {
             let place = TestDir::new();
             let text = if block.starts_with("wavetank:") { block } else { format!("{HEAD}{block}") };
             let file = place.write("x.yaml", &text);
-            let told = program().args(["check", &file]).run();
-            assert!(told.exit == Some(0), "{name}:\n{text}\n{told}");
+            let reported = program().args(["check", &file]).run();
+            assert!(reported.exit == Some(0), "{name}:\n{text}\n{reported}");
         }
     }
 }
@@ -81,8 +81,8 @@ fn every_command_line_on_a_page_is_one() {
             // Options and their values are parsed before the help is printed. Another program's
             // command follows `--`.
             let own = words.split(|word| word == "--").next().unwrap_or_default();
-            let told = program().args(own).args(["--help"]).run();
-            assert!(told.exit == Some(0), "{name}: {words:?}: {told}");
+            let reported = program().args(own).args(["--help"]).run();
+            assert!(reported.exit == Some(0), "{name}: {words:?}: {reported}");
         }
     }
     let wrong = program().args(["run", "localhost:8080/", "--bogus", "--help"]).run();
@@ -115,15 +115,15 @@ fn three_minutes_go_as_readme_says() {
         let target = ["--target".to_owned(), serve.url("")];
         let sends = ["try", "run"].contains(&words[0].as_str());
         let target = if sends { &target[..] } else { &[] };
-        let told = program().args(words).args(target).in_folder(place.path()).run();
+        let reported = program().args(words).args(target).in_folder(place.path()).run();
         // On a busy machine the generator may rightly call its run invalid.
-        let doubted = words[0] == "run" && told.exit == Some(3);
-        assert!(told.exit == Some(0) || doubted, "{told}");
-        assert!(!told.stdout.is_empty(), "{told}");
-        told
+        let doubted = words[0] == "run" && reported.exit == Some(3);
+        assert!(reported.exit == Some(0) || doubted, "{reported}");
+        assert!(!reported.stdout.is_empty(), "{reported}");
+        reported
     };
-    let told: Vec<Outcome> = calls.iter().map(|words| call(words)).collect();
-    let result = told[5].result();
+    let reported: Vec<Outcome> = calls.iter().map(|words| call(words)).collect();
+    let result = reported[5].result();
     result.conserved();
     assert!(result.count("requests.done") >= 50, "each of 50 users has come: {result}");
     // The target of the README's file responds as that file expects.

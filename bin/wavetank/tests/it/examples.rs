@@ -47,8 +47,8 @@ fn rehearsal(name: &str, target: &str) -> Vec<String> {
 
 /// Returns the server's counts.
 fn truth(serve: &Serve) -> Value {
-    let told = Client::connect(serve.address()).get("/truth");
-    serde_json::from_slice(&told.body).expect("/truth is JSON")
+    let reported = Client::connect(serve.address()).get("/truth");
+    serde_json::from_slice(&reported.body).expect("/truth is JSON")
 }
 
 /// Runs the rehearsal command of an example against this target.

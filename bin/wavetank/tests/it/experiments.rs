@@ -29,21 +29,21 @@ fn refused(text: &str, words: &[&str], mentions: &[&str]) {
     let place = TestDir::new();
     let file = place.write("x.yaml", text);
     let words: Vec<&str> = ["check", &file].into_iter().chain(words.iter().copied()).collect();
-    let told = wavetank(&words);
-    told.expect_exit(2);
-    assert_eq!(told.stdout, "", "stdout is for results: {told}");
+    let reported = wavetank(&words);
+    reported.expect_exit(2);
+    assert_eq!(reported.stdout, "", "stdout is for results: {reported}");
     for mention in mentions {
-        assert!(told.stderr.contains(mention), "`{mention}` is not mentioned: {told}");
+        assert!(reported.stderr.contains(mention), "`{mention}` is not mentioned: {reported}");
     }
-    assert!(told.stderr.contains("hint: "), "{told}");
+    assert!(reported.stderr.contains("hint: "), "{reported}");
     let words: Vec<&str> = words.into_iter().chain(["--format", "json"]).collect();
-    let told = wavetank(&words);
-    told.expect_exit(2);
-    let json = told.json();
+    let reported = wavetank(&words);
+    reported.expect_exit(2);
+    let json = reported.json();
     assert_eq!(
         (json["schema"].as_str(), json["exit"].as_u64()),
         (Some("wavetank.error/1"), Some(2)),
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -69,10 +69,10 @@ fn a_file_of_too_many_series_is_reported_before_it_runs() {
 fn every_example_passes() {
     for name in EXAMPLES {
         let file = example(name);
-        let told = wavetank(&["check", &file]);
-        told.expect_exit(0);
-        assert!(told.stdout.starts_with(&file) && told.stdout.contains(name), "{told}");
-        assert_eq!(told.stdout.lines().count(), 1, "{told}");
+        let reported = wavetank(&["check", &file]);
+        reported.expect_exit(0);
+        assert!(reported.stdout.starts_with(&file) && reported.stdout.contains(name), "{reported}");
+        assert_eq!(reported.stdout.lines().count(), 1, "{reported}");
         let json = wavetank(&["check", &file, "--format", "json", "--scale", "1/1000", "--speed", "20x"]);
         json.expect_exit(0);
         assert_eq!(json.json()["schema"], "wavetank.check/1", "{json}");
@@ -84,10 +84,10 @@ fn every_example_passes() {
 fn every_example_is_planned() {
     for name in EXAMPLES {
         let file = example(name);
-        let told = wavetank(&["plan", &file]);
-        told.expect_exit(0);
-        assert!(told.stdout.starts_with(name) && told.stdout.contains("constants "), "{told}");
-        assert!(told.stdout.lines().all(|line| line.chars().count() <= 100), "{told}");
+        let reported = wavetank(&["plan", &file]);
+        reported.expect_exit(0);
+        assert!(reported.stdout.starts_with(name) && reported.stdout.contains("constants "), "{reported}");
+        assert!(reported.stdout.lines().all(|line| line.chars().count() <= 100), "{reported}");
         let small = wavetank(&["plan", &file, "--format", "json", "--scale", "1/1000", "--speed", "20x"]);
         small.expect_exit(0);
         let json = small.json();
@@ -97,15 +97,15 @@ fn every_example_is_planned() {
             "{small}"
         );
     }
-    let told = wavetank(&["plan", &example("tsung-static")]);
-    let words: Vec<&str> = told.stdout.split_whitespace().collect();
+    let reported = wavetank(&["plan", &example("tsung-static")]);
+    let words: Vec<&str> = reported.stdout.split_whitespace().collect();
     let words = words.join(" ");
     for promised in [
         "15,000 sessions expected (4,800 + 4,800 + 5,400; Poisson): the limits 15,000, 15,000, 20,000 are not reached.",
         "A session is 10,000,000 requests without think time: this is a closed loop of up to 15,000 users.",
         "Ends at 50m00s; open sessions are cut off.",
     ] {
-        assert!(words.contains(promised), "{promised}: {told}");
+        assert!(words.contains(promised), "{promised}: {reported}");
     }
     wavetank(&["plan", "/no/such.yaml"]).expect_exit(2);
 }
@@ -128,10 +128,10 @@ fn a_new_file_is_one_that_passes_and_is_never_written_over() {
 
 #[test]
 fn the_schema_is_json_that_names_the_grammar() {
-    let told = wavetank(&["schema"]);
-    told.expect_exit(0);
-    let schema = told.json();
-    assert!(schema["$schema"].is_string() && schema["properties"]["phases"].is_object(), "{told}");
+    let reported = wavetank(&["schema"]);
+    reported.expect_exit(0);
+    let schema = reported.json();
+    assert!(schema["$schema"].is_string() && schema["properties"]["phases"].is_object(), "{reported}");
 }
 
 #[test]
@@ -168,11 +168,11 @@ fn options_that_do_not_fit_are_one_line() {
         &["schema", "surplus"],
         &["new"],
     ] {
-        let told = wavetank(words);
-        told.expect_exit(2);
-        let lines = |prefix: &str| told.stderr.lines().filter(|line| line.starts_with(prefix)).count();
-        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words:?}: {told}");
-        assert_eq!(told.stdout, "", "{words:?}: {told}");
+        let reported = wavetank(words);
+        reported.expect_exit(2);
+        let lines = |prefix: &str| reported.stderr.lines().filter(|line| line.starts_with(prefix)).count();
+        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words:?}: {reported}");
+        assert_eq!(reported.stdout, "", "{words:?}: {reported}");
     }
 }
 
@@ -206,9 +206,9 @@ fn secrets_come_from_files_or_the_environment() {
     let key = format!("KEY=@{}", place.write("key", "planted\n"));
     wavetank(&["check", &file, "--secret", &key]).expect_exit(0);
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).environment("WAVETANK_SECRET_KEY", "planted");
-    let told = program.args(["check", &file, "--format", "json"]).run();
-    told.expect_exit(0);
-    assert!(!told.stdout.contains("planted") && !told.stderr.contains("planted"), "{told}");
+    let reported = program.args(["check", &file, "--format", "json"]).run();
+    reported.expect_exit(0);
+    assert!(!reported.stdout.contains("planted") && !reported.stderr.contains("planted"), "{reported}");
 }
 
 /// `plan` shows the effect of the same arguments in `run`, and rejects the same ones. So does
@@ -218,13 +218,14 @@ fn options_next_to_the_file_are_those_of_run() {
     let place = TestDir::new();
     let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\n");
     let words = ["plan", &bare, "--format", "json", "-c", "7", "-d", "3s", "--timeout", "7s", "--seed", "9"];
-    let told = wavetank(&[&words[..], &["--engine", "epoll", "--threads", "1", "--name", "own"]].concat());
-    told.expect_exit(0);
-    let json = told.json();
+    let reported =
+        wavetank(&[&words[..], &["--engine", "epoll", "--threads", "1", "--name", "own"]].concat());
+    reported.expect_exit(0);
+    let json = reported.json();
     let phase = &json["phases"][0];
-    assert_eq!((phase["level_max"].as_u64(), phase["end_s"].as_f64()), (Some(7), Some(3.0)), "{told}");
-    assert_eq!((json["seed"].as_u64(), json["name"].as_str()), (Some(9), Some("own")), "{told}");
-    assert!(json["settings"].to_string().contains("7s"), "{told}");
+    assert_eq!((phase["level_max"].as_u64(), phase["end_s"].as_f64()), (Some(7), Some(3.0)), "{reported}");
+    assert_eq!((json["seed"].as_u64(), json["name"].as_str()), (Some(9), Some("own")), "{reported}");
+    assert!(json["settings"].to_string().contains("7s"), "{reported}");
 
     let shaped = example("shapes");
     for command in ["check", "plan"] {
@@ -241,12 +242,12 @@ fn options_next_to_the_file_are_those_of_run() {
         "many.yaml",
         "wavetank: 1\ntarget: http://127.0.0.1:1/\nsteps: [{get: /}]\nphases: [{hold: 0 to 90k, at: 10k/s}]\n",
     );
-    let told = wavetank(&["plan", &many, "--format", "json"]);
-    told.expect_exit(0);
-    let lacking = told.json()["lacking"].to_string();
-    assert!(!lacking.contains("--source"), "a file has a key for that: {told}");
+    let reported = wavetank(&["plan", &many, "--format", "json"]);
+    reported.expect_exit(0);
+    let lacking = reported.json()["lacking"].to_string();
+    assert!(!lacking.contains("--source"), "a file has a key for that: {reported}");
     if lacking.contains("no_source_address") {
-        assert!(lacking.contains("sources: auto"), "{told}");
+        assert!(lacking.contains("sources: auto"), "{reported}");
     }
     let found = wavetank(&["plan", &many, "--format", "json", "--source", "127.0.0.1-20"]);
     found.expect_exit(0);
@@ -262,8 +263,8 @@ fn a_trace_is_checked_and_its_axis_fits_its_rate() {
         "wavetank: 1\ntarget: http://127.0.0.1:1\nsteps: [get: /]\nphases: [{trace: t.csv}]\n",
     );
     let check = |mention: &str| {
-        let told = wavetank(&["check", &file]);
-        assert!(told.expect_exit(2).stderr.contains(mention), "{told}");
+        let reported = wavetank(&["check", &file]);
+        assert!(reported.expect_exit(2).stderr.contains(mention), "{reported}");
     };
     check("t.csv: there is no such file");
     place.write("t.csv", "abc\n");

@@ -7,8 +7,8 @@ fn wavetank(words: &[&str]) -> Outcome {
 }
 
 /// Returns the code in brackets after the message of an error.
-fn code_in(told: &Outcome) -> String {
-    let line = told.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+fn code_in(reported: &Outcome) -> String {
+    let line = reported.stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
     line.rsplit_once(" [").map(|(_, code)| code.trim_end_matches(']').to_owned()).unwrap_or_default()
 }
 
@@ -22,8 +22,8 @@ fn an_error_shows_its_code_and_explain_knows_it() {
         (&["check", "/no/such/file.yaml"], "bad_file"),
         (&["explain", "latte"], "code_unknown"),
     ] {
-        let told = wavetank(words);
-        assert_eq!((told.exit, code_in(&told).as_str()), (Some(2), code), "{told}");
+        let reported = wavetank(words);
+        assert_eq!((reported.exit, code_in(&reported).as_str()), (Some(2), code), "{reported}");
         let explained = wavetank(&["explain", code]);
         explained.expect_exit(0);
         assert!(explained.stdout.starts_with(&format!("{code}: ")), "{explained}");
@@ -40,14 +40,14 @@ fn what_is_no_code_is_one_line_with_a_way_on() {
         ("\u{1b}[2J", "wavetank explain"),
         (&"x".repeat(100_000), "wavetank explain"),
     ] {
-        let told = wavetank(&["explain", word]);
-        told.expect_exit(2);
-        assert_eq!((told.stdout.as_str(), told.stderr.lines().count()), ("", 2), "{word:.20}");
-        assert!(told.stderr.lines().nth(1).is_some_and(|line| line.contains(hint)), "{word:.20}: {hint}");
-        assert!(!told.stderr.contains('\u{1b}') && told.stderr.len() < 1_000, "{word:.20}");
+        let reported = wavetank(&["explain", word]);
+        reported.expect_exit(2);
+        assert_eq!((reported.stdout.as_str(), reported.stderr.lines().count()), ("", 2), "{word:.20}");
+        assert!(reported.stderr.lines().nth(1).is_some_and(|line| line.contains(hint)), "{word:.20}: {hint}");
+        assert!(!reported.stderr.contains('\u{1b}') && reported.stderr.len() < 1_000, "{word:.20}");
     }
-    let told = wavetank(&["explain", "late", "latte"]);
-    assert_eq!((told.exit, told.stdout.as_str()), (Some(2), ""), "all or nothing: {told}");
+    let reported = wavetank(&["explain", "late", "latte"]);
+    assert_eq!((reported.exit, reported.stdout.as_str()), (Some(2), ""), "all or nothing: {reported}");
     assert_eq!(wavetank(&["explain", "late", "--format", "xml"]).exit, Some(2));
 }
 

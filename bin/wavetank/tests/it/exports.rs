@@ -185,9 +185,9 @@ fn what_was_there_stays_until_there_is_a_result() {
     assert!(!Path::new(&new).exists(), "a file made for a result is removed without one");
     report(&["latest", "--out", &kept]).expect_exit(0);
     assert!(read(&kept).starts_with("agent,"), "{}", read(&kept));
-    let beside =
+    let alongside =
         trial.place().all_files().into_iter().filter(|file| file.to_string_lossy().contains(".part"));
-    assert_eq!(beside.count(), 0, "no temporary file is left");
+    assert_eq!(alongside.count(), 0, "no temporary file is left");
 }
 
 /// An output file must not keep the result of an earlier run, whichever argument was wrong.
@@ -211,8 +211,8 @@ fn files_of_an_older_result_contain_the_error() {
     ] {
         let files = ["st.json", "st.txt", "st.xml", "st.md"].map(|name| trial.place().write(name, "old"));
         let outs = files.iter().flat_map(|file| ["--out", file]);
-        let told = trial.program().args(line.split(' ')).args(outs).run();
-        told.expect_exit(2);
+        let reported = trial.program().args(line.split(' ')).args(outs).run();
+        reported.expect_exit(2);
         let [json, text, xml, markdown] = files.map(|file| read(&file));
         assert!(json.contains(code) && xml.contains(code), "{line}: {json}{xml}");
         assert!(text.contains("hint: "), "{line}: {text}");

@@ -49,8 +49,8 @@ fn serve(words: &[&str]) -> Serve {
 }
 
 fn asked(serve: &Serve, path: &str) -> Value {
-    let told = Client::connect(serve.address()).get(path);
-    serde_json::from_slice(&told.body).expect("JSON")
+    let reported = Client::connect(serve.address()).get(path);
+    serde_json::from_slice(&reported.body).expect("JSON")
 }
 
 /// Returns the checks of the run's `after` in the file's order, and whether each passed.
@@ -107,8 +107,8 @@ fn simultaneous_buyers_buy_the_stock_and_no_more() {
     }
 }
 
-/// A shop that sells to all buyers, and reports `told(sold)` as the number sold.
-fn careless(told: fn(u64) -> u64) -> Target {
+/// A shop that sells to all buyers, and reports `reported(sold)` as the number sold.
+fn careless(reported: fn(u64) -> u64) -> Target {
     let sold = Arc::new(AtomicU64::new(0));
     Target::start(Script::new(move |seen| {
         vec![ScriptAction::Send(match seen.path.as_str() {
@@ -117,7 +117,7 @@ fn careless(told: fn(u64) -> u64) -> Target {
                 answer(200, b"{}")
             }
             "/api/seckill" => {
-                let count = told(sold.load(Ordering::Relaxed));
+                let count = reported(sold.load(Ordering::Relaxed));
                 let body = format!("{{\"event1\": {{\"sku\": \"P1\"}}, \"sold\": {count}}}");
                 answer_with(200, &[("Cache-Control", "no-store")], body.as_bytes())
             }
@@ -128,9 +128,9 @@ fn careless(told: fn(u64) -> u64) -> Target {
 
 /// Checks which of the example's two checks detects a shop that sells 100 of 30 articles.
 #[track_caller]
-fn found_out(told: fn(u64) -> u64, held: [bool; 2]) {
+fn found_out(reported: fn(u64) -> u64, held: [bool; 2]) {
     retry_timing(|| {
-        let (target, sale) = (careless(told), Sale::new());
+        let (target, sale) = (careless(reported), Sale::new());
         let words = "--scale 1/1000 --speed 60x --set opens_in=100ms --set stock=30";
         let outcome = sale.run(words, &target.url(""));
         let result = outcome.result();

@@ -67,10 +67,10 @@ fn hold_and_compare() -> Result<(), TimingMismatch> {
     let connections = &result["connections"];
     assert_eq!((&connections["opened"], &connections["closed"]), (&2_000.into(), &2_000.into()), "{outcome}");
     // The plateau lasts from 1 s to 5 s.
-    let told: Vec<_> =
+    let reported: Vec<_> =
         lines(&trial, "truth.jsonl").into_iter().filter(|line| in_plateau(line, 1, 5)).collect();
-    assert!(told.len() >= 2, "{told:?}");
-    assert!(told.iter().all(|line| line["open"] == 2_000 && line["error_ns"] == 0), "{told:?}");
+    assert!(reported.len() >= 2, "{reported:?}");
+    assert!(reported.iter().all(|line| line["open"] == 2_000 && line["error_ns"] == 0), "{reported:?}");
     // The requests for the target's count appear in no count of the run or the target.
     assert_eq!(result["setup"]["sent"], 0, "{outcome}");
     let text = trial.program().args(["report", "latest", "--format", "text"]).run();

@@ -103,7 +103,7 @@ fn archive(trial: &RunHarness) -> PathBuf {
 
 /// Changes numbers of one archive and returns a description of the changes.
 fn spoil(folder: &Path, dice: &mut Dice) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     let all = files(folder);
     for _ in 0..=dice.below(CHANGES_MAX) {
         let file = &all[dice.below(all.len() as u64) as usize];
@@ -115,16 +115,16 @@ fn spoil(folder: &Path, dice: &mut Dice) -> String {
         let (from, to) = places[dice.below(places.len() as u64) as usize];
         let hostile = HOSTILE[dice.below(HOSTILE.len() as u64) as usize];
         let before = &text[text[..from].rfind(['{', ',', '\n']).map_or(0, |at| at + 1)..to];
-        let _ = writeln!(told, "{}: `{before}` became {hostile}", file.display());
+        let _ = writeln!(reported, "{}: `{before}` became {hostile}", file.display());
         fs::write(file, format!("{}{hostile}{}", &text[..from], &text[to..])).expect("it is writable");
     }
     // Without `run.json` the run counts as killed, so everything is counted again, whatever its
     // plan contains.
     if dice.below(2) == 0 {
         let _ = fs::remove_file(folder.join("run.json"));
-        told += "run.json was removed\n";
+        reported += "run.json was removed\n";
     }
-    told
+    reported
 }
 
 #[track_caller]
@@ -135,8 +135,8 @@ fn check(outcome: &Outcome, what: &str) {
         // JSON and JUnit output contain the error.
         if outcome.stdout.starts_with('{') {
             let error = outcome.json();
-            let told = |key: &str| error[key].as_str().is_some_and(|text| !text.is_empty());
-            assert!(error["exit"] == 2 && told("message") && told("hint"), "{what}{outcome}");
+            let reported = |key: &str| error[key].as_str().is_some_and(|text| !text.is_empty());
+            assert!(error["exit"] == 2 && reported("message") && reported("hint"), "{what}{outcome}");
             return;
         }
         if outcome.stdout.starts_with("<?xml") {
@@ -161,20 +161,20 @@ fn archives_of_any_numbers_are_reported_or_refused() {
     for seed in 0..if is_long() { ROUNDS_LONG } else { ROUNDS } {
         let folder = PathBuf::from(trial.place().file(&format!("spoilt-{seed}")));
         copy_folder(&whole, &folder);
-        let told = format!("seed {seed}\n{}", spoil(&folder, &mut Dice(seed)));
+        let reported = format!("seed {seed}\n{}", spoil(&folder, &mut Dice(seed)));
         let shown = folder.to_string_lossy().into_owned();
         let run = |words: &[&str]| trial.program().args(words).run();
         for format in ["text", "html", "csv", "markdown", "hlog"] {
-            check(&run(&["report", &shown, "--format", format]), &told);
+            check(&run(&["report", &shown, "--format", format]), &reported);
         }
         if seed % 4 == 0 {
             for format in ["json", "junit", "hgrm"] {
-                check(&run(&["report", &shown, "--format", format]), &told);
+                check(&run(&["report", &shown, "--format", format]), &reported);
             }
-            check(&run(&["report", &shown, "--format", "html", "--lang", "zh"]), &told);
-            check(&run(&["report", &shown, "--format", "csv", "--by-host"]), &told);
-            check(&run(&["compare", &shown, &other.to_string_lossy()]), &told);
-            check(&run(&["runs", "show", &shown]), &told);
+            check(&run(&["report", &shown, "--format", "html", "--lang", "zh"]), &reported);
+            check(&run(&["report", &shown, "--format", "csv", "--by-host"]), &reported);
+            check(&run(&["compare", &shown, &other.to_string_lossy()]), &reported);
+            check(&run(&["runs", "show", &shown]), &reported);
         }
         fs::remove_dir_all(&folder).expect("the test's own folder");
     }

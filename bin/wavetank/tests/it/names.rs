@@ -80,14 +80,14 @@ fn looked_up_once_a_name_stays() {
 /// The name changes to something unusable. The load continues to the earlier address, and a message
 /// says so.
 #[track_caller]
-fn check_stays(test: &str, next: &str, kind: &str, told: &str) {
+fn check_stays(test: &str, next: &str, kind: &str, reported: &str) {
     let Some((outcome, [first, second])) = moving(test, "x.yaml", next) else { return };
     let json = outcome.json();
     assert_eq!((first.requests, second.requests), (250, 0), "{outcome}");
     let events = json["events"].as_array().expect("events");
     let texts: Vec<_> =
         events.iter().filter(|one| one["kind"] == kind).map(|one| one["text"].to_string()).collect();
-    assert!(texts.concat().contains(told), "{told}: {outcome}");
+    assert!(texts.concat().contains(reported), "{reported}: {outcome}");
     assert!(outcome.stderr.contains("warning: "), "{outcome}");
 }
 

@@ -136,8 +136,8 @@ fn a_file_that_is_not_there_is_one_line() {
     for (words, mention) in
         [(["run", "no-such.yaml"], "no such file"), (["run", "http://192.0.2.1/x.yaml"], "not a loopback")]
     {
-        let told = trial().program().args(words).run();
-        assert!(told.exit == Some(2) || told.exit == Some(5), "{told}");
-        assert!(told.stderr.contains(mention) && told.stderr.contains("hint: "), "{told}");
+        let reported = trial().program().args(words).run();
+        assert!(reported.exit == Some(2) || reported.exit == Some(5), "{reported}");
+        assert!(reported.stderr.contains(mention) && reported.stderr.contains("hint: "), "{reported}");
     }
 }

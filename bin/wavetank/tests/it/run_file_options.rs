@@ -168,10 +168,10 @@ fn each_says_its_word_or_is_refused() {
             Refused(mention) => {
                 let (target, trial) = (target(), trial());
                 let file = trial.place().write("x.yaml", at(&target, FILE));
-                let told = trial.program().args(["run", &file]).args(words.iter()).run();
-                told.expect_exit(2);
-                let hints = told.stderr.matches("hint: ").count();
-                assert!(told.stderr.contains(mention) && hints == 1, "{words:?}: {mention}: {told}");
+                let reported = trial.program().args(["run", &file]).args(words.iter()).run();
+                reported.expect_exit(2);
+                let hints = reported.stderr.matches("hint: ").count();
+                assert!(reported.stderr.contains(mention) && hints == 1, "{words:?}: {mention}: {reported}");
                 assert_eq!(target.truth().connections, 0, "{words:?}: nothing is sent");
             }
             Elsewhere => {}
@@ -215,9 +215,9 @@ fn without_phases_the_load_is_the_command_lines() {
     ] {
         let (target, trial) = (target(), trial());
         let file = trial.place().write("x.yaml", at(&target, BARE));
-        let told = trial.program().args(["run", &file]).args(words.split(' ')).run();
-        told.expect_exit(2);
-        assert!(told.stderr.contains(mention), "{words}: {told}");
+        let reported = trial.program().args(["run", &file]).args(words.split(' ')).run();
+        reported.expect_exit(2);
+        assert!(reported.stderr.contains(mention), "{words}: {reported}");
     }
 }
 
@@ -242,7 +242,7 @@ fn the_probe_is_sent_when_asked_for() {
     let (target, trial) = (target(), trial());
     let none = file.replace(", {get: /b}", "");
     let file = trial.place().write("x.yaml", at(&target, &none));
-    let told = trial.program().args(["run", &file, "--probe"]).run();
-    told.expect_exit(2);
-    assert!(told.stderr.contains("nothing can be probed"), "{told}");
+    let reported = trial.program().args(["run", &file, "--probe"]).run();
+    reported.expect_exit(2);
+    assert!(reported.stderr.contains("nothing can be probed"), "{reported}");
 }

@@ -20,11 +20,11 @@ fn refused(text: &str, words: &[&str], prefix: &[&str], codes: &[&str], mention:
         let program = program.args(["run", &file]).args(words);
         if prefix.is_empty() { program } else { program.under(prefix) }
     };
-    let told = program().run();
-    told.expect_exit(5);
-    let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((lines("error: "), lines("hint: ")), (codes.len(), codes.len()), "{told}");
-    assert!(told.stderr.contains(mention), "{mention}: {told}");
+    let reported = program().run();
+    reported.expect_exit(5);
+    let lines = |start: &str| reported.stderr.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines("error: "), lines("hint: ")), (codes.len(), codes.len()), "{reported}");
+    assert!(reported.stderr.contains(mention), "{mention}: {reported}");
     let json = program().args(["--format", "json"]);
     let json = json.run();
     json.expect_exit(5);

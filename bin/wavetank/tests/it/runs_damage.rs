@@ -14,11 +14,11 @@ enum Expected {
     /// It is the report of the undamaged run.
     Same,
     /// Exit 0, with this text on stdout or stderr.
-    Told(&'static str),
+    Reported(&'static str),
     /// Exit 2, with one error line that contains this text.
     Refused(&'static str),
 }
-use Expected::{Refused, Same, Told};
+use Expected::{Refused, Reported, Same};
 
 /// An undamaged run of three seconds, and its reports.
 struct Whole {
@@ -69,7 +69,7 @@ fn check_one(outcome: &Outcome, same: &str, expected: Expected, what: &str) {
     assert!(!outcome.stderr.contains("panicked"), "{what}: {outcome}");
     match expected {
         Same => assert_eq!(outcome.expect_exit(0).stdout, same, "{what}"),
-        Told(words) => {
+        Reported(words) => {
             outcome.expect_exit(0);
             assert!(
                 format!("{}{}", outcome.stdout, outcome.stderr).contains(words),
@@ -197,11 +197,11 @@ fn finished_runs() {
     whole.check("environment.json gone", &gone("environment.json"), Same, Same, "PASS");
     whole.check("samples.jsonl cut", &cut("samples.jsonl"), Same, Same, "PASS");
     whole.check("samples.jsonl binary", &put("samples.jsonl", &[0xfe; 999]), Same, Same, "PASS");
-    let left_out = Told("lacks 50 of the 150 requests");
-    let line = Told("1 line in");
+    let left_out = Reported("lacks 50 of the 150 requests");
+    let line = Reported("1 line in");
     whole.check("a damaged line", &edit(INTERVALS, "\"seq\":1", "\"seq\":?"), Same, line, "PASS");
     whole.check("an interval damaged", &edit(INTERVALS, "\"seq\":1", "\"seq\":?"), Same, left_out, "PASS");
-    let later = Told("written by a later version");
+    let later = Reported("written by a later version");
     whole.check(
         "an interval of a later version",
         &edit(INTERVALS, "{\"v\":", "{\"v\":9"),
@@ -209,7 +209,7 @@ fn finished_runs() {
         later,
         "PASS",
     );
-    let lacks = Told("lacks 100 of the 150 requests");
+    let lacks = Reported("lacks 100 of the 150 requests");
     whole.check("the last two seconds gone", &keep_lines(INTERVALS, 2), Same, lacks, "PASS");
     let none = Refused("no interval of the run can be read");
     whole.check("intervals binary", &put(INTERVALS, &[0; 9999]), Same, none, "PASS");
@@ -232,10 +232,10 @@ fn what_intervals_lack_is_shown() {
             let problems = doc["problems"].as_array().expect("a list").iter();
             problems.map(|said| said.as_str().expect("a sentence").to_owned()).collect::<Vec<_>>()
         };
-        let told = of("latest");
+        let reported = of("latest");
         run(&["runs", "pack", "latest", "--out", "damaged/x.wtrun"]).expect_exit(0);
-        assert_eq!(of("damaged/x.wtrun"), told);
-        told
+        assert_eq!(of("damaged/x.wtrun"), reported);
+        reported
     };
     let lacks = |count: u32| {
         format!("`intervals` lacks {count} of the 150 requests that the run counted: time series have gaps")
@@ -251,25 +251,31 @@ fn what_intervals_lack_is_shown() {
     let lost = problems(&both(killed, edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
     assert_eq!(lost, [unread, missing]);
     // Without the plan it is unknown which requests count, but a damaged line is still noticed.
-    let told = problems(&both(gone("plan.yaml"), edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
-    assert_eq!(told, ["`plan.yaml` is missing", unread, missing]);
+    let reported = problems(&both(gone("plan.yaml"), edit(INTERVALS, "\"seq\":1", "\"seq\":?")));
+    assert_eq!(reported, ["`plan.yaml` is missing", unread, missing]);
 }
 
 #[test]
 fn runs_without_a_record() {
     let whole = whole();
     let killed = || gone("run.json");
-    let incomplete = Told("stopped before the run was over");
-    let csv = Told("");
+    let incomplete = Reported("stopped before the run was over");
+    let csv = Reported("");
     whole.check("killed", &killed(), incomplete, csv, "UNFINISHED");
     let partial = both(killed(), put("run.json.partial", b"{\"schema\":"));
     whole.check("killed at its end", &partial, incomplete, csv, "UNFINISHED");
     let torn = both(killed(), cut(INTERVALS));
     whole.check("killed inside a line", &torn, incomplete, csv, "UNFINISHED");
     let lost = both(killed(), edit(INTERVALS, "\"seq\":1", "\"seq\":?"));
-    whole.check("a line damaged", &lost, Told("a line of the archive cannot be read"), csv, "UNFINISHED");
+    whole.check("a line damaged", &lost, Reported("a line of the archive cannot be read"), csv, "UNFINISHED");
     let later = both(killed(), edit(INTERVALS, "{\"v\":", "{\"v\":9"));
-    whole.check("a line of a later version", &later, Told("written by a later version"), csv, "UNFINISHED");
+    whole.check(
+        "a line of a later version",
+        &later,
+        Reported("written by a later version"),
+        csv,
+        "UNFINISHED",
+    );
     let plan = Refused("cannot read `plan.yaml`");
     whole.check("no plan", &both(killed(), cut("plan.yaml")), plan, plan, "DAMAGED");
     let newer = Refused("written by a later version");
@@ -296,16 +302,17 @@ fn unknown_machines_are_reported_and_not_compared() {
         copy_folder(&whole.folder, &folder);
         damage(&folder);
         let shown = folder.to_string_lossy().into_owned();
-        let told = whole.trial.program().args(["compare", &shown, &whole.other, "--format", "json"]).run();
-        let warnings = told.expect_exit(0).json()["warnings"].clone();
+        let reported =
+            whole.trial.program().args(["compare", &shown, &whole.other, "--format", "json"]).run();
+        let warnings = reported.expect_exit(0).json()["warnings"].clone();
         fs::remove_dir_all(&folder).expect("the test's own folder");
         let warnings = warnings.as_array().expect("a list").iter();
         warnings.map(|said| said.as_str().expect("a sentence").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(compared(&|_| {}), Vec::<String>::new());
     for damage in [&gone("environment.json") as &dyn Fn(&Path), &cut("environment.json")] {
-        let told = compared(damage);
-        assert!(told.len() == 1 && told[0].starts_with("the machine of run"), "{told:?}");
+        let reported = compared(damage);
+        assert!(reported.len() == 1 && reported[0].starts_with("the machine of run"), "{reported:?}");
     }
 }
 
@@ -334,14 +341,14 @@ fn pipes_are_no_files() {
         check_one(&run(&["report", &shown]), &whole.text, text, name);
         check_one(&run(&["report", &shown, "--format", "csv"]), &whole.csv, csv, name);
         check_compared(&run(&["compare", &shown, &whole.other]), name);
-        let told = run(&["runs", "show", &shown]);
-        assert!(told.expect_exit(0).stdout.starts_with(listed), "{name}: {told}");
+        let reported = run(&["runs", "show", &shown]);
+        assert!(reported.expect_exit(0).stdout.starts_with(listed), "{name}: {reported}");
         fs::remove_dir_all(&folder).expect("the test's own folder");
     }
     let search = whole.trial.place().path().join("search");
     fs::create_dir(&search).expect("the test's own folder");
     let made = std::process::Command::new("mkfifo").arg(search.join("search.json")).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo works");
-    let told = whole.trial.program().args(["report", &search.to_string_lossy()]).run();
-    check_one(&told, "", refused, "search.json");
+    let reported = whole.trial.program().args(["report", &search.to_string_lossy()]).run();
+    check_one(&reported, "", refused, "search.json");
 }

@@ -65,8 +65,8 @@ fn copies_take_no_name_from_a_run() {
         let out = format!("{word}.pack");
         trial.program().args(["runs", "pack", word, "--out", &out]).run().expect_exit(0);
         let words = ["-c", "1", "-n", "5", "--quiet", "--baseline", word];
-        let beside = trial.load(&target.url("/"), words).run();
-        assert!(!beside.stderr.contains("fits"), "{word}: {beside}");
+        let alongside = trial.load(&target.url("/"), words).run();
+        assert!(!alongside.stderr.contains("fits"), "{word}: {alongside}");
     }
     for (what, outcome) in commands(&trial, &target.url("/"), &id[..5]) {
         check_refused(

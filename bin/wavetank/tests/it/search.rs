@@ -116,8 +116,8 @@ fn a_stated_capacity_is_found() {
     for (format, begins) in
         [("text", "knee "), ("markdown", "## knee "), ("csv", "level,"), ("junit", "<?xml")]
     {
-        let told = report(&[&folder, "--format", format]);
-        assert!(told.expect_exit(0).stdout.starts_with(begins), "{told}");
+        let reported = report(&[&folder, "--format", format]);
+        assert!(reported.expect_exit(0).stdout.starts_with(begins), "{reported}");
     }
     report(&[&folder, "--format", "hgrm"]).expect_exit(2);
     report(&[&folder, "--format", "html", "--lang", "zh"]).expect_exit(0);
@@ -278,10 +278,10 @@ fn a_search_that_ends_early_is_incomplete() {
         serve.url("")
     );
     let file = place.write("short.yaml", text);
-    let told = search(&place, &file, "--phase two --from 1k/s --to 2k/s --max-time 1ms").run();
-    assert!(!told.expect_exit(4).stderr.contains("needs about"), "{told}");
+    let reported = search(&place, &file, "--phase two --from 1k/s --to 2k/s --max-time 1ms").run();
+    assert!(!reported.expect_exit(4).stderr.contains("needs about"), "{reported}");
     let about = "about 25 runs of 10.0 s, 5 m 08 s; --max-time ends it after 1.00 ms";
-    assert!(told.stderr.contains(about), "{told}");
+    assert!(reported.stderr.contains(about), "{reported}");
     let text = format!(
         "wavetank: 1\ntarget: {}\nbefore: [{{get: /status/500}}]\nsteps: [{{get: /}}]\nthresholds: [p50 < 900ms]\nphases: [{{rate: \
          1/s, for: 1s}}]\n",
@@ -304,10 +304,10 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
     );
     let bare = place.write("bare.yaml", "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /}]\n");
     let broken = place.write("broken.yaml", "wavetank: 1\ntarget: http://127.0.0.1:9\nstepps: [{get: /}]\n");
-    let told = search(&place, &broken, "--threshold p99<9ms --quiet").run();
-    told.expect_exit(2);
-    assert!(told.stderr.contains("stepps"), "{told}");
-    assert_eq!(told.stderr.matches("hint").count(), 1, "reported once: {told}");
+    let reported = search(&place, &broken, "--threshold p99<9ms --quiet").run();
+    reported.expect_exit(2);
+    assert!(reported.stderr.contains("stepps"), "{reported}");
+    assert_eq!(reported.stderr.matches("hint").count(), 1, "reported once: {reported}");
     let two = place.write(
         "two.yaml",
         "wavetank: 1\ntarget: http://127.0.0.1:9\nsteps: [{get: /, name: a}]\nthresholds: [p99(a) < 50ms in one]\n\
@@ -340,17 +340,17 @@ fn what_cannot_be_searched_is_refused_in_one_line() {
         (&bare, "", 2, "threshold_missing"),
     ];
     for (goal, words, exit, code) in cases {
-        let told = search(&place, goal, &format!("{words} --quiet")).run();
-        told.expect_exit(exit);
-        let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
-        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words}: {told}");
-        assert_eq!(told.stdout, "", "{told}");
+        let reported = search(&place, goal, &format!("{words} --quiet")).run();
+        reported.expect_exit(exit);
+        let lines = |start: &str| reported.stderr.lines().filter(|line| line.starts_with(start)).count();
+        assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{words}: {reported}");
+        assert_eq!(reported.stdout, "", "{reported}");
         if words.contains("--format") {
             continue;
         }
-        let told = search(&place, goal, &format!("{words} --quiet --format json")).run();
-        told.expect_exit(exit);
-        assert!(code.is_empty() || told.json()["code"] == code, "{words}: {told}");
+        let reported = search(&place, goal, &format!("{words} --quiet --format json")).run();
+        reported.expect_exit(exit);
+        assert!(code.is_empty() || reported.json()["code"] == code, "{words}: {reported}");
     }
     assert_eq!(place.runs("runs").len(), 0, "nothing is left of them");
 }

@@ -97,14 +97,14 @@ fn a_delayed_request_costs_no_thread() {
         for sleeper in &mut sleepers {
             sleeper.send("GET /delay/400ms HTTP/1.1\r\nHost: test\r\n\r\n");
         }
-        let beside = time_of(&mut client, "/");
+        let alongside = time_of(&mut client, "/");
         for sleeper in &mut sleepers {
             assert_eq!(sleeper.receive().status, 200);
         }
         let all = Stamp::now().since(began);
         assert!(all >= ms(400), "60 sleepers took {all:?}");
-        expect_time(beside < ms(50) && all < ms(440), || {
-            format!("{beside:?} in parallel with 60 sleepers, they {all:?}")
+        expect_time(alongside < ms(50) && all < ms(440), || {
+            format!("{alongside:?} in parallel with 60 sleepers, they {all:?}")
         })
     });
 }
@@ -240,17 +240,17 @@ fn a_run_reports_when_a_frozen_target_gave_no_answer() {
         let trial = RunHarness::new(env!("CARGO_BIN_EXE_wavetank"));
         let words = ["-r", "200/s", "-d", "4s", "--arrivals", "even", "--no-probe"];
         let outcome = trial.load(&serve.url("/"), words).run();
-        let told = |outcome: &Outcome| {
+        let reported = |outcome: &Outcome| {
             let findings = outcome.result().at("findings").as_array().cloned().unwrap_or_default();
             findings.into_iter().find(|finding| finding["code"] == "standstill")
         };
-        let found = told(&outcome);
+        let found = reported(&outcome);
         expect_time(outcome.exit == Some(0) && found.is_some(), || format!("{outcome}"))?;
         // The sealed intervals give the same finding without the run's own conclusions.
         let runs = trial.place().runs("runs");
         std::fs::remove_file(runs[0].join("run.json")).expect("it is there");
         let again = trial.program().args(["report", "latest", "--format", "json"]).run();
-        assert_eq!(told(&again), found);
+        assert_eq!(reported(&again), found);
         let found = found.unwrap_or_default();
         assert_eq!((&found["blame"], &found["decisive"]), (&Value::from("target"), &Value::from(false)));
         let message = found["message"].as_str().unwrap_or_default();
@@ -273,22 +273,26 @@ fn the_truth_is_what_was_asked() {
             client.get(path);
         }
     }
-    let told = truth(&serve);
-    assert_eq!(told["schema"], "wavetank.truth/1", "{told:#}");
-    assert_eq!((told["requests"].clone(), told["answers"].clone()), (12.into(), 12.into()), "{told:#}");
-    assert_eq!(told["connections"]["accepted"], 3, "those for /truth are counted apart: {told:#}");
-    assert_eq!(told["paths"]["/"], 6, "{told:#}");
-    assert_eq!(told["paths"]["/status/404"], 3, "{told:#}");
+    let reported = truth(&serve);
+    assert_eq!(reported["schema"], "wavetank.truth/1", "{reported:#}");
     assert_eq!(
-        (told["statuses"]["200"].clone(), told["statuses"]["404"].clone()),
-        (9.into(), 3.into()),
-        "{told:#}"
+        (reported["requests"].clone(), reported["answers"].clone()),
+        (12.into(), 12.into()),
+        "{reported:#}"
     );
-    assert_eq!(told["arrivals"]["gaps_us"]["count"], 11, "{told:#}");
+    assert_eq!(reported["connections"]["accepted"], 3, "those for /truth are counted apart: {reported:#}");
+    assert_eq!(reported["paths"]["/"], 6, "{reported:#}");
+    assert_eq!(reported["paths"]["/status/404"], 3, "{reported:#}");
+    assert_eq!(
+        (reported["statuses"]["200"].clone(), reported["statuses"]["404"].clone()),
+        (9.into(), 3.into()),
+        "{reported:#}"
+    );
+    assert_eq!(reported["arrivals"]["gaps_us"]["count"], 11, "{reported:#}");
     reset(&serve);
-    let told = truth(&serve);
-    assert!(told["paths"]["/"].is_null(), "{told:#}");
-    assert_eq!(told["requests"], 0, "{told:#}");
+    let reported = truth(&serve);
+    assert!(reported["paths"]["/"].is_null(), "{reported:#}");
+    assert_eq!(reported["requests"], 0, "{reported:#}");
 }
 
 #[test]
@@ -321,8 +325,9 @@ fn a_limit_on_files_that_is_reached_is_reported_once() {
     let program = Program::new(env!("CARGO_BIN_EXE_wavetank")).under(["prlimit", "--nofile=64:64"]);
     let serve = Serve::start(&program, &["--threads", "1", "--engine", "epoll"]);
     let clients: Vec<_> = (0..100).map(|_| Client::connect(serve.address())).collect();
-    let told = || serve.running().stderr().matches("warning: cannot accept a client").count();
-    let waited = wavetank_testkit::clock::poll_until(Duration::from_mins(1), || (told() > 0).then_some(()));
+    let reported = || serve.running().stderr().matches("warning: cannot accept a client").count();
+    let waited =
+        wavetank_testkit::clock::poll_until(Duration::from_mins(1), || (reported() > 0).then_some(()));
     assert!(waited.is_some(), "nothing is reported: {}", serve.running().stderr());
     drop(clients);
     assert_eq!(
@@ -330,7 +335,7 @@ fn a_limit_on_files_that_is_reached_is_reported_once() {
         200,
         "it continues when files are free again"
     );
-    assert_eq!(told(), 1, "{}", serve.running().stderr());
+    assert_eq!(reported(), 1, "{}", serve.running().stderr());
     serve.running().signal(Signal::INT);
     let outcome = serve.into_running().wait(Duration::from_mins(1));
     outcome.expect_exit(0);

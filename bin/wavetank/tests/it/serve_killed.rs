@@ -66,9 +66,10 @@ fn check(test: &str, killed: usize) {
         for &worker in &workers[..killed] {
             kill_process(worker, Signal::KILL).expect("it lives, and is ours");
         }
-        let told = || serve.running().stderr().matches("ended by signal 9; its connections are lost").count();
-        let all_told = poll_until(PATIENCE, || (told() == killed).then_some(()));
-        assert!(all_told.is_some(), "the loss is not reported: {}", serve.running().stderr());
+        let reported =
+            || serve.running().stderr().matches("ended by signal 9; its connections are lost").count();
+        let all_reported = poll_until(PATIENCE, || (reported() == killed).then_some(()));
+        assert!(all_reported.is_some(), "the loss is not reported: {}", serve.running().stderr());
         let left = WORKERS - killed;
         if left > 0 {
             let came = answers.load(Ordering::Relaxed);

@@ -16,10 +16,10 @@ fn example(name: &str) -> String {
 /// Checks the values of answers by `role.what`, and of hosts by `hosts.ROLE`.
 #[track_caller]
 fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
-    let told = size(&format!("{line} --format json"));
-    told.expect_exit(0);
-    let json = told.json();
-    assert_eq!(json["schema"], "wavetank.size/1", "{told}");
+    let reported = size(&format!("{line} --format json"));
+    reported.expect_exit(0);
+    let json = reported.json();
+    assert_eq!(json["schema"], "wavetank.size/1", "{reported}");
     for &(name, value) in expected {
         let (role, what) = name.split_once('.').unwrap_or(("", name));
         let found = if role == "hosts" {
@@ -30,7 +30,7 @@ fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
             let mut all = all.into_iter().flatten();
             all.find(|one| one["role"] == role && one["what"] == what).and_then(|one| one["value"].as_f64())
         };
-        assert_eq!(found, Some(value), "{name} of {line}: {told}");
+        assert_eq!(found, Some(value), "{name} of {line}: {reported}");
     }
     json
 }
@@ -38,12 +38,12 @@ fn check(line: &str, expected: &[(&str, f64)]) -> serde_json::Value {
 /// Checks for exit 2 and one line with one hint, as text and as JSON.
 #[track_caller]
 fn refused(line: &str, mention: &str) {
-    let told = size(line);
-    told.expect_exit(2);
-    assert_eq!(told.stdout, "", "{told}");
-    let lines = |start: &str| told.stderr.lines().filter(|line| line.starts_with(start)).count();
-    assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{told}");
-    assert!(told.stderr.contains(mention), "{mention}: {told}");
+    let reported = size(line);
+    reported.expect_exit(2);
+    assert_eq!(reported.stdout, "", "{reported}");
+    let lines = |start: &str| reported.stderr.lines().filter(|line| line.starts_with(start)).count();
+    assert_eq!((lines("error: "), lines("hint: ")), (1, 1), "{reported}");
+    assert!(reported.stderr.contains(mention), "{mention}: {reported}");
     let json = size(&format!("{line} --format json"));
     json.expect_exit(2);
     assert_eq!(json.json()["schema"], "wavetank.error/1", "{json}");
@@ -99,13 +99,13 @@ fn the_text_is_whole_and_narrow() {
     lines.push("-r 1G/s -c 1G --answer-bytes 1GB --balancer direct --link 10Gbit/s --memory 1GiB".to_owned());
     lines.push("https://shop.example/ -r 50k/s --no-keepalive -d 1h".to_owned());
     for line in lines {
-        let told = size(&line);
-        told.expect_exit(0);
-        for shown in told.stdout.lines() {
+        let reported = size(&line);
+        reported.expect_exit(0);
+        for shown in reported.stdout.lines() {
             assert!(shown.chars().count() <= 80 && !shown.ends_with(' '), "{line}: {shown}");
         }
         for part in ["asked ", "hosts ", "ports ", "memory ", "compare ", "defaults ", "least fs.file-max "] {
-            assert!(told.stdout.contains(part), "{line} has no {part}: {told}");
+            assert!(reported.stdout.contains(part), "{line} has no {part}: {reported}");
         }
     }
 }
@@ -144,9 +144,9 @@ fn wrong_words_are_reported_in_one_line() {
 fn mistakes_in_a_file_are_reported_with_their_places() {
     let place = TestDir::new();
     let file = place.write("x.yaml", "wavetank: 1\ntarget: http://127.0.0.1\nphases: [{hold: 5}]\n");
-    let told = size(&file);
-    told.expect_exit(2);
-    assert!(told.stderr.contains("x.yaml:3") && told.stdout.is_empty(), "{told}");
+    let reported = size(&file);
+    reported.expect_exit(2);
+    assert!(reported.stderr.contains("x.yaml:3") && reported.stdout.is_empty(), "{reported}");
     let named = place.write(
         "y.yaml",
         "wavetank: 1\ntarget: http://127.0.0.1\nsources: [127.1.0.0/30]\nphases: [{hold: 0 to 300k, at: 10k/s}]\n",
@@ -171,9 +171,9 @@ fn ports_are_those_that_a_load_finds() {
         "ip link set lo up; echo 1024 65535 > /proc/sys/net/ipv4/ip_local_port_range; \
          \"$0\" plan {file} --format json"
     );
-    let told = NetNs::shell(env!("CARGO_BIN_EXE_wavetank"), &script).run();
-    told.expect_exit(0);
-    let json = told.json();
+    let reported = NetNs::shell(env!("CARGO_BIN_EXE_wavetank"), &script).run();
+    reported.expect_exit(0);
+    let json = reported.json();
     let needs = json["needs"].as_array().expect("a list");
     let ports = needs.iter().find(|need| need["what"] == "source_ports").expect("ports are needed");
     let available = ports["available"].as_f64().expect("a number");
@@ -183,8 +183,8 @@ fn ports_are_those_that_a_load_finds() {
 /// The columns of a file that holds connections have their number.
 #[test]
 fn a_file_is_compared_by_the_connections_that_it_holds() {
-    let told = size(&example("lb-million"));
-    let heads = told.expect_exit(0).stdout.lines().find(|line| line.starts_with("compare"));
+    let reported = size(&example("lb-million"));
+    let heads = reported.expect_exit(0).stdout.lines().find(|line| line.starts_with("compare"));
     let heads: Vec<&str> = heads.unwrap_or_default().split("  ").filter(|part| !part.is_empty()).collect();
     assert_eq!(
         heads.iter().map(|head| head.trim()).collect::<Vec<_>>(),

@@ -86,7 +86,10 @@ fn fill_the_disk() -> Result<(), TimingMismatch> {
     result.conserved().agrees_with(&target.settled());
     let behind = result.count_or_zero("dropped_by.behind");
     assert_eq!(result.count("requests.done") + behind, 800, "the load continues: {result}");
-    let told = format!("{} {}", outcome.stderr, result).to_lowercase();
-    assert!(told.contains("no space") || told.contains("disk"), "and the disk is reported: {outcome}");
+    let reported = format!("{} {}", outcome.stderr, result).to_lowercase();
+    assert!(
+        reported.contains("no space") || reported.contains("disk"),
+        "and the disk is reported: {outcome}"
+    );
     expect_time(behind == 0, || format!("{behind} requests were dropped as behind: {outcome}"))
 }

@@ -206,7 +206,7 @@ fn a_close_is_fin_or_reset_as_asked() {
 #[test]
 fn what_is_sent_is_what_was_asked_for() {
     let target = Target::start(Script::new(|seen| {
-        let told = [
+        let reported = [
             seen.method == "PUT",
             seen.path == "/a/b?c=d",
             seen.version == "HTTP/1.1",
@@ -216,8 +216,8 @@ fn what_is_sent_is_what_was_asked_for() {
             seen.field("user-agent").is_some_and(|agent| agent.starts_with("wavetank/")),
             seen.body == b"the body",
         ];
-        let right = told.iter().all(|told| *told);
-        vec![ScriptAction::Send(answer(if right { 200 } else { 400 }, format!("{told:?}").as_bytes()))]
+        let right = reported.iter().all(|reported| *reported);
+        vec![ScriptAction::Send(answer(if right { 200 } else { 400 }, format!("{reported:?}").as_bytes()))]
     }));
     let trial = trial();
     let fields = trial.place().write("fields", "X-One: 1\nX-Two: 2\n");

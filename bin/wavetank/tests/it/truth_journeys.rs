@@ -246,9 +246,10 @@ fn a_secret_that_comes_back_is_reported_nowhere() {
     let load = trial.load(&file, [""; 0]).environment("WAVETANK_SECRET_PASS", "PLANTED-SECRET-17");
     let outcome = load.run();
     let result = trial.check(&outcome, &target, 1);
-    let told = |pointer: &str| result.value().pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    let reported =
+        |pointer: &str| result.value().pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let expected = ["body contains welcome: found you said ***", "you said ***"];
-    assert_eq!([told("/samples/0/detail"), told("/after/checks/0/found")], expected, "{result}");
+    assert_eq!([reported("/samples/0/detail"), reported("/after/checks/0/found")], expected, "{result}");
     assert!(!format!("{outcome}").contains("PLANTED-SECRET"), "{outcome}");
     for file in trial.place().all_files() {
         let bytes = std::fs::read(&file).expect("a file of the test's own");

@@ -33,9 +33,9 @@ fn file(target: &str, steps: &str) -> String {
 }
 
 #[track_caller]
-fn mentions(told: &Outcome, words: &[&str]) {
+fn mentions(out: &Outcome, words: &[&str]) {
     for word in words {
-        assert!(told.stdout.contains(word), "`{word}` is not printed: {told}");
+        assert!(out.stdout.contains(word), "`{word}` is not printed: {out}");
     }
 }
 
@@ -72,10 +72,10 @@ fn the_flash_sale_is_tried_from_end_to_end() {
     let file = place.write("sale.yaml", text.replace("{timeout: 5s}", "{timeout: 5s, cookies: true}"));
     place.write("accounts.csv", "user,password\nann,pw 1\nbob,pw 2\n");
     let words = ["try", &file, "--target", &target.url("")];
-    let told = wavetank().args(words).run();
-    told.expect_exit(0);
+    let out = wavetank().args(words).run();
+    out.expect_exit(0);
     mentions(
-        &told,
+        &out,
         &[
             "== before, once per run",
             "> POST /admin/sale HTTP/1.1",
@@ -96,12 +96,12 @@ fn the_flash_sale_is_tried_from_end_to_end() {
             "result     as expected · requests sent 6 · steps done 6, failed 0",
         ],
     );
-    assert!(!told.stdout.contains("s3ssion"), "{told}");
-    assert_eq!(target.truth().requests, 6, "{told}");
+    assert!(!out.stdout.contains("s3ssion"), "{out}");
+    assert_eq!(target.truth().requests, 6, "{out}");
     // The first pass has sold an article already, so the file's own check of that count fails.
-    let told = wavetank().args(words).args(["--scenario", "buyer", "--format", "json"]).run();
-    told.expect_exit(1);
-    let json = told.json();
+    let out = wavetank().args(words).args(["--scenario", "buyer", "--format", "json"]).run();
+    out.expect_exit(1);
+    let json = out.json();
     assert_eq!(
         (&json["schema"], &json["ok"], &json["exit"]),
         (&"wavetank.try/1".into(), &false.into(), &1.into())
@@ -114,7 +114,7 @@ fn the_flash_sale_is_tried_from_end_to_end() {
         .iter()
         .filter(|event| event["held"] == false)
         .collect();
-    assert_eq!(broken.len(), 1, "{told}");
+    assert_eq!(broken.len(), 1, "{out}");
     assert_eq!(
         (&broken[0]["check"], &broken[0]["found"]),
         (&"json $.sold = ${count.sold}".into(), &"2".into())
@@ -135,10 +135,10 @@ fn redirects_are_followed_and_codings_taken_off() {
         })]
     }));
     let steps = "  - get: /old\n    follow: 3\n    extract: {sku: json $.sku}\n  - get: /picture\n";
-    let told = tried(&file(&target.url(""), steps), &[]);
-    told.expect_exit(0);
+    let out = tried(&file(&target.url(""), steps), &[]);
+    out.expect_exit(0);
     mentions(
-        &told,
+        &out,
         &[
             "< HTTP/1.1 302 Scripted",
             "then       a redirect is followed",
@@ -151,9 +151,9 @@ fn redirects_are_followed_and_codings_taken_off() {
         ],
     );
     assert_eq!(target.truth().requests, 3);
-    let told = tried(&file(&target.url(""), "  - get: /away\n    follow: 3\n"), &[]);
-    told.expect_exit(1);
-    mentions(&told, &["http://127.0.0.2:9/x does not lead to a target of the plan"]);
+    let out = tried(&file(&target.url(""), "  - get: /away\n    follow: 3\n"), &[]);
+    out.expect_exit(1);
+    mentions(&out, &["http://127.0.0.2:9/x does not lead to a target of the plan"]);
     assert_eq!(target.truth().requests, 4, "no request goes elsewhere");
 }
 
@@ -161,11 +161,11 @@ fn redirects_are_followed_and_codings_taken_off() {
 fn failures_have_their_own_class() {
     let check = |script: Script, steps: &str, requests: u64, words: &[&str]| {
         let target = Target::start(script);
-        let told = tried(&file(&target.url(""), steps), &["--timeout", "2s"]);
-        told.expect_exit(1);
-        mentions(&told, words);
-        mentions(&told, &["FAILED", "hint:", "result     FAILED"]);
-        assert_eq!(target.settled().requests, requests, "{told}");
+        let out = tried(&file(&target.url(""), steps), &["--timeout", "2s"]);
+        out.expect_exit(1);
+        mentions(&out, words);
+        mentions(&out, &["FAILED", "hint:", "result     FAILED"]);
+        assert_eq!(target.settled().requests, requests, "{out}");
     };
     let get = "  - get: /\n";
     let hello = || Script::constant(Duration::ZERO);
@@ -188,13 +188,13 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
     let target = Target::start(Script::constant(Duration::ZERO));
     let text = file(&target.url(""), "  - get: /\n");
     let check = |text: &str, words: &[&str], exit: i32, mention: &str| {
-        let told = tried(text, words);
-        told.expect_exit(exit);
-        assert!(told.stderr.contains(mention) && told.stderr.contains("hint: "), "{mention}: {told}");
-        let told = tried(text, &[words, &["--format", "json"]].concat());
-        told.expect_exit(exit);
-        let json = told.json();
-        assert_eq!((&json["schema"], &json["exit"]), (&"wavetank.error/1".into(), &exit.into()), "{told}");
+        let out = tried(text, words);
+        out.expect_exit(exit);
+        assert!(out.stderr.contains(mention) && out.stderr.contains("hint: "), "{mention}: {out}");
+        let out = tried(text, &[words, &["--format", "json"]].concat());
+        out.expect_exit(exit);
+        let json = out.json();
+        assert_eq!((&json["schema"], &json["exit"]), (&"wavetank.error/1".into(), &exit.into()), "{out}");
     };
     check(&text, &["--scenario", "buyer"], 2, "no scenario `buyer`");
     check(&text, &["--requests", "0"], 2, "zero");
@@ -213,17 +213,17 @@ fn what_cannot_be_tried_is_said_before_anything_is_sent() {
 fn certificates_are_looked_at() {
     let serve = Serve::start(&wavetank(), &["--tls"]);
     let text = file(&format!("https://{}", serve.address()), "  - get: /\n");
-    let told = tried(&text, &[]);
-    told.expect_exit(1);
-    mentions(&told, &["FAILED     tls: ", "hint:"]);
-    let told = tried(&text, &["--insecure"]);
-    told.expect_exit(0);
-    mentions(&told, &["tls        TLS", "< HTTP/1.1 200 OK"]);
+    let out = tried(&text, &[]);
+    out.expect_exit(1);
+    mentions(&out, &["FAILED     tls: ", "hint:"]);
+    let out = tried(&text, &["--insecure"]);
+    out.expect_exit(0);
+    mentions(&out, &["tls        TLS", "< HTTP/1.1 200 OK"]);
     drop(serve);
     let plain = Serve::start(&wavetank(), &[]);
-    let told = tried(&file(&format!("https://{}", plain.address()), "  - get: /\n"), &[]);
-    told.expect_exit(1);
-    mentions(&told, &["does not speak TLS"]);
+    let out = tried(&file(&format!("https://{}", plain.address()), "  - get: /\n"), &[]);
+    out.expect_exit(1);
+    mentions(&out, &["does not speak TLS"]);
 }
 
 #[test]
@@ -240,12 +240,12 @@ fn secrets_are_shown_nowhere() {
     let place = TestDir::new();
     let key = format!("KEY=@{}", place.write("key", "k3y /\"é"));
     for words in [&["--secret", key.as_str()][..], &["--secret", &key, "--format", "json"]] {
-        let told = tried(&text, words);
-        told.expect_exit(0);
+        let out = tried(&text, words);
+        out.expect_exit(0);
         for secret in ["k3y", "t0ken", "47114711", "bWU6azN5"] {
-            assert!(!told.stdout.contains(secret) && !told.stderr.contains(secret), "{secret}: {told}");
+            assert!(!out.stdout.contains(secret) && !out.stderr.contains(secret), "{secret}: {out}");
         }
-        mentions(&told, &["***"]);
+        mentions(&out, &["***"]);
     }
     let truth = target.truth();
     assert_eq!(truth.requests, 4);
@@ -256,16 +256,16 @@ fn secrets_are_shown_nowhere() {
 fn a_journey_of_millions_is_cut_and_pauses_are_left_out() {
     let target = Target::start(Script::constant(Duration::ZERO));
     let example = format!("{}/../../examples/tsung-static.yaml", env!("CARGO_MANIFEST_DIR"));
-    let told = wavetank().args(["try", &example, "--target", &target.url(""), "--requests", "3"]).run();
-    told.expect_exit(0);
-    mentions(&told, &["enough     3 requests", "requests sent 3"]);
+    let out = wavetank().args(["try", &example, "--target", &target.url(""), "--requests", "3"]).run();
+    out.expect_exit(0);
+    mentions(&out, &["enough     3 requests", "requests sent 3"]);
     assert_eq!(target.truth().requests, 3);
     let long = file(&target.url(""), "  - get: /\n  - think: 1h\n  - get: /\n");
     mentions(tried(&long, &[]).expect_exit(0), &["think      60 m", "left out; --think waits"]);
     let short = long.replace("1h", "300ms");
-    let told = tried(&short, &["--think"]);
-    mentions(told.expect_exit(0), &["think      300 ms\n"]);
-    assert!(told.took >= Duration::from_millis(300), "{told}");
+    let out = tried(&short, &["--think"]);
+    mentions(out.expect_exit(0), &["think      300 ms\n"]);
+    assert!(out.took >= Duration::from_millis(300), "{out}");
 }
 
 #[test]
@@ -276,9 +276,9 @@ fn a_signal_ends_it() {
     let running = wavetank().args(["try", &file]).start();
     target.wait_for("the first request", Duration::from_mins(1), |truth| truth.requests > 0);
     running.signal(Signal::INT);
-    let told = running.wait(Duration::from_mins(1));
-    told.expect_exit(130);
-    mentions(&told, &["interrupted"]);
+    let out = running.wait(Duration::from_mins(1));
+    out.expect_exit(130);
+    mentions(&out, &["interrupted"]);
     assert_eq!(target.truth().requests, 1);
 }
 
@@ -296,9 +296,9 @@ fn nginx_is_walked_through() {
     };
     let steps = "  - get: /old\n    follow: 1\n    headers: {Accept-Encoding: gzip}\n    \
                  extract: {word: css b}\n    check: [status = 200]\n  - get: /missing\n    check: [status = 404]\n";
-    let told = tried(&file(&format!("http://{}", nginx.address()), steps), &[]);
-    told.expect_exit(0);
-    mentions(&told, &["word = \"some\"", ", gzip)", "passed  status = 404"]);
+    let out = tried(&file(&format!("http://{}", nginx.address()), steps), &[]);
+    out.expect_exit(0);
+    mentions(&out, &["word = \"some\"", ", gzip)", "passed  status = 404"]);
     let seen = ["GET /old HTTP/1.1 302", "GET /page.html HTTP/1.1 200", "GET /missing HTTP/1.1 404"];
     assert_eq!(nginx.log(3), seen);
 }
@@ -325,10 +325,10 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
         })]
     }));
     let steps = "  - get: /in\n    auth: digest ann:pw7\n  - get: /page\n    resources: true\n";
-    let told = tried(&file(&target.url(""), steps), &[]);
-    told.expect_exit(0);
+    let out = tried(&file(&target.url(""), steps), &[]);
+    out.expect_exit(0);
     mentions(
-        &told,
+        &out,
         &[
             "< HTTP/1.1 401 Scripted",
             "then       the server requires authentication: sent again",
@@ -341,9 +341,9 @@ fn challenges_are_answered_and_what_pages_embed_is_fetched() {
     );
     assert_eq!(target.truth().requests, 5);
     let missing = "  - get: /in\n    auth: digest bob:pw7\n    check: [status = 200]\n";
-    let told = tried(&file(&target.url(""), missing), &[]);
-    told.expect_exit(1);
-    mentions(&told, &["FAILED  status = 200: found 401"]);
+    let out = tried(&file(&target.url(""), missing), &[]);
+    out.expect_exit(1);
+    mentions(&out, &["FAILED  status = 200: found 401"]);
     assert_eq!(target.truth().requests, 7, "asked twice, and no more");
 }
 
@@ -354,7 +354,7 @@ fn connections_are_kept_as_the_file_says() {
     let steps = "[{get: /1, to: one}, {get: /2, to: two}, {get: /3, to: one}, {get: /4, to: two}]";
     let check = |connection: &str, each: u64| {
         let before = [one.truth(), two.truth()];
-        let told = tried(
+        let out = tried(
             &format!(
                 "wavetank: 1\ntargets: {{one: {}, two: {}}}\nscenarios:\n  a: {{weight: 1, connection: {connection}, steps: \
                  {steps}}}\nphases: [{{users: 1, for: 10s}}]\n",
@@ -363,11 +363,11 @@ fn connections_are_kept_as_the_file_says() {
             ),
             &[],
         );
-        told.expect_exit(0);
+        out.expect_exit(0);
         for (target, before) in [&one, &two].into_iter().zip(before) {
             let after = target.truth();
             let came = (after.requests - before.requests, after.connections - before.connections);
-            assert_eq!(came, (2, each), "{connection}: {told}");
+            assert_eq!(came, (2, each), "{connection}: {out}");
         }
     };
     check("user", 1);
@@ -390,9 +390,9 @@ fn a_failure_ends_what_the_file_says() {
         )
     };
     let check = |ends: &str, line: &str, mention: &str| {
-        let told = tried(&text(ends), &[]);
-        told.expect_exit(1);
-        mentions(&told, &[line, mention]);
+        let out = tried(&text(ends), &[]);
+        out.expect_exit(1);
+        mentions(&out, &[line, mention]);
     };
     check("continue", "requests sent 5 · steps done 4, failed 1", "GET /b");
     check("end_session", "requests sent 4 · steps done 3, failed 1", "ends       a failure ends it");

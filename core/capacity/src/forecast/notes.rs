@@ -13,8 +13,8 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
     notes.extend(condition_forecast::sessions_for_requests(plan, forecast));
     slower_than_timeout(plan, &mut notes);
     lowered(plan, &mut notes);
-    for (phase, told) in plan.phases.iter().zip(&forecast.phases) {
-        if let Some((count, takes)) = told.opening.ahead.filter(|(count, _)| *count > 0) {
+    for (phase, reported) in plan.phases.iter().zip(&forecast.phases) {
+        if let Some((count, takes)) = reported.opening.ahead.filter(|(count, _)| *count > 0) {
             notes.push(format!(
                 "{}: {} connections are opened in the {} before {} (open_rate)",
                 phase.name,
@@ -51,14 +51,14 @@ pub fn notes(plan: &Plan, forecast: &Forecast, host: &HostFacts) -> Vec<String> 
 /// Adds notes about phases with a limit of open requests that this host lowered. Identical notes
 /// share one line.
 fn lowered(plan: &Plan, notes: &mut Vec<String>) {
-    let mut told: Vec<(MaxOpenLimit, u64, Vec<&str>)> = Vec::new();
+    let mut reported: Vec<(MaxOpenLimit, u64, Vec<&str>)> = Vec::new();
     for phase in plan.phases.iter().filter(|phase| phase.max_open_by != MaxOpenLimit::Plan) {
-        match told.iter_mut().find(|(by, most, _)| (*by, *most) == (phase.max_open_by, phase.max_open)) {
+        match reported.iter_mut().find(|(by, most, _)| (*by, *most) == (phase.max_open_by, phase.max_open)) {
             Some((_, _, names)) => names.push(&phase.name),
-            None => told.push((phase.max_open_by, phase.max_open, vec![&phase.name])),
+            None => reported.push((phase.max_open_by, phase.max_open, vec![&phase.name])),
         }
     }
-    for (by, most, names) in told {
+    for (by, most, names) in reported {
         let what = match by {
             MaxOpenLimit::Files => "files",
             MaxOpenLimit::Memory => "memory",

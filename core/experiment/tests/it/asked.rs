@@ -12,8 +12,8 @@ use wavetank_capacity::forecast::Forecast;
 fn check(name: &str, text: &str, expected: [Option<f64>; 3]) {
     let plan = plan_of(name, text);
     let asked = RateDemand::from_plan(&plan, &Forecast::for_plan(&plan));
-    let told = [asked.requests, asked.connections, asked.handshakes];
-    let alike = told.iter().zip(expected).all(|(one, other)| match (one, other) {
+    let reported = [asked.requests, asked.connections, asked.handshakes];
+    let alike = reported.iter().zip(expected).all(|(one, other)| match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < 1e-6 * other.max(1.0),
         (one, other) => one.is_none() && other.is_none(),
     });
@@ -38,9 +38,9 @@ fn examples_ask_for_what_they_say() {
 fn phases_at_a_time_add_up_and_others_do_not() {
     let after = "connection: session\nsteps:\n  - get: /\nphases:\n  - {rate: 100/s, for: 10s}\n  - {rate: 300/s, for: 10s}\n";
     small(after, [Some(300.0), Some(300.0), Some(0.0)]);
-    let beside = "connection: session\nscenarios:\n  one:\n    steps:\n      - get: /\n    phases:\n      - {rate: 100/s, for: 10s}\n  two:\n    \
+    let alongside = "connection: session\nscenarios:\n  one:\n    steps:\n      - get: /\n    phases:\n      - {rate: 100/s, for: 10s}\n  two:\n    \
                   steps:\n      - get: /\n      - get: /\n    phases:\n      - {rate: 300/s, for: 10s}\n";
-    small(beside, [Some(700.0), Some(400.0), Some(0.0)]);
+    small(alongside, [Some(700.0), Some(400.0), Some(0.0)]);
     small("phases:\n  - {hold: 0 to 1k, at: 200/s}\n", [Some(0.0), Some(200.0), Some(0.0)]);
 }
 

@@ -23,9 +23,9 @@ fn small(lines: &str) -> (Plan, Forecast) {
 fn check(name: &str, sessions: &[Option<u64>], load_end: Option<i64>, end: Option<i64>) -> Forecast {
     let plan = plan_of(name, &example_text(name));
     let forecast = Forecast::for_plan(&plan);
-    let told: Vec<Option<u64>> =
+    let reported: Vec<Option<u64>> =
         forecast.phases.iter().map(|phase| phase.sessions.mean.map(|mean| mean.round() as u64)).collect();
-    assert_eq!(told, sessions, "{name}");
+    assert_eq!(reported, sessions, "{name}");
     let seconds = |at: Option<Nanos>| at.map(|at| (at.as_secs_f64()).round() as i64);
     assert_eq!((seconds(forecast.load_end), seconds(forecast.end)), (load_end, end), "{name}");
     forecast
@@ -91,13 +91,13 @@ fn every_example_has_the_documented_result() {
 #[test]
 fn users_of_the_phase_before_are_among_each() {
     let users = "steps: [{get: /}, {think: 1s}]\nphases:\n  - {users: 0 to 10, for: 1s}\n";
-    let (_, told) = small(&format!("{users}  - {{users: 10, for: 1m, sessions: 5 each}}\n"));
-    let sessions = told.phases[1].sessions;
-    assert_eq!((sessions.least, sessions.most), (0.0, Some(50.0)), "{told:?}");
-    let (_, told) = small(&format!("{users}  - {{users: 15, for: 1m, sessions: 5 each}}\n"));
-    assert_eq!(told.phases[1].sessions.most, Some(75.0), "{told:?}");
-    let (_, told) = small("steps: [{get: /}]\nphases: [{users: 10, for: 1m, sessions: 1 each}]\n");
-    assert!(told.phases[0].sessions.is_exact() && told.sessions.mean == Some(10.0), "{told:?}");
+    let (_, reported) = small(&format!("{users}  - {{users: 10, for: 1m, sessions: 5 each}}\n"));
+    let sessions = reported.phases[1].sessions;
+    assert_eq!((sessions.least, sessions.most), (0.0, Some(50.0)), "{reported:?}");
+    let (_, reported) = small(&format!("{users}  - {{users: 15, for: 1m, sessions: 5 each}}\n"));
+    assert_eq!(reported.phases[1].sessions.most, Some(75.0), "{reported:?}");
+    let (_, reported) = small("steps: [{get: /}]\nphases: [{users: 10, for: 1m, sessions: 1 each}]\n");
+    assert!(reported.phases[0].sessions.is_exact() && reported.sessions.mean == Some(10.0), "{reported:?}");
 }
 
 #[test]
@@ -106,32 +106,32 @@ fn a_phase_that_sessions_end_reaches_their_number() {
         [("", CapReached::Yes), (", for: 5s", CapReached::Yes), (", for: 4s", CapReached::No)]
     {
         let lines = format!("steps: [{{get: /}}]\nphases: [{{rate: 10/s, sessions: 50{length}}}]\n");
-        let (_, told) = small(&lines);
-        assert_eq!(told.phases[0].cap, Some((50, reached)), "{lines}");
+        let (_, reported) = small(&lines);
+        assert_eq!(reported.phases[0].cap, Some((50, reached)), "{lines}");
     }
 }
 
 #[test]
 fn chance_and_answers_have_bounds() {
-    let (_, told) = small(
+    let (_, reported) = small(
         "steps:\n  - get: /\n  - choose:\n    - {weight: 3, steps: [{get: /a}, {get: /b}]}\n    - {weight: 1, steps: []}\n  - if: status = 200\n    \
          steps: [{get: /c}]\n  - while: status = 200\n    at_most: 4\n    steps: [{get: /d}]\nphases: [{rate: 10/s, for: 10s}]\n",
     );
-    let requests = told.scenarios[0].session.requests;
+    let requests = reported.scenarios[0].session.requests;
     assert_eq!((requests.least, requests.mean, requests.most), (1.0, None, Some(8.0)));
-    let (_, told) = small(
+    let (_, reported) = small(
         "steps:\n  - get: /\n  - choose:\n    - {weight: 3, steps: [{get: /a}, {get: /b}]}\n    - {weight: 1, steps: [{get: /c}]}\n\
          phases: [{rate: 10/s, for: 10s}]\n",
     );
-    let requests = told.scenarios[0].session.requests;
+    let requests = reported.scenarios[0].session.requests;
     assert_eq!((requests.least, requests.mean, requests.most), (2.0, Some(2.75), Some(3.0)));
-    assert_eq!(told.requests.mean, Some(275.0));
-    let (_, told) = small(
+    assert_eq!(reported.requests.mean, Some(275.0));
+    let (_, reported) = small(
         "steps:\n  - get: /\n  - repeat: 3\n    steps: [{get: /a}, {end: session}]\n  - get: /b\nphases: [{rate: 1/s, for: 4s}]\n",
     );
     assert!(
-        told.requests.is_exact() && told.requests.mean == Some(8.0),
-        "what ends a session ends its repeating: {told:?}"
+        reported.requests.is_exact() && reported.requests.mean == Some(8.0),
+        "what ends a session ends its repeating: {reported:?}"
     );
 }
 
@@ -142,9 +142,9 @@ fn the_timeline_adds_up() {
         "steps: [{get: /}]\nphases:\n  - {rate: 50/s, for: 30s, spike: 1k/s for 2s every 10s}\n",
         "steps: [{get: /}, {get: /b}]\nphases:\n  - {rate: 7/min, for: 10m}\n  - {pause: 5s}\n  - {rate: 3/s, for: 10s, arrivals: poisson}\n",
     ] {
-        let (_, told) = small(lines);
-        let line = &told.timeline;
-        let until = told.load_end.expect("by time");
+        let (_, reported) = small(lines);
+        let line = &reported.timeline;
+        let until = reported.load_end.expect("by time");
         let mut sums = (0.0, 0.0);
         for (at, point) in line.points.iter().enumerate() {
             let begin = line.from.0 + line.every.0 * at as i64;
@@ -152,7 +152,7 @@ fn the_timeline_adds_up() {
             sums.0 += point.sessions_per_s * seconds;
             sums.1 += point.requests_per_s.expect("no answers decide") * seconds;
         }
-        let expected = (told.sessions.mean.expect("known"), told.requests.mean.expect("known"));
+        let expected = (reported.sessions.mean.expect("known"), reported.requests.mean.expect("known"));
         assert!(
             (sums.0 - expected.0).abs() < 1e-3 && (sums.1 - expected.1).abs() < 1e-3,
             "{lines}: {sums:?} {expected:?}"

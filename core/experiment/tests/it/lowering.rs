@@ -121,7 +121,7 @@ fn users_keep_cookies_where_they_can_bring_them_back() {
 fn the_million_opens_keeps_and_closes() {
     let text = example_text("lb-million.yaml");
     let LoweredPlan { plan, lacking, .. } = lowered("lb-million.yaml", &text, &host(), None).expect("a plan");
-    let told: Vec<(&str, i64, Option<i64>, u64)> = plan
+    let reported: Vec<(&str, i64, Option<i64>, u64)> = plan
         .phases
         .iter()
         .map(|phase| {
@@ -130,7 +130,7 @@ fn the_million_opens_keeps_and_closes() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("open", 0, Some(100), 1_000_000),
             ("keep", 100, Some(1_200), 1_000_000),

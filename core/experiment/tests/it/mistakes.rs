@@ -26,11 +26,11 @@ fn answer(stem: &str) -> (String, Vec<&'static str>) {
     let reading = reading(&name, &bytes_of(stem), set);
     let mut diagnostics = reading.diagnostics;
     if let Some(experiment) = &reading.experiment {
-        for told in verify_data(experiment, &rows).sorted() {
-            diagnostics.push(told.clone());
+        for reported in verify_data(experiment, &rows).sorted() {
+            diagnostics.push(reported.clone());
         }
     }
-    let codes = diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
+    let codes = diagnostics.sorted().iter().map(|reported| reported.code.as_str()).collect();
     (render(&diagnostics, &name, &reading.text), codes)
 }
 

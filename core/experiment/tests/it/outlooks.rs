@@ -11,7 +11,7 @@ use wavetank_units::Ports;
 
 /// Kind, reason and hint of the forecast for the only threshold of a file.
 #[track_caller]
-fn told(text: &str) -> (&'static str, String) {
+fn reported(text: &str) -> (&'static str, String) {
     let plan = plan_of("small.yaml", text);
     let forecast = Forecast::for_plan(&plan);
     let outlook = ConditionForecast::for_threshold(&plan.thresholds[0], &plan, &forecast);
@@ -28,7 +28,7 @@ fn told(text: &str) -> (&'static str, String) {
 fn check(lines: &str, threshold: &str, kind: &str, mentions: &[&str]) {
     let text =
         format!("wavetank: 1\ntarget: http://127.0.0.1:8080\nthresholds: [\"{threshold}\"]\n{lines}\n");
-    let (found, words) = told(&text);
+    let (found, words) = reported(&text);
     assert_eq!(found, kind, "{threshold} of {lines}: {words}");
     for mention in mentions {
         assert!(words.contains(mention), "`{mention}` is not mentioned: {words}");
@@ -44,7 +44,7 @@ const FIVE: &str = "steps: [{repeat: 5, steps: [{get: /, name: one}]}]\nphases: 
 fn the_second_mistake_is_reported() {
     // A rate copied from one host of twenty.
     let text = example_text("lb-million-by-rate.yaml").replace("rate: 10k/s", "rate: 500/s");
-    let (kind, words) = told(&text);
+    let (kind, words) = reported(&text);
     assert_eq!(kind, "unreachable", "{words}");
     assert!(words.contains("500/s × 100 s answers = 50,000"), "{words}");
     assert!(

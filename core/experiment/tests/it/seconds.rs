@@ -27,10 +27,10 @@ enum Wanted {
     /// Users, or held connections.
     There(fn(f64) -> f64),
     /// No new sessions.
-    Nobody,
+    NoClient,
 }
 
-use Wanted::{ByChance, Evenly, Nobody, There};
+use Wanted::{ByChance, Evenly, NoClient, There};
 
 const fn said(words: &'static str, begin: f64, length: f64, wanted: Wanted) -> Said {
     Said { words, begin, length, wanted }
@@ -164,7 +164,7 @@ fn check_phase(plan: &Plan, index: usize, said: &Said, rehearsal: Rehearsal) {
         Evenly(line) => check_sessions(plan, index, said, |at| line(at * speed) * scale, false),
         ByChance(line) => check_sessions(plan, index, said, |at| line(at * speed) * scale, true),
         There(line) => check_people(plan, index, said, |at| line(at * speed) * scale),
-        Nobody => {
+        NoClient => {
             assert!(ScheduleSpec::for_phase(1, 0, phase, Partition::WHOLE).is_none(), "{said:?}");
             assert_eq!(phase.users_at(phase.start), None, "{said:?}");
         }
@@ -221,7 +221,7 @@ fn sessions_arrive_as_the_words_say() {
         said("rate: 20/s, for: 3s", 0.0, 3.0, Evenly(|_| 20.0)),
         said("rate: 90/min, for: 10s", 3.0, 10.0, Evenly(|_| 1.5)),
         said("rate: 40 requests/s, for: 2500ms", 13.0, 2.5, Evenly(|_| 20.0)),
-        said("pause: 4s", 15.5, 4.0, Nobody),
+        said("pause: 4s", 15.5, 4.0, NoClient),
         said("rate: 0/s to 100/s, for: 5s", 19.5, 5.0, Evenly(|at| 20.0 * at)),
         said("rate: 100/s to 30/s, at: 10/s", 24.5, 7.0, Evenly(|at| 100.0 - 10.0 * at)),
         said(
@@ -362,7 +362,7 @@ fn warm_up_precedes_the_start_and_own_phases_run_in_parallel() {
             &[
                 said("the mix", 0.0, 5.0, Evenly(|_| 800.0)),
                 said("own", 2.0, 3.0, Evenly(|_| 30.0)),
-                said("own pause", 5.0, 1.0, Nobody),
+                said("own pause", 5.0, 1.0, NoClient),
             ],
             rehearsal,
         );

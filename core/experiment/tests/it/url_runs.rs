@@ -376,19 +376,19 @@ fn what_looks_unintended_is_remarked() {
 
 #[test]
 fn the_kernels_search_for_ports_is_predicted() {
-    let told =
+    let reported =
         |options: RunOptions| on(&options, &host()).remarks.iter().any(|line| line.contains("--source auto"));
     let many = |connections| RunOptions { connections: Some(connections), ..options() };
-    assert!(!told(many(16_000)), "57 % of 28,232");
-    assert!(told(many(17_000)));
-    assert!(!told(RunOptions { sources: from(range("127.0.0.1", "127.0.0.1")), ..many(17_000) }));
+    assert!(!reported(many(16_000)), "57 % of 28,232");
+    assert!(reported(many(17_000)));
+    assert!(!reported(RunOptions { sources: from(range("127.0.0.1", "127.0.0.1")), ..many(17_000) }));
     let rate = |per_second, no_keepalive| RunOptions {
         rate: Some(Rate::per_second(per_second)),
         timeout: Some(Nanos::SECOND),
         no_keepalive,
         ..options()
     };
-    assert!(told(rate(20_000, true)), "each port rests for a second on loopback");
-    assert!(!told(rate(16_000, true)));
-    assert!(!told(rate(20_000, false)));
+    assert!(reported(rate(20_000, true)), "each port rests for a second on loopback");
+    assert!(!reported(rate(16_000, true)));
+    assert!(!reported(rate(20_000, false)));
 }

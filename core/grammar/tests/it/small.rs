@@ -113,7 +113,7 @@ fn read(reader: &mut Reader, root: &Node) -> Option<()> {
 /// Panics unless exactly these diagnostics are reported for a file, each with its line, its column
 /// and its hint.
 #[track_caller]
-fn check(text: &str, told: &[&str]) {
+fn check(text: &str, reported: &[&str]) {
     let advice = &Shopping::ADVICE;
     let (root, remarks) = parse_yaml(text_of(text.as_bytes(), advice).expect("is text"), advice);
     let mut reader = Reader::default();
@@ -126,7 +126,7 @@ fn check(text: &str, told: &[&str]) {
         format!("{place}{}: {}; {}", one.code, one.message, one.hint)
     };
     let found: Vec<String> = reader.0.sorted().iter().map(shown).collect();
-    assert_eq!(found, told, "{}", render(&reader.0, "list.yaml", text));
+    assert_eq!(found, reported, "{}", render(&reader.0, "list.yaml", text));
 }
 
 #[test]
@@ -167,13 +167,13 @@ fn keys_are_read_by_the_table() {
 #[test]
 fn files_of_others_are_known_by_their_keys() {
     const KNOWN: [FormatSignature; 2] = [(&["a", "b"], "an alphabet", "go on"), (&["a"], "a letter", "stop")];
-    let told = |text: &str| {
+    let reported = |text: &str| {
         let (root, _) = parse_yaml(text, &Shopping::ADVICE);
-        detect_format(&root.expect("a tree"), &KNOWN, &Shopping::ADVICE).map(|told| told.message)
+        detect_format(&root.expect("a tree"), &KNOWN, &Shopping::ADVICE).map(|reported| reported.message)
     };
-    assert_eq!(told("b: 1\na: 1\n").as_deref(), Some("this is an alphabet, not a list"));
-    assert_eq!(told("a: 1\n").as_deref(), Some("this is a letter, not a list"));
-    assert_eq!(told("b: 1\n"), None);
+    assert_eq!(reported("b: 1\na: 1\n").as_deref(), Some("this is an alphabet, not a list"));
+    assert_eq!(reported("a: 1\n").as_deref(), Some("this is a letter, not a list"));
+    assert_eq!(reported("b: 1\n"), None);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn read(
     }
     let mut builder = source.columns.map(|columns| TableBuilder::new(name, columns)).transpose()?;
     let mut columns: Vec<String> = Vec::new();
-    let mut told = source.columns.is_some();
+    let mut reported = source.columns.is_some();
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     for (at, line) in lines {
         let object = object(name, at + 1, line)?;
@@ -45,8 +45,8 @@ pub(super) fn read(
             })?;
             push(builder, value)?;
         }
-        if !told && object.len() > columns.len() {
-            told = true;
+        if !reported && object.len() > columns.len() {
+            reported = true;
             let message = format!(
                 "line {} of {name} has keys that are not in its first line: they are ignored",
                 at + 1

@@ -255,12 +255,12 @@ impl CompiledStep {
             fields.extend_from_slice(format!("Referer: {referrer}\r\n").as_bytes());
         }
         afield.places.authorize(target, &mut fields);
-        let anew = [
+        let again = [
             (self.credentials.is_some(), "authorization"),
             (course.page.is_some(), "referer"),
             (afield.places.authorizes(), "proxy-authorization"),
         ];
-        let drops: Vec<_> = anew.into_iter().filter_map(|(anew, name)| anew.then_some(name)).collect();
+        let drops: Vec<_> = again.into_iter().filter_map(|(again, name)| again.then_some(name)).collect();
         let line = afield.places.line(target, place);
         let rewrite = Rewrite {
             method,

@@ -16,7 +16,7 @@ use crate::state::Session;
 pub(super) type ObservationSink<'a> = dyn FnMut(Observation<'_>) + 'a;
 
 /// Maximum number of bytes of an actual value in a message.
-const TOLD_BYTES_MAX: usize = 100;
+const SHOWN_BYTES_MAX: usize = 100;
 
 impl CompiledStep {
     /// Handles the response to a request with one message and a plain body: cookies, values,
@@ -127,7 +127,7 @@ impl CompiledStep {
         let message = answer.headers("grpc-message").last().unwrap_or_default();
         let message = String::from_utf8_lossy(message);
         let message = percent_decoded(&message).unwrap_or_else(|| message.into_owned());
-        let message = sanitize(&message).chars().take(TOLD_BYTES_MAX).collect::<String>();
+        let message = sanitize(&message).chars().take(SHOWN_BYTES_MAX).collect::<String>();
         Rejection::Call(if message.is_empty() { name.to_owned() } else { format!("{name}: {message}") })
     }
 
@@ -161,7 +161,7 @@ impl CompiledStep {
                 watch(Observation::Check(place, None));
                 continue;
             }
-            let instead = check.actual_value(scene, session, answer, TOLD_BYTES_MAX);
+            let instead = check.actual_value(scene, session, answer, SHOWN_BYTES_MAX);
             watch(Observation::Check(place, Some(&instead)));
             if !matches!(unwanted, Some(Rejection::Check(..))) {
                 unwanted = Some(Rejection::Check(place, instead));

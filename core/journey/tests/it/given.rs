@@ -70,9 +70,9 @@ fn sent(journey: &Journey, session: &mut Session) -> Result<String, RenderError>
 #[test]
 fn what_is_given_by_name_is_there() {
     let mut journey = Journey::new(&scenario(), &plan()).expect("a good journey");
-    let mut nobody = Session::default();
-    journey.init_session(&mut nobody);
-    assert_eq!(sent(&journey, &mut nobody), Err(RenderError::Variable(1)));
+    let mut none = Session::default();
+    journey.init_session(&mut none);
+    assert_eq!(sent(&journey, &mut none), Err(RenderError::Variable(1)));
     journey.set_initial_variables(&[
         ("token".to_owned(), value("old")),
         ("elsewhere".to_owned(), value("x")),
@@ -137,11 +137,11 @@ fn a_watcher_receives_every_event() {
     let journey = Journey::new(&scenario, &plan()).expect("a good journey");
     let mut session = Session::default();
     session.begin(Identity::for_arrival(0, 1));
-    let (mut told, mut counted) = (Vec::new(), Vec::new());
+    let (mut reported, mut counted) = (Vec::new(), Vec::new());
     let (fields, body): (&[u8], &[u8]) = (b"", b"{\"a\": 1}");
     let answer = ResponseView { status: 200, time: Nanos(1), size: 8, fields, body, jar: None };
     let mut watch = |look: Observation<'_>| {
-        told.push(match look {
+        reported.push(match look {
             Observation::Cookie(..) => "cookie".to_owned(),
             Observation::Extract(place, Ok(found)) => format!("{place}: {} found", found.len()),
             Observation::Extract(place, Err(miss)) => format!("{place}: {miss:?}"),
@@ -156,6 +156,6 @@ fn a_watcher_receives_every_event() {
     let missing = format!("1: {:?}", ExtractError::NotFound);
     let expected =
         ["0: 1 found", &missing, "0 None", "1 Some(\"1\")", "2 Some(\"nothing\")", "4 true", "5 false"];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(counted, [4]);
 }

@@ -40,7 +40,7 @@ fn plan() -> Plan {
 struct Walker {
     journey: Journey,
     session: Session,
-    told: Vec<SessionEvent>,
+    reported: Vec<SessionEvent>,
     counted: Vec<u16>,
     memory: (u64, Vec<u8>, ParseCache, Values),
 }
@@ -50,7 +50,7 @@ impl Walker {
         let journey = Journey::new(scenario, &plan()).expect("a good journey");
         let mut session = Session::default();
         session.begin(Identity::for_arrival(0, 42));
-        Self { journey, session, told: Vec::new(), counted: Vec::new(), memory: Default::default() }
+        Self { journey, session, reported: Vec::new(), counted: Vec::new(), memory: Default::default() }
     }
 
     fn scene(
@@ -69,12 +69,12 @@ impl Walker {
             reading,
             finds,
         };
-        (scene, &mut self.session, &self.journey, &mut self.told, &mut self.counted)
+        (scene, &mut self.session, &self.journey, &mut self.reported, &mut self.counted)
     }
 
     fn next(&mut self) -> SessionAction {
-        let (mut scene, session, journey, told, _) = self.scene();
-        session.advance(&journey.session, &mut scene, Nanos(5), told)
+        let (mut scene, session, journey, reported, _) = self.scene();
+        session.advance(&journey.session, &mut scene, Nanos(5), reported)
     }
 
     fn render(&mut self, step: usize) -> Result<String, RenderError> {
@@ -190,8 +190,8 @@ fn ways_are_chosen() {
         Action::If { check: Box::new(of_variable(0, Op::Equal, "x")), then: vec![A], otherwise: vec![] };
     check(&[only.clone(), C], "c");
     check(&[set("x"), only, C], "ac");
-    let nobody = |weight| Choice { weight, steps: vec![B] };
-    check(&[Action::Choose(vec![nobody(0), Choice { weight: 5, steps: vec![A] }, nobody(0)]), C], "ac");
+    let none = |weight| Choice { weight, steps: vec![B] };
+    check(&[Action::Choose(vec![none(0), Choice { weight: 5, steps: vec![A] }, none(0)]), C], "ac");
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn groups_and_logs_are_reported() {
     ]));
     assert_eq!(walker.walk(""), "a");
     let log = |text: &str| SessionEvent::Log(text.to_owned());
-    assert_eq!(walker.told, [log("in it"), SessionEvent::Group(0, Nanos(5), Nanos(5)), log("42")]);
+    assert_eq!(walker.reported, [log("in it"), SessionEvent::Group(0, Nanos(5), Nanos(5)), log("42")]);
 }
 
 #[test]

@@ -27,8 +27,8 @@ fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries 
         totals.add(interval);
     }
     let (whole, course) = (totals.view(Selection::Judged), course(plan, columns_max, intervals));
-    let told = (&course.counters, &course.response, &course.service, &course.lag, &course.wait);
-    assert_eq!(told, (&whole.counters, &whole.response, &whole.service, &whole.lag, &whole.wait));
+    let reported = (&course.counters, &course.response, &course.service, &course.lag, &course.wait);
+    assert_eq!(reported, (&whole.counters, &whole.response, &whole.service, &whole.lag, &whole.wait));
     assert_eq!(course.censored(), whole.censored());
     assert!(course.columns.len() <= columns_max, "{} columns", course.columns.len());
     let mut parts = wavetank_measure::RequestCounters::default();
@@ -45,9 +45,9 @@ fn check(plan: &Plan, columns_max: usize, intervals: &[Interval]) -> TimeSeries 
         let own = totals.view(Selection::Step(step.scenario, step.step));
         assert_eq!((&step.counters, &step.response), (&own.counters, &own.response));
         let sum = |of: fn(&StepBucket) -> u64| step.columns.iter().map(of).sum::<u64>();
-        let told = (sum(|it| it.offered), sum(|it| it.done), sum(|it| it.failed), sum(|it| it.dropped));
+        let reported = (sum(|it| it.offered), sum(|it| it.done), sum(|it| it.failed), sum(|it| it.dropped));
         assert_eq!(
-            told,
+            reported,
             (own.counters.offered, own.counters.done, own.counters.failed(), own.counters.dropped())
         );
         assert_eq!(sum(|it| it.samples), own.response.count());
@@ -100,10 +100,10 @@ fn the_warmup_is_marked_and_what_comes_of_it_later_is_apart() {
     // The end of the warm-up is within one of the longer buckets, so each kind has its own part.
     let far = [seconds.as_slice(), &[Second::at(35).phase(1).done(1, 7).seal()]].concat();
     let wide = check(&plan, 5, &far);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         wide.columns.iter().map(|it| (it.warmup, it.from.0 / 1_000_000_000, it.counters.done)).collect();
     assert_eq!(
-        (wide.column, told),
+        (wide.column, reported),
         (Nanos::from_secs(20), vec![(true, -2, 90), (false, 0, 300), (false, 35, 1)])
     );
 }
@@ -146,10 +146,10 @@ fn gauges_are_those_of_the_latest_seal_and_gaps_are_seen() {
     };
     let kept = [0, 1, 2, 3, 7].map(|at| second(at, 100 - at as u64).seal());
     let course = course(&plan(10), 5, &kept);
-    let told: Vec<_> =
+    let reported: Vec<_> =
         course.columns.iter().map(|it| (it.intervals, it.users, it.conns.open, it.open)).collect();
     assert_eq!(
-        (course.column, told),
+        (course.column, reported),
         (Nanos::from_secs(2), vec![(2, 99, 100, 1), (2, 97, 98, 3), (0, 0, 0, 0), (1, 93, 94, 7)])
     );
     assert_eq!((course.columns[0].conns.peak, course.columns[0].conns.opened), (102, 2));

@@ -121,9 +121,9 @@ fn a_lost_agent_loses_what_it_held_once() {
     merger.agent_lost(1);
     merger.seal(3);
     let all = polled(&mut merger);
-    let told =
+    let reported =
         |it: &Interval| (it.conns.open, it.conns.lost, it.steps[0].open, it.steps[0].counters.failed());
-    let seconds: Vec<_> = all.iter().map(told).collect();
+    let seconds: Vec<_> = all.iter().map(reported).collect();
     assert_eq!(seconds, [(14, 0, 14, 0), (8, 5, 8, 5), (7, 0, 7, 0), (6, 0, 6, 0)]);
     let users: Vec<_> = all.iter().map(|it| it.users).collect();
     assert_eq!(users, [14, 8, 7, 6]);

@@ -32,14 +32,14 @@ fn well(at: i64) -> Second {
 fn impact(plan: &Plan, from: i64, until: Option<i64>, second: impl Fn(i64) -> Second) -> Impact {
     let (from, until) = (Nanos::from_millis(from), until.map(Nanos::from_millis));
     let mut live = Ledger::new(plan);
-    let mut told = [false; 2];
+    let mut reported = [false; 2];
     for at in 0..LENGTH {
         let now = Nanos::from_secs(at + 1);
-        if from <= now && !std::mem::replace(&mut told[0], true) {
+        if from <= now && !std::mem::replace(&mut reported[0], true) {
             live.event_began(0, from);
         }
         if let Some(until) = until.filter(|until| *until <= now)
-            && !std::mem::replace(&mut told[1], true)
+            && !std::mem::replace(&mut reported[1], true)
         {
             live.event_ended(0, until);
         }
@@ -168,8 +168,8 @@ fn empty_results_are_not_reported() {
     book.event_began(0, Nanos::from_secs(1));
     book.event_began(1, Nanos::from_secs(2));
     book.event_failed(0);
-    let told: Vec<u16> = book.impacts().iter().map(|impact| impact.event).collect();
-    assert_eq!(told, [1]);
+    let reported: Vec<u16> = book.impacts().iter().map(|impact| impact.event).collect();
+    assert_eq!(reported, [1]);
     // Whatever an archive says.
     for at in [i64::MIN, i64::MAX] {
         book.event_began(9, Nanos(at));

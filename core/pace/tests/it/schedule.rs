@@ -242,9 +242,9 @@ fn counts_and_ends_are_half_open() {
     check(Rate::per_second(3), Nanos::from_secs(10), Some(7), 7);
     check(Rate::per_second(3), Nanos::from_secs(10), Some(0), 0);
     check(Rate::per_second(3), Nanos::ZERO, None, 0);
-    let nobody = ScheduleSpec {
+    let none = ScheduleSpec {
         share: Partition { first: 0, width: 0, of: 2 },
         ..spec(Arrivals::Poisson, Rate::per_second(100), Nanos::SECOND)
     };
-    assert_eq!(list(nobody, &[], true), []);
+    assert_eq!(list(none, &[], true), []);
 }

@@ -72,8 +72,8 @@ impl<'a> ServerCapacity<'a> {
             threads(host, holding.threads, "threads of the server").map(Shortfall::from),
             conntrack_shortfall(host, connections),
         ];
-        let told = Shortfall::into_user_errors(lacks.into_iter().flatten().collect(), CONNECTIONS);
-        UserError::combine(told).map_or(Ok(holding), Err)
+        let reported = Shortfall::into_user_errors(lacks.into_iter().flatten().collect(), CONNECTIONS);
+        UserError::combine(reported).map_or(Ok(holding), Err)
     }
 
     /// Returns notes about limits that are low for `connections` without making them fail, one line

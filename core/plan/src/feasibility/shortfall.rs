@@ -35,11 +35,11 @@ impl Shortfall {
     pub(super) fn into_user_errors(lacks: Vec<Self>, fewer: &str) -> Vec<UserError> {
         let least = lacks.iter().filter_map(|lack| lack.most).min().filter(|&least| least > 0);
         let place = lacks.iter().position(|lack| lack.most.is_some() && lack.most == least);
-        let mut told: Vec<UserError> = lacks.into_iter().map(|lack| lack.error).collect();
+        let mut reported: Vec<UserError> = lacks.into_iter().map(|lack| lack.error).collect();
         if let (Some(least), Some(place)) = (least, place) {
-            told[place].hint = format!("{}; or fewer: {fewer} {least}", told[place].hint);
+            reported[place].hint = format!("{}; or fewer: {fewer} {least}", reported[place].hint);
         }
-        told
+        reported
     }
 }
 
@@ -53,8 +53,8 @@ mod tests {
             error: UserError::refused(wavetank_units::Code::Conflict, "", "buy"),
             most,
         };
-        let told = Shortfall::into_user_errors(most.iter().map(lack).collect(), "hold:");
-        assert_eq!(told.iter().map(|error| error.hint.as_str()).collect::<Vec<_>>(), hints, "{most:?}");
+        let reported = Shortfall::into_user_errors(most.iter().map(lack).collect(), "hold:");
+        assert_eq!(reported.iter().map(|error| error.hint.as_str()).collect::<Vec<_>>(), hints, "{most:?}");
     }
 
     #[test]

@@ -197,8 +197,8 @@ impl PlanDoc {
             }
             // Only the first line is used; the lines below it show an excerpt of the file.
             _ => {
-                let told = error.to_string();
-                DecodeError::new(told.lines().next().unwrap_or_default().trim_start_matches("error: "))
+                let reported = error.to_string();
+                DecodeError::new(reported.lines().next().unwrap_or_default().trim_start_matches("error: "))
             }
         })?;
         if doc.wavetank_plan == PLAN_VERSION {

@@ -108,10 +108,10 @@ fn service_times_are_shown_next_to_response_times() {
         }
         let text = line(interval.clone(), false).encode();
         let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let told = &value["series"][0]["times"]["service"];
-        let length = |name: &str| told[name].as_str().map(str::len);
+        let reported = &value["series"][0]["times"]["service"];
+        let length = |name: &str| reported[name].as_str().map(str::len);
         let length = length("differences").or(length("buckets")).unwrap();
-        assert!(length <= at_most, "{length} characters: {told}");
+        assert!(length <= at_most, "{length} characters: {reported}");
         check(&line(interval, false));
     }
     check_service(|_, time| (time, time), 0);
@@ -182,15 +182,15 @@ fn no_prefix_of_a_line_is_a_line() {
 /// and merge without a panic, because reading an archive does both.
 #[test]
 fn damaged_lines_never_panic() {
-    let mut beside = Interval::default();
-    let step = beside.step_mut(wavetank_plan::Key::default());
+    let mut foreign = Interval::default();
+    let step = foreign.step_mut(wavetank_plan::Key::default());
     for number in 0..40 {
         step.response.record(1_000_000 + number * 9_000);
         step.service.record(1_000_000 + number * 9_000 - number / 20 % 2 * (number % 4 / 3) * 9_000);
     }
-    let beside = line(beside, false).encode();
-    assert!(beside.contains("\"differences\""), "the test no longer damages any other: {beside}");
-    let texts = [line(interval(), false).encode(), beside];
+    let foreign = line(foreign, false).encode();
+    assert!(foreign.contains("\"differences\""), "the test no longer damages any other: {foreign}");
+    let texts = [line(interval(), false).encode(), foreign];
     let (mut accepted, mut refused) = (0, 0);
     for seed in 1..6_000 {
         let mut random = Random(seed);

@@ -45,7 +45,7 @@ fn the_list_is_as_described() {
         runs_dir: "runs".to_owned(),
         total: 3,
         runs: vec![run(), killed],
-        beside: vec![ForeignEntryDoc { name: "shop.wtrun".to_owned(), kind: ForeignEntryKind::Pack }],
+        foreign: vec![ForeignEntryDoc { name: "shop.wtrun".to_owned(), kind: ForeignEntryKind::Pack }],
     };
     golden("runs.json", &(doc.to_json() + "\n"));
 }

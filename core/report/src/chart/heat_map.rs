@@ -175,8 +175,8 @@ impl HeatMap<'_> {
             &format!("<path class=\"halo\" d=\"M0 6h30\"/><path class=\"l p{number}{dots}\" d=\"M0 6h30\"/>"),
             30,
         );
-        let (words, told) = (figure.labels(), |value| Unit::Time.value(value));
-        figure.add_description(describe(words, name, points, told, |at| self.timeline.clock(at)));
+        let (words, reported) = (figure.labels(), |value| Unit::Time.value(value));
+        figure.add_description(describe(words, name, points, reported, |at| self.timeline.clock(at)));
         let last = points.iter().rev().find_map(|point| point.1)?;
         let y = figure.y(scale.position(last)) + 4.0;
         let y = below.map_or(y, |below| y.min(below - NAME));
@@ -216,7 +216,7 @@ impl HeatMap<'_> {
                 let value = all.percentile(q).filter(|_| is_known(dropped, offered, q))?;
                 Some(format!("{}{}", sign(q), Unit::Time.value(value as f64)))
             };
-            let told = (!all.is_empty()).then(|| {
+            let reported = (!all.is_empty()).then(|| {
                 let (colon, most) = (words.colon, Unit::Time.value(all.max() as f64));
                 let known = PERCENTILES.iter().filter_map(|(name, q)| Some((*name, percentile(*q)?)));
                 let known = known.map(|(name, value)| format!("{name}{colon}{value}"));
@@ -224,7 +224,7 @@ impl HeatMap<'_> {
                 let most = format!("max{colon}{most}");
                 std::iter::once(n).chain(known).chain([most]).collect::<Vec<_>>().join(" · ")
             });
-            self.timeline.slice(from, until, told.as_slice())
+            self.timeline.slice(from, until, reported.as_slice())
         });
         readout(figure, slices);
     }

@@ -24,11 +24,11 @@ const SLICES: u32 = 30;
 const SPAN_MAX: u64 = 100_000;
 /// Times below this, in nanoseconds, are not distinguished if the maximum is longer by a factor of
 /// [`SPAN_MAX`].
-const LEAST_TOLD: u64 = 1_000;
+const LEAST_SHOWN: u64 = 1_000;
 /// Most nines shown.
 const NINES_MAX: f64 = 9.0;
 /// Percentiles that the description names.
-const TOLD: [(&str, f64); 5] =
+const SHOWN: [(&str, f64); 5] =
     [("50 %", 50.0), ("90 %", 90.0), ("99 %", 99.0), ("99.9 %", 99.9), ("99.99 %", 99.99)];
 
 /// Percentiles on the axis 1 / (1 − q), where 90 %, 99 % and 99.9 % are equally far apart.
@@ -89,7 +89,7 @@ impl PercentileChart<'_> {
         // A few values near zero, as lags have, would take all the room from the relevant ones. One
         // long wait must not raise the lower end for all others, though.
         let low = filled().filter_map(|values| values.percentile(1.0)).min().unwrap_or_default();
-        let least = (most / SPAN_MAX).min(low.max(LEAST_TOLD)).max(1);
+        let least = (most / SPAN_MAX).min(low.max(LEAST_SHOWN)).max(1);
         let ends = filled().flat_map(|values| [values.min().max(least) as f64, values.max() as f64]);
         let scale = Scale::fitting(
             ends.chain(self.limits.iter().map(|limit| limit.1 * LIMIT_ROOM)),
@@ -127,16 +127,16 @@ impl PercentileChart<'_> {
             let named = (1..=nines as i32).map(f64::from).chain([2.0_f64.log10()]);
             let named = { named }.find(|place| (from..until).contains(&(place / nines)));
             let place = named.unwrap_or_else(|| f64::midpoint(from, until) * nines);
-            let told = filled.iter().filter(|(curve, _)| curve.end(nines) >= place);
-            let told = told.map(|(curve, ranks)| {
+            let reported = filled.iter().filter(|(curve, _)| curve.end(nines) >= place);
+            let reported = reported.map(|(curve, ranks)| {
                 let (value, certain) = ranks.at(place);
                 format!("{}{colon}{}{}", curve.name, if certain { "" } else { "~" }, time(value))
             });
-            let told: Vec<String> = told.collect();
-            let text = if told.is_empty() {
+            let reported: Vec<String> = reported.collect();
+            let text = if reported.is_empty() {
                 String::new()
             } else {
-                format!("{} · {}", share_text(place), told.join(" · "))
+                format!("{} · {}", share_text(place), reported.join(" · "))
             };
             (from, until, text)
         });
@@ -242,7 +242,7 @@ fn draw_curve(
 
 fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
     let words = figure.labels();
-    let mut told: Vec<String> = TOLD
+    let mut reported: Vec<String> = SHOWN
         .into_iter()
         .filter(|(_, q)| !curve.values.is_uncertain(*q) && curve.is_known(*q))
         .filter_map(|(name, q)| Some(format!("{name} {}", time(curve.values.percentile(q)?))))
@@ -252,10 +252,10 @@ fn describe(figure: &mut Figure<'_>, curve: &SpectrumCurve<'_>) {
         return;
     }
     if curve.known >= 1.0 {
-        told.push(format!("{} {}", words.max, time(curve.values.max())));
+        reported.push(format!("{} {}", words.max, time(curve.values.max())));
     }
     let count = Unit::Count.value(curve.values.count() as f64);
-    figure.add_description((words.percentiles)(&curve.name, &told.join(words.comma), &count));
+    figure.add_description((words.percentiles)(&curve.name, &reported.join(words.comma), &count));
 }
 
 /// Returns the share below the place that one of 10^`place` values exceeds.

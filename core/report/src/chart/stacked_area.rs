@@ -206,13 +206,13 @@ impl StackedArea<'_> {
         let slices = groups(merged.columns.len()).map(|group| {
             let (from, until) = (merged.columns[group.start].0, merged.columns[group.end - 1].1);
             let inside = &merged.values[group];
-            let told = self.layers.iter().enumerate().filter_map(|(number, layer)| {
+            let reported = self.layers.iter().enumerate().filter_map(|(number, layer)| {
                 let values = || inside.iter().map(|column| column[number]).filter(|value| *value > 0.0);
                 let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
                 Some(format!("{}{colon}{}", layer.name, range(low, high, |value| self.unit.value(value))))
             });
-            let told: Vec<String> = told.collect();
-            self.timeline.slice(from, until, &told)
+            let reported: Vec<String> = reported.collect();
+            self.timeline.slice(from, until, &reported)
         });
         readout(figure, slices);
     }

@@ -124,20 +124,20 @@ impl Timeline {
         let length = until.0.saturating_sub(from.0);
         let fine =
             (10 * S..7_200 * S).contains(&span) && length < 10 * S && (is_apart(from) || is_apart(until));
-        let told = |at: Nanos| {
+        let reported = |at: Nanos| {
             if fine && at.0.unsigned_abs() < 3_600 * S as u64 { clock_in_tenths(at) } else { self.clock(at) }
         };
-        format!("{} – {}", told(from), told(until))
+        format!("{} – {}", reported(from), reported(until))
     }
 
     /// A slice of a chart from one instant to another, clipped to this axis. Its text is empty if
-    /// `told` is.
-    pub(super) fn slice(&self, from: Nanos, until: Nanos, told: &[String]) -> Slice {
+    /// `reported` is.
+    pub(super) fn slice(&self, from: Nanos, until: Nanos, reported: &[String]) -> Slice {
         let (from, until) = (from.max(self.from), until.min(self.until));
-        let text = if told.is_empty() {
+        let text = if reported.is_empty() {
             String::new()
         } else {
-            format!("{} · {}", self.span(from, until), told.join(" · "))
+            format!("{} · {}", self.span(from, until), reported.join(" · "))
         };
         (self.x(from), self.x(until), text)
     }
@@ -364,8 +364,8 @@ mod tests {
     #[test]
     fn ranges_show_what_seconds_would_hide() {
         let axis = Timeline::new(Nanos(-2_060_000_000), Nanos::from_secs(90));
-        let check = |from: f64, until: f64, told: &str| {
-            assert_eq!(axis.span(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), told);
+        let check = |from: f64, until: f64, reported: &str| {
+            assert_eq!(axis.span(Nanos((from * 1e9) as i64), Nanos((until * 1e9) as i64)), reported);
         };
         check(0.0, 1.0, "00:00 – 00:01");
         check(-0.52, 1.01, "−00:00.5 – 00:01.0");

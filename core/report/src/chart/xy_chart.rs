@@ -26,7 +26,7 @@ pub struct XyChart<'a> {
     /// Unit of the horizontal axis.
     pub x: Unit,
     /// Formats a horizontal value in a name or a point, if three digits are not the right format.
-    pub x_told: Option<fn(f64) -> String>,
+    pub x_reported: Option<fn(f64) -> String>,
     /// Unit of the vertical axis. Times that differ by more than a factor of 50 get a logarithmic
     /// axis.
     pub y: Unit,
@@ -111,7 +111,7 @@ impl XyChart<'_> {
 
     /// A horizontal value as text.
     fn format_x(&self, x: f64) -> String {
-        self.x_told.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |listed| listed(x))
+        self.x_reported.filter(|_| x.is_finite()).map_or_else(|| self.x.value(x), |listed| listed(x))
     }
 
     /// The place of a horizontal value, 0 to 1.
@@ -266,7 +266,7 @@ mod tests {
             frame: Frame::new("curve", "Latency against load", &ChartStrings::EN),
             x_name: "offered",
             x: Unit::Rate,
-            x_told: None,
+            x_reported: None,
             y: Unit::Time,
             across: XAxis::FromZero,
             series: vec![CurveSeries { name: "p99".to_owned(), points, ..CurveSeries::default() }],

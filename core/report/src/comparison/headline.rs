@@ -92,8 +92,8 @@ fn and_more(all: usize, words: &CompareStrings) -> String {
 
 fn named(doc: &CompareDoc, words: &CompareStrings, of: impl Fn(&MetricDoc) -> bool) -> String {
     let all: Vec<&MetricDoc> = doc.metrics.iter().filter(|metric| of(metric)).collect();
-    let told = all.iter().take(NAMED_MAX);
-    let told: Vec<String> = told
+    let reported = all.iter().take(NAMED_MAX);
+    let reported: Vec<String> = reported
         .enumerate()
         .map(|(number, metric)| {
             // Only the first value has its interval; a line with several would be unreadable.
@@ -101,7 +101,7 @@ fn named(doc: &CompareDoc, words: &CompareStrings, of: impl Fn(&MetricDoc) -> bo
             format!("{} {}{interval}", metric.name, change_in(metric, words))
         })
         .collect();
-    told.join(words.comma) + &and_more(all.len(), words)
+    reported.join(words.comma) + &and_more(all.len(), words)
 }
 
 #[cfg(test)]
@@ -112,14 +112,14 @@ mod tests {
     /// Three are named, and the others are counted.
     #[test]
     fn what_is_not_named_is_counted() {
-        let told = |many: usize, words: &CompareStrings| {
+        let reported = |many: usize, words: &CompareStrings| {
             let metric = |number| MetricDoc { name: format!("p{number}"), ..MetricDoc::default() };
             let doc = CompareDoc { metrics: (1..=many).map(metric).collect(), ..CompareDoc::default() };
             named(&doc, words, |_| true)
         };
-        assert!(told(3, &EN).ends_with("p3 not known"), "{}", told(3, &EN));
-        assert!(told(4, &EN).ends_with("p3 not known, and 1 other value"), "{}", told(4, &EN));
-        assert!(told(5, &EN).ends_with("p3 not known, and 2 other values"), "{}", told(5, &EN));
-        assert!(told(5, &ZH).ends_with("p3 未知，另有 2 项"), "{}", told(5, &ZH));
+        assert!(reported(3, &EN).ends_with("p3 not known"), "{}", reported(3, &EN));
+        assert!(reported(4, &EN).ends_with("p3 not known, and 1 other value"), "{}", reported(4, &EN));
+        assert!(reported(5, &EN).ends_with("p3 not known, and 2 other values"), "{}", reported(5, &EN));
+        assert!(reported(5, &ZH).ends_with("p3 未知，另有 2 项"), "{}", reported(5, &ZH));
     }
 }

@@ -197,20 +197,20 @@ fn said(page: &ComparisonPage, metric: &MetricDoc) -> Markup {
     if metric.verdict == "not_judged" {
         return translated(page.language, &metric.why);
     }
-    let told = with_nonbreaking_units(&judgement_in(metric, page.own));
+    let reported = with_nonbreaking_units(&judgement_in(metric, page.own));
     let grown = metric.ratio.is_some_and(|ratio| ratio.0 > 1.0);
     let own = &page.own.page;
     let (class, is_so) = match (metric.verdict.as_str(), metric.ratio) {
         ("difference", Some(_)) if grown == (metric.better == "more") => ("mark good long", own.better),
         ("difference", _) => ("mark bad long", own.worse),
-        _ => return html! { (told) },
+        _ => return html! { (reported) },
     };
     // The text directly follows the change, because the rest of the sentence is about something
     // else.
     let change = with_nonbreaking_units(&change_in(metric, page.own));
-    let (change, rest) = told
+    let (change, rest) = reported
         .split_once(&change)
-        .map_or((told.clone(), ""), |(before, rest)| (format!("{before}{change}"), rest));
+        .map_or((reported.clone(), ""), |(before, rest)| (format!("{before}{change}"), rest));
     html! { span class=(class) { (change) (page.own.comma) (is_so) (rest) } }
 }
 

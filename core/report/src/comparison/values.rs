@@ -25,9 +25,9 @@ pub(super) fn selected_metrics(doc: &CompareDoc) -> (Vec<&MetricDoc>, usize) {
         *left = left.saturating_sub(1);
         fits
     };
-    let told: Vec<_> = doc.metrics.iter().filter(has_room).collect();
-    let left_out = doc.metrics.len() - told.len();
-    (told, left_out)
+    let reported: Vec<_> = doc.metrics.iter().filter(has_room).collect();
+    let left_out = doc.metrics.len() - reported.len();
+    (reported, left_out)
 }
 
 /// A side's value in its unit, with `~` before it if fewer than ten samples are above it.

@@ -5,7 +5,7 @@ use wavetank_units::{Code, UserError, did_you_mean};
 use super::{Explanation, explanations};
 
 /// A longer argument is not repeated in the error, because users sometimes paste whole files.
-const CHARS_TOLD_MAX: usize = 60;
+const CHARS_SHOWN_MAX: usize = 60;
 
 /// Returns all explanations for `word`: `late`, `Late`, `first byte`, `exit 3`, `invalid`. Never
 /// empty.
@@ -20,13 +20,13 @@ pub fn explain(word: &str) -> Result<Vec<Explanation>, UserError> {
     if !found.is_empty() {
         return Ok(found);
     }
-    let short = wanted.chars().count() <= CHARS_TOLD_MAX;
+    let short = wanted.chars().count() <= CHARS_SHOWN_MAX;
     let hint = match did_you_mean(if short { &wanted } else { "" }, all.iter().flat_map(names)) {
         Some(near) => format!("did you mean {near}? `wavetank explain` lists all codes"),
         None => "`wavetank explain` lists all codes; errors and findings show theirs".to_owned(),
     };
     let shown = word.trim();
-    let shown = if shown.chars().count() > CHARS_TOLD_MAX { "this" } else { &format!("`{shown}`") };
+    let shown = if shown.chars().count() > CHARS_SHOWN_MAX { "this" } else { &format!("`{shown}`") };
     Err(UserError::usage(Code::CodeUnknown, format!("{shown} is not a code of wavetank"), hint))
 }
 

@@ -72,9 +72,9 @@ impl Row<'_> {
     }
 
     /// A value of the load threads, if they are known.
-    pub(super) fn per_thread(&self, told: impl FnOnce(&[ThreadStats]) -> String) -> String {
+    pub(super) fn per_thread(&self, reported: impl FnOnce(&[ThreadStats]) -> String) -> String {
         if self.whole && !self.interval.threads.is_empty() {
-            told(&self.interval.threads)
+            reported(&self.interval.threads)
         } else {
             String::new()
         }

@@ -273,8 +273,8 @@ fn findings(record: &RunRecord) -> String {
         }
         line + "\n"
     };
-    let told: String = record.findings.iter().map(one).collect();
-    told + &more(more_about_findings(record))
+    let reported: String = record.findings.iter().map(one).collect();
+    reported + &more(more_about_findings(record))
 }
 
 /// Names the command that explains the text above, if there is one.

@@ -30,12 +30,12 @@ const COLUMNS: [&str; 11] = [
 pub(super) fn agents(record: &RunRecord) -> String {
     let Some(fleet) = &record.fleet else { return String::new() };
     let rows: Vec<_> = fleet.agents.iter().take(ROWS_MAX).map(agent).collect();
-    let is_told = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
-    let told: Vec<usize> = (0..COLUMNS.len()).filter(is_told).collect();
-    let headings: Vec<_> = told.iter().map(|column| COLUMNS[*column]).collect();
-    let numbers = told.iter().filter(|column| **column >= TEXTS).count();
+    let is_reported = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let reported: Vec<usize> = (0..COLUMNS.len()).filter(is_reported).collect();
+    let headings: Vec<_> = reported.iter().map(|column| COLUMNS[*column]).collect();
+    let numbers = reported.iter().filter(|column| **column >= TEXTS).count();
     let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| told.iter().map(|column| row[*column].clone()).collect()).collect();
+        rows.iter().map(|row| reported.iter().map(|column| row[*column].clone()).collect()).collect();
     let status = fleet.status.name().replace('_', " ");
     let parts = [status, start(fleet), name(&rebalanced(fleet))];
     let line: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();

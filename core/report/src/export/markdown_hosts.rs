@@ -34,12 +34,12 @@ pub(super) fn hosts(record: &RunRecord) -> String {
         return String::new();
     }
     let rows: Vec<_> = record.hosts.iter().take(ROWS_MAX).map(host).collect();
-    let is_told = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
-    let told: Vec<usize> = (0..HOST_COLUMNS.len()).filter(is_told).collect();
-    let headings: Vec<_> = told.iter().map(|column| HOST_COLUMNS[*column]).collect();
-    let numbers = told.iter().filter(|column| **column >= TEXTS).count();
+    let is_reported = |column: &usize| rows.iter().any(|row| !row[*column].is_empty());
+    let reported: Vec<usize> = (0..HOST_COLUMNS.len()).filter(is_reported).collect();
+    let headings: Vec<_> = reported.iter().map(|column| HOST_COLUMNS[*column]).collect();
+    let numbers = reported.iter().filter(|column| **column >= TEXTS).count();
     let rows: Vec<Vec<String>> =
-        rows.iter().map(|row| told.iter().map(|column| row[*column].clone()).collect()).collect();
+        rows.iter().map(|row| reported.iter().map(|column| row[*column].clone()).collect()).collect();
     cut(table(&headings, numbers, &rows), record.hosts.len())
 }
 

@@ -154,15 +154,15 @@ fn needs(page: &mut TextLayout, doc: &ForecastDoc) {
 
 /// Known objections to thresholds; those without any are on one line.
 fn conditions(page: &mut TextLayout, doc: &ForecastDoc) {
-    let mut told: Vec<&OutlookDoc> = Vec::new();
+    let mut reported: Vec<&OutlookDoc> = Vec::new();
     for condition in doc.conditions.iter().filter(|one| one.outlook != "open") {
         let alike = |other: &OutlookDoc| {
             (&other.kind, &other.outlook, &other.why) == (&condition.kind, &condition.outlook, &condition.why)
         };
-        if told.iter().any(|other| alike(other)) {
+        if reported.iter().any(|other| alike(other)) {
             continue;
         }
-        told.push(condition);
+        reported.push(condition);
         let word = match condition.outlook.as_str() {
             "unreachable" => "cannot be reached",
             "undecided" => "will stay undecided",

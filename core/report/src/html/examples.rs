@@ -71,7 +71,7 @@ fn detail(sheet: &PageContext, sample: &SampleLine) -> Cell {
         Language::English => Cell::Name(stored.clone()),
         // Text from outside may be part of a sentence of ours. Nothing in it is formatted as code
         // or as a number with its unit.
-        Language::Chinese => Cell::Told(html! {
+        Language::Chinese => Cell::Reported(html! {
             @for piece in translate(&harmless(stored)) { @match piece {
                 Piece::Own(text) => { (cut(&text)) }
                 Piece::Stored(text) => { span lang="en" { (cut(&text)) } }
@@ -93,10 +93,10 @@ fn found_instead<'a>(record: &'a RunRecord, sample: &'a SampleLine) -> Option<(&
 /// The intended start of a request, and whether it was in a warm-up, which may run in parallel to
 /// the load.
 fn when(sheet: &PageContext, sample: &SampleLine) -> Cell {
-    let beside = sample.intended_ns >= 0 && is_of_warmup(sheet.record(), sample);
+    let alongside = sample.intended_ns >= 0 && is_of_warmup(sheet.record(), sample);
     let (open, close) = sheet.words.page.brackets;
     let at = instant(sample.intended_ns);
-    Cell::Number(if beside { format!("{at}{open}{}{close}", sheet.words.counts.warmup) } else { at })
+    Cell::Number(if alongside { format!("{at}{open}{}{close}", sheet.words.counts.warmup) } else { at })
 }
 
 fn slowest(sheet: &PageContext, samples: &[&SampleLine]) -> Markup {

@@ -12,8 +12,8 @@ use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
-    let told = record.rehearsal.as_ref();
-    let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
+    let reported = record.rehearsal.as_ref();
+    let notes: Vec<_> = record.notes.iter().filter(|note| reported != Some(note)).collect();
     let mut findings: Vec<_> = record.findings.iter().collect();
     // Decisive findings come first, then those that blame the same side as the verdict.
     findings.sort_by_key(|finding| (!finding.decisive, finding.blame != record.verdict.blame));

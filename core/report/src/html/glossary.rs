@@ -9,18 +9,20 @@ use super::strings::Strings;
 
 /// Returns the glossary of a page with these `parts`: only terms that are used in one of them.
 pub(super) fn glossary<'m>(words: &Strings, parts: impl Iterator<Item = &'m Markup>) -> Option<Section> {
-    let told = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
-    let small = told.replace('\n', " ").to_lowercase();
+    let reported = parts.map(|part| text_of(&part.0)).collect::<Vec<_>>().join("\n");
+    let small = reported.replace('\n', " ").to_lowercase();
     let names: Vec<String> = words.glossary.iter().map(|(word, _)| term(word).to_owned()).collect();
     let terms: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-    let is_told = |word: &str, name: &String, own: &String| {
+    let is_reported = |word: &str, name: &String, own: &String| {
         let only_name = words.only_names.contains(&name.as_str());
-        let is_word = if only_name { is_name(name, &names, &told) } else { is_used(own, &terms, &small) };
+        let is_word = if only_name { is_name(name, &names, &reported) } else { is_used(own, &terms, &small) };
         is_word || is_part(word, &small)
     };
     let entries = words.glossary.iter().zip(names.iter().zip(&terms));
-    let used: Vec<_> =
-        entries.filter(|((word, _), (name, own))| is_told(word, name, own)).map(|(entry, _)| entry).collect();
+    let used: Vec<_> = entries
+        .filter(|((word, _), (name, own))| is_reported(word, name, own))
+        .map(|(entry, _)| entry)
+        .collect();
     let body = html! {
         @if !used.is_empty() {
             dl.glossary { @for (word, means) in used { div { dt { (word) } dd { (means) } } } }

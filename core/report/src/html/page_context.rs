@@ -187,7 +187,7 @@ fn with_options(text: &str) -> Markup {
     }
     let text = &*with_nonbreaking_units(text);
     let mut pieces = Vec::new();
-    let mut told = 0;
+    let mut reported = 0;
     for (at, _) in text.match_indices('-') {
         // Names may have hyphens, too; Chinese has no blanks.
         let begins = text[..at]
@@ -195,13 +195,13 @@ fn with_options(text: &str) -> Markup {
             .next_back()
             .is_none_or(|letter| letter.is_whitespace() || letter == '(' || !letter.is_ascii());
         // This is the last condition, because it reads on to the end of the word.
-        let len = if at >= told && begins { option_len(&text[at..]) } else { None };
+        let len = if at >= reported && begins { option_len(&text[at..]) } else { None };
         let Some(len) = len else { continue };
-        pieces.push((&text[told..at], &text[at..at + len]));
-        told = at + len;
+        pieces.push((&text[reported..at], &text[at..at + len]));
+        reported = at + len;
     }
     let whole = |option: &str| width(option) <= OPTION_COLUMNS_MAX;
-    html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[told..]) }
+    html! { @for (before, option) in pieces { (before) code.option[whole(option)] { (option) } } (text[reported..]) }
 }
 
 /// Length in bytes of the option at the start of `text`: `--name`, or `-n` alone.
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn instants_of_a_column_have_as_many_decimals_each() {
-        let check = |ns: i64, told: &str| assert_eq!(instant(ns), told, "{ns}");
+        let check = |ns: i64, reported: &str| assert_eq!(instant(ns), reported, "{ns}");
         check(0, "0.00 s");
         check(-1_849_454_298, "−1.85 s");
         check(-4_000_000, "0.00 s");

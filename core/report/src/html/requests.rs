@@ -35,7 +35,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
         (explain_link(sheet, more_about_errors(record)))
         @let traffic = traffic(sheet);
         @if !traffic.0.is_empty() { h3 { (words.counts.traffic) } (traffic) }
-        @if sheet.source.plan.is_some_and(warmup_overlaps) { p.aside { (words.charts.warmup_beside) } }
+        @if sheet.source.plan.is_some_and(warmup_overlaps) { p.aside { (words.charts.warmup_alongside) } }
     };
     let lead = if was_killed(record) { words.leads.requests_known } else { words.leads.requests };
     Section::new("requests", words.titles.requests, lead, body)

@@ -21,10 +21,10 @@ const COLUMNS_MAX: usize = wavetank_measure::TimeSeries::COLUMNS_MAX;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
-    let told = left_out(sheet).collect::<Vec<_>>().join(words.page.sentence_gap);
+    let reported = left_out(sheet).collect::<Vec<_>>().join(words.page.sentence_gap);
     let has_parts = record.phases.len() > 1 || record.scenarios.len() > 1 || record.steps.len() > 1;
     let body = html! {
-        @if has_parts && !told.is_empty() { p.aside { (told) } }
+        @if has_parts && !reported.is_empty() { p.aside { (reported) } }
         @if record.phases.len() > 1 { h3 { (words.journeys.phases) } (phases(sheet, words.journeys.phases)) }
         @if record.scenarios.len() > 1 { h3 { (words.journeys.scenarios) } (scenarios(sheet)) }
         @if record.steps.len() > 1 || !record.groups.is_empty() {

@@ -71,7 +71,7 @@ pub(crate) fn summary(sheet: &PageContext) -> Markup {
                     (tested(sheet))
                 }
                 div {
-                    h3 { (words.whose_limit) }
+                    h3 { (words.limit_owner) }
                     (limit(sheet))
                     // Without any load, there is no next limit.
                     @if is_loaded(record) {
@@ -178,9 +178,9 @@ fn numbers(sheet: &PageContext) -> Markup {
 fn failed_apart(sheet: &PageContext) -> Option<String> {
     let record = sheet.record();
     let failed = record.failed_us.spread.as_ref()?;
-    let told = record.failed_us.count as f64 >= record.response_us.count as f64 * FAILED_MIN;
+    let reported = record.failed_us.count as f64 >= record.response_us.count as f64 * FAILED_MIN;
     let p99 = sheet.percentile(failed, "p99");
-    told.then(|| (sheet.words.front.failed_apart)(&format_grouped(record.failed_us.count), &p99))
+    reported.then(|| (sheet.words.front.failed_apart)(&format_grouped(record.failed_us.count), &p99))
 }
 
 /// Failures, and requests that were never sent or never answered.
@@ -264,7 +264,7 @@ fn limit(sheet: &PageContext) -> Markup {
     let by_condition = findings.iter().all(|finding| !finding.decisive) && verdict.status == Status::Fail;
     html! {
         // Without any load, no limit was reached.
-        p.whose.sentence[!is_loaded(record)] { strong {
+        p.owner.sentence[!is_loaded(record)] { strong {
             (if is_loaded(record) { limit_owner(sheet, record.verdict.blame) } else { sheet.words.front.nothing_sent })
         } }
         @if by_condition { p { (headline(sheet)) } }
@@ -287,8 +287,8 @@ fn limit(sheet: &PageContext) -> Markup {
 fn matters(record: &RunRecord, finding: &Finding) -> bool {
     let verdict = &record.verdict;
     let is_blamed = finding.blame == verdict.blame && verdict.blame != Blame::None;
-    let told = finding.blame == verdict.blame || finding.blame == Blame::Generator;
-    finding.decisive || is_blamed || (verdict.status != Status::Pass && told)
+    let reported = finding.blame == verdict.blame || finding.blame == Blame::Generator;
+    finding.decisive || is_blamed || (verdict.status != Status::Pass && reported)
 }
 
 fn next_limit(sheet: &PageContext) -> Markup {
@@ -339,8 +339,8 @@ fn picture(sheet: &PageContext) -> Markup {
 
 fn notes(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.front);
-    let told = record.rehearsal.as_ref();
-    let notes: Vec<_> = record.notes.iter().filter(|note| told != Some(note)).collect();
+    let reported = record.rehearsal.as_ref();
+    let notes: Vec<_> = record.notes.iter().filter(|note| reported != Some(note)).collect();
     // Findings that did not decide the bottleneck are shown even if the run passed.
     let passed = record.verdict.status == Status::Pass;
     let found = record.findings.iter().filter(|finding| passed && !matters(record, finding));

@@ -15,7 +15,7 @@ pub(crate) enum Cell {
     /// end.
     Name(String),
     /// The same for text composed of several names, each already cut and harmless.
-    Told(Markup),
+    Reported(Markup),
     /// A number with its unit; right-aligned.
     Number(String),
     /// A short text that is kept on one line.
@@ -44,7 +44,7 @@ impl Cell {
     fn is_empty(&self) -> bool {
         match self {
             Self::Name(text) | Self::Number(text) => text.is_empty(),
-            Self::Told(markup) | Self::Short(markup) | Self::Any(markup) => markup.0.is_empty(),
+            Self::Reported(markup) | Self::Short(markup) | Self::Any(markup) => markup.0.is_empty(),
         }
     }
 }
@@ -85,10 +85,10 @@ impl Table {
     /// The same on a page that is not about one run.
     pub(crate) fn render_in(&self, words: &Strings) -> Markup {
         let Self { caption, heads, rows, more } = self;
-        let told = |place: usize| {
+        let reported = |place: usize| {
             place == 0 || rows.iter().any(|row| row.get(place).is_some_and(|cell| !cell.is_empty()))
         };
-        let told: Vec<bool> = (0..heads.len()).map(told).collect();
+        let reported: Vec<bool> = (0..heads.len()).map(reported).collect();
         let label = (words.page.scrolls)(caption);
         html! {
             @if !rows.is_empty() {
@@ -96,11 +96,11 @@ impl Table {
                     table {
                         caption { (harmless(caption)) }
                         thead { tr {
-                            @for ((head, number), _) in heads.iter().zip(&told).filter(|(_, told)| **told) {
+                            @for ((head, number), _) in heads.iter().zip(&reported).filter(|(_, reported)| **reported) {
                                 @if head.is_empty() { td {} } @else { th.n[*number] scope="col" { (head) } }
                             }
                         } }
-                        tbody { @for row in rows { tr { (render_row(row, &told)) } } }
+                        tbody { @for row in rows { tr { (render_row(row, &reported)) } } }
                     }
                 }
                 @if *more > 0 { p.aside { ((words.journeys.more_rows)(&more.to_string())) } }
@@ -109,17 +109,17 @@ impl Table {
     }
 }
 
-fn render_row(row: &[Cell], told: &[bool]) -> Markup {
-    let told = |place: &usize| told.get(*place).copied().unwrap_or_default();
+fn render_row(row: &[Cell], reported: &[bool]) -> Markup {
+    let reported = |place: &usize| reported.get(*place).copied().unwrap_or_default();
     html! {
-        @for (place, cell) in row.iter().enumerate().filter(|(place, _)| told(place)) {
+        @for (place, cell) in row.iter().enumerate().filter(|(place, _)| reported(place)) {
             @match (place, cell) {
                 (0, Cell::Name(name)) => { th.name scope="row" { (isolate_untrusted(&cut(name))) } }
-                (0, Cell::Told(told)) => { th.name scope="row" { bdi { (told) } } }
+                (0, Cell::Reported(reported)) => { th.name scope="row" { bdi { (reported) } } }
                 (0, Cell::Number(number)) => { th.n scope="row" { (number) } }
                 (0, Cell::Short(any) | Cell::Any(any)) => { th scope="row" { (any) } }
                 (_, Cell::Name(name)) => { td.name { (isolate_untrusted(&cut(name))) } }
-                (_, Cell::Told(told)) => { td.name { bdi { (told) } } }
+                (_, Cell::Reported(reported)) => { td.name { bdi { (reported) } } }
                 (_, Cell::Number(number)) => { td.n { (number) } }
                 (_, Cell::Short(short)) => { td.short { (short) } }
                 (_, Cell::Any(any)) => { td.text { (any) } }

@@ -51,9 +51,9 @@ fn cut_short(sheet: &PageContext) -> Markup {
     let Some(CutShortDoc { planned_s, why }) = &record.cut_short else { return html! {} };
     let ran = format::seconds(record.duration_s);
     let planned = planned_s.map_or_else(|| words.unknown.to_owned(), format::seconds);
-    let told = if was_killed(record) || is_running(record) { words.known_of } else { words.cut_short };
+    let reported = if was_killed(record) || is_running(record) { words.known_of } else { words.cut_short };
     html! {
-        " · " (with_nonbreaking_units(&told(&ran, &planned)))
+        " · " (with_nonbreaking_units(&reported(&ran, &planned)))
         (sheet.words.page.colon) (sheet.stored(why))
     }
 }
@@ -64,17 +64,17 @@ fn claims(sheet: &PageContext) -> Markup {
     let words = &sheet.words.front;
     let thresholds = ordered(sheet.record());
     let (open, close) = sheet.words.page.brackets;
-    let nobody_asked = thresholds.iter().all(|one| one.implicit);
+    let not_asked = thresholds.iter().all(|one| one.implicit);
     let has_held = |one: &&Threshold| one.implicit && one.ok == Some(true);
-    let (held, told): (Vec<_>, Vec<_>) = thresholds.into_iter().partition(has_held);
-    let broken = told.iter().filter(|one| one.ok == Some(false)).count();
+    let (held, reported): (Vec<_>, Vec<_>) = thresholds.into_iter().partition(has_held);
+    let broken = reported.iter().filter(|one| one.ok == Some(false)).count();
     let most = broken.clamp(CLAIMS_MAX, BROKEN_MAX);
     let more = |n: usize| (words.more_below)(&n.to_string());
     html! {
-        @if nobody_asked { (words.nothing_claimed) }
-        @if !told.is_empty() {
+        @if not_asked { (words.nothing_claimed) }
+        @if !reported.is_empty() {
             ul.claims {
-                @for one in told.iter().take(most) {
+                @for one in reported.iter().take(most) {
                     @let found = measured_value(sheet.record(), one);
                     li {
                         (threshold_result(sheet, one)) " " (outside_code(&one.expr))
@@ -83,8 +83,8 @@ fn claims(sheet: &PageContext) -> Markup {
                         @else if one.ok.is_none() && !one.why.is_empty() { " → " (sheet.stored(&one.why)) }
                     }
                 }
-                @if broken > most { li { (threshold_result(sheet, told[most])) " " (more(broken - most)) } }
-                @let others = told.len() - broken.max(most).min(told.len());
+                @if broken > most { li { (threshold_result(sheet, reported[most])) " " (more(broken - most)) } }
+                @let others = reported.len() - broken.max(most).min(reported.len());
                 @if others > 0 { li { (more(others)) } }
             }
         }

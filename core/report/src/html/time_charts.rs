@@ -35,8 +35,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
                 // There is no such table in print.
                 span.on-screen { (words.page.sentence_gap) (with_nonbreaking_units(&(words.charts.last_column)(&from, &last.len.to_string()))) }
             }
-            @if sheet.source.plan.is_some_and(warmup_overlaps) { (words.page.sentence_gap) (words.charts.warmup_beside) }
-            @for told in left_out(sheet) { (words.page.sentence_gap) (told) }
+            @if sheet.source.plan.is_some_and(warmup_overlaps) { (words.page.sentence_gap) (words.charts.warmup_alongside) }
+            @for reported in left_out(sheet) { (words.page.sentence_gap) (reported) }
         }
         @if asked {
             (rates(sheet, course))
@@ -153,9 +153,9 @@ fn heat_map(sheet: &PageContext, course: &TimeSeries) -> Markup {
     let frame = sheet.frame("heat", words.heat).high(240);
     let svg = HeatMap { frame, timeline: sheet.timeline(course), columns: cells.collect() }.draw();
     // A second without a response between others must be visible: nothing was received in it.
-    let is_told = |column: &&TimeBucket| !column.response.is_empty();
-    let first = columns.iter().position(is_told).unwrap_or(0);
-    let end = columns.iter().rposition(is_told).map_or(first, |last| last + 1);
+    let is_reported = |column: &&TimeBucket| !column.response.is_empty();
+    let first = columns.iter().position(is_reported).unwrap_or(0);
+    let end = columns.iter().rposition(is_reported).map_or(first, |last| last + 1);
     let rows = columns[first..end].iter().map(|column| {
         let response = &column.response;
         let percentile = |q| response.percentile(q).map_or_else(|| "–".to_owned(), time);

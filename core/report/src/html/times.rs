@@ -36,8 +36,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     // A part that never took any time explains nothing, except for the parts that add up to the
     // response time.
     let summands = [names.lag, names.wait, names.service];
-    let is_told = |row: &Row| row.2.max.0 > 0.0 || summands.contains(&row.0);
-    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(is_told).collect();
+    let is_reported = |row: &Row| row.2.max.0 > 0.0 || summands.contains(&row.0);
+    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(is_reported).collect();
     let body = html! {
         (table(sheet, &rows))
         (remarks(sheet, &rows))
@@ -90,7 +90,7 @@ fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
         ul.aside {
             @if any(|spread, field| spread.is_uncertain(field) && !spread.is_unknown(field)) { li { (words.uncertain) } }
             @if any(Spread::is_unknown) { li { (words.unknown) } }
-            @for told in left_out(sheet) { li { (told) } }
+            @for reported in left_out(sheet) { li { (reported) } }
             @let response = sheet.record().response_us.count;
             @if response > 0 && sheet.record().lag_us.count > response { li { (words.lag_of_all) } }
             @for (name, _, spread) in rows {
@@ -108,7 +108,7 @@ pub(crate) fn left_out(sheet: &PageContext) -> impl Iterator<Item = String> {
     let is_any = record.response_us.count > 0;
     all.into_iter()
         .filter(move |(count, _)| *count > 0 && is_any)
-        .map(|(count, told)| told(&format_grouped(count)))
+        .map(|(count, reported)| reported(&format_grouped(count)))
 }
 
 /// The percentiles of response time and of its relevant parts, with thresholds on them as limits.

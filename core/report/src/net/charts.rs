@@ -75,7 +75,7 @@ fn draw(shape: &Shape<'_>, series: Vec<CurveSeries>) -> Option<String> {
         frame: Frame::new(shape.id, shape.title, words),
         x_name: shape.x_name,
         x: shape.x,
-        x_told: None,
+        x_reported: None,
         y: shape.y,
         across: shape.across,
         series,

@@ -15,7 +15,7 @@ const ID_COLUMNS_MAX: usize = 12;
 /// Columns that the last column has at least.
 const LAST_COLUMNS_MIN: usize = 20;
 /// Most names shown of entries that are not runs.
-const BESIDE_TOLD_MAX: usize = 4;
+const FOREIGN_SHOWN_MAX: usize = 4;
 
 /// Default directory of runs.
 const RUNS_DIR: &str = "runs";
@@ -46,16 +46,20 @@ pub fn runs_text(doc: &RunsDoc, columns: usize) -> String {
         (ForeignEntryKind::Removed, "partly removed run", "partly removed runs"),
         (ForeignEntryKind::Other, "other entry", "other entries"),
     ] {
-        let names: Vec<_> = doc.beside.iter().filter(|one| one.kind == kind).map(|one| &one.name).collect();
+        let names: Vec<_> = doc.foreign.iter().filter(|one| one.kind == kind).map(|one| &one.name).collect();
         if !names.is_empty() {
             let word = if names.len() == 1 { one } else { several };
-            let told: Vec<_> = names
+            let reported: Vec<_> = names
                 .iter()
-                .take(BESIDE_TOLD_MAX)
+                .take(FOREIGN_SHOWN_MAX)
                 .map(|name| cut(&sanitize(name), NAME_COLUMNS_MAX))
                 .collect();
-            let more = if names.len() > told.len() { ", …" } else { "" };
-            page.line(&format!("also in this folder: {} {word} ({}{more})", names.len(), told.join(", ")));
+            let more = if names.len() > reported.len() { ", …" } else { "" };
+            page.line(&format!(
+                "also in this folder: {} {word} ({}{more})",
+                names.len(),
+                reported.join(", ")
+            ));
         }
     }
     if let Some(last) = doc.runs.last() {
@@ -96,7 +100,7 @@ pub fn run_lines(runs: &[RunLine], columns: usize) -> Vec<String> {
 }
 
 fn cells(run: &RunLine) -> [String; 8] {
-    let told = run.problem.as_ref().unwrap_or(&run.load);
+    let reported = run.problem.as_ref().unwrap_or(&run.load);
     [
         cut(&or_dash(&run.id), ID_COLUMNS_MAX),
         or_dash(&started_text(&run.started_at)),
@@ -105,7 +109,7 @@ fn cells(run: &RunLine) -> [String; 8] {
         run.done_per_s.map_or_else(dash, |rate| show_rate(rate.0)),
         run.p99_us.map_or_else(dash, time),
         show_size(run.bytes),
-        sanitize(told).into_owned(),
+        sanitize(reported).into_owned(),
     ]
 }
 

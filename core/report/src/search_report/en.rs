@@ -50,7 +50,7 @@ pub(super) static ENGLISH: AnswerStrings = AnswerStrings {
         format!("so far {level} passed in {passed} of {all} {runs}")
     },
     nothing: "nothing is known yet",
-    whose: |blame| match blame {
+    owner: |blame| match blame {
         Blame::Target => "target",
         Blame::Generator => "generator",
         Blame::Network => "network",

@@ -55,8 +55,8 @@ pub(super) fn unheld(doc: &SearchDoc) -> Vec<FailedRuns<'_>> {
             let mut whys: Vec<&str> = said.filter(|why| known.insert(*why)).collect();
             let more = whys.len().saturating_sub(WHYS_MAX);
             whys.truncate(WHYS_MAX);
-            let is_told = !runs.is_empty() && (fate != FailureKind::Failed || level.0 < none);
-            is_told.then_some(FailedRuns { level, fate, runs: runs.len(), counted, whys, more })
+            let is_reported = !runs.is_empty() && (fate != FailureKind::Failed || level.0 < none);
+            is_reported.then_some(FailedRuns { level, fate, runs: runs.len(), counted, whys, more })
         };
         fates.into_iter().filter_map(of_fate).collect::<Vec<_>>()
     };

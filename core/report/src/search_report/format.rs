@@ -29,7 +29,7 @@ fn decimals(level: f64) -> usize {
 pub(super) fn limit(doc: &SearchDoc) -> Option<String> {
     let level = limit_level(doc).map(|level| (ENGLISH.broke_at)(&level_text(&doc.of, level)));
     let level = level.unwrap_or_default();
-    limited(doc).map(|blame| format!("{}: {}{level}", (ENGLISH.whose)(blame), doc.answer.limit))
+    limited(doc).map(|blame| format!("{}: {}{level}", (ENGLISH.owner)(blame), doc.answer.limit))
 }
 
 /// The bottleneck; `None` if no limit was reached.

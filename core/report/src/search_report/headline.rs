@@ -58,12 +58,12 @@ fn interval(doc: &SearchDoc, say: &AnswerStrings) -> String {
 /// Returns the results of the runs. The knee and its interval are estimates, and there need not be
 /// runs at any of their levels.
 fn seen(doc: &SearchDoc, say: &AnswerStrings) -> RunEvidence {
-    let told = |(level, runs): (Number, u32)| ((say.level)(&level_text(&doc.of, level)), runs);
+    let reported = |(level, runs): (Number, u32)| ((say.level)(&level_text(&doc.of, level)), runs);
     let ObservedLevels { all, none } = ObservedLevels::from_search(doc);
     let count = |of: fn(&SearchPointDoc) -> u32| doc.curve.iter().map(of).fold(0, u32::saturating_add);
     RunEvidence {
-        all: all.map(told),
-        none: none.map(told),
+        all: all.map(reported),
+        none: none.map(reported),
         runs: (count(|point| point.passed), count(|point| point.runs)),
     }
 }

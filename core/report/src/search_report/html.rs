@@ -94,9 +94,9 @@ fn summary(page: &SearchPage) -> Markup {
                 }
                 @if let Some(blame) = limited(doc) {
                     div {
-                        h3 { (page.words.front.whose_limit) }
-                        p.whose {
-                            ((own.say.whose)(blame)) (page.words.page.colon) (translated(page.language, &doc.answer.limit))
+                        h3 { (page.words.front.limit_owner) }
+                        p.owner {
+                            ((own.say.owner)(blame)) (page.words.page.colon) (translated(page.language, &doc.answer.limit))
                             @if let Some(level) = limit_level(doc) { ((own.say.broke_at)(&(own.level)(&doc.of, level))) }
                         }
                     }

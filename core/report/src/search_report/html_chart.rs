@@ -59,9 +59,9 @@ pub(super) fn charts(page: &SearchPage) -> Markup {
 /// Remark that lines of the full chart include levels that only the next chart marks.
 fn unmarked(page: &SearchPage, near: &RangeInclusive<f64>) -> Markup {
     let levels = || page.doc.curve.iter().map(|point| point.level).filter(|level| near.contains(&level.0));
-    let told = |level| (page.own.level)(&page.doc.of, level);
+    let reported = |level| (page.own.level)(&page.doc.of, level);
     html! { @if let (Some(from), Some(to)) = (levels().next(), levels().next_back()) {
-        p.aside { ((page.own.unmarked)(&told(from), &told(to))) }
+        p.aside { ((page.own.unmarked)(&reported(from), &reported(to))) }
     } }
 }
 
@@ -84,13 +84,13 @@ fn near(doc: &SearchDoc, all: &XyChart) -> Option<RangeInclusive<f64>> {
         all().copied().fold(f64::INFINITY, f64::min)..=all().copied().fold(0.0, f64::max)
     };
     let is_part = |near: &RangeInclusive<f64>| all.place(*near.end()) - all.place(*near.start()) < SHARE_MAX;
-    let tells_apart = |near: &RangeInclusive<f64>| {
+    let distinguishes = |near: &RangeInclusive<f64>| {
         let inside: Vec<_> = levels.iter().filter(|level| near.contains(level)).collect();
         let nearest = inside.windows(2).map(|two| two[1] - two[0]).fold(f64::INFINITY, f64::min);
         nearest >= APART_MIN * (near.end() - near.start())
     };
     let whole = around(&[low, knee, high]);
-    if is_part(&whole) && tells_apart(&whole) {
+    if is_part(&whole) && distinguishes(&whole) {
         return Some(whole);
     }
     Some(around(&[knee])).filter(is_part)
@@ -128,7 +128,7 @@ fn chart<'a>(page: &SearchPage<'a>, id: &'a str, title: &'a str, marks: &dyn Fn(
         x_name: (page.own.of)(&doc.of),
         x: if is_rate { Unit::Rate } else { Unit::Count },
         // As in the table: neighbouring levels differ in their fourth digit.
-        x_told: Some(if is_rate {
+        x_reported: Some(if is_rate {
             |level| level_text("rate", Number(level))
         } else {
             |level| format_grouped(level.max(0.0).round() as u64)

@@ -7,7 +7,7 @@ use super::level_text;
 use super::observed_levels::held_above_knee;
 
 /// Smaller shares would not be visible in the numbers.
-const TOLD_FROM: f64 = 0.002;
+const SHOWN_FROM: f64 = 0.002;
 
 /// Returns a note if the interval starts below the level that it comes from, and one if the knee is
 /// below a level that passed. Requests still in flight at the end of such runs may have been a
@@ -23,7 +23,7 @@ fn low_queued(doc: &SearchDoc) -> Option<String> {
     }
     let (low, level) = (doc.answer.low?, doc.answer.low_level?);
     let left = 1.0 - low.0 / level.0;
-    (left >= TOLD_FROM).then(|| {
+    (left >= SHOWN_FROM).then(|| {
         format!(
             "{} passed, but {} of it may have been queued at the end of a run: the interval starts at {}, which \
              was certainly done in time; longer runs (-d) narrow this down",
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(low: Option<f64>, level: Option<f64>, told: Option<&str>) {
+    fn check(low: Option<f64>, level: Option<f64>, reported: Option<&str>) {
         let answer = SearchAnswerDoc {
             end: "found".to_owned(),
             low: low.map(Number),
@@ -65,8 +65,8 @@ mod tests {
         for end in ["found", "time"] {
             end.clone_into(&mut doc.answer.end);
             let notes = knee_queued(&doc).concat();
-            assert_eq!(notes.is_empty(), told.is_none(), "{end}: {notes}");
-            assert!(notes.contains(told.unwrap_or_default()), "{end}, {low:?} of {level:?}: {notes}");
+            assert_eq!(notes.is_empty(), reported.is_none(), "{end}: {notes}");
+            assert!(notes.contains(reported.unwrap_or_default()), "{end}, {low:?} of {level:?}: {notes}");
         }
         "unsteady".clone_into(&mut doc.answer.end);
         assert_eq!(knee_queued(&doc), Vec::<String>::new());
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_knee_below_what_held_is_explained() {
-        let check = |knee: Option<f64>, passed: u32, chance: Option<f64>, told: bool| {
+        let check = |knee: Option<f64>, passed: u32, chance: Option<f64>, reported: bool| {
             let point = SearchPointDoc {
                 level: Number(504.0),
                 runs: 3,
@@ -96,8 +96,8 @@ mod tests {
             let mut doc =
                 SearchDoc { of: "rate".to_owned(), answer, curve: vec![point], ..SearchDoc::default() };
             let notes = knee_queued(&doc).concat();
-            assert_eq!(notes.contains("504/s passed in 3 of 3 runs, but part"), told, "{notes}");
-            assert_eq!(notes.contains("below it, at 501.9/s; longer runs"), told, "{notes}");
+            assert_eq!(notes.contains("504/s passed in 3 of 3 runs, but part"), reported, "{notes}");
+            assert_eq!(notes.contains("below it, at 501.9/s; longer runs"), reported, "{notes}");
             // A bound is not a knee.
             for end in ["generator", "above", "time", "unsteady"] {
                 end.clone_into(&mut doc.answer.end);

@@ -64,7 +64,7 @@ pub(super) struct AnswerStrings {
     pub(super) held: fn(&str, u32, u32) -> String,
     pub(super) nothing: &'static str,
     /// The bottleneck.
-    pub(super) whose: fn(Blame) -> &'static str,
+    pub(super) owner: fn(Blame) -> &'static str,
     /// After the failed threshold: the level at which it failed.
     pub(super) broke_at: fn(&str) -> String,
     /// The role of a level in the answer.

@@ -60,7 +60,7 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
         lengths.fold((f64::INFINITY, 0.0_f64), |(low, high), length| (low.min(length), high.max(length)));
     let asked = doc.setup.level_s;
     // Small differences of the clock are ignored.
-    let told = |length: f64| {
+    let reported = |length: f64| {
         let digits = if length < 1.0 { 1_000.0 } else { 10.0 };
         let same = (length / asked.0 - 1.0).abs() < 0.01;
         format::seconds(if same || length <= 0.0 {
@@ -70,7 +70,7 @@ pub(super) fn lengths(doc: &SearchDoc, between: &str) -> String {
         })
     };
     let lengths = [shortest.min(longest), longest];
-    range(lengths, &lengths.map(told), between)
+    range(lengths, &lengths.map(reported), between)
 }
 
 /// Joins two lengths, given as values and as text, by `between`. Two lengths in seconds share the
@@ -79,8 +79,8 @@ fn range([low, high]: [f64; 2], [shortest, longest]: &[String; 2], between: &str
     if shortest == longest {
         return longest.clone();
     }
-    let decimals = |told: &str| {
-        let number = told.strip_suffix(" s")?;
+    let decimals = |reported: &str| {
+        let number = reported.strip_suffix(" s")?;
         // Minutes have a unit of their own before the seconds.
         number.parse::<f64>().ok()?;
         Some(number.split_once('.').map_or(0, |(_, decimals)| decimals.len()))

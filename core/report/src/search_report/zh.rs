@@ -41,7 +41,7 @@ pub(super) static CHINESE: AnswerStrings = AnswerStrings {
     not_at: |high| format!("目前在 {high} 不成立"),
     held: |level, passed, all| format!("目前在 {level} 的 {all} 次运行中成立 {passed} 次"),
     nothing: "目前一无所知",
-    whose: |blame| match blame {
+    owner: |blame| match blame {
         Blame::Target => "被测目标",
         Blame::Generator => "发压端",
         Blame::Network => "网络",

@@ -269,8 +269,10 @@ mod tests {
     fn shape(english: &str) -> String {
         let mut pieces = english.split('{');
         let first = pieces.next().unwrap_or_default().to_owned();
-        pieces.fold(first, |told, piece| {
-            told + "{" + piece.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
+        pieces.fold(first, |reported, piece| {
+            reported
+                + "{"
+                + piece.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_')
         })
     }
 

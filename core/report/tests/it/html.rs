@@ -50,10 +50,11 @@ fn sections_are_there_when_their_data_is() {
     check(&open(), &["requests", "conditions", "times", "connections", "generator"], &["hosts"]);
     check(&held(), &["connections", "parts"], &["examples"]);
     check(&unanswered(), &always, &["requests", "examples"]);
-    let mut told = closed();
-    told.events = vec![EventLine { at_ns: 1, text: "phase main began".to_owned(), ..EventLine::default() }];
-    told.samples = vec![SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }];
-    check(&told, &["examples", "events"], &["parts"]);
+    let mut reported = closed();
+    reported.events =
+        vec![EventLine { at_ns: 1, text: "phase main began".to_owned(), ..EventLine::default() }];
+    reported.samples = vec![SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }];
+    check(&reported, &["examples", "events"], &["parts"]);
 }
 
 fn is_chinese(letter: char) -> bool {
@@ -69,18 +70,18 @@ fn the_verdict_is_a_word_with_its_reason() {
             assert!(page.contains("</svg><div><h2"), "{word} has no sign next to it");
             let headline =
                 page.split("<p class=\"headline").nth(1).and_then(|rest| rest.split("</p>").next());
-            let headline = headline.and_then(|told| Some(told.split_once("\">")?.1));
+            let headline = headline.and_then(|reported| Some(reported.split_once("\">")?.1));
             let headline = headline.expect("a first line").replace('\u{a0}', " ");
             let stored = maud::html! { (record.verdict.headline) }.into_string();
             // Translated into Chinese, or shown as stored and marked.
-            let told = match language {
+            let reported = match language {
                 Language::English => headline.contains(&stored),
                 Language::Chinese => {
                     headline == format!("<span lang=\"en\">{stored}</span>")
                         || headline.chars().any(is_chinese)
                 }
             };
-            assert!(told && !headline.is_empty(), "{word} is not in {headline}; stored is {stored}");
+            assert!(reported && !headline.is_empty(), "{word} is not in {headline}; stored is {stored}");
         }
     };
     check(&closed(), "PASS", "通过 PASS");
@@ -268,9 +269,9 @@ fn conditions_of_a_run_that_was_cut_short_are_not_said_to_hold() {
         let known = said == " pass";
         let (text, markdown, junit) = (text(&record), markdown(&record), junit(&record));
         let why = "passed so far in a run that was cut short";
-        let told =
+        let reported =
             if known { "pass      failed < 1%".to_owned() } else { format!("skipped   failed < 1%: {why}") };
-        assert!(text.contains(&told), "{reason}: {text}");
+        assert!(text.contains(&reported), "{reason}: {text}");
         assert!(markdown.contains(if known { "| pass |" } else { "| skipped |" }), "{reason}: {markdown}");
         assert_eq!(junit.contains(&format!("<skipped message=\"{why}\"")), !known, "{reason}: {junit}");
     };
@@ -291,8 +292,9 @@ fn a_run_without_an_end_is_not_reported_as_clean() {
         record.verdict.status = Status::Incomplete;
         record.verdict.reasons = vec![reason.to_owned()];
         let page = page(&record, Language::English);
-        let told = ["Only per-second data was judged", "no findings beyond"].map(|said| page.contains(said));
-        assert_eq!(told, [cut_off, !cut_off], "{reason}: {page}");
+        let reported =
+            ["Only per-second data was judged", "no findings beyond"].map(|said| page.contains(said));
+        assert_eq!(reported, [cut_off, !cut_off], "{reason}: {page}");
     };
     check("lost", true);
     check("signal", false);
@@ -300,12 +302,12 @@ fn a_run_without_an_end_is_not_reported_as_clean() {
 
 #[test]
 fn a_phase_rate_that_differs_from_the_plan_is_explained() {
-    let check = |rate: f64, told: bool| {
+    let check = |rate: f64, reported: bool| {
         let mut phase = PhaseDoc { duration_s: Number(5.0), ..PhaseDoc::default() };
         (phase.requests.done, phase.rate.done_per_s) = (480, Number(rate));
         let record = RunRecord { phases: vec![phase.clone(), phase], ..open() };
         let page = page(&record, Language::English);
-        assert_eq!(page.contains("Done/s counts requests that a phase sent"), told, "{rate}/s");
+        assert_eq!(page.contains("Done/s counts requests that a phase sent"), reported, "{rate}/s");
     };
     check(91.8, true);
     check(96.0, false);

@@ -107,9 +107,9 @@ fn the_record_has_actions_and_observations() {
 
 #[test]
 fn text_and_markdown_show_it() {
-    let told = RunRecord { impacts: record().impacts, ..open() };
-    golden("impacts.txt", &text(&told));
-    golden("impacts.md", &markdown(&told));
+    let reported = RunRecord { impacts: record().impacts, ..open() };
+    golden("impacts.txt", &text(&reported));
+    golden("impacts.md", &markdown(&reported));
     let none = text(&open());
     assert!(!none.contains("events "), "{none}");
 }
@@ -123,10 +123,10 @@ fn the_first_page_names_what_was_done() {
         page.split("<section id=\"impacts\"").next().expect("the first page").to_owned()
     };
     let english = first(Status::Fail, Language::English);
-    let told = "Faults and events during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
+    let reported = "Faults and events during the run: <code class=\"option\"><bdi>kill serve app1</bdi></code> (10\u{a0}s to 15\u{a0}s), \
                 <code class=\"option\"><bdi>drop 20% eth0 lb1</bdi></code> (20\u{a0}s to 25\u{a0}s), <code class=\"option\"><bdi>pause serve app2</bdi></code> (from 35\u{a0}s). \
                 That alone does not prove the cause";
-    assert!(english.contains(told), "{english}");
+    assert!(english.contains(reported), "{english}");
     assert!(!english.contains("reboot"), "what was never done is no cause: {english}");
     assert!(first(Status::Fail, Language::Chinese).contains("运行期间的故障与事件"));
     let passed = first(Status::Pass, Language::English);
@@ -142,7 +142,7 @@ fn course(plan: &Plan) -> TimeSeries {
 
 #[test]
 fn the_page_draws_bands_and_has_a_table() {
-    let (plan, told) = (eventful(), RunRecord { impacts: record().impacts, ..open() });
+    let (plan, reported) = (eventful(), RunRecord { impacts: record().impacts, ..open() });
     let course = course(&plan);
     for (language, title, well) in [
         (Language::English, "Faults and events on hosts", "recovered 2 s after it was reverted"),
@@ -152,7 +152,7 @@ fn the_page_draws_bands_and_has_a_table() {
             let source = HtmlSource { plan: Some(&plan), course: Some(&course), ..bare(record) };
             html(source, language)
         };
-        let page_told = page(&told);
+        let page_reported = page(&reported);
         // Next to its name, below its own heading.
         let [event, stretch, before] = match language {
             Language::English => ["Event", "Time", "before"],
@@ -160,21 +160,21 @@ fn the_page_draws_bands_and_has_a_table() {
         };
         let head = format!("scope=\"col\">{event}</th><th class=\"\" scope=\"col\">{stretch}</th>");
         let cell = format!("</bdi></th><td class=\"short\">{before} (");
-        assert!(page_told.contains(&head) && page_told.contains(&cell), "{page_told}");
+        assert!(page_reported.contains(&head) && page_reported.contains(&cell), "{page_reported}");
         for word in [title, well, "kill serve app1", "class=\"fault\"", "app&lt;b&gt;2", "no such program"] {
-            assert!(page_told.contains(word), "{word} is missing");
+            assert!(page_reported.contains(word), "{word} is missing");
         }
         // Text in a column takes more room than an instant, and the table has little.
         let rows =
-            page_told.split("scope=\"row\"><bdi>kill serve app1</bdi></th><td class=\"short\">").skip(1);
+            page_reported.split("scope=\"row\"><bdi>kill serve app1</bdi></th><td class=\"short\">").skip(1);
         let instants = rows.filter_map(|row| row.split("<td class=").nth(1)?.split('>').next());
         assert_eq!(instants.collect::<Vec<_>>(), ["\"n\""; 3]);
-        let rates = page_told.split("id=\"rate\"").nth(1).expect("a chart of rates");
+        let rates = page_reported.split("id=\"rate\"").nth(1).expect("a chart of rates");
         let rates = rates.split("</figure>").next().expect("it ends");
         // Three faults took effect: two were reverted, and one was not, so it continues to the end.
         assert_eq!(rates.matches("<rect class=\"fault\"").count(), 3, "{rates}");
         assert!(rates.contains("<rect class=\"fault\" x=\"25%\" width=\"12.5%\""), "{rates}");
-        assert!(!page_told.contains("<b>2"));
+        assert!(!page_reported.contains("<b>2"));
         let plain = page(&open());
         assert!(!plain.contains("<rect class=\"fault\"") && !plain.contains(title));
     }

@@ -97,9 +97,9 @@ fn the_first_line_is_the_answer() {
     check("time", [None; 3], "no time for another run (--max-time): so far 2,450/s passed in 3 of 3 runs");
     let mut unproven = doc("time", [Some(40_000.0), None, Some(95_120.0)]);
     unproven.answer.high_proven = false;
-    let told =
+    let reported =
         "no time for another run (--max-time): so far the knee is between 40,000/s and 95,120/s (not proven)";
-    assert_eq!(knee_headline(&unproven), told);
+    assert_eq!(knee_headline(&unproven), reported);
     unproven.setup.quick = true;
     assert!(knee_headline(&unproven).starts_with("quick estimate, about ± 10 %: no time"));
     let mut fresh = doc("time", [None; 3]);

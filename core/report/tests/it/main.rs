@@ -6,7 +6,7 @@ mod charts;
 #[allow(dead_code, reason = "the tests of core/measure use the rest")]
 mod common;
 mod comparison_html;
-mod comparison_told;
+mod comparison_reported;
 mod compose;
 mod explain;
 mod exports;

@@ -57,7 +57,7 @@ const MAKERS: [&str; 48] = [
     "io/store/src/store_problem.rs: fn fmt(",
 ];
 /// Calls with texts that are not stored.
-const TOLD: [&str; 8] =
+const SHOWN: [&str; 8] =
     [".info(", ".warn(", ".expect(", "reason =", "hint = ", "ln!(", "json!(", "host_error("];
 /// Calls that store sentences in the record: those of makers and of [`ONLY_PASS_ON`].
 const STORES: [&str; 10] = [
@@ -298,7 +298,7 @@ fn texts(source: &str) -> Vec<String> {
 /// stored.
 fn is_translated(before: &str) -> bool {
     let begin = before.rfind([';', '{', '}']).map_or(0, |at| at + 1);
-    TOLD.iter().any(|told| before[begin..].contains(told))
+    SHOWN.iter().any(|call| before[begin..].contains(call))
 }
 
 /// Replaces each placeholder by a number.

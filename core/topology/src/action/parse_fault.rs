@@ -25,33 +25,33 @@ pub fn parse_fault(words: &str, lab: &Lab, host: &str) -> Result<FaultKind, User
     let host = find_host(lab, host)?;
     let mut rest = words.split_whitespace();
     let verb = rest.next().unwrap_or_default();
-    let told = FaultTokens { verb, rest: rest.collect(), lab, host };
+    let reported = FaultTokens { verb, rest: rest.collect(), lab, host };
     match verb {
-        "kill" => Ok(FaultKind::Kill { service: told.service(0)? }),
-        "stop" => Ok(FaultKind::Stop { service: told.service(0)? }),
-        "pause" => Ok(FaultKind::Pause { service: told.service(0)? }),
-        "cut" => Ok(FaultKind::Cut { interface: told.interface(0)? }),
+        "kill" => Ok(FaultKind::Kill { service: reported.service(0)? }),
+        "stop" => Ok(FaultKind::Stop { service: reported.service(0)? }),
+        "pause" => Ok(FaultKind::Pause { service: reported.service(0)? }),
+        "cut" => Ok(FaultKind::Cut { interface: reported.interface(0)? }),
         "drop" => {
-            let share_ppm = (told.quantity(parse_share)? * 1e6).round() as u32;
+            let share_ppm = (reported.quantity(parse_share)? * 1e6).round() as u32;
             if share_ppm == 0 {
-                return Err(told.wrong("the share must be above zero"));
+                return Err(reported.wrong("the share must be above zero"));
             }
-            Ok(FaultKind::Drop { interface: told.interface(1)?, share_ppm })
+            Ok(FaultKind::Drop { interface: reported.interface(1)?, share_ppm })
         }
         "files" => {
-            let limit = told.quantity(parse_count_positive)?;
-            Ok(FaultKind::Files { service: told.service(1)?, limit })
+            let limit = reported.quantity(parse_count_positive)?;
+            Ok(FaultKind::Files { service: reported.service(1)?, limit })
         }
         "slow" => {
-            let delay = told.quantity(parse_duration_positive)?;
+            let delay = reported.quantity(parse_duration_positive)?;
             if !(SLOW_MIN..=SLOW_MAX).contains(&delay) {
-                return Err(told.wrong("a service is slow by 1 ms to 60 s; pause SERVICE stops it"));
+                return Err(reported.wrong("a service is slow by 1 ms to 60 s; pause SERVICE stops it"));
             }
-            Ok(FaultKind::Slow { service: told.service(1)?, delay })
+            Ok(FaultKind::Slow { service: reported.service(1)?, delay })
         }
         _ => {
             let near = did_you_mean(verb, VERBS).map(|near| format!("; did you mean {near}?"));
-            Err(told.wrong(&format!("`{verb}` is not a fault{}", near.unwrap_or_default())))
+            Err(reported.wrong(&format!("`{verb}` is not a fault{}", near.unwrap_or_default())))
         }
     }
 }

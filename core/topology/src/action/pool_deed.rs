@@ -74,7 +74,8 @@ mod tests {
                 assert_eq!(ServerMode::restoring(weight, of_file).weight(of_file), weight, "{of_file}");
             }
         }
-        let told = [ServerMode::restoring(0, 3), ServerMode::restoring(3, 3), ServerMode::restoring(2, 3)];
-        assert_eq!(told.map(|wish| wish.to_string()), ["drain", "ready", "weight 2"]);
+        let reported =
+            [ServerMode::restoring(0, 3), ServerMode::restoring(3, 3), ServerMode::restoring(2, 3)];
+        assert_eq!(reported.map(|wish| wish.to_string()), ["drain", "ready", "weight 2"]);
     }
 }

@@ -32,8 +32,8 @@ pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnost
                 ServiceKind::Nginx(kind) => nginx(host, service, kind, &means),
                 _ => continue,
             };
-            if let Err(told) = made {
-                out.push(told);
+            if let Err(reported) = made {
+                out.push(reported);
             }
         }
     }

@@ -9,12 +9,12 @@ use crate::{Host, Limits, MachineFacts, Role, ServiceKind};
 
 /// Reports limits that the machine cannot provide.
 pub(super) fn check(draft: &Draft<'_>, machine: MachineFacts, out: &mut Diagnostics) {
-    let mut told: Vec<Span> = Vec::new();
+    let mut reported: Vec<Span> = Vec::new();
     for host in &draft.hosts {
         cpus(host, machine, out);
         // One entry of the file may describe many hosts.
-        if host.role == Role::Load && !told.contains(&host.limits.place) {
-            told.push(host.limits.place);
+        if host.role == Role::Load && !reported.contains(&host.limits.place) {
+            reported.push(host.limits.place);
             of_load(&host.limits, out);
         }
         let limits = &host.limits;
@@ -48,14 +48,14 @@ fn of_load(limits: &Limits, out: &mut Diagnostics) {
         ("memory", limits.memory_bytes.is_some()),
         ("open_files", limits.open_files.is_some()),
     ];
-    let told: Vec<&str> = all.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
-    if told.is_empty() {
+    let reported: Vec<&str> = all.iter().filter(|(_, set)| *set).map(|(name, _)| *name).collect();
+    if reported.is_empty() {
         return;
     }
-    let hold = if told.len() == 1 { "does" } else { "do" };
+    let hold = if reported.len() == 1 { "does" } else { "do" };
     let message = format!(
         "{} {hold} not apply to the load threads, only to other programs in a load host",
-        told.join(", ")
+        reported.join(", ")
     );
     let hint = "cpus applies to load threads too; with run --threads N each load host gets its share of N";
     out.push(Diagnostic::note(Code::LabLoadLimits, limits.place, message, hint));

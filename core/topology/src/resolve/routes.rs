@@ -97,12 +97,12 @@ fn back_through(draft: &mut Draft<'_>, host: usize, index: usize, out: &mut Diag
     let Some(front) = draft.networks.iter().position(|network| network.subnet.contains(address)) else {
         return;
     };
-    let mut told = None;
+    let mut reported = None;
     for server in service.backends().to_vec() {
         let on_front = draft.hosts[server.host].interface_on(front).is_some();
         let balancer = draft.hosts[host].interfaces[server.interface].addresses.first().map(|(own, _)| *own);
         let Some(via) = balancer.filter(|_| !on_front) else {
-            if told.replace(server.place) == Some(server.place) {
+            if reported.replace(server.place) == Some(server.place) {
                 continue;
             }
             let network = &draft.networks[front].name;

@@ -143,12 +143,12 @@ fn silent_behind(
 ) {
     let network = draft.hosts[host].interfaces[interface].network;
     let mut servers = draft.hosts[host].services[index].backends().to_vec();
-    let mut told = None;
+    let mut reported = None;
     for server in &mut servers {
         let there = draft.hosts[server.host].interface_on(network);
         let Some((there, first)) = there.and_then(|there| Some((there, there.addresses.first()?.0))) else {
             // All hosts of one pattern have the same mistake, so it is reported once.
-            if told.replace(server.place) == Some(server.place) {
+            if reported.replace(server.place) == Some(server.place) {
                 continue;
             }
             let message = format!(
@@ -177,7 +177,7 @@ fn alike_behind(
 ) {
     let six = address.is_ipv6();
     let mut servers = draft.hosts[host].services[index].backends().to_vec();
-    let mut told = None;
+    let mut reported = None;
     for server in servers.iter_mut().filter(|server| server.address.is_ipv6() != six) {
         let mut own = draft.hosts[host].interfaces.iter().enumerate();
         let found = own.find_map(|(own, interface)| {
@@ -187,7 +187,7 @@ fn alike_behind(
         });
         if let Some(found) = found {
             (server.interface, server.address, server.mac) = found;
-        } else if told.replace(server.place) != Some(server.place) {
+        } else if reported.replace(server.place) != Some(server.place) {
             let family = if six { "IPv6" } else { "IPv4" };
             let message =
                 format!("`{}` has no address of {family} on a network of the balancer", server.name);

@@ -31,16 +31,16 @@ struct Places {
     /// The key in the packet, counted from the network header: the client's address and both ports.
     key: &'static str,
     /// The same key in the packet inside a message, counted from the ICMP header.
-    told: &'static str,
+    reported: &'static str,
     /// The fields hashed for the slots, in the packet inside a message.
-    told_hash: &'static str,
+    reported_hash: &'static str,
     /// Condition for an IP header without options, followed by TCP: for the packet itself, and for
     /// the one inside.
     plain: &'static str,
-    told_plain: &'static str,
+    reported_plain: &'static str,
     /// The source address and port of the packet inside.
-    told_from: &'static str,
-    told_port: &'static str,
+    reported_from: &'static str,
+    reported_port: &'static str,
     /// ICMP messages about undelivered packets.
     messages: &'static str,
 }
@@ -48,24 +48,24 @@ struct Places {
 /// RFC 791, RFC 792.
 const FOUR: Places = Places {
     key: "@nh,96,32 . @nh,160,16 . @nh,176,16",
-    told: "@th,192,32 . @th,240,16 . @th,224,16",
-    told_hash: "@th,192,32 . @th,240,16 . @th,224,16",
+    reported: "@th,192,32 . @th,240,16 . @th,224,16",
+    reported_hash: "@th,192,32 . @th,240,16 . @th,224,16",
     plain: "ip hdrlength 5",
-    told_plain: "@th,64,8 0x45 @th,136,8 6",
-    told_from: "@th,160,32",
-    told_port: "@th,224,16",
+    reported_plain: "@th,64,8 0x45 @th,136,8 6",
+    reported_from: "@th,160,32",
+    reported_port: "@th,224,16",
     messages: "icmp type { destination-unreachable, time-exceeded, parameter-problem }",
 };
 
 /// RFC 8200, RFC 4443. `HASH(…)` is replaced by the hash of an address.
 const SIX: Places = Places {
     key: "HASH(@nh,64,128) . @nh,160,32 . @nh,320,16 . @nh,336,16",
-    told: "HASH(@th,256,128) . @th,352,32 . @th,400,16 . @th,384,16",
-    told_hash: "@th,256,128 . @th,400,16 . @th,384,16",
+    reported: "HASH(@th,256,128) . @th,352,32 . @th,400,16 . @th,384,16",
+    reported_hash: "@th,256,128 . @th,400,16 . @th,384,16",
     plain: "ip6 nexthdr tcp",
-    told_plain: "@th,112,8 6",
-    told_from: "@th,128,128",
-    told_port: "@th,384,16",
+    reported_plain: "@th,112,8 6",
+    reported_from: "@th,128,128",
+    reported_port: "@th,384,16",
     messages: "icmpv6 type { destination-unreachable, packet-too-big, time-exceeded, parameter-problem }",
 };
 
@@ -98,7 +98,7 @@ impl Family {
 
     /// Returns the key of the connection to which an ICMP message refers.
     pub(super) fn icmp_error_key(self) -> String {
-        hashed(self.places().told)
+        hashed(self.places().reported)
     }
 
     /// Returns the slot of a connection: a hash of the client's address and both ports.
@@ -108,7 +108,7 @@ impl Family {
 
     /// Returns the same slot for the connection to which an ICMP message refers.
     pub(super) fn icmp_error_slot(self, slots: u32) -> String {
-        format!("jhash {} mod {slots} seed {SEED}", self.places().told_hash)
+        format!("jhash {} mod {slots} seed {SEED}", self.places().reported_hash)
     }
 
     /// Matches packets to the address and to one of `ports`, which is a set.
@@ -118,14 +118,14 @@ impl Family {
 
     /// Matches ICMP messages to the address about packets from one of `ports`.
     pub(super) fn icmp_error_match(self, ports: &[u16]) -> String {
-        let Places { messages, told_plain, told_from, told_port, .. } = self.places();
+        let Places { messages, reported_plain, reported_from, reported_port, .. } = self.places();
         let from = match self.address {
             IpAddr::V4(address) => format!("{:#010x}", u32::from(address)),
             IpAddr::V6(address) => format!("{:#034x}", u128::from(address)),
         };
         let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
         format!(
-            "{} daddr {} {messages} {told_plain} {told_from} {from} {told_port} {{ {} }}",
+            "{} daddr {} {messages} {reported_plain} {reported_from} {from} {reported_port} {{ {} }}",
             self.as_str(),
             self.address,
             ports.join(", ")

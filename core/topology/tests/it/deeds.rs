@@ -96,11 +96,11 @@ fn faults_are_read_and_written() {
 }
 
 #[track_caller]
-fn refused(host: &str, words: &str, code: &str, told: &str) {
+fn refused(host: &str, words: &str, code: &str, reported: &str) {
     let error = parse_fault(words, &lab(), host).expect_err(words);
     assert_eq!(error.code, code, "{words}: {error}");
     let text = format!("{} {}", error.message, error.hint);
-    assert!(text.contains(told), "{words}: {text}");
+    assert!(text.contains(reported), "{words}: {text}");
 }
 
 #[test]
@@ -146,14 +146,14 @@ fn events_and_faults_come_by_their_time() {
     }];
     let own = [event(20, "app[1-2]", "fault kill"), event(5, "lb1", "logger hello")];
     let events = planned_events(&lab, &own).expect("they can be done");
-    let told: Vec<String> = events
+    let reported: Vec<String> = events
         .iter()
         .map(|event| {
             format!("{} {} {} {:?}", event.when, event.host, event.run, event.lasts.map(|lasts| lasts.0))
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             "5.00 s lb1 logger hello None",
             "10.0 s lb1 fault drop 20% eth1 Some(5000000000)",

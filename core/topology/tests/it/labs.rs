@@ -208,11 +208,11 @@ fn faults_are_reported_by_host_service_and_interface() {
   - {when: 2s, host: \"app[1-2]\", kill: serve, for: 5s}
 ";
     let lab = lab(&format!("{TWO_NETWORKS}{BALANCED}{faults}"));
-    let told: Vec<(i64, &str, &FaultKind)> =
+    let reported: Vec<(i64, &str, &FaultKind)> =
         lab.faults.iter().map(|one| (one.when.0 / Nanos::SECOND.0, one.host.as_str(), &one.what)).collect();
     let kill = FaultKind::Kill { service: "serve".to_owned() };
     let drop = FaultKind::Drop { interface: "eth1".to_owned(), share_ppm: 25_000 };
-    assert_eq!(told, [(2, "app1", &kill), (2, "app2", &kill), (9, "lb1", &drop)]);
+    assert_eq!(reported, [(2, "app1", &kill), (2, "app2", &kill), (9, "lb1", &drop)]);
     assert_eq!(lab.faults[0].lasts, Some(Nanos::from_secs(5)));
 }
 
@@ -282,7 +282,7 @@ fn texts_of_all_hosts_are_counted_before_they_are_handed_out() {
         let input =
             Input { name: "lab.yaml", bytes: text.as_bytes(), files: &files, machine: support::MACHINE };
         let reading = read(&input);
-        let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|told| told.code).collect();
+        let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|reported| reported.code).collect();
         assert_eq!(codes, if fits { vec![] } else { vec!["lab_too_many"] }, "{hosts}");
     };
     check("app[1-2]", true);

@@ -16,7 +16,7 @@ use wavetank_grammar::render;
 fn answer(mistake: &str) -> (String, Vec<&'static str>) {
     let reading = reading("lab.yaml", &bytes_of(mistake));
     let codes: Vec<&'static str> =
-        reading.diagnostics.sorted().iter().map(|told| told.code.as_str()).collect();
+        reading.diagnostics.sorted().iter().map(|reported| reported.code.as_str()).collect();
     assert_eq!(reading.lab.is_none(), reading.diagnostics.has_errors(), "{mistake}: a lab, or an error");
     (render(&reading.diagnostics, "lab.yaml", &reading.text), codes)
 }
@@ -38,12 +38,12 @@ fn each_is_known_by_its_code() {
 
 #[test]
 fn every_code_of_a_lab_has_a_mistake() {
-    let told: BTreeSet<&str> = mistakes().iter().flat_map(|name| answer(name).1).collect();
+    let reported: BTreeSet<&str> = mistakes().iter().flat_map(|name| answer(name).1).collect();
     let words = root().join("core/report/src/explain/words/written.txt");
     let words = std::fs::read_to_string(words).expect("the explanations are readable");
     let known: Vec<&str> =
         words.lines().filter(|line| line.starts_with("lab_") && !line.contains(' ')).collect();
-    let missing: Vec<&&str> = known.iter().filter(|code| !told.contains(**code)).collect();
+    let missing: Vec<&&str> = known.iter().filter(|code| !reported.contains(**code)).collect();
     assert!(
         known.len() > 30 && missing.is_empty(),
         "{} codes, of which no mistake: {missing:?}",
@@ -55,6 +55,6 @@ fn every_code_of_a_lab_has_a_mistake() {
 fn several_are_reported_together() {
     let text = "wavetank_lab: 1\nname: Several\nnetworks: {a: 10.0.0.0/33}\nhosts:\n  h1: {role: loud, networks: [a], sysctl: {}}\n";
     let reading = reading("lab.yaml", text.as_bytes());
-    let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|told| told.code).collect();
+    let codes: Vec<_> = reading.diagnostics.sorted().iter().map(|reported| reported.code).collect();
     assert_eq!(codes, ["lab_bad_name", "lab_subnet", "word_unknown", "key_unknown"]);
 }

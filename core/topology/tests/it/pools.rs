@@ -65,11 +65,11 @@ fn changes_are_read() {
 }
 
 #[track_caller]
-fn refused(host: &str, words: &str, code: &str, told: &str) {
+fn refused(host: &str, words: &str, code: &str, reported: &str) {
     let error = parse_pool_change(words, &lab(), host).expect_err(words);
     assert_eq!(error.code, code, "{words}: {error}");
     let text = format!("{} {}", error.message, error.hint);
-    assert!(text.contains(told), "{words}: {text}");
+    assert!(text.contains(reported), "{words}: {text}");
 }
 
 #[test]

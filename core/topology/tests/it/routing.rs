@@ -10,7 +10,7 @@ hosts:
 ";
 
 fn lab(rest: &str) -> Lab {
-    reading(rest).unwrap_or_else(|told| panic!("{rest}\n{told:#?}"))
+    reading(rest).unwrap_or_else(|reported| panic!("{rest}\n{reported:#?}"))
 }
 
 /// The lab of some hosts, or what is wrong with it.
@@ -24,8 +24,8 @@ fn lab_of(text: &str) -> Result<Lab, Vec<String>> {
     let machine = MachineFacts { cpus: None, open_files: None, memory_bytes: None };
     let input = Input { name: "steer.yaml", bytes: text.as_bytes(), files: &files, machine };
     let reading = read(&input);
-    let told: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
-    reading.lab.ok_or(told)
+    let reported: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
+    reading.lab.ok_or(reported)
 }
 
 const DIRECT: &str = "  lb1:
@@ -181,8 +181,8 @@ hosts:
     };
     let lab = lab_of(&text("[back, back6]")).expect("both are on one of IPv6");
     assert_eq!(steering(&lab).servers()[0].address.to_string(), "fd00:30:1::2");
-    let told = lab_of(&text("[back]")).expect_err("they are on none");
-    assert_eq!(told, ["`app1` has no address of IPv6 on a network of the balancer"]);
+    let reported = lab_of(&text("[back]")).expect_err("they are on none");
+    assert_eq!(reported, ["`app1` has no address of IPv6 on a network of the balancer"]);
 }
 
 #[test]
@@ -267,6 +267,6 @@ fn balancers_of_different_addresses_share_a_port() {
         ))
     };
     assert!(both("10.30.0.101").is_ok());
-    let told = both("10.30.0.100").expect_err("one address, one port, two balancers");
-    assert_eq!(told, ["port 80 is already used by service `direct_routing`"]);
+    let reported = both("10.30.0.100").expect_err("one address, one port, two balancers");
+    assert_eq!(reported, ["port 80 is already used by service `direct_routing`"]);
 }

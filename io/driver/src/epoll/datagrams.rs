@@ -38,7 +38,7 @@ impl Epoll {
             self.ready[self.at].events &= !libc::EPOLLOUT as u32;
             self.unfinished.push(writable(conn));
         }
-        while entry.told == ReportedEnd::Nothing {
+        while entry.reported == ReportedEnd::Nothing {
             match socket::receive(&entry.fd, &mut self.buffer) {
                 Ok(Some(0)) => {}
                 Ok(Some(len)) => {

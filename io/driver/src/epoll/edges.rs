@@ -17,14 +17,14 @@ pub(super) fn ending(conn: ConnId) -> libc::epoll_event {
 }
 
 pub(super) fn broken_event(entry: &mut Socket, conn: ConnId, errno: Errno) -> Event {
-    entry.told = ReportedEnd::Broken;
+    entry.reported = ReportedEnd::Broken;
     Event::Ended(conn, CloseReason::Broken(errno))
 }
 
 /// Returns the event of a connection with a peer that has finished.
 #[cold]
 pub(super) fn news_behind_the_end(entry: &mut Socket, conn: ConnId, events: i32) -> Option<Event> {
-    if entry.told == ReportedEnd::Broken {
+    if entry.reported == ReportedEnd::Broken {
         return None;
     }
     let failed = events & libc::EPOLLERR != 0;

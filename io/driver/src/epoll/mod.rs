@@ -339,7 +339,7 @@ impl Epoll {
             self.at += 1;
             return None;
         }
-        if entry.told != ReportedEnd::Nothing {
+        if entry.reported != ReportedEnd::Nothing {
             // Readable for ever after; only what breaks the connection is news.
             self.at += 1;
             return news_behind_the_end(entry, conn, events);
@@ -364,7 +364,7 @@ impl Epoll {
             }
             (Ok(Some(_)), None) => {
                 self.at += 1;
-                entry.told = ReportedEnd::Eof;
+                entry.reported = ReportedEnd::Eof;
                 Some(Event::Ended(conn, CloseReason::Eof))
             }
             (Ok(None), None) => {
@@ -381,9 +381,9 @@ impl Epoll {
             return None;
         }
         // Writable and neither broken nor hung up means connected, without a further query.
-        let told = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
+        let reported = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
         let failed = || entry.send_error().map_or_else(|| socket::pending_error(&entry.fd), Err);
-        match if told { failed() } else { Ok(()) } {
+        match if reported { failed() } else { Ok(()) } {
             // Stay on this entry: data may have come with the same edge.
             Ok(()) => {
                 entry.connecting = false;

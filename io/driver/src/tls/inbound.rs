@@ -107,10 +107,10 @@ impl<D: Driver> Tls<D> {
         // If this fails, the inner driver reports it, after everything that arrived before.
         let _ = self.flush_ciphertext(conn);
         if opened {
-            self.told.push_back(Event::Secured(conn));
+            self.reported.push_back(Event::Secured(conn));
         }
         if !self.plain.is_empty() {
-            self.told.push_back(Event::Received(conn, self.plain.len()));
+            self.reported.push_back(Event::Received(conn, self.plain.len()));
         }
         if let Some(error) = read.fault {
             return self.fail(conn, &error);
@@ -153,7 +153,7 @@ impl<D: Driver> Tls<D> {
     fn over(&mut self, conn: ConnId, how: CloseReason) {
         if let Some(stream) = self.streams.get(conn) {
             stream.stage = TlsStage::Over;
-            self.told.push_back(Event::Ended(conn, how));
+            self.reported.push_back(Event::Ended(conn, how));
         }
     }
 }

@@ -62,14 +62,14 @@ pub struct Tls<D> {
     /// Number of them to continue before the next wait.
     sends_left: usize,
     /// Events that are ready to be returned; at most a few of one connection.
-    told: VecDeque<Event>,
+    reported: VecDeque<Event>,
     /// The ciphertext being processed.
     incoming: Vec<u8>,
     /// Plaintext of the last [`Event::Received`].
     plain: Vec<u8>,
     out: Out,
     /// The last [`Event::Received`] was one of a TLS connection.
-    plain_told: bool,
+    plain_reported: bool,
     fault: Option<String>,
     /// See [`Driver::bytes_sent`].
     accepted_bytes: u64,
@@ -91,11 +91,11 @@ impl<D: Driver> Tls<D> {
             handshakes: HandshakeQueue::default(),
             sending: VecDeque::new(),
             sends_left: 0,
-            told: VecDeque::new(),
+            reported: VecDeque::new(),
             incoming: Vec::new(),
             plain: Vec::new(),
             out: Out::default(),
-            plain_told: false,
+            plain_reported: false,
             fault: None,
             accepted_bytes: 0,
         }
@@ -103,7 +103,7 @@ impl<D: Driver> Tls<D> {
 
     /// Returns whether this layer has nothing left to do.
     fn is_idle(&self) -> bool {
-        self.told.is_empty() && self.handshakes.is_empty() && self.sending.is_empty()
+        self.reported.is_empty() && self.handshakes.is_empty() && self.sending.is_empty()
     }
 
     /// Returns whether the connection of this event has been closed since. Such events are dropped.
@@ -219,9 +219,9 @@ impl<D: Driver> Driver for Tls<D> {
 
     fn next(&mut self) -> Option<Event> {
         loop {
-            while let Some(event) = self.told.pop_front() {
+            while let Some(event) = self.reported.pop_front() {
                 if !self.is_stale(event) {
-                    self.plain_told = matches!(event, Event::Received(..));
+                    self.plain_reported = matches!(event, Event::Received(..));
                     return Some(event);
                 }
             }
@@ -232,7 +232,7 @@ impl<D: Driver> Driver for Tls<D> {
             if let Some(event) = self.inner.next() {
                 self.handshakes.note_other_event();
                 if let Some(event) = self.filter(event) {
-                    self.plain_told = false;
+                    self.plain_reported = false;
                     return Some(event);
                 }
             } else if self.sends_left > 0 {
@@ -248,13 +248,13 @@ impl<D: Driver> Driver for Tls<D> {
 
     #[inline]
     fn received(&self, len: usize) -> &[u8] {
-        if self.plain_told { &self.plain[..len] } else { self.inner.received(len) }
+        if self.plain_reported { &self.plain[..len] } else { self.inner.received(len) }
     }
 
     #[inline]
     fn is_ending(&self, conn: ConnId) -> bool {
         let is_end = |event: &Event| matches!(event, Event::Ended(ended, _) if *ended == conn);
-        self.told.iter().any(is_end) || self.inner.is_ending(conn)
+        self.reported.iter().any(is_end) || self.inner.is_ending(conn)
     }
 
     fn tls_fault(&self) -> Option<String> {

@@ -85,7 +85,7 @@ impl<D: Driver> Tls<D> {
     fn cannot_encrypt(&mut self, conn: ConnId) -> Errno {
         let errno = Errno(libc::EPIPE);
         if self.streams.peek(conn).is_some_and(|stream| stream.stage != TlsStage::Over) {
-            self.told.push_back(Event::Ended(conn, CloseReason::Broken(errno)));
+            self.reported.push_back(Event::Ended(conn, CloseReason::Broken(errno)));
         }
         errno
     }
@@ -112,7 +112,7 @@ impl<D: Driver> Tls<D> {
             return;
         }
         if std::mem::take(&mut stream.flush_owed) {
-            self.told.push_back(Event::Flushed(conn));
+            self.reported.push_back(Event::Flushed(conn));
         }
         // An idle connection holds nothing.
         let finish = stream.extra.as_ref().is_some_and(|extra| extra.finish);

@@ -28,12 +28,12 @@ impl PemSource {
         Self { cert: "the server certificate (--tls-cert)", key: "the server key (--tls-key)" };
 }
 
-/// Returns all certificates of `pem`; at least one. `whose` names the purpose of the file in
+/// Returns all certificates of `pem`; at least one. `owner` names the purpose of the file in
 /// errors.
-pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
+pub(super) fn certificates(pem: &[u8], owner: &str) -> Result<Vec<CertificateDer<'static>>, TlsProblem> {
     match pem::certificates(pem) {
         Ok(all) => Ok(all.into_iter().map(CertificateDer::from).collect()),
-        Err(fault) => Err(TlsProblem::new(format!("{whose} has no certificate: {fault}"), CERT_HINT)),
+        Err(fault) => Err(TlsProblem::new(format!("{owner} has no certificate: {fault}"), CERT_HINT)),
     }
 }
 
@@ -41,10 +41,10 @@ pub(super) fn certificates(pem: &[u8], whose: &str) -> Result<Vec<CertificateDer
 pub(super) fn identity(
     chain_pem: &[u8],
     key_pem: &[u8],
-    whose: PemSource,
+    owner: PemSource,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>, TlsProblem> {
-    let PemSource { cert: its_cert, key: its_key } = whose;
+    let PemSource { cert: its_cert, key: its_key } = owner;
     let chain = certificates(chain_pem, its_cert)?;
     let key = pem::private_key(key_pem)
         .map_err(|fault| TlsProblem::new(format!("{its_key} is unusable: {fault}"), KEY_HINT))?;
@@ -66,11 +66,11 @@ pub(super) fn identity(
 }
 
 /// Returns the roots in `pem`.
-pub(super) fn roots(pem: &[u8], whose: &str) -> Result<RootCertStore, TlsProblem> {
+pub(super) fn roots(pem: &[u8], owner: &str) -> Result<RootCertStore, TlsProblem> {
     let mut roots = RootCertStore::empty();
-    for certificate in certificates(pem, whose)? {
+    for certificate in certificates(pem, owner)? {
         roots.add(certificate).map_err(|error| {
-            TlsProblem::new(format!("{whose} holds a malformed certificate: {}", plain(&error)), CERT_HINT)
+            TlsProblem::new(format!("{owner} holds a malformed certificate: {}", plain(&error)), CERT_HINT)
         })?;
     }
     Ok(roots)

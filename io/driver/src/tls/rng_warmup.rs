@@ -48,8 +48,8 @@ mod tests {
         let server = server.then(|| {
             let builder = ServerConfig::builder_with_provider(Arc::clone(&provider));
             let builder = builder.with_safe_default_protocol_versions().expect("versions with ciphers");
-            let nobody = Arc::new(ResolvesServerCertUsingSni::new());
-            Arc::new(TlsServer::from_config(builder.with_no_client_auth().with_cert_resolver(nobody)))
+            let none = Arc::new(ResolvesServerCertUsingSni::new());
+            Arc::new(TlsServer::from_config(builder.with_no_client_auth().with_cert_resolver(none)))
         });
         let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
         let spoken = client.is_some() || server.is_some();

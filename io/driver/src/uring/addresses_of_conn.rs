@@ -52,8 +52,8 @@ impl Uring {
         let from = self.ready.len();
         self.submit()?;
         // The operation never waits: its result arrives with the call that submits it.
-        let told = self.ready[from..].iter_mut().find(|completion| completion.token == token.0);
-        let completion = told.ok_or(Errno(libc::EIO))?;
+        let reported = self.ready[from..].iter_mut().find(|completion| completion.token == token.0);
+        let completion = reported.ok_or(Errno(libc::EIO))?;
         completion.token = Token::new(Operation::Aside, conn).0;
         into_owned_fd(completion.result)
     }

@@ -139,7 +139,7 @@ impl Uring {
         match reading {
             ReceiveAction::AsIs => {}
             ReceiveAction::Now => self.thirsty.push(conn),
-            ReceiveAction::Anew => self.rearm_receive(conn),
+            ReceiveAction::Again => self.rearm_receive(conn),
             ReceiveAction::Over => return true,
         }
         false

@@ -141,7 +141,7 @@ struct Flow {
 
 impl Driver for Uring {
     const SENDS_LATER: bool = true;
-    const TOLD_BY_WAIT: bool = true;
+    const REPORTED_BY_WAIT: bool = true;
 
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
         let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

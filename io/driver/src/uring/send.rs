@@ -24,7 +24,7 @@ const PIECES_MAX: usize = 8;
 /// The result of a piece.
 enum Progress {
     /// Nothing to report: there is more to send, or the owner does not wait for the end.
-    Told,
+    Reported,
     /// All bytes are sent, which is to be reported to the owner.
     Flushed,
     /// The piece failed, which is to be reported.
@@ -202,7 +202,7 @@ impl Uring {
                     self.ready[at].token = Token::new(Operation::Flushed, conn).0;
                     return;
                 }
-                Progress::Told => true,
+                Progress::Reported => true,
                 Progress::Failed => false,
             },
             _ => {
@@ -279,14 +279,14 @@ impl Uring {
             if wanted && self.slots.phase(conn) == Phase::Leaving {
                 self.end(conn, wavetank_plan::Close::Rst);
             }
-            return if over { Progress::Failed } else { Progress::Told };
+            return if over { Progress::Failed } else { Progress::Reported };
         };
         self.bytes_sent += taken as u64;
         if !wanted {
-            return Progress::Told;
+            return Progress::Reported;
         }
         let flow = &mut self.flows[conn.slot as usize];
-        let Some(unsent) = flow.unsent.as_deref_mut() else { return Progress::Told };
+        let Some(unsent) = flow.unsent.as_deref_mut() else { return Progress::Reported };
         let whole = unsent.next_chunk().map_or(0, <[u8]>::len) == taken;
         unsent.advance(taken);
         if !unsent.is_empty() {
@@ -295,13 +295,13 @@ impl Uring {
             } else {
                 self.watch_writable(conn);
             }
-            return Progress::Told;
+            return Progress::Reported;
         }
         flow.unsent = None;
         flow.promised = false;
         let owed = std::mem::take(&mut flow.owed);
         self.on_all_sent(conn);
-        if owed { Progress::Flushed } else { Progress::Told }
+        if owed { Progress::Flushed } else { Progress::Reported }
     }
 
     fn watch_writable(&mut self, conn: ConnId) {

@@ -102,9 +102,9 @@ pub(super) fn set_linger_zero(socket: types::Fixed) -> squeue::Entry {
 
 /// Resets the connection if options cannot be set: connecting to an unspecified address does that.
 pub(super) fn disconnect(socket: types::Fixed) -> squeue::Entry {
-    static NOBODY: libc::sockaddr = libc::sockaddr { sa_family: libc::AF_UNSPEC as u16, sa_data: [0; 14] };
+    static NONE: libc::sockaddr = libc::sockaddr { sa_family: libc::AF_UNSPEC as u16, sa_data: [0; 14] };
     let length = size_of::<libc::sockaddr>() as libc::socklen_t;
-    opcode::Connect::new(socket, &raw const NOBODY, length).build()
+    opcode::Connect::new(socket, &raw const NONE, length).build()
 }
 
 /// Installs the socket into the process's table of files (6.8). That descriptor is closed like any
@@ -123,10 +123,8 @@ pub(super) fn connect(socket: types::Fixed, to: &Address) -> squeue::Entry {
 
 /// Accepts one connection into a slot of the table.
 pub(super) fn accept(listener: types::Fd, slot: u32) -> squeue::Entry {
-    let nobody_asks = std::ptr::null_mut();
-    opcode::Accept::new(listener, nobody_asks, std::ptr::null_mut())
-        .file_index(Some(destination(slot)))
-        .build()
+    let none_asks = std::ptr::null_mut();
+    opcode::Accept::new(listener, none_asks, std::ptr::null_mut()).file_index(Some(destination(slot))).build()
 }
 
 /// Cancels the operation with this token.

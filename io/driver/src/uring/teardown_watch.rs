@@ -48,8 +48,8 @@ impl TeardownWatch {
             let left = until.0.saturating_sub(clock.now().0).max(0);
             let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
             // Nothing is ever written, so the only event is the close of the last other end.
-            let mut told = [PollFd::new(&ours, PollFlags::IN)];
-            match poll(&mut told, Some(&left)) {
+            let mut reported = [PollFd::new(&ours, PollFlags::IN)];
+            match poll(&mut reported, Some(&left)) {
                 Err(rustix::io::Errno::INTR) => {}
                 other => return other.is_ok_and(|count| count > 0),
             }

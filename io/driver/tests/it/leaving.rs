@@ -28,9 +28,9 @@ fn stuck(bench: &mut Bench<Uring>, conn: ConnId) -> usize {
 
 fn is_reset(peer: &TcpStream) -> bool {
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let mut told = [PollFd::new(peer, PollFlags::IN)];
-    poll(&mut told, Some(&at_once)).expect("a socket");
-    told[0].revents().contains(PollFlags::ERR)
+    let mut reported = [PollFd::new(peer, PollFlags::IN)];
+    poll(&mut reported, Some(&at_once)).expect("a socket");
+    reported[0].revents().contains(PollFlags::ERR)
 }
 
 #[test]

@@ -59,18 +59,18 @@ fn a_moved_thread_is_the_only_one_moved() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let at = listener.local_addr().expect("it is bound");
     for files in tables() {
-        let (tells, told): (SyncSender<(String, Option<ErrorKind>)>, _) = sync_channel(1);
+        let (reports, reported): (SyncSender<(String, Option<ErrorKind>)>, _) = sync_channel(1);
         let life = move |start: StartReporter<(), ()>| {
             let driver = Epoll::new(&DriverConfig::small(Clock::starting_now())).expect("a driver");
             start.done(driver.waker().expect("a waker"), ());
             // Its loopback is a different one: it is down, and nothing listens there.
             let refused = TcpStream::connect(at).err().map(|error| error.kind());
-            tells.send((here(), refused)).expect("it is awaited");
+            reports.send((here(), refused)).expect("it is awaited");
         };
         let started = spawn_in(Some(network.clone()), "away".to_owned(), files, life, no_crash);
         let started = started.expect("a thread");
-        let told = told.recv_timeout(PATIENCE).expect("the thread reports");
-        assert_eq!(told, (name.clone(), Some(ErrorKind::NetworkUnreachable)), "{files:?}");
+        let reported = reported.recv_timeout(PATIENCE).expect("the thread reports");
+        assert_eq!(reported, (name.clone(), Some(ErrorKind::NetworkUnreachable)), "{files:?}");
         started.handle.join().expect("it came to its end");
         assert_eq!(here(), before, "{files:?}: only the thread went");
     }

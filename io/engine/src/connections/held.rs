@@ -19,7 +19,7 @@ impl<D: Driver> Connections<D> {
         entry.intent = SlotIntent::Hold;
         match entry.state {
             ConnState::Closed => self.open(slot, target, phase, rec),
-            ConnState::Open => self.tell_held(slot, self.driver.now(), true),
+            ConnState::Open => self.report_held(slot, self.driver.now(), true),
             ConnState::Connecting | ConnState::Tunnelling | ConnState::Securing | ConnState::Greeting => {}
         }
     }
@@ -67,7 +67,7 @@ impl<D: Driver> Connections<D> {
             }
         }
         if entry.intent == SlotIntent::Hold {
-            self.tell_held(slot, at, true);
+            self.report_held(slot, at, true);
         }
         true
     }
@@ -83,7 +83,7 @@ impl<D: Driver> Connections<D> {
                 if entry.is_held_idle() {
                     self.release_io(slot);
                 }
-                self.tell_held(slot, at, false);
+                self.report_held(slot, at, false);
             }
             SlotIntent::Leave => entry.intent = SlotIntent::None,
             SlotIntent::Vacate => {
@@ -93,7 +93,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    fn tell_held(&mut self, slot: u32, at: Nanos, open: bool) {
+    fn report_held(&mut self, slot: u32, at: Nanos, open: bool) {
         self.held.push_back(HoldEvent { slot, at, open });
     }
 

@@ -58,8 +58,8 @@ impl Slowest {
     /// Returns the responses that are among the slowest now and were not returned yet.
     pub(super) fn take(&mut self) -> Vec<SlowSample> {
         let mut fresh = Vec::new();
-        for (slow, told) in self.kept.iter_mut().flatten() {
-            if !std::mem::replace(told, true) {
+        for (slow, reported) in self.kept.iter_mut().flatten() {
+            if !std::mem::replace(reported, true) {
                 fresh.push(*slow);
             }
         }
@@ -83,10 +83,10 @@ mod tests {
 
     #[track_caller]
     fn check(slowest: &mut Slowest, expected: &[(u16, u64)]) {
-        let mut told: Vec<_> =
+        let mut reported: Vec<_> =
             slowest.take().iter().map(|slow| (slow.key.step, slow.times.response)).collect();
-        told.sort_unstable();
-        assert_eq!(told, expected);
+        reported.sort_unstable();
+        assert_eq!(reported, expected);
     }
 
     #[test]

@@ -243,8 +243,8 @@ impl RendezvousTable {
             // The next user after the last one has left starts a new round, with a new timeout.
             if present == 1 {
                 if here.close(seen) {
-                    let nobody = Quorum { phase: 0, of: QuorumSize::Unknown };
-                    return self.go(waiting.spot, round, nobody, now, false);
+                    let none = Quorum { phase: 0, of: QuorumSize::Unknown };
+                    return self.go(waiting.spot, round, none, now, false);
                 }
             } else if here.step(seen, whole(round, present - 1)) {
                 return;

@@ -11,10 +11,10 @@ use crate::slab::Id;
 impl Sessions {
     /// Ends session `id`.
     pub(super) fn end(&mut self, id: Id, run: bool) -> Option<Ended> {
-        let &SessionEntry { ref session, key, whose, part, idle, .. } = self.live(id)?;
-        let farewell = part == SessionStage::After && whose != SessionOwner::Arrival;
+        let &SessionEntry { ref session, key, owner, part, idle, .. } = self.live(id)?;
+        let farewell = part == SessionStage::After && owner != SessionOwner::Arrival;
         let failed = (!farewell).then_some(session.failed);
-        match whose {
+        match owner {
             SessionOwner::Arrival => drop(self.slab.remove(id)),
             SessionOwner::User(user) if farewell => {
                 self.slab.remove(id);
@@ -23,7 +23,7 @@ impl Sessions {
             }
             SessionOwner::User(user) => self.rest(id, user),
         }
-        Some(Ended { whose, key, idle, failed, run, index: id.index() as u32 })
+        Some(Ended { owner, key, idle, failed, run, index: id.index() as u32 })
     }
 
     /// Keeps the state of `user` for the next session after session `id`, under a new id.
@@ -42,7 +42,7 @@ impl Sessions {
     pub(crate) fn abort(&mut self, id: Id) -> Option<Ended> {
         let live = self.slab.get_mut(id)?;
         let last = &self.journeys.scenarios[usize::from(live.key.scenario)].after;
-        if live.part == SessionStage::Session && live.whose == SessionOwner::Arrival && !last.is_empty() {
+        if live.part == SessionStage::Session && live.owner == SessionOwner::Arrival && !last.is_empty() {
             live.part = SessionStage::After;
             live.session.enter_next_list();
             return None;

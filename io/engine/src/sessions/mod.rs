@@ -56,7 +56,7 @@ pub(crate) enum SessionNeed {
 /// A session that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
-    pub(crate) whose: SessionOwner,
+    pub(crate) owner: SessionOwner,
     /// The key under which its requests were counted.
     pub(crate) key: Key,
     /// It did nothing that takes time.
@@ -88,7 +88,7 @@ enum SessionStage {
 struct SessionEntry {
     session: Session,
     key: Key,
-    whose: SessionOwner,
+    owner: SessionOwner,
     part: SessionStage,
     /// The step of the current request.
     step: u16,
@@ -304,7 +304,7 @@ impl Sessions {
                 SessionAction::End { run: true } => return self.end(id, true).map(SessionNeed::End),
                 SessionAction::End { run: false } => match live.part {
                     SessionStage::Before if !live.session.was_ended() => live.part = SessionStage::Session,
-                    SessionStage::Session if live.whose == SessionOwner::Arrival => {
+                    SessionStage::Session if live.owner == SessionOwner::Arrival => {
                         live.part = SessionStage::After;
                     }
                     SessionStage::Before
@@ -345,7 +345,7 @@ impl Sessions {
 
     /// Returns the virtual user that owns a session, if any.
     pub(crate) fn user(&self, id: Id) -> Option<u32> {
-        match self.slab.get(id)?.whose {
+        match self.slab.get(id)?.owner {
             SessionOwner::User(user) => Some(user),
             SessionOwner::Arrival => None,
         }
@@ -354,10 +354,10 @@ impl Sessions {
 
 impl SessionEntry {
     /// Creates a session that starts at `began`.
-    fn new(session: Session, key: Key, whose: SessionOwner, part: SessionStage, began: Nanos) -> Self {
+    fn new(session: Session, key: Key, owner: SessionOwner, part: SessionStage, began: Nanos) -> Self {
         let meets = RendezvousState::Alone;
         let (step, idle, asks, settled) = (0, true, false, false);
-        Self { session, key, whose, part, step, idle, began, meets, timer: TimerId::default(), asks, settled }
+        Self { session, key, owner, part, step, idle, began, meets, timer: TimerId::default(), asks, settled }
     }
 }
 

@@ -52,7 +52,7 @@ impl Sessions {
 
     /// Returns the key under which session `id` is counted, and its owner.
     pub(crate) fn owner(&self, id: Id) -> Option<(Key, SessionOwner)> {
-        self.slab.get(id).map(|live| (live.key, live.whose))
+        self.slab.get(id).map(|live| (live.key, live.owner))
     }
 
     /// Returns the key of the last request of session `id`.

@@ -134,9 +134,9 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             body: &kept.body,
             jar: None,
         };
-        let (mut counted, mut told) = (Vec::new(), Vec::new());
+        let (mut counted, mut reported) = (Vec::new(), Vec::new());
         let (watch, walked) = (&mut *self.watch, &mut self.walked);
-        let mut tell = |look: Observation<'_>| match look {
+        let mut report = |look: Observation<'_>| match look {
             Observation::Cookie(header, fate) => watch(TraceEvent::Cookie(header, fate)),
             Observation::Extract(place, found) => {
                 let extract = &own.extract[usize::from(place)];
@@ -154,7 +154,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
         };
         let mut out =
-            FollowUpSink { request: next, counted: &mut counted, events: &mut told, watch: &mut tell };
+            FollowUpSink { request: next, counted: &mut counted, events: &mut reported, watch: &mut report };
         let mut scene = self.memory.scene(plan, &self.context, heard.complete);
         let onward = step.on_answer(&mut scene, &mut self.session, sent, &answer, &mut out);
         for count in counted.into_iter().map(usize::from) {
@@ -163,7 +163,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             }
             self.walked.counts[count] += 1;
         }
-        self.record_events(told);
+        self.record_events(reported);
         onward
     }
 
@@ -205,7 +205,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
             match heard {
                 Ok(heard) => {
                     if !line.is_one_way(&message.bytes) {
-                        self.told(&heard, &keep, message.call);
+                        self.reported(&heard, &keep, message.call);
                     }
                     self.put_back(message.target, line, &heard);
                     return Ok((heard, keep));
@@ -228,7 +228,7 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
         }
     }
 
-    fn told(&mut self, heard: &ResponseTimes, keep: &Keep, call: Option<&GrpcCodec>) {
+    fn reported(&mut self, heard: &ResponseTimes, keep: &Keep, call: Option<&GrpcCodec>) {
         (self.watch)(TraceEvent::Answered(&FullResponse {
             status: heard.answer.status,
             head: &keep.head,

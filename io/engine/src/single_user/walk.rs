@@ -193,21 +193,21 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
     /// Runs one operation and reports its events and variables.
     fn step(&mut self, program: &Program) -> SessionAction {
         let (now, plan) = (self.now(), self.plan());
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         let asks = self.session.pending_condition(program);
         let mut scene = self.memory.scene(plan, &self.context, now);
-        let next = self.session.advance_by(1, program, &mut scene, now, &mut told);
+        let next = self.session.advance_by(1, program, &mut scene, now, &mut reported);
         if let Some((condition, otherwise)) = asks {
             (self.watch)(TraceEvent::Asked(condition, !self.session.is_at(otherwise)));
         }
-        self.record_events(told);
-        self.tell_variables();
+        self.record_events(reported);
+        self.report_variables();
         next
     }
 
     /// Reports the events of the session.
-    pub(super) fn record_events(&mut self, told: Vec<SessionEvent>) {
-        for one in told {
+    pub(super) fn record_events(&mut self, reported: Vec<SessionEvent>) {
+        for one in reported {
             match one {
                 SessionEvent::Log(text) => (self.watch)(TraceEvent::Logged(&text)),
                 SessionEvent::Group(group, from, to) => {
@@ -219,7 +219,7 @@ impl<'w, 'a, D: Driver> SingleUserRun<'w, 'a, D> {
     }
 
     /// Reports variables that have changed.
-    fn tell_variables(&mut self) {
+    fn report_variables(&mut self) {
         for (slot, (name, seen)) in (0_u16..).zip(self.context.scenario.variables.iter().zip(&mut self.seen))
         {
             if let Some(value) = self.session.variable(slot).filter(|value| *value != seen) {

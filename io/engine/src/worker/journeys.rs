@@ -79,9 +79,9 @@ impl<D: Driver> Worker<D> {
     #[cold]
     pub(super) fn settle_sessions(&mut self) {
         while !self.own_work.is_long()
-            && let Some(told) = self.exchanges.poll_event(&mut self.rec)
+            && let Some(reported) = self.exchanges.poll_event(&mut self.rec)
         {
-            match told {
+            match reported {
                 ExchangeEvent::Resolved(resolved) => self.resolved(resolved),
                 ExchangeEvent::Answered(answered) => self.answered(&answered),
             }
@@ -234,7 +234,7 @@ impl<D: Driver> Worker<D> {
             self.rec.session_ended(ended.key.phase, ended.key.scenario, failed);
         }
         self.release_slots(&ended, at);
-        match ended.whose {
+        match ended.owner {
             SessionOwner::Arrival => self.exchanges.give_back(ended.key.phase),
             // The user has left, unless it was added again in the meantime.
             SessionOwner::User(user) if ended.failed.is_none() && !self.users.is_present(user) => {

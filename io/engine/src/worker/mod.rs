@@ -361,7 +361,7 @@ impl<D: Driver> Worker<D> {
                 self.take_commands();
                 continue;
             }
-            if !D::TOLD_BY_WAIT || number % EVENTS_PER_STAMP == 0 {
+            if !D::REPORTED_BY_WAIT || number % EVENTS_PER_STAMP == 0 {
                 at = self.now();
             }
             if at >= self.seal_at {

@@ -14,8 +14,8 @@ use crate::slab::Id;
 impl<D: Driver> Worker<D> {
     /// Handles session `id`, which has reached a rendezvous at `at`.
     pub(super) fn wait_for_others(&mut self, id: Id, there: Rendezvous, at: Nanos) {
-        let Some((key, whose)) = self.sessions.owner(id) else { return };
-        let track = match whose {
+        let Some((key, owner)) = self.sessions.owner(id) else { return };
+        let track = match owner {
             SessionOwner::User(user) => Some(self.users.number(user).0),
             SessionOwner::Arrival => None,
         };

@@ -84,7 +84,7 @@ impl<D: Driver> Worker<D> {
 
     /// Closes the connections that belonged to a session that has ended.
     pub(super) fn release_slots(&mut self, ended: &Ended, at: Nanos) {
-        match ended.whose {
+        match ended.owner {
             SessionOwner::Arrival => {
                 while let Some(slot) =
                     self.slots.arrivals.get_mut(ended.index as usize).and_then(AssignedSlots::pop)

@@ -293,7 +293,7 @@ fn failures_are_reported_as_what_they_are() {
 
 #[test]
 fn a_failure_ends_what_the_plan_says() {
-    let told_by = |on_failure| {
+    let reported_by = |on_failure| {
         let target = Target::start(shop());
         let mut journey = scenario(vec![get("/broken"), get("/"), get("/last")]);
         journey.journey = vec![Action::Request(0), Action::Request(1)];
@@ -302,9 +302,9 @@ fn a_failure_ends_what_the_plan_says() {
         let walked = walked(&plan(&target, journey, EngineChoice::Epoll), quick()).0;
         (counts(&walked), walked.early)
     };
-    assert_eq!(told_by(OnFailure::Continue), ((3, 2, 1), None));
-    assert_eq!(told_by(OnFailure::EndSession), ((2, 1, 1), Some(EarlyEnd::Failure)));
-    assert_eq!(told_by(OnFailure::EndRun), ((1, 0, 1), Some(EarlyEnd::Run)));
+    assert_eq!(reported_by(OnFailure::Continue), ((3, 2, 1), None));
+    assert_eq!(reported_by(OnFailure::EndSession), ((2, 1, 1), Some(EarlyEnd::Failure)));
+    assert_eq!(reported_by(OnFailure::EndRun), ((1, 0, 1), Some(EarlyEnd::Run)));
     let target = Target::start(shop());
     let mut plan = plan(&target, scenario(vec![get("/")]), EngineChoice::Epoll);
     plan.around.before = Some(Box::new(scenario(vec![get("/broken"), get("/")])));

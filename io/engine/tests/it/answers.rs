@@ -137,12 +137,12 @@ fn redirects_are_followed_to_other_targets_and_counted() {
 #[test]
 fn a_redirect_elsewhere_fails_and_sends_nothing_there() {
     on_both(|engine| {
-        let (elsewhere, nobody) = server(|_| ok(""));
+        let (elsewhere, none) = server(|_| ok(""));
         let (near, _) = server(move |_| to(&format!("http://{elsewhere}/")));
         let step = Step { follow: 5, ..get("/a") };
         let came = Came::of(&run(plan(&[near], vec![step], engine)));
         assert!(came.counters.offered == REQUESTS && came.failed(ErrorClass::Other) == came.counters.offered);
-        assert!(nobody.lock().unwrap().is_empty());
+        assert!(none.lock().unwrap().is_empty());
     });
 }
 

@@ -76,10 +76,10 @@ mod tests {
     fn a_command_is_known_by_its_end() {
         assert_eq!(shell("app1", "exit 0"), Ok(()));
         assert_eq!(shell("app1", "sleep 1 & echo fine"), Ok(()));
-        let check = |command: &str, told: &str| {
+        let check = |command: &str, reported: &str| {
             let error = shell("app1", command).expect_err(command);
             assert_eq!(error.code, "lab_command_failed");
-            assert!(error.message.contains(told), "{}", error.message);
+            assert!(error.message.contains(reported), "{}", error.message);
         };
         check("echo one; echo two >&2; exit 3", "exit status: 3: two");
         check("no-such-program-here", "not found");

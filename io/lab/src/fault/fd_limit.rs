@@ -230,10 +230,10 @@ mod tests {
         let mut limits = FdLimits::default();
         limits.apply_to(&[shell.id()], Some(16)).expect("it can be limited");
         std::io::Write::write_all(shell.stdin.as_mut().expect("a pipe"), b"\n").expect("it listens");
-        let mut told = String::new();
+        let mut reported = String::new();
         let mut said = std::io::BufReader::new(shell.stdout.take().expect("a pipe"));
-        std::io::BufRead::read_line(&mut said, &mut told).expect("it is text");
-        let roots = [shell.id(), told.trim().parse().expect("a number")];
+        std::io::BufRead::read_line(&mut said, &mut reported).expect("it is text");
+        let roots = [shell.id(), reported.trim().parse().expect("a number")];
         for (limit, soft) in [(Some(18), Some(18)), (None, own.0)] {
             limits.apply_to(&roots, limit).expect("they can be limited");
             for pid in roots {

@@ -113,9 +113,9 @@ impl Faults {
             }
         };
         std::thread::scope(|scope| {
-            let beside = std::thread::Builder::new().name("undo".to_owned()).spawn_scoped(scope, undo);
+            let alongside = std::thread::Builder::new().name("undo".to_owned()).spawn_scoped(scope, undo);
             stop();
-            if beside.is_err() {
+            if alongside.is_err() {
                 undo();
             }
         });

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_state_is_reported_whatever_the_name() {
-        let check = |text: &str, told: Option<(u8, u32)>| assert_eq!(read_stat(text), told, "{text}");
+        let check = |text: &str, reported: Option<(u8, u32)>| assert_eq!(read_stat(text), reported, "{text}");
         check("17 (nginx: worker) S 7 7 7 0 -1", Some((b'S', 7)));
         check("17 (a) b) Z 1 7", Some((b'Z', 1)));
         check("17 (x", None);

@@ -31,7 +31,7 @@ pub(super) fn bring_links_up(lab: &Lab, pids: &[u32]) -> Result<(), UserError> {
     let all = poll_until(FORWARDS_WITHIN, || {
         last = Tool::IP
             .output(&["-json", "-details", "link", "show"])
-            .map_or_else(|_| BTreeSet::new(), |told| forwarding(&told));
+            .map_or_else(|_| BTreeSet::new(), |reported| forwarding(&reported));
         wanted.is_subset(&last)
     });
     if all {
@@ -77,8 +77,8 @@ fn ports(lab: &Lab) -> impl Iterator<Item = String> + '_ {
 
 /// Returns the ports that forward, from the output of `ip -json -details link`. An invalid text has
 /// none.
-fn forwarding(told: &str) -> BTreeSet<String> {
-    let links: Vec<Value> = serde_json::from_str(told).unwrap_or_default();
+fn forwarding(reported: &str) -> BTreeSet<String> {
+    let links: Vec<Value> = serde_json::from_str(reported).unwrap_or_default();
     let forwards = |link: &&Value| link["linkinfo"]["info_slave_data"]["state"] == "forwarding";
     links.iter().filter(forwards).filter_map(|link| link["ifname"].as_str().map(str::to_owned)).collect()
 }
@@ -88,8 +88,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(told: &str, expected: &[&str]) {
-        assert_eq!(forwarding(told).iter().map(String::as_str).collect::<Vec<_>>(), expected, "{told}");
+    fn check(reported: &str, expected: &[&str]) {
+        assert_eq!(
+            forwarding(reported).iter().map(String::as_str).collect::<Vec<_>>(),
+            expected,
+            "{reported}"
+        );
     }
 
     #[test]

@@ -227,8 +227,12 @@ mod tests {
             machine: MachineFacts::default(),
         };
         let reading = read(&input);
-        let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
-        assert_eq!(needs_packet_loss(&reading.lab.unwrap_or_else(|| panic!("{told}"))), expected, "{text}");
+        let reported = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
+        assert_eq!(
+            needs_packet_loss(&reading.lab.unwrap_or_else(|| panic!("{reported}"))),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]

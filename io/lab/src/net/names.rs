@@ -17,28 +17,28 @@ pub(crate) fn hosts_file(lab: &Lab, from: usize) -> String {
         "127.0.0.1 localhost".to_owned(),
         "::1 localhost ip6-localhost ip6-loopback".to_owned(),
     ];
-    let mut told = BTreeSet::new();
-    let mut tell = |address: IpAddr, name: String| {
+    let mut reported = BTreeSet::new();
+    let mut report = |address: IpAddr, name: String| {
         let line = format!("{address} {name}");
-        if told.insert((address, name)) {
+        if reported.insert((address, name)) {
             lines.push(line);
         }
     };
     for (to, host) in lab.hosts.iter().enumerate() {
         if let Some(address) = lab.source_address(from, to) {
-            tell(address, host.name.clone());
+            report(address, host.name.clone());
         }
         for interface in &host.interfaces {
             let network = lab.networks.get(interface.network);
             if let Some(((address, _), network)) = interface.addresses.first().zip(network) {
-                tell(*address, format!("{}.{}", host.name, network.name));
+                report(*address, format!("{}.{}", host.name, network.name));
             }
         }
     }
     // With direct routing several hosts have the same address; it is written once.
     for virtual_address in lab.hosts.iter().flat_map(|host| &host.virtual_addresses) {
         if let Some(name) = &virtual_address.name {
-            tell(virtual_address.address, name.clone());
+            report(virtual_address.address, name.clone());
         }
     }
     lines.join("\n") + "\n"

@@ -13,7 +13,7 @@ const SAID_BYTES_MAX: u64 = 16 * 1024;
 
 /// Maximum number of bytes kept of a program's output: a few kilobytes for each of thousands of
 /// interfaces.
-const TOLD_BYTES_MAX: u64 = 64 * 1024 * 1024;
+const SHOWN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Folders of administration programs that are searched in addition to `PATH`, which often names
 /// them for root only.
@@ -85,7 +85,7 @@ impl Tool {
         self.run_into(arguments, Stdio::null(), Stdio::from(output))?;
         printed.rewind().map_err(wrong)?;
         let mut text = String::new();
-        printed.take(TOLD_BYTES_MAX).read_to_string(&mut text).map_err(wrong)?;
+        printed.take(SHOWN_BYTES_MAX).read_to_string(&mut text).map_err(wrong)?;
         Ok(text)
     }
 

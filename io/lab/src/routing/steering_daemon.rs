@@ -159,11 +159,11 @@ impl Director<'_> {
 /// Waits for an event; returns the checks with ready sockets.
 fn wait(signals: &SignalFd, checks: &[HealthCheck<'_>], now: Nanos) -> Result<Vec<usize>, UserError> {
     let mut handles = vec![PollFd::from_borrowed_fd(signals.as_fd(), PollFlags::IN)];
-    let mut whose = Vec::new();
+    let mut owner = Vec::new();
     for (index, check) in checks.iter().enumerate() {
         if let Some((socket, flags)) = check.handle() {
             handles.push(PollFd::from_borrowed_fd(socket, flags));
-            whose.push(index);
+            owner.push(index);
         }
     }
     let limit = checks.iter().map(HealthCheck::due).min().map(|due| {
@@ -174,19 +174,19 @@ fn wait(signals: &SignalFd, checks: &[HealthCheck<'_>], now: Nanos) -> Result<Ve
         Ok(_) | Err(Errno::INTR) => {}
         Err(errno) => return Err(system("the director cannot wait", &errno)),
     }
-    let ready = handles[1..].iter().zip(whose).filter(|(handle, _)| !handle.revents().is_empty());
+    let ready = handles[1..].iter().zip(owner).filter(|(handle, _)| !handle.revents().is_empty());
     Ok(ready.map(|(_, index)| index).collect())
 }
 
 /// Returns the action for the received signals; an end has priority.
 fn wakeup(signals: &SignalFd) -> Wakeup {
-    let mut told = Wakeup::Nothing;
+    let mut reported = Wakeup::Nothing;
     while let Ok(Some(signal)) = signals.read_signal() {
         if signal.ssi_signo == Signal::SIGHUP as u32 {
-            told = Wakeup::ReadWeights;
+            reported = Wakeup::ReadWeights;
         } else {
             return Wakeup::End;
         }
     }
-    told
+    reported
 }

@@ -47,16 +47,16 @@ impl Weights {
 
 fn written(servers: &[Backend], wanted: &[u32]) -> String {
     let other = servers.iter().zip(wanted).filter(|(server, weight)| server.weight != **weight);
-    let told: BTreeMap<String, u32> =
+    let reported: BTreeMap<String, u32> =
         other.map(|(server, weight)| (format!("{}:{}", server.name, server.port), *weight)).collect();
-    serde_json::to_string(&told).expect("names and numbers")
+    serde_json::to_string(&reported).expect("names and numbers")
 }
 
 fn weights(text: &str, servers: &[Backend]) -> Result<Vec<u32>, String> {
-    let told: BTreeMap<String, u32> =
+    let reported: BTreeMap<String, u32> =
         serde_json::from_str(text).map_err(|error| sanitize(&error.to_string()).into_owned())?;
     let mut weights: Vec<u32> = servers.iter().map(|server| server.weight).collect();
-    for (name, &weight) in &told {
+    for (name, &weight) in &reported {
         if weight > ServerMode::WEIGHT_MAX {
             return Err(format!("{weight} is more than {}", ServerMode::WEIGHT_MAX));
         }

@@ -38,15 +38,15 @@ impl Log {
     pub(super) fn begin(folder: &Path, name: &str) -> Result<Self, UserError> {
         let path = folder.join(format!("{name}.log"));
         let older = folder.join(format!("{name}.older.log"));
-        let told =
+        let reported =
             |error: &std::io::Error| system(&format!("the log {} cannot be written", path.display()), error);
-        let file = File::create(&path).map_err(|error| told(&error))?;
-        let (reader, pipe) = std::io::pipe().map_err(|error| told(&error))?;
+        let file = File::create(&path).map_err(|error| reported(&error))?;
+        let (reader, pipe) = std::io::pipe().map_err(|error| reported(&error))?;
         // A smaller pipe is sufficient; the kernel may not allow this size.
         let _ = fcntl_setpipe_size(&pipe, PIPE_BYTES);
         let mut keeper = Keeper { reader, file, written: 0, path: path.clone(), older };
         let started = thread::Builder::new().name(format!("log-{name}")).stack_size(256 * 1024);
-        started.spawn(move || keeper.keep()).map_err(|error| told(&error))?;
+        started.spawn(move || keeper.keep()).map_err(|error| reported(&error))?;
         Ok(Self { path, pipe })
     }
 

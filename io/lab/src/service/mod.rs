@@ -111,9 +111,9 @@ impl Services {
         let (mut all, mut warnings, mut errors) = (Vec::new(), Vec::new(), Vec::new());
         for service in &host.services {
             match checked(service) {
-                Ok((running, told)) => {
+                Ok((running, reported)) => {
                     all.push(running);
-                    warnings.extend(told);
+                    warnings.extend(reported);
                 }
                 Err(error) => errors.push(error),
             }

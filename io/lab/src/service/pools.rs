@@ -54,8 +54,8 @@ impl Services {
             state.servers.iter().enumerate().map(one).collect()
         };
         let checked = running.service.checks().is_some();
-        let one = |(server, stands): (&wavetank_topology::Backend, &PoolServer)| {
-            let PoolServer { wanted, alive, flows } = *stands;
+        let one = |(server, condition): (&wavetank_topology::Backend, &PoolServer)| {
+            let PoolServer { wanted, alive, flows } = *condition;
             json!({
                 "name": server.name, "port": server.port, "weight": wanted, "of_file": server.weight,
                 "alive": checked.then_some(alive), "flows": flows,

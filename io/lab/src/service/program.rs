@@ -143,7 +143,7 @@ pub(super) fn lua_modules(nginx: &Path) -> Result<Vec<String>, UserError> {
 /// Checks that every program for the lab's services is on this machine.
 pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
     let mut errors: Vec<UserError> = Vec::new();
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     for service in lab.hosts.iter().flat_map(|host| &host.services) {
         let checked = match &service.kind {
             ServiceKind::Nginx(nginx) => Program::NGINX.find(&nginx.own).and_then(|path| {
@@ -163,7 +163,7 @@ pub(super) fn check_all(lab: &Lab) -> Result<(), UserError> {
         };
         if let Err(error) = checked {
             // A program that is missing for several services is reported once.
-            errors.extend(error.one_by_one().into_iter().filter(|one| told.insert(one.message.clone())));
+            errors.extend(error.one_by_one().into_iter().filter(|one| reported.insert(one.message.clone())));
         }
     }
     UserError::combine(errors).map_or(Ok(()), Err)

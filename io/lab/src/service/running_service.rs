@@ -317,9 +317,9 @@ impl RunningService {
             Wanted::Nothing | Wanted::Stopped => ServiceState::Stopped,
             Wanted::Up if self.children.iter().any(Option::is_none) => ServiceState::Failed,
             Wanted::Up => {
-                let stands = |pid: &u32| Stat::for_pid(*pid).is_some_and(|stat| stat.state == 'T');
+                let condition = |pid: &u32| Stat::for_pid(*pid).is_some_and(|stat| stat.state == 'T');
                 let works = in_kernel(&self.service.kind) || all_listen(&self.service.listen);
-                if works && !pids.iter().any(stands) { ServiceState::Up } else { ServiceState::Down }
+                if works && !pids.iter().any(condition) { ServiceState::Up } else { ServiceState::Down }
             }
         };
         let said = self.ended.clone().filter(|_| state == ServiceState::Failed);

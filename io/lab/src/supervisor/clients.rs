@@ -212,7 +212,9 @@ impl Clients {
         let one = |(host, answered): (&HostLink, Answered)| {
             let HostLink { name, process, .. } = host;
             match answered {
-                Some(Ok(told)) => json!({ "name": name, "pid": process.pid, "services": told["services"] }),
+                Some(Ok(reported)) => {
+                    json!({ "name": name, "pid": process.pid, "services": reported["services"] })
+                }
                 Some(Err(error)) => json!({ "name": name, "dead": error.message }),
                 None => json!({ "name": name, "pid": process.pid, "silent": true }),
             }
@@ -253,7 +255,7 @@ mod tests {
         /// Holding this lock keeps the host from answering.
         still: Arc<Mutex<()>>,
         /// The requests it received.
-        told: Receiver<HostCommand>,
+        reported: Receiver<HostCommand>,
     }
 
     /// Returns a lab of `hosts` hosts, each of which may take `patience` for an answer.
@@ -267,19 +269,19 @@ mod tests {
     fn host(number: usize, patience: Duration) -> (HostLink, Host) {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let process = TaggedProcess::for_pid(std::process::id()).expect("this process is there");
-        let (tell, told) = sync_channel(64);
+        let (report, reported) = sync_channel(64);
         let still = Arc::new(Mutex::new(()));
         let gate = Arc::clone(&still);
         std::thread::spawn(move || {
             let mut line = JsonSocket::new(theirs);
             while let Ok(Some(asked)) = line.receive() {
                 // The test may have stopped reading.
-                let _ = tell.send(HostCommand::read(&asked).expect("a host knows it"));
+                let _ = report.send(HostCommand::read(&asked).expect("a host knows it"));
                 drop(gate.lock());
                 let _ = line.send(&response::ok(&json!({ "id": 7 })));
             }
         });
-        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still, told })
+        (HostLink::new(&format!("app{number}"), process, patience, ours), Host { still, reported })
     }
 
     fn join(clients: &Arc<Clients>) -> JsonSocket {
@@ -291,19 +293,19 @@ mod tests {
     /// Returns the keeper's answer to a question, or the error code.
     fn ask(line: &mut JsonSocket, question: &Value) -> Result<Value, &'static str> {
         line.send(question).expect("the keeper listens");
-        let told = line.receive().expect("readable").expect("before the end");
-        response::read(told).map_err(|error| error.code.as_str())
+        let reported = line.receive().expect("readable").expect("before the end");
+        response::read(reported).map_err(|error| error.code.as_str())
     }
 
     #[test]
     fn one_client_too_many_is_refused_with_a_reason() {
         let (clients, _) = lab(0, LONG);
         let mut talking: Vec<JsonSocket> = (0..CLIENTS_MAX).map(|_| join(&clients)).collect();
-        let told = join(&clients).receive().expect("readable").expect("before the end");
-        assert_eq!(response::read(told).map_err(|error| error.code.as_str()), Err("lab_busy"));
+        let reported = join(&clients).receive().expect("readable").expect("before the end");
+        assert_eq!(response::read(reported).map_err(|error| error.code.as_str()), Err("lab_busy"));
         // The other clients are not affected.
-        let told = ask(&mut talking[0], &json!({ "ask": "status" }));
-        assert_eq!(told, Ok(json!({ "running": false, "hosts": [] })));
+        let reported = ask(&mut talking[0], &json!({ "ask": "status" }));
+        assert_eq!(reported, Ok(json!({ "running": false, "hosts": [] })));
     }
 
     #[test]
@@ -339,8 +341,9 @@ mod tests {
         drop(run());
         drop(still);
         let _third = run();
-        let told = || std::iter::from_fn(|| hosts[0].told.recv_timeout(LONG).ok());
-        let asked: Vec<HostCommand> = told().filter(|deed| *deed != HostCommand::Status).take(2).collect();
+        let reported = || std::iter::from_fn(|| hosts[0].reported.recv_timeout(LONG).ok());
+        let asked: Vec<HostCommand> =
+            reported().filter(|deed| *deed != HostCommand::Status).take(2).collect();
         assert_eq!(asked, [HostCommand::Fault(json!("kill")), HostCommand::FaultEnd(7)]);
     }
 }

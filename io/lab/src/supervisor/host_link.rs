@@ -100,15 +100,16 @@ impl HostLink {
     /// Sends pending ends of faults to the host, unless the channel is in use. Each user of the
     /// channel calls this afterwards.
     pub(super) fn end_orphaned_faults(&self) {
-        let mut told = true;
+        let mut reported = true;
         // A thread that finds the channel in use relies on this check being repeated after its
         // release.
-        while told && !self.strays().is_empty() {
+        while reported && !self.strays().is_empty() {
             let Some(mut talk) = self.try_lock() else { return };
             self.strays().retain(|id| {
                 // A host that is gone has no faults.
-                told = told && !talk.send_end(*id).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
-                !told
+                reported =
+                    reported && !talk.send_end(*id).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+                !reported
             });
         }
     }

@@ -21,8 +21,8 @@ hosts:
     let files = |name: &str| Err(format!("no such file: {name}"));
     let machine = MachineFacts { cpus: None, open_files: None, memory_bytes: None };
     let reading = read(&Input { name: "rules.yaml", bytes: text.as_bytes(), files: &files, machine });
-    let told: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
-    reading.lab.unwrap_or_else(|| panic!("{text}\n{told:#?}"))
+    let reported: Vec<String> = reading.diagnostics.sorted().iter().map(|one| one.message.clone()).collect();
+    reading.lab.unwrap_or_else(|| panic!("{text}\n{reported:#?}"))
 }
 
 /// Loads the rules of a service in a separate namespace, swaps its slots three times and removes

@@ -1,4 +1,4 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
-mod beside;
+mod alongside;
 mod parse;

@@ -71,7 +71,7 @@ pub(super) fn max_holdable(bench: &Bench<'_>, wanted: u64) -> (u64, Option<Strin
     } else {
         "memory".to_owned()
     };
-    let told = if most < HELD_MIN {
+    let reported = if most < HELD_MIN {
         format!(
             "memory per connection was not measured: this host has {what} for only {most} connections, and at \
              least {HELD_MIN} are needed"
@@ -79,7 +79,7 @@ pub(super) fn max_holdable(bench: &Bench<'_>, wanted: u64) -> (u64, Option<Strin
     } else {
         format!("{most} connections were held instead of {wanted}: this host has {what} for no more")
     };
-    (most, Some(told))
+    (most, Some(reported))
 }
 
 /// Holds `most` connections to `own` and samples memory. `None` if too few can be held for a

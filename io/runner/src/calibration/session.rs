@@ -18,7 +18,7 @@ use super::target::CalibrationTarget;
 use crate::{Host, RunConsole};
 
 /// Spread of rounds (a share) above which it is reported.
-const SPREAD_TOLD: f64 = 0.15;
+const SPREAD_SHOWN: f64 = 0.15;
 /// A load thread with a lower utilization did not set the limit.
 const FULL: f64 = 0.9;
 /// How long to wait for open requests at the end of a measurement.
@@ -232,7 +232,7 @@ impl Session<'_> {
             let word = if cpus == 1 { "CPU" } else { "CPUs" };
             notes.push(format!("load and target shared {cpus} {word}: `measured` is both together, `alone` is the load without the target"));
         }
-        let spread = tallies.iter().zip(FIGURES).filter(|(tally, _)| tally.spread() > SPREAD_TOLD);
+        let spread = tallies.iter().zip(FIGURES).filter(|(tally, _)| tally.spread() > SPREAD_SHOWN);
         notes.extend(spread.map(|(tally, name)| {
             format!(
                 "{name}: the rounds differ by {}: something disturbed them; calibrate again on a quiet host",

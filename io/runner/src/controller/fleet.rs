@@ -119,7 +119,7 @@ impl RunController<'_> {
                     self.sealed(&interval);
                 }
             }
-            ControllerNotice::Lost(lab_check) => self.agent_lost(&lab_check),
+            ControllerNotice::Lost(loss) => self.agent_lost(&loss),
             ControllerNotice::Back(agent) => self.agent_back(&self.name_of(agent)),
             ControllerNotice::Refused { agent, reason } => {
                 let reason = StartProblem::Refused(reason);
@@ -150,19 +150,18 @@ impl RunController<'_> {
         }
     }
 
-    fn agent_lost(&mut self, lab_check: &Loss) {
-        let text = format!("agent {} is silent", lab_check.name);
-        let at = lab_check.at;
+    fn agent_lost(&mut self, loss: &Loss) {
+        let text = format!("agent {} is silent", loss.name);
+        let at = loss.at;
         let now = self.clock.now();
         if let Agents::Remote(remote) = &mut self.agents {
-            remote.lose(&lab_check.name);
+            remote.lose(&loss.name);
             self.log.console.warn(&format!("{text}; its share of the load is missing from now on"));
         }
-        let event =
-            EventLine { agent: lab_check.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
+        let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
         self.log.event(event, now);
-        if self.aborts_after(lab_check) {
-            let text = format!("the loss of agent {} ends the run", lab_check.name);
+        if self.aborts_after(loss) {
+            let text = format!("the loss of agent {} ends the run", loss.name);
             self.log.console.warn(&text);
             self.event(EventKind::StoppedOnLoss, text);
             self.end(RunEnd::AgentLost, None);
@@ -178,11 +177,11 @@ impl RunController<'_> {
     }
 
     /// Whether the user wants the run to end because of this loss.
-    fn aborts_after(&self, lab_check: &Loss) -> bool {
+    fn aborts_after(&self, loss: &Loss) -> bool {
         let Agents::Remote(remote) = &self.agents else { return false };
         let views = self.controller.agents(self.now());
         // An agent that has sent its load is not needed any more.
-        let is_needed = |view: &AgentView| view.name == lab_check.name && view.state < AgentState::Sealed;
+        let is_needed = |view: &AgentView| view.name == loss.name && view.state < AgentState::Sealed;
         remote.on_loss == LossPolicy::Abort && !self.ending_early && views.iter().any(is_needed)
     }
 

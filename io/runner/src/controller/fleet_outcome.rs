@@ -34,8 +34,8 @@ impl RunController<'_> {
             .agents
             .iter()
             .map(|one| {
-                let losses = outcome.losses.iter().filter(|lab_check| lab_check.name == one.name);
-                agent_doc(one, known(one), losses.map(|lab_check| self.loss_doc(lab_check)).collect())
+                let losses = outcome.losses.iter().filter(|loss| loss.name == one.name);
+                agent_doc(one, known(one), losses.map(|loss| self.loss_doc(loss)).collect())
             })
             .collect();
         let doc = FleetDoc {
@@ -87,11 +87,11 @@ impl RunController<'_> {
         self.plan.phases.get(usize::from(index)).map(|phase| phase.name.clone())
     }
 
-    fn loss_doc(&self, lab_check: &Loss) -> AgentLossDoc {
+    fn loss_doc(&self, loss: &Loss) -> AgentLossDoc {
         AgentLossDoc {
-            at_ns: lab_check.at.0,
-            phase: lab_check.phase.and_then(|index| self.phase_name(index)),
-            last_interval: lab_check.last_interval,
+            at_ns: loss.at.0,
+            phase: loss.phase.and_then(|index| self.phase_name(index)),
+            last_interval: loss.last_interval,
         }
     }
 }

@@ -27,12 +27,9 @@ impl RunController<'_> {
         let Some(mut metrics) = self.metrics.take() else { return };
         // A second signal ends everything immediately.
         let hurried = self.signals.received() > 1;
-        for lab_check in metrics.finish(self.log.ledger.totals(), self.zero, hurried) {
-            let text = format!(
-                "metrics to {} lost {} of {} intervals",
-                lab_check.output, lab_check.lost, lab_check.all
-            );
-            self.log.console.warn(&format!("{text}: {}", lab_check.reason));
+        for loss in metrics.finish(self.log.ledger.totals(), self.zero, hurried) {
+            let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
+            self.log.console.warn(&format!("{text}: {}", loss.reason));
             self.event(EventKind::MetricsLost, text);
         }
     }

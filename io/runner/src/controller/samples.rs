@@ -98,7 +98,7 @@ impl<'a> RunController<'a> {
         let now = self.clock.now();
         let text = "the target does not report its connections: only `wavetank serve` does";
         let event =
-            EventLine { setup: Some(setup), ..EventLine::new(now, EventKind::TargetTellsNothing, text) };
+            EventLine { setup: Some(setup), ..EventLine::new(now, EventKind::TargetReportsNothing, text) };
         self.log.event(event, now);
     }
 }

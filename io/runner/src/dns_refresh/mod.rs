@@ -20,9 +20,9 @@ const ADDRESSES_MAX: usize = 256;
 /// Addresses that one run goes to at most, those of the plan aside: load threads remember each.
 const KNOWN_MAX: usize = 4_096;
 /// Most addresses in one printed line.
-const TOLD_MAX: usize = 8;
+const SHOWN_MAX: usize = 8;
 /// Most reports of addresses that were not allowed.
-const REFUSED_TOLD_MAX: usize = 64;
+const REFUSED_SHOWN_MAX: usize = 64;
 
 /// For each target the addresses that new connections go to, none where they stay what they were.
 pub(crate) type AddressLists = Arc<[Vec<SocketAddr>]>;
@@ -191,7 +191,7 @@ impl RunNames {
         left.retain(|&address| match self.guard.check(&host, address, &self.command) {
             Ok(()) => true,
             Err(error) => {
-                if !self.refused.contains(&address) && self.refused.len() < REFUSED_TOLD_MAX {
+                if !self.refused.contains(&address) && self.refused.len() < REFUSED_SHOWN_MAX {
                     self.refused.push(address);
                     let text = format!("not used: {}; {}", error.message, error.hint);
                     news.push(DnsUpdate { kind: EventKind::NamesRefused, text });
@@ -262,10 +262,10 @@ fn sorted(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
 }
 
 fn shown(addresses: &[SocketAddr]) -> String {
-    let told: Vec<String> = addresses.iter().take(TOLD_MAX).map(ToString::to_string).collect();
-    match addresses.len() - told.len() {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
+    let reported: Vec<String> = addresses.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
+    match addresses.len() - reported.len() {
+        0 => reported.join(", "),
+        more => format!("{} and {more} more", reported.join(", ")),
     }
 }
 

@@ -98,9 +98,9 @@ fn a_failing_look_up_changes_nothing_and_is_reported_once_and_counted() {
         ("127.0.0.3", "127.0.0.3", "moved"),
         ("", "", ""),
     ];
-    let told = check(names("127.0.0.2", false), &answers).end();
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].text(), "3 of 4 look-ups of `web` failed while the load ran");
+    let reported = check(names("127.0.0.2", false), &answers).end();
+    assert_eq!(reported.len(), 1);
+    assert_eq!(reported[0].text(), "3 of 4 look-ups of `web` failed while the load ran");
 }
 
 #[test]

@@ -83,13 +83,13 @@ impl EventRunner {
         }
         // Each is begun once and ended once.
         let most = 2 * running_events.len() + 1;
-        let (tell, answers) = sync_channel(most);
+        let (report, answers) = sync_channel(most);
         let mut senders = Vec::new();
         for _ in 0..hosts.len().min(HANDS_MAX) {
             let (order, orders) = sync_channel(most);
-            let (executor, tell) = (executors()?, tell.clone());
+            let (executor, report) = (executors()?, report.clone());
             let started =
-                Builder::new().name("events".to_owned()).spawn(move || work(executor, &orders, &tell));
+                Builder::new().name("events".to_owned()).spawn(move || work(executor, &orders, &report));
             started.map_err(|error| {
                 let message = format!("no thread for the plan's events: {error}");
                 UserError::refused(Code::HostCannot, message, "look at `ulimit -u`")
@@ -200,14 +200,14 @@ impl EventRunner {
 }
 
 /// What a thread does: one order after the other, until there will be no more.
-fn work(mut executor: Box<dyn EventExecutor>, orders: &Receiver<Order>, tell: &SyncSender<Answer>) {
+fn work(mut executor: Box<dyn EventExecutor>, orders: &Receiver<Order>, report: &SyncSender<Answer>) {
     while let Ok(Order { event, plan, end }) = orders.recv() {
         let result = match end {
             None => executor.begin(&plan),
             Some(id) => executor.end(&plan, id).map(|()| id),
         };
         // A run that is gone needs no answer.
-        if tell.try_send(Answer { event, result }).is_err() {
+        if report.try_send(Answer { event, result }).is_err() {
             return;
         }
     }

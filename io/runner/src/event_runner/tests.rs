@@ -10,14 +10,14 @@ use wavetank_units::{Nanos, UserError};
 use super::{EventExecutor, EventRunner, EventUpdate};
 
 /// The orders an executor received, in order.
-type Told = Arc<Mutex<Vec<String>>>;
+type Reported = Arc<Mutex<Vec<String>>>;
 
 /// Does not come to an end before the run does.
 const LONG: &str = "long";
 
 /// Records its orders. It fails to start an event called `broken` and to revert one called `stuck`.
 /// With one called [`LONG`] it waits for the end of the run.
-struct Scribe(Told, Arc<Barrier>);
+struct Scribe(Reported, Arc<Barrier>);
 
 impl Scribe {
     fn note(&self, what: String) {
@@ -61,8 +61,8 @@ fn event(when: i64, run: &str, lasts: Option<i64>) -> PlannedEvent {
 
 /// Turns over `events` at each of `seconds`, ends, and compares the executor's orders and the
 /// updates with the expected ones.
-fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]) {
-    let (log, ended) = (Told::default(), Arc::new(Barrier::new(2)));
+fn check(events: &[PlannedEvent], seconds: &[i64], reported: &[&str], heard: &[&str]) {
+    let (log, ended) = (Reported::default(), Arc::new(Barrier::new(2)));
     let (scribe, end) = (Arc::clone(&log), Arc::clone(&ended));
     let executors =
         move || Ok(Box::new(Scribe(Arc::clone(&scribe), Arc::clone(&end))) as Box<dyn EventExecutor>);
@@ -90,7 +90,7 @@ fn check(events: &[PlannedEvent], seconds: &[i64], told: &[&str], heard: &[&str]
     while !runner.is_over() {
         news.extend(runner.wait(wait, end));
     }
-    assert_eq!(*log.lock().expect("no thread panics while holding it"), told);
+    assert_eq!(*log.lock().expect("no thread panics while holding it"), reported);
     let line = |one: &EventUpdate| match one {
         EventUpdate::Begun { event, at } => format!("{event} begun {at}"),
         EventUpdate::Done { event, at } => format!("{event} done {at}"),
@@ -125,8 +125,8 @@ fn what_was_done_last_is_taken_back_first() {
     ];
     // The last one is done by the run's end, or is still being done.
     for last in ["b", LONG] {
-        let told = ["a app1", &format!("{last} app1"), &format!("undo {last} app1"), "undo a app1"];
-        check(&[event(2, "a", None), event(3, last, None)], &[2, 3], &told, &heard);
+        let reported = ["a app1", &format!("{last} app1"), &format!("undo {last} app1"), "undo a app1"];
+        check(&[event(2, "a", None), event(3, last, None)], &[2, 3], &reported, &heard);
     }
 }
 

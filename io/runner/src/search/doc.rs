@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn every_end_has_the_documented_exit_code() {
-        let told = |code: &str, end: SearchEnd| {
+        let reported = |code: &str, end: SearchEnd| {
             let mut rows = PAGE.lines().filter(|line| line.starts_with(&format!("| {code} |")));
             rows.any(|row| row.contains(&format!("`{}`", end.name())))
         };
@@ -225,12 +225,12 @@ mod tests {
             for broken in [None, Some(1)] {
                 assert_eq!(exit(end, broken), expected, "{end:?}");
             }
-            assert!(told(&expected.to_string(), end), "{end:?}: the page lists another code");
+            assert!(reported(&expected.to_string(), end), "{end:?}: the page lists another code");
         }
         let broken = SearchEnd::Stopped(StopReason::Broken);
         assert_eq!([1, 2, 3, 4].map(|code| exit(broken, Some(code))), [1, 2, 3, 4]);
         assert_eq!(exit(broken, None), 4);
-        assert!(told("1, 2, 3 or 4", broken));
+        assert!(reported("1, 2, 3 or 4", broken));
     }
 
     #[test]
@@ -245,7 +245,7 @@ mod tests {
     }
     #[test]
     fn the_lowest_failed_level_names_its_condition() {
-        let check = |runs: &[(f64, Blame)], told: Option<(f64, Blame)>| {
+        let check = |runs: &[(f64, Blame)], reported: Option<(f64, Blame)>| {
             let run = |&(level, blame): &(f64, Blame)| SearchRunDoc {
                 level: Number(level),
                 blame,
@@ -253,7 +253,7 @@ mod tests {
             };
             let runs: Vec<_> = runs.iter().map(run).collect();
             let found = most_significant(runs.iter().collect());
-            assert_eq!(found.map(|run| (run.level.0, run.blame)), told, "{runs:?}");
+            assert_eq!(found.map(|run| (run.level.0, run.blame)), reported, "{runs:?}");
         };
         let (target, network) = (Blame::Target, Blame::Network);
         check(&[(504.0, target), (515.0, target), (800.0, target)], Some((504.0, target)));

@@ -52,8 +52,8 @@ impl UnsettledRun {
     /// # Errors
     /// If the directory or a run cannot be read.
     pub(super) fn with_numbers(runs: &RunsDir, numbers: &[u64]) -> Result<Vec<Self>, UserError> {
-        let Listing { runs: mut entries, beside } = runs.list()?;
-        for search in beside.iter().filter(|entry| entry.kind == ForeignEntryKind::Search) {
+        let Listing { runs: mut entries, foreign } = runs.list()?;
+        for search in foreign.iter().filter(|entry| entry.kind == ForeignEntryKind::Search) {
             let levels = RunsDir::new(runs.path().join(&search.name).join("runs"));
             entries.extend(levels.list()?.runs);
         }

@@ -145,7 +145,7 @@ fn runs_are_found_again() {
     fs::create_dir(runs.path().join("not-a-run")).expect("the folder is writable");
     let listing = runs.list().expect("it can be read");
     assert_eq!(listing.runs.iter().map(|run| run.id.as_str()).collect::<Vec<_>>(), ["aa22", "aa11"]);
-    assert_eq!(listing.beside[0].name, "not-a-run");
+    assert_eq!(listing.foreign[0].name, "not-a-run");
     for (word, path) in [
         ("latest", &second),
         ("aa11", &second),

@@ -17,12 +17,12 @@ fn calibration(host: &str, engine: &str, took: f64) -> CalibrationDoc {
 #[track_caller]
 fn check(file: &CalibrationFile, expected: &[(&str, &str, f64)]) {
     let doc = file.read().expect("readable").expect("there");
-    let told: Vec<_> = doc
+    let reported: Vec<_> = doc
         .calibrations
         .iter()
         .map(|one| (one.host.hostname.as_str(), one.engine.as_str(), one.took_s.0))
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let folder = file.path().parent().expect("the file has a parent folder");
     assert_eq!(fs::read_dir(folder).expect("a folder").count(), 1, "nothing else is left there");
 }

@@ -221,8 +221,8 @@ fn gaps_and_damage_are_those_of_single_agents() {
     let gaps = vec![gap("load-a", 0), gap("load/b", 3), gap("load/c", 1)];
     assert_eq!(report, ReadReport { intervals: 70, missing: 4, damaged: 2, newer: 1, torn: 1, gaps });
     assert!(ledger.violations().is_empty(), "a loss is no wrong count");
-    let told = wavetank_store::ArchiveGaps { dir: "x".to_owned(), read: report, in_intervals: 0 };
-    let sentences = told.sentences(None).join("\n");
+    let reported = wavetank_store::ArchiveGaps { dir: "x".to_owned(), read: report, in_intervals: 0 };
+    let sentences = reported.sentences(None).join("\n");
     assert!(
         sentences.ends_with("intervals missing of single agents: 3 of `load/b`, 1 of `load/c`"),
         "{sentences}"

@@ -40,9 +40,9 @@ fn check(name: &str, left_out: u64, epochs: bool, spoil: impl Fn(&mut IntervalLi
     let (course, again) = run.time_series(&plan(), 100).expect("it can be read");
     assert_eq!(again, report, "{name}");
     assert!(course.counters.done < 1 << 50, "{name}");
-    let mut told = Interval::default();
+    let mut reported = Interval::default();
     let add = |_: &str, stretch: &Interval| {
-        told.merge(stretch);
+        reported.merge(stretch);
         ControlFlow::Continue(())
     };
     assert_eq!(run.read_windows(add).expect("it can be read"), report, "{name}");

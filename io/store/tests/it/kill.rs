@@ -138,7 +138,7 @@ fn lines_about_host_and_target_that_cannot_be_read_are_reported() {
         assert_eq!((observed.host().len(), observed.target().len()), expected, "{name}");
         report
     };
-    let told = ReadReport { intervals: 5, ..ReadReport::default() };
-    assert_eq!(check("hosts/local.jsonl", &host, (2, 0)), ReadReport { damaged: 2, ..told.clone() });
-    assert_eq!(check("truth.jsonl", &target, (2, 2)), ReadReport { damaged: 4, ..told });
+    let reported = ReadReport { intervals: 5, ..ReadReport::default() };
+    assert_eq!(check("hosts/local.jsonl", &host, (2, 0)), ReadReport { damaged: 2, ..reported.clone() });
+    assert_eq!(check("truth.jsonl", &target, (2, 2)), ReadReport { damaged: 4, ..reported });
 }

@@ -88,9 +88,9 @@ fn samples_of_hosts_and_target_come_in_order_and_are_bounded() {
     fs::write(writer.dir().join("hosts/other.jsonl"), "{\"v\":1,\"at_ns\":5}\nnothing\n").expect("writable");
     let run = open(writer.dir()).expect("it opens");
     let (hosts, truth) = (run.hosts().expect("readable"), run.truth().expect("readable"));
-    let told: Vec<_> =
+    let reported: Vec<_> =
         hosts.iter().map(|host| (host.name.as_str(), host.samples.len(), host.damaged)).collect();
-    assert_eq!(told, [("local", 750, 0), ("other", 1, 1)]);
+    assert_eq!(reported, [("local", 750, 0), ("other", 1, 1)]);
     assert!(hosts[0].samples.len() <= Downsampled::<HostSample>::KEPT_MAX);
     assert!(hosts[0].samples.is_sorted_by_key(|sample| sample.at) && hosts[0].samples[1].cores == [(1, 2)]);
     assert_eq!((truth.len(), truth[6].at, truth[6].open), (7, Nanos::from_secs(6), 9));

@@ -57,7 +57,7 @@ fn check(wishes: PruneOptions, ids: &[&str]) {
     let left = runs.list().expect("it can be read");
     assert_eq!(left.runs.len() as u64, pruning.staying);
     assert!(
-        left.beside.is_empty() && left.runs.iter().all(|run| !ids.contains(&run.id.as_str())),
+        left.foreign.is_empty() && left.runs.iter().all(|run| !ids.contains(&run.id.as_str())),
         "{left:?}"
     );
 }
@@ -272,7 +272,7 @@ fn an_interrupted_removal_is_finished() {
     fs::create_dir(&half).expect("the folder is writable");
     fs::write(half.join("plan.yaml"), "wavetank_plan: 1\n").expect("the folder is writable");
     let listing = runs.list().expect("it can be read");
-    assert_eq!((listing.runs.len(), listing.beside.len()), (4, 1));
+    assert_eq!((listing.runs.len(), listing.foreign.len()), (4, 1));
     assert!(runs.find("bb22").is_err(), "half a run is none");
     let none = PruneOptions { keep: Some(9), ..PruneOptions::default() };
     let pruning = runs.prunable(none, NOW).expect("it can be read");

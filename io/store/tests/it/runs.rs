@@ -86,7 +86,7 @@ fn a_foreign_folder_is_reported_and_disturbs_nothing() {
     fs::create_dir(at(".wavetank-removed-20261121T190000Z-a-bb22")).expect("the folder is writable");
     fs::create_dir(at("20261121T200000Z-shop-5ea6c4")).expect("the folder is writable");
     fs::write(at("20261121T200000Z-shop-5ea6c4/search.json"), "{}").expect("the folder is writable");
-    let found: Vec<_> = list(&runs).beside.into_iter().map(|beside| (beside.name, beside.kind)).collect();
+    let found: Vec<_> = list(&runs).foreign.into_iter().map(|foreign| (foreign.name, foreign.kind)).collect();
     let expected = [
         (".wavetank-removed-20261121T190000Z-a-bb22", ForeignEntryKind::Removed),
         ("20261121T190000Z-file-ffffff", ForeignEntryKind::Other),
@@ -137,14 +137,14 @@ fn a_whole_name_calls_its_own_alone() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let runs = RunsDir::new(temp.path());
     let run = make(&runs, 1, "a", "b3cef3");
-    let beside = |suffix: &str| {
+    let foreign = |suffix: &str| {
         let copy = format!("{}{suffix}", run.file_name().expect("a name").to_string_lossy());
         let copy = temp.path().join(copy);
         fs::create_dir(&copy).expect("the folder is writable");
         fs::copy(run.join("plan.yaml"), copy.join("plan.yaml")).expect("the folder is writable");
         copy
     };
-    let (bak, copy) = (beside(".bak"), beside("-copy"));
+    let (bak, copy) = (foreign(".bak"), foreign("-copy"));
     for (word, path) in [
         ("b3cef3", &run),
         ("20261121T190001Z-a-b3cef3", &run),
@@ -182,18 +182,22 @@ fn a_search_without_an_answer_is_reported_with_its_runs() {
     let made = made.expect("the folder is writable");
     make(&made.runs(), 0, "a", "aa11");
     let dir = made.path().to_owned();
-    let told = || open(&runs.find("ee01").expect("it is found by its id")).expect_err("it is no run");
-    assert!(told().message.ends_with("is a search that is in progress and has no answer yet"), "{}", told());
+    let reported = || open(&runs.find("ee01").expect("it is found by its id")).expect_err("it is no run");
+    assert!(
+        reported().message.ends_with("is a search that is in progress and has no answer yet"),
+        "{}",
+        reported()
+    );
     drop(made);
     assert!(
-        told().message.ends_with("is a search that was interrupted before its first answer"),
+        reported().message.ends_with("is a search that was interrupted before its first answer"),
         "{}",
-        told()
+        reported()
     );
     assert!(
-        told().hint.contains(&format!("wavetank runs --runs-dir '{}/runs'", dir.display())),
+        reported().hint.contains(&format!("wavetank runs --runs-dir '{}/runs'", dir.display())),
         "{}",
-        told()
+        reported()
     );
 }
 
@@ -261,8 +265,11 @@ fn every_state_of_an_archive_is_reported() {
         let before = fs::read_dir(&dir).expect("it is there").count();
         let line = summarize(&list(&runs).runs[0]);
         assert_eq!(line.state, state, "{line:?}");
-        let told = line.problem.clone().unwrap_or_default();
-        assert!(told.contains(problem) && told.is_empty() == problem.is_empty(), "{told:?} / {problem:?}");
+        let reported = line.problem.clone().unwrap_or_default();
+        assert!(
+            reported.contains(problem) && reported.is_empty() == problem.is_empty(),
+            "{reported:?} / {problem:?}"
+        );
         assert_eq!((line.id.as_str(), line.started_at.as_str()), ("aa11", "2026-11-21T19:00:00Z"));
         assert_eq!(fs::read_dir(&dir).expect("it is there").count(), before, "nothing is changed by looking");
         // One archive by itself is shown as well, unless nothing is left of it.

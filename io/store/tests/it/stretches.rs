@@ -39,9 +39,9 @@ fn stretches(opened: &wavetank_store::OpenedRun) -> Vec<Interval> {
     all
 }
 
-/// Checks that the windows add up, whatever was lost. `told` lists the start and end, in seconds,
-/// of the windows that replace lost intervals.
-fn check(lost: &[u64], told: &[(i64, i64)]) {
+/// Checks that the windows add up, whatever was lost. `reported` lists the start and end, in
+/// seconds, of the windows that replace lost intervals.
+fn check(lost: &[u64], reported: &[(i64, i64)]) {
     let dir = tempfile::tempdir().expect("a folder");
     let all = stretches(&archive(dir.path(), lost));
     let mut totals = Totals::new(&plan());
@@ -60,7 +60,7 @@ fn check(lost: &[u64], told: &[(i64, i64)]) {
     assert_eq!(bytes, (0..SECONDS).map(|second| interval(second).bytes.sent).sum::<u64>());
     let standing = all.iter().filter(|one| one.threads.is_empty()).map(|one| (one.from, one.end()));
     let seconds = |&(from, until): &(i64, i64)| (Nanos::from_secs(from), Nanos::from_secs(until));
-    assert_eq!(standing.collect::<Vec<_>>(), told.iter().map(seconds).collect::<Vec<_>>(), "{lost:?}");
+    assert_eq!(standing.collect::<Vec<_>>(), reported.iter().map(seconds).collect::<Vec<_>>(), "{lost:?}");
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn a_checkpoint_is_shown_as_one_range() {
 #[test]
 fn a_closed_reader_receives_nothing_more() {
     let dir = tempfile::tempdir().expect("a folder");
-    let mut told = 0;
+    let mut reported = 0;
     let opened = archive(dir.path(), &[3]);
     let read = opened.read_windows(|_, _| {
-        told += 1;
-        if told == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        reported += 1;
+        if reported == 5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    assert_eq!((told, read.expect("it can be read").intervals), (5, 5));
+    assert_eq!((reported, read.expect("it can be read").intervals), (5, 5));
 }
 
 #[test]

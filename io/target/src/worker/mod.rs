@@ -139,7 +139,7 @@ impl<D: Driver> Worker<D> {
             }
         }
         for handled in 0..EVENTS_PER_TURN {
-            if D::TOLD_BY_WAIT && handled % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
+            if D::REPORTED_BY_WAIT && handled % EVENTS_PER_STAMP == EVENTS_PER_STAMP - 1 {
                 self.now = self.clock.now();
             }
             if self.next_timer <= self.now {
@@ -201,7 +201,7 @@ impl<D: Driver> Worker<D> {
     #[inline]
     fn received(&mut self, id: ConnId, len: usize, counts: &Counts) {
         let Some(connection) = self.connections.get(id) else { return };
-        if !D::TOLD_BY_WAIT {
+        if !D::REPORTED_BY_WAIT {
             self.now = self.clock.now();
         }
         counts.bytes_received.add(if D::HAS_RECORDS {

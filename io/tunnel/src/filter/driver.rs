@@ -20,7 +20,7 @@ impl<D: Driver> Tunnels<D> {
 
 impl<D: Driver> Driver for Tunnels<D> {
     const SENDS_LATER: bool = D::SENDS_LATER;
-    const TOLD_BY_WAIT: bool = D::TOLD_BY_WAIT;
+    const REPORTED_BY_WAIT: bool = D::REPORTED_BY_WAIT;
     const HAS_RECORDS: bool = D::HAS_RECORDS;
 
     wavetank_driver::forward_driver! {

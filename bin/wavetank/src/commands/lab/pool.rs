@@ -30,8 +30,8 @@ pub(super) fn pool(
             vec![deed.service]
         }
     };
-    let told = client.request(&json!({ "ask": "host", "host": host, "say": { "pools": names } }))?;
-    let pools = told["pools"].as_array().cloned().unwrap_or_default();
+    let reported = client.request(&json!({ "ask": "host", "host": host, "say": { "pools": names } }))?;
+    let pools = reported["pools"].as_array().cloned().unwrap_or_default();
     output::print(&match format {
         FileFormat::Json => {
             format!("{}\n", json!({ "schema": "wavetank.lab_pool/1", "host": host, "pools": pools }))

@@ -32,7 +32,7 @@ pub(super) fn status(labs: &LabsFolder, name: Option<&str>, format: FileFormat) 
 /// Describes one lab: one line for the lab, one for each host, and one for each service that is not
 /// up.
 pub(super) fn text(lab: &LabStatus) -> String {
-    let LabStatus { name, stands: state, file, running, hosts } = lab;
+    let LabStatus { name, condition: state, file, running, hosts } = lab;
     let file = file.as_ref().map(|file| format!(", of {}", sanitize(file))).unwrap_or_default();
     let running = if *running { ", used by a run" } else { "" };
     let mut text = format!("lab {name}: {state}{file}{running}\n");
@@ -84,9 +84,9 @@ fn service(service: &Value) -> String {
 mod tests {
     use super::*;
 
-    fn lab(stands: &'static str, hosts: Vec<HostStatus>) -> LabStatus {
+    fn lab(condition: &'static str, hosts: Vec<HostStatus>) -> LabStatus {
         let file = Some("shop.yaml".to_owned());
-        LabStatus { name: "shop".to_owned(), stands, file, running: false, hosts }
+        LabStatus { name: "shop".to_owned(), condition, file, running: false, hosts }
     }
 
     fn host(name: &str, role: &'static str, addresses: usize, services: &[Value]) -> HostStatus {

@@ -27,7 +27,7 @@ impl LabHosts {
     pub(super) fn read(name: &str) -> Result<Self, UserError> {
         let folder = LabsFolder::system().choose(Some(name))?;
         let status = LabStatus::read(&folder)?;
-        if status.stands != "up" {
+        if status.condition != "up" {
             let message = format!("lab `{name}` is not up");
             return Err(UserError::usage(Code::LabNotUp, message, "check it with `wavetank lab status`"));
         }

@@ -46,7 +46,7 @@ fn list(runs: &RunsDir, filter: &RunFilter) -> Result<(), UserError> {
         runs_dir: runs.path().to_string_lossy().into_owned(),
         total: listing.runs.len() as u64,
         runs: lines,
-        beside: listing.beside,
+        foreign: listing.foreign,
     };
     output::print(&match filter.format {
         FileFormat::Text => runs_text(&doc, terminal_width()),

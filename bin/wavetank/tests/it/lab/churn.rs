@@ -64,8 +64,8 @@ fn experiment() -> String {
 /// (state 01, see proc(5)).
 fn connections(place: &Place) -> Vec<u64> {
     let count = |host: &&str| {
-        let told = place.said(host, "grep -c '6400610A:0050 [0-9A-F:]* 01 ' /proc/net/tcp || true");
-        told.parse::<u64>().expect("a count")
+        let reported = place.said(host, "grep -c '6400610A:0050 [0-9A-F:]* 01 ' /proc/net/tcp || true");
+        reported.parse::<u64>().expect("a count")
     };
     SERVERS.iter().map(count).collect()
 }

@@ -51,8 +51,8 @@ fn a_service_that_is_killed_is_in_the_report() {
     let failed = || place.lab(&["status"]).run().stdout.contains("failed").then_some(());
     poll_until(LIMIT, failed).expect("the service has ended");
     running.signal(Signal::INT);
-    let told = running.wait(LIMIT);
-    let record = told.expect_exit(130).json();
+    let reported = running.wait(LIMIT);
+    let record = reported.expect_exit(130).json();
     let notes: Vec<&str> =
         record["notes"].as_array().into_iter().flatten().filter_map(|note| note.as_str()).collect();
     let note = notes.iter().find(|note| note.starts_with("app1/weak ended at ")).expect("it is in the notes");
@@ -83,10 +83,10 @@ fn a_run_ends_with_its_lab() {
     under_load(&place);
     kill_process(place.keeper(), Signal::KILL).expect("it is there");
     // Ten minutes were planned.
-    let told = running.wait(LIMIT);
-    told.expect_exit(4);
-    assert!(told.stderr.contains("which ends the run"), "{told}");
-    assert!(told.stdout.contains("the lab was taken down while the run went on"), "{told}");
+    let reported = running.wait(LIMIT);
+    reported.expect_exit(4);
+    assert!(reported.stderr.contains("which ends the run"), "{reported}");
+    assert!(reported.stdout.contains("the lab was taken down while the run went on"), "{reported}");
     let gone =
         poll_until(Duration::from_mins(1), || place.lab(&["down"]).run().exit.filter(|exit| *exit == 0));
     assert!(gone.is_some(), "its remains stay");

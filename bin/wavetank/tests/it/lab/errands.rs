@@ -82,8 +82,8 @@ fn a_hanging_client_does_not_block_a_script() {
     // The lab, the stopped process and the calling process are in one session.
     let script = "\"$1\" lab up lab.yaml >up.log || exit; sleep 1000 & kill -STOP $!; \"$@\"; echo ended $?; \
                   kill -KILL $!";
-    let told = asked.under(["setsid", "--wait", "sh", "-c", script, "sh"]).run();
-    assert_eq!(told.expect_exit(0).stdout, "ended 0\n", "{told}");
+    let reported = asked.under(["setsid", "--wait", "sh", "-c", script, "sh"]).run();
+    assert_eq!(reported.expect_exit(0).stdout, "ended 0\n", "{reported}");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
@@ -93,8 +93,8 @@ fn much_goes_in_and_out_as_it_is() {
     let Some(place) = Place::new("much", HOSTS) else { return };
     place.up();
     let text = "0123456789abcdef\n".repeat(40_000);
-    let told = place.lab(&["exec", "app", "--", "cat"]).input(text.clone()).run();
-    assert!(told.expect_exit(0).stdout == text, "{} of {} bytes", told.stdout.len(), text.len());
+    let reported = place.lab(&["exec", "app", "--", "cat"]).input(text.clone()).run();
+    assert!(reported.expect_exit(0).stdout == text, "{} of {} bytes", reported.stdout.len(), text.len());
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
 }
@@ -103,8 +103,8 @@ fn much_goes_in_and_out_as_it_is() {
 fn a_killed_command_blocks_no_other() {
     let Some(place) = Place::new("errand", HOSTS) else { return };
     place.up();
-    let told = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();
-    assert!(told.expect_exit(5).stderr.contains("it was killed at its start"), "{told}");
+    let reported = place.lab(&["exec", "app", "--", "true"]).environment("WAVETANK_LAB_CRASH", SENT).run();
+    assert!(reported.expect_exit(5).stderr.contains("it was killed at its start"), "{reported}");
     // The command ends together with the process that waits for it.
     let exec = begun(&place, ":", "exec sleep 1000");
     let errand = place.running("lab-errand").expect("a process waits for the command");

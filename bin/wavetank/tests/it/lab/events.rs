@@ -54,7 +54,7 @@ fn they_are_done_seen_and_taken_back() {
     let record = done.expect_exit(0).json();
     assert_eq!(place.said("app1", "cat /run/history"), "begun\nback");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {done}")).clone();
-    let told: Vec<(&str, &str)> = impacts
+    let reported: Vec<(&str, &str)> = impacts
         .iter()
         .map(|one| (one["what"].as_str().unwrap_or_default(), one["outcome"].as_str().unwrap_or_default()))
         .collect();
@@ -64,7 +64,7 @@ fn they_are_done_seen_and_taken_back() {
         ("no-such-program", "failed"),
         ("cut", "not_reached"),
     ];
-    assert_eq!(told, expected, "{record}");
+    assert_eq!(reported, expected, "{record}");
     let first = &impacts[0];
     let at = |name: &str| first[name].as_f64().unwrap_or_else(|| panic!("no {name}: {first}"));
     assert!((2.0..3.0).contains(&at("from_s")) && at("until_s") - at("from_s") >= 1.4, "{first}");
@@ -152,12 +152,12 @@ fn nothing_is_started_again_for_the_end_of_a_killed_run() {
 fn what_cannot_be_done_is_reported_before_anything_is_sent() {
     let Some(place) = Place::new("events-bad", LAB) else { return };
     place.up();
-    for (event, told) in [
+    for (event, reported) in [
         ("{when: 1s, host: app2, run: reboot}", "did you mean app1?"),
         ("{when: 1s, host: app1, run: fault kill nginx}", "one of: serve"),
     ] {
         let refused = start(&place, &experiment(1, &format!("  - {event}\n"))).wait(Duration::from_mins(1));
-        assert!(refused.expect_exit(2).stdout.contains(told), "{refused}");
+        assert!(refused.expect_exit(2).stdout.contains(reported), "{refused}");
         assert!(!place.labs().with_file_name("runs").exists(), "no archive without a run");
     }
     place.lab(&["down"]).run().expect_exit(0);
@@ -176,7 +176,7 @@ fn what_this_machine_cannot_do_is_reported_before_the_lab_is_made() {
     let words = ["--mount", "sh", "-c", hide, "sh"].into_iter().chain(words.iter().map(String::as_str));
     let folder = place.labs().with_file_name("");
     let hidden = unshare.args(words.collect::<Vec<_>>()).in_folder(&folder);
-    let told = hidden.environment("WAVETANK_LABS", &place.labs().to_string_lossy()).run();
-    assert!(told.expect_exit(5).stderr.contains("[lab_kernel]"), "{told}");
+    let reported = hidden.environment("WAVETANK_LABS", &place.labs().to_string_lossy()).run();
+    assert!(reported.expect_exit(5).stderr.contains("[lab_kernel]"), "{reported}");
     place.nothing_left("a run that was rejected");
 }

@@ -72,10 +72,10 @@ impl Example {
         let (lab, load) = (self.lab.to_string_lossy(), self.load.to_string_lossy());
         // Programs accept their generated configuration before anything is created.
         let check = place.lab(&["check", &lab, "--format", "json"]).run();
-        let told = check.expect_exit(0).json();
-        assert_eq!(told["tried"], true, "{check}");
-        if told["lacking"] != Value::Array(Vec::new()) {
-            skip(&format!("examples/labs/{}", self.name), &told["lacking"][0]["message"].to_string());
+        let reported = check.expect_exit(0).json();
+        assert_eq!(reported["tried"], true, "{check}");
+        if reported["lacking"] != Value::Array(Vec::new()) {
+            skip(&format!("examples/labs/{}", self.name), &reported["lacking"][0]["message"].to_string());
             return Some(0);
         }
         place.nothing_left("lab check");
@@ -132,11 +132,11 @@ impl Example {
 
 /// Checks that every host of the lab is reported, and has sent something.
 fn hosts_were_looked_at(result: &RunResult, up: &Value) {
-    let told = result.at("hosts").as_array().unwrap_or_else(|| panic!("no hosts: {result}"));
+    let reported = result.at("hosts").as_array().unwrap_or_else(|| panic!("no hosts: {result}"));
     let up = up.as_array().expect("hosts");
     let names = |hosts: &[Value]| hosts.iter().map(|host| host["name"].to_string()).collect::<Vec<_>>();
-    assert_eq!(names(told), names(up));
-    for host in told {
+    assert_eq!(names(reported), names(up));
+    for host in reported {
         assert!(host["seconds"].as_f64() > Some(0.0) && host["out_bytes"].as_u64() > Some(0), "{host}");
     }
 }

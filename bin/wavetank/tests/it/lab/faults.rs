@@ -43,10 +43,10 @@ fn number(begun: &Outcome) -> String {
 /// Starts a fault, after which the server does not respond. Then reverts it, after which the server
 /// responds again.
 #[track_caller]
-fn check(place: &Place, words: &str, told: &str) {
+fn check(place: &Place, words: &str, reported: &str) {
     reaches(place, "200", &format!("before {words}"));
     let begun = fault(place, words);
-    assert!(begun.stdout.starts_with(&format!("app1: {told}, until")), "{begun}");
+    assert!(begun.stdout.starts_with(&format!("app1: {reported}, until")), "{begun}");
     reaches(place, "000", words);
     fault(place, &format!("undo {}", number(&begun)));
     reaches(place, "200", &format!("after {words}"));
@@ -226,9 +226,9 @@ fn files_that_would_not_be_felt_are_not_limited() {
 fn what_cannot_be_is_reported() {
     let Some(place) = Place::new("faults-bad", HOSTS) else { return };
     place.up();
-    let check = |words: &[&str], exit: i32, told: &str| {
+    let check = |words: &[&str], exit: i32, reported: &str| {
         let refused = place.lab(&[&["fault"], words].concat()).run();
-        assert!(refused.expect_exit(exit).stderr.contains(told), "{refused}");
+        assert!(refused.expect_exit(exit).stderr.contains(reported), "{refused}");
     };
     check(&["app2", "kill"], 2, "did you mean app1?");
     check(&["app1", "kil"], 2, "did you mean kill?");

@@ -175,16 +175,16 @@ fn a_host_that_hangs_holds_up_no_other() {
         let only_that = || {
             let lab = status();
             let hosts = lab["hosts"].as_array().expect("a list");
-            let told: Vec<_> = hosts.iter().map(|host| host["silent"] == true).collect();
-            (told == [false, true, false] && lab["stands"] == "up").then_some(())
+            let reported: Vec<_> = hosts.iter().map(|host| host["silent"] == true).collect();
+            (reported == [false, true, false] && lab["stands"] == "up").then_some(())
         };
         assert!(poll_until(PATIENCE, only_that).is_some(), "{}", status());
     }
     let text = place.lab(&["status"]).run();
     assert!(text.expect_exit(0).stdout.contains("it does not respond"), "{text}");
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).expect("root may");
-    let told = poll_until(PATIENCE, || Some(status()).filter(|lab| lab["hosts"][1]["silent"] == false));
-    assert!(told.is_some_and(|lab| lab["hosts"][1]["services"].is_array()), "it answers again");
+    let reported = poll_until(PATIENCE, || Some(status()).filter(|lab| lab["hosts"][1]["silent"] == false));
+    assert!(reported.is_some_and(|lab| lab["hosts"][1]["services"].is_array()), "it answers again");
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).expect("root may");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");
@@ -240,9 +240,9 @@ fn a_log_is_followed_until_the_lab_is_gone() {
     assert!(shows("begun\nwent on\n").is_some(), "{}", follow.stdout());
     place.lab(&["down"]).run().expect_exit(0);
     let follow = follow.wait(PATIENCE);
-    let told = &follow.expect_exit(0).stdout;
-    assert!(told.starts_with("begun\nwent on\n"), "{follow}");
+    let reported = &follow.expect_exit(0).stdout;
+    assert!(reported.starts_with("begun\nwent on\n"), "{follow}");
     // On a busy machine the second until it is killed may be too short for its last line.
-    assert!(told.contains("\nlast words\n") || !said.exists(), "{follow}");
+    assert!(reported.contains("\nlast words\n") || !said.exists(), "{follow}");
     place.nothing_left("down");
 }

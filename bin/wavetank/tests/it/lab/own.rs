@@ -179,10 +179,10 @@ fn an_error_log_is_stored_with_the_run() {
         "502",
     ]);
     retry_timing(|| {
-        let told = run.clone().run();
+        let reported = run.clone().run();
         // One request that is a second late makes so few invalid.
-        expect_time(told.exit != Some(3), || format!("{told}"))?;
-        told.expect_exit(0);
+        expect_time(reported.exit != Some(3), || format!("{reported}"))?;
+        reported.expect_exit(0);
         Ok(())
     });
     let runs = place.labs().with_file_name("runs");
@@ -248,10 +248,10 @@ hosts:
             "runs",
         ];
         let record = retry_timing_of(|| {
-            let told = place.lab(&run).run();
+            let reported = place.lab(&run).run();
             // One request that is a second late makes so few invalid.
-            expect_time(told.exit != Some(3), || format!("{told}"))?;
-            Ok(told.expect_exit(0).json())
+            expect_time(reported.exit != Some(3), || format!("{reported}"))?;
+            Ok(reported.expect_exit(0).json())
         });
         let Some(record) = record else { return };
         let servers = record["servers"].as_array().expect("a list").iter();
@@ -283,8 +283,8 @@ fn a_balancer_that_was_full_is_named() {
         "--format",
         "json",
     ];
-    let told = place.lab(&[&run[..], &["--runs-dir", "runs"]].concat()).run();
-    let notes = told.json()["notes"].to_string();
+    let reported = place.lab(&[&run[..], &["--runs-dir", "runs"]].concat()).run();
+    let notes = reported.json()["notes"].to_string();
     let note = "lb1/haproxy had 10 connections open, its own limit: further ones waited";
     assert!(notes.contains(note), "{notes}");
     place.nothing_left("the run");

@@ -28,26 +28,26 @@ fn a_maxconn_beyond_the_hosts_files_is_reported_with_the_largest() {
     let test = "own-maxconn";
     let limited = "{haproxy: {listen: 8080, config: my.cfg}}]\n    limits: {open_files: 2000}\n    sysctls: {}\n    routes: [";
     let Some(place) = place(test, "haproxy", limited) else { return };
-    let told = |config: &str| {
+    let reported = |config: &str| {
         place.file("my.cfg", config);
         place.lab(&["check", "lab.yaml"]).run()
     };
-    let more = told(&front("global\n  nbthread 2\n  maxconn 5000\n", ":8080"));
+    let more = reported(&front("global\n  nbthread 2\n  maxconn 5000\n", ":8080"));
     more.expect_exit(2);
     for part in
         ["`maxconn 5000` (my.cfg:3) needs 10,017 open files", "may open 2,000", "use at most maxconn 991,"]
     {
         assert!(more.stderr.contains(part), "no `{part}`: {more}");
     }
-    let files = told(&front("global\n  ulimit-n 3000\n", ":8080"));
+    let files = reported(&front("global\n  ulimit-n 3000\n", ":8080"));
     assert!(files.expect_exit(2).stderr.contains("use at most ulimit-n 2000,"), "{files}");
     // HAProxy agrees that this is the largest.
-    let most = told(&front("global\n  nbthread 2\n  maxconn 991\n", ":8080"));
+    let most = reported(&front("global\n  nbthread 2\n  maxconn 991\n", ":8080"));
     assert_eq!(most.expect_exit(0).stderr, "", "{most}");
     place.up();
     place.lab(&["down"]).run().expect_exit(0);
     let beyond = front("global\n  no strict-limits\n  maxconn 5000\n", ":8080");
-    told(&beyond).expect_exit(0);
+    reported(&beyond).expect_exit(0);
     place.nothing_left("lab down");
 }
 
@@ -114,10 +114,10 @@ hosts:
         let run = ["run", "lab.yaml", "http://lb1:8080/", "-r", "20/s", "-d", "3s", "--runs-dir", "runs"];
         let words = [&run[..], &["--threshold", "cpu(app-0.shop.example) < 100%"]].concat();
         retry_timing(|| {
-            let told = place.lab(&words).run();
+            let reported = place.lab(&words).run();
             // One request that is a second late makes so few invalid.
-            expect_time(told.exit != Some(3), || format!("{told}"))?;
-            told.expect_exit(0);
+            expect_time(reported.exit != Some(3), || format!("{reported}"))?;
+            reported.expect_exit(0);
             Ok(())
         });
     }

@@ -79,8 +79,8 @@ impl Place {
     /// Runs a shell's command in a host, which must succeed, and returns its output.
     #[track_caller]
     pub(crate) fn said(&self, host: &str, command: &str) -> String {
-        let told = self.lab(&["exec", host, "--", "sh", "-c", command]).run();
-        told.expect_exit(0).stdout.trim_end().to_owned()
+        let reported = self.lab(&["exec", host, "--", "sh", "-c", command]).run();
+        reported.expect_exit(0).stdout.trim_end().to_owned()
     }
 
     /// Returns the process of the keeper, by the lab's state file.

@@ -32,10 +32,10 @@ const LIVE: u64 = 40;
 /// Returns the output of `lab pool lb1 WORDS` for each of the two servers.
 #[track_caller]
 pub(crate) fn pool(place: &Place, words: &[&str]) -> [Value; 2] {
-    let told = place.lab(&[["pool", "lb1", "--format", "json"].as_slice(), words].concat()).run();
-    let servers = told.expect_exit(0).json()["pools"][0]["servers"].clone();
-    let two: Vec<Value> = servers.as_array().unwrap_or_else(|| panic!("{told}")).clone();
-    two.try_into().unwrap_or_else(|_| panic!("two servers: {told}"))
+    let reported = place.lab(&[["pool", "lb1", "--format", "json"].as_slice(), words].concat()).run();
+    let servers = reported.expect_exit(0).json()["pools"][0]["servers"].clone();
+    let two: Vec<Value> = servers.as_array().unwrap_or_else(|| panic!("{reported}")).clone();
+    two.try_into().unwrap_or_else(|_| panic!("two servers: {reported}"))
 }
 
 /// Starts a load of connections that stay open, from load1 to `address`.
@@ -107,13 +107,13 @@ fn refusals(place: &Place, service: &str) {
         (&["pool", "lb9"], "lab_host"),
     ];
     for (words, code) in cases {
-        let told = place.lab(words).run();
-        assert!(told.expect_exit(2).stderr.contains(&format!("[{code}]")), "{told}");
+        let reported = place.lab(words).run();
+        assert!(reported.expect_exit(2).stderr.contains(&format!("[{code}]")), "{reported}");
     }
     // A stopped balancer is not changed, and the error says so.
     place.lab(&["fault", "lb1", "stop"]).run().expect_exit(0);
-    let told = place.lab(&["pool", "lb1", "web1", "drain"]).run();
-    assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
+    let reported = place.lab(&["pool", "lb1", "web1", "drain"]).run();
+    assert!(reported.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{reported}");
     place.lab(&["fault", "lb1", "undo", "1"]).run().expect_exit(0);
 }
 
@@ -154,7 +154,7 @@ fn an_event_drains_a_server_and_takes_it_back() {
     let record = run.expect_exit(0).json();
     assert_eq!(record["requests"]["failed"], 0, "{run}");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {run}"));
-    let told: Vec<(&str, &str)> = impacts
+    let reported: Vec<(&str, &str)> = impacts
         .iter()
         .map(|one| (one["what"].as_str().unwrap_or_default(), one["outcome"].as_str().unwrap_or_default()))
         .collect();
@@ -163,7 +163,7 @@ fn an_event_drains_a_server_and_takes_it_back() {
         ("pool web1 weight 3", "undone"),
         ("pool direct_routing web[1-2] weight 7", "undone"),
     ];
-    assert_eq!(told, expected, "{record}");
+    assert_eq!(reported, expected, "{record}");
     let log = place.lab(&["logs", "lb1", "direct_routing"]).run();
     for word in [
         "web1:80 weighs 0",
@@ -190,8 +190,8 @@ fn what_a_director_does_not_take_is_taken_back() {
     let Some(place) = Place::new("pool-stuck", DIRECT) else { return };
     place.up();
     place.lab(&["fault", "lb1", "pause"]).run().expect_exit(0);
-    let told = place.lab(&["pool", "lb1", "web[1-2]", "drain"]).run();
-    assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
+    let reported = place.lab(&["pool", "lb1", "web[1-2]", "drain"]).run();
+    assert!(reported.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{reported}");
     place.lab(&["fault", "lb1", "undo", "1"]).run().expect_exit(0);
     // Once this command is accepted, all earlier messages have been read.
     let both = pool(&place, &["web2", "weight", "2"]);
@@ -212,8 +212,8 @@ fn what_haproxy_does_not_take_is_taken_back() {
     place.up();
     let weights = |words: &[&str]| pool(&place, words).map(|server| server["weight"].as_u64());
     assert_eq!(weights(&["web1", "drain"]), [Some(0), Some(1)]);
-    let told = place.lab(&["pool", "lb1", "web[1-2]", "weight", "3"]).run();
-    assert!(told.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{told}");
+    let reported = place.lab(&["pool", "lb1", "web[1-2]", "weight", "3"]).run();
+    assert!(reported.expect_exit(5).stderr.contains("[lab_pool_failed]"), "{reported}");
     assert_eq!(weights(&[]), [Some(0), Some(1)], "nothing has changed");
     place.lab(&["down"]).run().expect_exit(0);
     place.nothing_left("down");

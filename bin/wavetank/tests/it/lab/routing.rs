@@ -154,10 +154,10 @@ fn the_balancer_alone_answers_for_the_address(place: &Place, vip: &str) {
     let bare = vip.trim_matches(['[', ']']);
     let ask =
         format!("ip neigh flush dev eth0; curl -sf -m 60 -o /dev/null http://{vip}/; ip neigh show {bare}");
-    let told = place.said("load1", &format!("for i in $(seq 8); do {ask}; done"));
+    let reported = place.said("load1", &format!("for i in $(seq 8); do {ask}; done"));
     let hardware: Vec<&str> =
-        told.lines().filter_map(|line| line.split_once("lladdr ")?.1.split(' ').next()).collect();
-    assert_eq!(hardware, [balancer.as_str(); 8], "{told}");
+        reported.lines().filter_map(|line| line.split_once("lladdr ")?.1.split(' ').next()).collect();
+    assert_eq!(hardware, [balancer.as_str(); 8], "{reported}");
 }
 
 fn a_swap_breaks_nothing(place: &Place, vip: &str) {

@@ -29,8 +29,8 @@ fn here(test: &str, programs: &[&str]) -> bool {
 fn load(place: &Place, url: &str) -> serde_json::Value {
     let program = env!("CARGO_BIN_EXE_wavetank");
     let command = format!("{program} run {url} -r 200/s -d 1500ms --no-archive --format json");
-    let told = place.lab(&["exec", "load1", "--", "sh", "-c", &command]).run();
-    let run = told.expect_exit(0).json();
+    let reported = place.lab(&["exec", "load1", "--", "sh", "-c", &command]).run();
+    let run = reported.expect_exit(0).json();
     assert_eq!((&run["requests"]["done"], &run["requests"]["failed"]), (&300.into(), &0.into()), "{run}");
     run
 }
@@ -66,9 +66,9 @@ fn a_configuration_that_is_not_accepted_undoes_the_lab() {
     };
     place.file("my.cfg", "defaults\n  mode http\n  timeout connect nonsense\n");
     let up = place.lab(&["up", "lab.yaml"]).run();
-    let told = &up.expect_exit(2).stderr;
+    let reported = &up.expect_exit(2).stderr;
     for part in ["lab.yaml:11:", "`haproxy` on lb1", "(my.cfg:3)", "[lab_config]"] {
-        assert!(told.contains(part), "no `{part}` in {told}");
+        assert!(reported.contains(part), "no `{part}` in {reported}");
     }
     place.nothing_left("a lab that was refused");
 }

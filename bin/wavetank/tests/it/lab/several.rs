@@ -12,8 +12,8 @@ fn labs_of_one_file_live_in_parallel() {
     place.lab(&["up", "lab.yaml", "--lab", &other]).run().expect_exit(0);
     // They have the same addresses, and neither sees the other.
     let on = |lab: &str, command: &str| {
-        let told = place.lab(&["exec", "load1", "--lab", lab, "--", "sh", "-c", command]).run();
-        told.expect_exit(0).stdout.trim_end().to_owned()
+        let reported = place.lab(&["exec", "load1", "--lab", lab, "--", "sh", "-c", command]).run();
+        reported.expect_exit(0).stdout.trim_end().to_owned()
     };
     on(&one, "hostname one");
     assert_eq!((on(&one, "hostname"), on(&other, "hostname")), ("one".to_owned(), "load1".to_owned()));

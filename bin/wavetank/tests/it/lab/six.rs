@@ -26,8 +26,8 @@ hosts:
 /// Checks that `host` gets the status 200 from `url`.
 #[track_caller]
 fn check(place: &Place, host: &str, url: &str) {
-    let told = place.said(host, &format!("curl -s -m 60 -o /dev/null -w '%{{http_code}}' '{url}'"));
-    assert_eq!(told, "200", "{host}: {url}");
+    let reported = place.said(host, &format!("curl -s -m 60 -o /dev/null -w '%{{http_code}}' '{url}'"));
+    assert_eq!(reported, "200", "{host}: {url}");
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn load_comes_from_all_addresses(place: &Place) {
     place.file("load.yaml", experiment);
     let run = place.lab(&["run", "lab.yaml", "load.yaml", "--format", "json", "--quiet"]).run();
     assert!(run.expect_exit(0).json()["requests"]["done"].as_u64() > Some(20), "{run}");
-    let told = place.said("lb1", "nft list set ip6 seen from");
+    let reported = place.said("lb1", "nft list set ip6 seen from");
     let from: BTreeSet<&str> =
-        told.split([' ', ',', '\n', '\t']).filter(|word| word.starts_with("fd00:98::")).collect();
+        reported.split([' ', ',', '\n', '\t']).filter(|word| word.starts_with("fd00:98::")).collect();
     let all: BTreeSet<&str> = ["fd00:98::1", "fd00:98::2", "fd00:98::3", "fd00:98::4"].into();
-    assert_eq!(from, all, "{told}");
+    assert_eq!(from, all, "{reported}");
 }

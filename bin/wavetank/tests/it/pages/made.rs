@@ -225,9 +225,9 @@ fn hostile() -> Vec<Made> {
     run(&trial, HOSTILE, &target.url(""));
     let folder = trial.place().runs("runs").remove(0);
     for file in ["run.json", "environment.json"].map(|name| folder.join(name)) {
-        let told = std::fs::read_to_string(&file).expect("the archive has it");
-        let told = told.replace("evilname", MARKUP).replace("evilstep", MARKUP);
-        std::fs::write(&file, told).expect("the archive is the test's own");
+        let reported = std::fs::read_to_string(&file).expect("the archive has it");
+        let reported = reported.replace("evilname", MARKUP).replace("evilstep", MARKUP);
+        std::fs::write(&file, reported).expect("the archive is the test's own");
     }
     vec![page("hostile names", trial, &[], &["rate", "errors"])]
 }

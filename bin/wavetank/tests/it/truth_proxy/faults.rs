@@ -36,10 +36,13 @@ fn check(script: &Script, class: &str, detail: &str, hint: &str) {
         assert!(samples.contains(detail), "{engine}: {samples}");
         let finding = &result.at("findings")[0];
         assert!(
-            finding["evidence"].as_str().is_some_and(|told| told.contains(detail)),
+            finding["evidence"].as_str().is_some_and(|reported| reported.contains(detail)),
             "{engine}: {finding}"
         );
-        assert!(finding["hint"].as_str().is_some_and(|told| told.contains(hint)), "{engine}: {finding}");
+        assert!(
+            finding["hint"].as_str().is_some_and(|reported| reported.contains(hint)),
+            "{engine}: {finding}"
+        );
         let once =
             trial.program().args(["run", "https://127.0.0.1:9/", "--once", "--connect-timeout", once_limit]);
         let once = once.args(["--engine", engine, "--proxy", &proxy.address().to_string()]).run();

@@ -31,8 +31,12 @@ fn check_hidden(trial: &RunHarness, outcomes: &[&Outcome]) {
     assert!(looked_at >= 4, "an archive has more than {looked_at} files");
     for outcome in outcomes {
         for secret in SECRETS {
-            let told = format!("{}{}", outcome.stdout, outcome.stderr);
-            assert!(!told.contains(secret), "a secret is printed: {}", told.replace(secret, "(the secret)"));
+            let reported = format!("{}{}", outcome.stdout, outcome.stderr);
+            assert!(
+                !reported.contains(secret),
+                "a secret is printed: {}",
+                reported.replace(secret, "(the secret)")
+            );
         }
     }
 }
@@ -81,11 +85,11 @@ fn tunnels_carry_tls() {
         proxy.lines(&asked, connects);
         check_hidden(&trial, &[&outcome]);
         let plan = plan_of(&trial);
-        let told = format!(
+        let reported = format!(
             "  proxy:\n    url: http://{0}\n    addresses:\n    - {0}\n    authorization: \"***\"\n",
             proxy.address
         );
-        assert!(plan.contains(&told), "{plan}");
+        assert!(plan.contains(&reported), "{plan}");
     }
 }
 

@@ -123,10 +123,10 @@ fn handshakes_cut_short_under_load() {
         assert_eq!(result.count(&format!("errors.{class}")), 6, "{result}");
         assert_eq!(result.count("tls.failed"), result.count("connections.failed"), "{result}");
         assert_eq!(result.count("requests.sent"), 0, "{result}");
-        let told = result.at("findings").to_string();
+        let reported = result.at("findings").to_string();
         let words =
             if class == "tls" { "the TLS handshake failed" } else { "connected, but the TLS handshake" };
-        assert!(told.contains(words) && !told.contains("listen queue"), "{result}");
+        assert!(reported.contains(words) && !reported.contains("listen queue"), "{result}");
     }
 }
 
@@ -164,8 +164,8 @@ fn failures_after_the_handshake_are_reported_as_such() {
     let result = outcome.expect_exit(1).result();
     assert_eq!(result.count("errors.tls"), 3, "{result}");
     assert_eq!((result.count("tls.failed"), result.count("tls.handshakes")), (0, 3), "{result}");
-    let told = result.at("findings").to_string();
-    assert!(told.contains("TLS failed after its handshake"), "{result}");
+    let reported = result.at("findings").to_string();
+    assert!(reported.contains("TLS failed after its handshake"), "{result}");
 }
 
 /// Starts `openssl s_server` on a free port, with `words` as additional arguments. Returns `None`

@@ -144,7 +144,7 @@ fn a_key_is_in_no_artefact() {
     }
     assert!(looked_at >= 10, "two archives have more than {looked_at} files");
     for outcome in &outcomes {
-        let told = |text: &str| secrets.iter().any(|secret| text.contains(secret));
-        assert!(!told(&outcome.stdout) && !told(&outcome.stderr), "the key is printed: {outcome}");
+        let reported = |text: &str| secrets.iter().any(|secret| text.contains(secret));
+        assert!(!reported(&outcome.stdout) && !reported(&outcome.stderr), "the key is printed: {outcome}");
     }
 }

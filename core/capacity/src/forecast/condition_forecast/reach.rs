@@ -250,10 +250,10 @@ pub(in crate::forecast) fn sessions_for_requests(plan: &Plan, forecast: &Forecas
         }
         _ => None,
     })?;
-    forecast.judged(plan).find_map(|(phase, told)| {
+    forecast.judged(plan).find_map(|(phase, reported)| {
         let Load::Open { requests_each: None, rate, .. } = &phase.load else { return None };
         let sessions = rate.max().as_per_second();
-        let requests = told.requests_per_s_max?;
+        let requests = reported.requests_per_s_max?;
         (ALIKE.contains(&(wanted / sessions)) && requests > 1.5 * sessions).then(|| {
             format!(
                 "{}: {} are sessions, and {}; rate: {} requests/s?",

@@ -50,17 +50,17 @@ pub(super) fn requests(
     let own = |name: &str| condition.phase.as_deref().is_none_or(|phase| phase == name);
     let phases = forecast.judged(plan).filter(|(phase, _)| own(&phase.name));
     let Some(name) = step else {
-        return phases.fold(BoundedEstimate::ZERO, |sum, (_, told)| sum.plus(told.requests));
+        return phases.fold(BoundedEstimate::ZERO, |sum, (_, reported)| sum.plus(reported.requests));
     };
     let mut sum = BoundedEstimate::ZERO;
-    for (phase, told) in phases {
-        for &(at, sessions) in &told.shares {
+    for (phase, reported) in phases {
+        for &(at, sessions) in &reported.shares {
             let at = usize::from(at);
             let (Some(scenario), Some(own)) = (plan.scenarios.get(at), forecast.scenarios.get(at)) else {
                 continue;
             };
             let users = if phase.load.levels().is_some() {
-                BoundedEstimate::exact(told.starts as f64)
+                BoundedEstimate::exact(reported.starts as f64)
             } else {
                 sessions
             };
@@ -79,5 +79,5 @@ pub(super) fn requests(
 fn opened(condition: &Condition, plan: &Plan, forecast: &Forecast) -> BoundedEstimate {
     let own = |name: &str| condition.phase.as_deref().is_none_or(|phase| phase == name);
     let phases = forecast.judged(plan).filter(|(phase, _)| own(&phase.name));
-    phases.fold(BoundedEstimate::ZERO, |sum, (_, told)| sum.plus(told.opening.total))
+    phases.fold(BoundedEstimate::ZERO, |sum, (_, reported)| sum.plus(reported.opening.total))
 }

@@ -40,10 +40,10 @@ fn advice_fits_the_load() {
         let findings = run.diagnosis().findings;
         let late: Vec<_> = findings
             .iter()
-            .filter(|told| [FindingCode::Late, FindingCode::Lag].contains(&told.code))
+            .filter(|reported| [FindingCode::Late, FindingCode::Lag].contains(&reported.code))
             .collect();
         assert_eq!(late.len(), 2);
-        assert!(late.iter().all(|told| told.hint.starts_with(expected)), "{late:?}");
+        assert!(late.iter().all(|reported| reported.hint.starts_with(expected)), "{late:?}");
     };
     check(late(100), "a lower rate, more load threads");
     check(late(20), "stop other processes on these CPUs, or lower the rate");

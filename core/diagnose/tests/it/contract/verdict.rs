@@ -231,8 +231,8 @@ fn failures_that_share_an_age_are_named() {
         diagnosis.findings.into_iter().find(|finding| finding.code == code).map(|finding| finding.message)
     };
     let timed_out = run([(3, Second::at(3).done(88, 5).failed(12_400, ErrorClass::RequestTimeout, 60_000))]);
-    let told = Some("12,400 requests ended at exactly 60.0 s: raise the timeout".to_owned());
-    assert_eq!(message(&timed_out, FindingCode::Class(ErrorClass::RequestTimeout)), told);
+    let reported = Some("12,400 requests ended at exactly 60.0 s: raise the timeout".to_owned());
+    assert_eq!(message(&timed_out, FindingCode::Class(ErrorClass::RequestTimeout)), reported);
     // A timeout elsewhere: all connections closed at about 30 s.
     let closed_at = |n, ms: u64| {
         let ages = |second: Second| {
@@ -241,14 +241,14 @@ fn failures_that_share_an_age_are_named() {
         run([(3, ages(Second::at(3)))])
     };
     let same = |ms: u64| run([(3, Second::at(3).failed(12, ErrorClass::Status, ms))]);
-    let told = Some("12 requests failed at the same age, 29.9 s".to_owned());
-    assert_eq!(message(&closed_at(12, 30_000), SAME_AGE), told);
+    let reported = Some("12 requests failed at the same age, 29.9 s".to_owned());
+    assert_eq!(message(&closed_at(12, 30_000), SAME_AGE), reported);
     assert_eq!(message(&closed_at(9, 30_000), SAME_AGE), None, "too few failures for a finding");
     assert_eq!(message(&closed_at(12, 3), SAME_AGE), None, "instant failures share their age by nature");
-    let told = Some("12 requests failed at the same age, 499 ms".to_owned());
-    assert_eq!(message(&same(500), SAME_AGE), told);
-    let told = Some("12 requests failed at the same age, 99.6 ms".to_owned());
-    assert_eq!(message(&same(100), SAME_AGE), told);
+    let reported = Some("12 requests failed at the same age, 499 ms".to_owned());
+    assert_eq!(message(&same(500), SAME_AGE), reported);
+    let reported = Some("12 requests failed at the same age, 99.6 ms".to_owned());
+    assert_eq!(message(&same(100), SAME_AGE), reported);
     assert_eq!(message(&same(5), SAME_AGE), None, "as old as other responses");
     let spread = |second: Second| {
         (1..40).fold(second, |second, i| second.failed(1, ErrorClass::ClosedEarly, i * 1000))
@@ -288,16 +288,17 @@ fn circumstances_are_notes_and_change_nothing() {
     assert_eq!(stolen.findings(), ["steal"], "no circumstance any more");
     assert!(noted(stolen).is_empty());
     let unanswered = run([(19, Second::at(19).done(97, 5).open(3))]);
-    let told = "3 requests were unanswered at the end and count in the response time as long as they waited";
-    assert_eq!(noted(unanswered), [told]);
+    let reported =
+        "3 requests were unanswered at the end and count in the response time as long as they waited";
+    assert_eq!(noted(unanswered), [reported]);
     let killed = run([(19, Second::at(19).done(97, 5).open(3))])
         .around(|around| around.lost = vec!["wavetank was stopped".into()]);
-    let told = "3 requests were unanswered when the last interval was sealed and are in no response time";
-    assert_eq!(killed.diagnosis().notes, [told]);
+    let reported = "3 requests were unanswered when the last interval was sealed and are in no response time";
+    assert_eq!(killed.diagnosis().notes, [reported]);
     let at_limit = run([(19, Second::at(19).done(60, 5).dropped(40, DropReason::MaxOpen))]);
-    let told = "40 requests (2 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
+    let reported = "40 requests (2 %) were never sent, as max_open 1,000 was reached: the target saw less than the \
                 rate asked for";
-    assert_eq!(noted(at_limit), [told]);
+    assert_eq!(noted(at_limit), [reported]);
     let mut lowered = run([]);
     lowered.plan.phases[0].max_open_by = wavetank_plan::MaxOpenLimit::Files;
     assert!(noted(lowered).is_empty(), "nothing was dropped for it");

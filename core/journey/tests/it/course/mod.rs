@@ -57,7 +57,7 @@ struct Walker {
     journey: Journey,
     session: Session,
     sent: Vec<u8>,
-    told: Vec<SessionEvent>,
+    reported: Vec<SessionEvent>,
     memory: (u64, Vec<u8>, ParseCache, Values),
 }
 
@@ -78,7 +78,7 @@ impl Walker {
         let journey = Journey::new(&plan.scenarios[0], &plan).expect("a good journey");
         let mut session = Session::default();
         session.begin(Identity::for_arrival(0, 1));
-        Self { journey, session, sent: Vec::new(), told: Vec::new(), memory: Default::default() }
+        Self { journey, session, sent: Vec::new(), reported: Vec::new(), memory: Default::default() }
     }
 
     fn on<R>(&mut self, work: impl FnOnce(&mut RenderContext<'_>, &mut Self) -> R) -> R {
@@ -127,7 +127,7 @@ impl Walker {
             let mut out = FollowUpSink {
                 request: &mut request,
                 counted: &mut Vec::new(),
-                events: &mut this.told,
+                events: &mut this.reported,
                 watch: &mut |_| (),
             };
             let step = &this.journey.steps[0];
@@ -350,11 +350,11 @@ fn what_a_page_embeds_is_fetched_once_a_session() {
     assert_eq!(walker.leads(200, "", ""), resource("/c.css", 0));
     assert_eq!(walker.answer(200, "", b""), DONE);
     assert_eq!(walker.session.variable(0).and_then(Values::first).expect("a title").text, b"t");
-    let [SessionEvent::Log(note)] = &walker.told[..] else { panic!("{:?}", walker.told) };
+    let [SessionEvent::Log(note)] = &walker.reported[..] else { panic!("{:?}", walker.reported) };
     assert!(note.contains("cdn.example") && note.contains("hint:"), "{note}");
     walker.send();
     assert_eq!(walker.answer(200, PAGE, page.as_bytes()), DONE, "nothing twice in a session");
-    assert_eq!(walker.told.len(), 1, "noted once");
+    assert_eq!(walker.reported.len(), 1, "noted once");
     walker.session.begin(Identity::for_arrival(0, 2));
     walker.send();
     assert_eq!(walker.leads(200, PAGE, page), resource("/p/a.png", 0), "another session");

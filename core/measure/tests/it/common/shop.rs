@@ -86,15 +86,15 @@ pub(crate) fn ten_seconds() -> impl Iterator<Item = Second> {
 /// The seconds 3 and 4 with the requests of a release from `doors`, each sent this many ms after
 /// second 3 started.
 pub(crate) fn met(number: u64, sent: &[u64]) -> Vec<Second> {
-    let mut told = vec![
+    let mut reported = vec![
         RendezvousRelease { place: 1, number, of: 4, present: 4, ..RendezvousRelease::default() },
         RendezvousRelease { place: 1, number, of: 4, ..RendezvousRelease::default() },
     ];
     for &ms in sent {
-        told[usize::from(ms >= 1_000)].sent_at(Nanos::from_millis(3_000 + ms as i64));
+        reported[usize::from(ms >= 1_000)].sent_at(Nanos::from_millis(3_000 + ms as i64));
     }
     let second = |(at, meeting): (i64, RendezvousRelease)| {
         Second::at(at).with(|it| it.journeys.add_rendezvous_release(&meeting))
     };
-    (3..).zip(told).map(second).collect()
+    (3..).zip(reported).map(second).collect()
 }

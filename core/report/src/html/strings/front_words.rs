@@ -16,7 +16,7 @@ pub(crate) struct SummaryStrings {
     pub(crate) cut_short: Of2,
     /// The known part of the load, in a record without an end.
     pub(crate) known_of: Of2,
-    pub(crate) whose_limit: &'static str,
+    pub(crate) limit_owner: &'static str,
     /// Before evidence against the answer above it.
     pub(crate) however: &'static str,
     /// Shown instead of a number that cannot be known.

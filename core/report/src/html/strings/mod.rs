@@ -384,7 +384,7 @@ pub(crate) struct ChartStrings {
     pub(crate) host_memory: &'static str,
     pub(crate) host_memory_used: &'static str,
     /// Shown if a warm-up runs in parallel to judged load.
-    pub(crate) warmup_beside: &'static str,
+    pub(crate) warmup_alongside: &'static str,
     pub(crate) host_sockets: &'static str,
     pub(crate) p99_over_time: &'static str,
 }

@@ -112,7 +112,7 @@ fn curve(id: &str, unit: Unit, few: usize, noise: &mut Noise) -> String {
         frame: Frame::new(id, HOSTILE, ZH),
         x_name: HOSTILE,
         x: unit,
-        x_told: None,
+        x_reported: None,
         y: unit,
         across: [XAxis::Log, XAxis::FromZero, XAxis::Close(value(), value())][few % 3],
         series: vec![CurveSeries { name: HOSTILE.to_owned(), points, line, ..CurveSeries::default() }],

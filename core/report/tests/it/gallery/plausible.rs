@@ -180,7 +180,7 @@ fn knee(noise: &mut Noise) -> String {
         frame: Frame::new("knee", "Response time against load", EN).high(240),
         x_name: "offered load",
         x: Unit::Rate,
-        x_told: None,
+        x_reported: None,
         y: Unit::Time,
         across: XAxis::FromZero,
         series: vec![CurveSeries { name: "p99".to_owned(), points, line, tone: ColorRole::Next }],

@@ -19,7 +19,7 @@ fn check(script: &Script, expected: &str) {
         client.out().clear();
         let read =
             script.0.chunks(piece.min(script.0.len())).try_for_each(|piece| client.read(piece, &mut said));
-        let told = match read {
+        let reported = match read {
             Ok(()) => said.events.trim_end().to_owned(),
             Err(fault) => {
                 let goaway = [kind::GOAWAY, 0, 0, 0, 0, 0];
@@ -27,7 +27,7 @@ fn check(script: &Script, expected: &str) {
                 format!("{fault:?}")
             }
         };
-        assert_eq!(told, expected, "in pieces of {piece}");
+        assert_eq!(reported, expected, "in pieces of {piece}");
     }
 }
 

@@ -65,8 +65,8 @@ impl Random {
     }
 
     fn distinct_byte(&mut self) -> u8 {
-        const TELLING: &[u8] = b"\r\n\t\0 :;,=\"\\09afgHTP/1.\x7f\x80\xff+-";
-        TELLING[self.below(TELLING.len())]
+        const REPORTING: &[u8] = b"\r\n\t\0 :;,=\"\\09afgHTP/1.\x7f\x80\xff+-";
+        REPORTING[self.below(REPORTING.len())]
     }
 }
 

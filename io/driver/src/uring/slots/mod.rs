@@ -20,7 +20,7 @@ const FINISHED: u8 = 1 << 0;
 /// The connection takes no more sends.
 const BROKEN: u8 = 1 << 1;
 /// The break was reported to the owner.
-const BREAK_TOLD: u8 = 1 << 2;
+const BREAK_SHOWN: u8 = 1 << 2;
 /// Its receive stays armed.
 const HOT: u8 = 1 << 3;
 /// Something became readable while a read was in flight.
@@ -271,9 +271,9 @@ impl Slots {
     /// Records that `conn` broke. Returns the outcome to report.
     pub(super) fn broke(&mut self, conn: ConnId, errno: Errno) -> ReceiveOutcome {
         let Some(slot) = self.get(conn) else { return ReceiveOutcome::Nothing };
-        let told = slot.has(BREAK_TOLD);
-        slot.flags |= FINISHED | BROKEN | BREAK_TOLD;
-        if told || slot.phase != Phase::Open {
+        let reported = slot.has(BREAK_SHOWN);
+        slot.flags |= FINISHED | BROKEN | BREAK_SHOWN;
+        if reported || slot.phase != Phase::Open {
             ReceiveOutcome::Nothing
         } else {
             ReceiveOutcome::End(CloseReason::Broken(errno))
@@ -282,9 +282,9 @@ impl Slots {
 
     /// All bytes that arrived before a failed send have been read.
     fn failed(slot: &mut Slot) -> ReceiveOutcome {
-        let told = slot.has(BREAK_TOLD);
-        slot.flags |= FINISHED | BREAK_TOLD;
-        if told { ReceiveOutcome::Nothing } else { ReceiveOutcome::Failed }
+        let reported = slot.has(BREAK_SHOWN);
+        slot.flags |= FINISHED | BREAK_SHOWN;
+        if reported { ReceiveOutcome::Nothing } else { ReceiveOutcome::Failed }
     }
 
     /// Records a failed send: nothing can be sent on `conn` any more. The owner gets that event
@@ -292,14 +292,14 @@ impl Slots {
     pub(super) fn sending_failed(&mut self, conn: ConnId) -> ReceiveAction {
         let Some(slot) = self.get(conn) else { return ReceiveAction::AsIs };
         slot.flags |= BROKEN;
-        if slot.phase != Phase::Open || slot.has(BREAK_TOLD) {
+        if slot.phase != Phase::Open || slot.has(BREAK_SHOWN) {
             return ReceiveAction::AsIs;
         }
         if slot.has(FINISHED) {
             return ReceiveAction::Over;
         }
         slot.flags |= AGAIN | ENDING;
-        if slot.under_way.has(Operation::Receive) { ReceiveAction::Anew } else { ReceiveAction::Now }
+        if slot.under_way.has(Operation::Receive) { ReceiveAction::Again } else { ReceiveAction::Now }
     }
 
     /// Handles an event of the watch, or its end; `gone` means that the peer is gone. Returns how
@@ -315,7 +315,7 @@ impl Slots {
         }
         slot.flags |= AGAIN | if gone { ENDING } else { 0 };
         if slot.has(HOT) && slot.under_way.has(Operation::Receive) {
-            ReceiveAction::Anew
+            ReceiveAction::Again
         } else {
             ReceiveAction::Now
         }

@@ -23,7 +23,7 @@ pub(in crate::uring) enum ReceiveAction {
     /// Read the available bytes.
     Now,
     /// Cancel the armed receive; its completion arms the next one.
-    Anew,
+    Again,
     /// Nothing is left to read: report the end.
     Over,
 }

@@ -196,7 +196,7 @@ impl World {
         match reading {
             ReceiveAction::AsIs => {}
             ReceiveAction::Now => self.await_bytes(conn),
-            ReceiveAction::Anew => {
+            ReceiveAction::Again => {
                 let armed = self.under_way.contains(&(conn, Operation::Receive));
                 assert!(armed && self.known.contains_key(&conn), "nothing to end");
             }

@@ -153,8 +153,8 @@ impl Uring {
                 return Ok(());
             }
             let doubted = self.rings.iter_mut().any(Ring::is_flagged);
-            let told = self.sleep(if doubted { left.min(NAP_IN_DOUBT.0) } else { left });
-            if !told && !doubted {
+            let reported = self.sleep(if doubted { left.min(NAP_IN_DOUBT.0) } else { left });
+            if !reported && !doubted {
                 return Ok(());
             }
         }
@@ -164,8 +164,8 @@ impl Uring {
     fn sleep(&self, left: i64) -> bool {
         let Some(eventfd) = &self.eventfd else { return false };
         let left = Timespec { tv_sec: left / 1_000_000_000, tv_nsec: left % 1_000_000_000 };
-        let mut told = [PollFd::new(eventfd, PollFlags::IN)];
-        if !poll(&mut told, Some(&left)).is_ok_and(|count| count > 0) {
+        let mut reported = [PollFd::new(eventfd, PollFlags::IN)];
+        if !poll(&mut reported, Some(&left)).is_ok_and(|count| count > 0) {
             return false;
         }
         let mut count = [0; 8];

@@ -49,7 +49,7 @@ fn a_flag_without_meaning_delays_no_client() {
     if Features::probe(Features::all()).missing(Feature::Uring).is_some() {
         return;
     }
-    let (told, hears) = sync_channel(1);
+    let (reported, hears) = sync_channel(1);
     // In a separate thread, so that a wait that never returns is detected.
     let waits = std::thread::spawn(move || {
         let clock = Clock::starting_now();
@@ -65,7 +65,7 @@ fn a_flag_without_meaning_delays_no_client() {
         // An event still ends a wait.
         driver.waker().expect("a waker").wake();
         let woken = driver.wait(clock.now().after(Nanos::from_secs(60))).expect("waiting works");
-        told.send((ready, slept / 1_000_000, woken)).expect("the test waits for it");
+        reported.send((ready, slept / 1_000_000, woken)).expect("the test waits for it");
     });
     let (ready, slept_ms, woken) =
         hears.recv_timeout(Duration::from_secs(20)).expect("the wait returns in time");

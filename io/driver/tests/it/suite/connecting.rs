@@ -52,9 +52,9 @@ fn echo<D: Driver>(at: SocketAddr) {
 pub(crate) fn refuses<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let listener = TcpListener::bind(any_port()).expect("a free port");
-    let nobody = listener.local_addr().expect("it is bound");
+    let none = listener.local_addr().expect("it is bound");
     drop(listener);
-    let errno = match bench.driver.connect(&Dial::plain(nobody)) {
+    let errno = match bench.driver.connect(&Dial::plain(none)) {
         Ok(conn) => match bench.hear() {
             Heard::ConnectFailed(failed, errno) if failed == conn => errno,
             other => panic!("heard {other:?}"),

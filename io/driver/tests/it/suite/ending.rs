@@ -274,8 +274,8 @@ pub(crate) fn lets_go_of_the_port<D: Driver>() {
     let _peer = dial(at);
     assert!(matches!(first.hear(), Heard::Accepted(_)));
     drop(first);
-    let nobody = TcpStream::connect(at).expect_err("no listener is left");
-    assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
+    let none = TcpStream::connect(at).expect_err("no listener is left");
+    assert_eq!(none.kind(), ErrorKind::ConnectionRefused);
     let mut second = Bench::<D>::new();
     second.driver.listen(at).expect("the port is free");
     let peers: Vec<_> = (0..20).map(|_| dial(at)).collect();
@@ -292,8 +292,8 @@ pub(crate) fn listens_no_more<D: Driver>() {
     let mut peer = dial(at);
     let Heard::Accepted(conn) = first.hear() else { panic!("a peer dials") };
     first.driver.stop_accepting();
-    let nobody = TcpStream::connect(at).expect_err("no listener is left");
-    assert_eq!(nobody.kind(), ErrorKind::ConnectionRefused);
+    let none = TcpStream::connect(at).expect_err("no listener is left");
+    assert_eq!(none.kind(), ErrorKind::ConnectionRefused);
     let mut second = Bench::<D>::new();
     second.driver.listen(at).expect("the port is free");
     let peers: Vec<_> = (0..20).map(|_| dial(at)).collect();

@@ -28,7 +28,7 @@ struct Crowd<D> {
     open: HashMap<ConnId, Option<u32>>,
     /// All ids that were ever given out, and all numbers of connections.
     seen: HashSet<ConnId>,
-    told: HashSet<u32>,
+    reported: HashSet<u32>,
 }
 
 impl<D: Driver> Crowd<D> {
@@ -122,7 +122,7 @@ impl<D: Driver> Crowd<D> {
                         if let Some(known) = *known {
                             assert_eq!(number, known, "{conn:?} hears another's bytes");
                         } else {
-                            assert!(self.told.insert(number), "{number} is on two connections");
+                            assert!(self.reported.insert(number), "{number} is on two connections");
                             *known = Some(number);
                         }
                     }
@@ -140,8 +140,8 @@ impl<D: Driver> Crowd<D> {
 pub(crate) fn no_user_hears_of_another<D: Driver>() {
     let mut bench = Bench::<D>::new();
     let at = bench.listen();
-    let (peers, open, seen, told) = Default::default();
-    let mut crowd = Crowd { bench, at, state: SEED, peers, open, seen, told };
+    let (peers, open, seen, reported) = Default::default();
+    let mut crowd = Crowd { bench, at, state: SEED, peers, open, seen, reported };
     for number in 0..STEPS {
         crowd.step(number);
     }

@@ -91,10 +91,10 @@ pub(crate) fn reports_unsent_bytes<D: Driver>() {
         // Closing with unread data is a reset (RFC 2525, 2.17).
         drop(peer);
         let before = bench.driver.bytes_sent();
-        let mut told = 0;
+        let mut reported = 0;
         for _ in 0..3 {
             let sent = bench.driver.send(conn, b"too late");
-            told += u32::from(sent == Ok(SendStatus::All));
+            reported += u32::from(sent == Ok(SendStatus::All));
             assert_eq!(bench.driver.send(other, b"in time"), Ok(SendStatus::All));
         }
         if round % 2 == 0 {
@@ -103,9 +103,9 @@ pub(crate) fn reports_unsent_bytes<D: Driver>() {
             bench.driver.send_now();
         }
         let unsent = std::iter::from_fn(|| bench.driver.take_unsent()).collect::<Vec<_>>();
-        let expected = if told > 0 { vec![(conn, told)] } else { Vec::new() };
+        let expected = if reported > 0 { vec![(conn, reported)] } else { Vec::new() };
         assert_eq!(unsent, expected, "round {round}");
-        assert!(told == 0 || D::SENDS_LATER);
+        assert!(reported == 0 || D::SENDS_LATER);
         assert_eq!(bench.driver.bytes_sent() - before, 21, "round {round}");
         assert_eq!(read(&mut living, 21), b"in timein timein time");
         bench.driver.close(conn, Close::Fin);

@@ -74,8 +74,8 @@ pub(crate) fn begins_behind_words_in_the_clear<D: Driver>() {
     bench.driver.send(conn, b"CALL a").expect("it is connected");
     assert_eq!(bench.receive(conn, 4), b"fine");
     assert_eq!(bench.driver.secured(conn), None);
-    let nobody = DialTls { name: 7, session: 0 };
-    assert!(bench.driver.secure(conn, nobody).is_err(), "an unknown server name");
+    let none = DialTls { name: 7, session: 0 };
+    assert!(bench.driver.secure(conn, none).is_err(), "an unknown server name");
     bench.driver.secure(conn, DialTls { name: 0, session: 0 }).expect("it is connected");
     // Kept until the handshake is complete.
     bench.driver.send(conn, b"echo").expect("it is connected");

@@ -161,7 +161,7 @@ fn take_request(bytes: &mut Vec<u8>) -> Option<String> {
 }
 
 impl Driver for SimulatedDriver {
-    const TOLD_BY_WAIT: bool = true;
+    const REPORTED_BY_WAIT: bool = true;
 
     fn new(_: &DriverConfig) -> Result<Self, Errno> {
         unreachable!("made with its peer")

@@ -107,10 +107,10 @@ fn arrivals_follow_curves_traces_and_pauses() {
     ];
     let mut made = plan(loads);
     // Runs in parallel to all of them.
-    let beside = RateCurve::constant(Rate::per_second(100), Some(ms(1_000)));
-    let beside =
-        Phase { load: open(beside), start: ms(50), length: Some(ms(1_000)), ..made.phases[0].clone() };
-    made.phases.push(Phase { sessions_max: Some(70), ..beside });
+    let alongside = RateCurve::constant(Rate::per_second(100), Some(ms(1_000)));
+    let alongside =
+        Phase { load: open(alongside), start: ms(50), length: Some(ms(1_000)), ..made.phases[0].clone() };
+    made.phases.push(Phase { sessions_max: Some(70), ..alongside });
     let intervals = run(&peer, made);
     let phases: Vec<u64> = (0..5).map(|phase| offered(&intervals, Some(phase), None).0).collect();
     assert_eq!(phases, [100, 0, 100, 4, 70]);

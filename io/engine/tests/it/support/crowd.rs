@@ -47,14 +47,14 @@ impl Crowd {
         let counts = Arc::<Counts>::default();
         let mut all = Vec::new();
         for _ in 0..threads {
-            let (tell, hears) = sync_channel(16);
+            let (report, hears) = sync_channel(16);
             let (at, counts) = (address, Arc::clone(&counts));
             let life = move |start| live(start, at, sockets, &hears, &counts);
             let files = if threads > 1 { FileTables::PerThread } else { FileTables::Shared };
             let started = spawn("crowd".to_owned(), files, life, |_| {});
             let started = started.unwrap_or_else(|fault| panic!("a thread with files of its own: {fault:?}"));
             address = started.value;
-            all.push((tell, started.waker));
+            all.push((report, started.waker));
         }
         Self { address, threads: all, counts }
     }
@@ -87,8 +87,8 @@ impl Crowd {
 
 impl Drop for Crowd {
     fn drop(&mut self) {
-        for (tell, waker) in self.threads.drain(..) {
-            drop(tell);
+        for (report, waker) in self.threads.drain(..) {
+            drop(report);
             waker.wake();
         }
     }

@@ -63,19 +63,19 @@ impl Hosts {
 impl Room {
     fn new() -> Self {
         let (jobs, todo) = sync_channel::<Job>(1);
-        let (tell, told) = sync_channel(1);
-        let thread = std::thread::spawn(move || work_off(&todo, &tell));
-        let id = told.recv().expect("the thread has its namespaces");
+        let (report, reported) = sync_channel(1);
+        let thread = std::thread::spawn(move || work_off(&todo, &report));
+        let id = reported.recv().expect("the thread has its namespaces");
         Self { jobs: Some(jobs), thread: Some(thread), id }
     }
 
     fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let (tell, told) = sync_channel(1);
+        let (report, reported) = sync_channel(1);
         let job: Job = Box::new(move || {
-            let _ = tell.send(work());
+            let _ = report.send(work());
         });
         self.jobs.as_ref().expect("alive until dropped").send(job).expect("the thread takes jobs");
-        told.recv().expect("the job came to its end")
+        reported.recv().expect("the job came to its end")
     }
 }
 
@@ -90,12 +90,12 @@ impl Drop for Room {
 
 /// Starts like the process of a host: nothing is shared with the machine, and it has its own
 /// `/run`.
-fn work_off(todo: &Receiver<Job>, tell: &SyncSender<u32>) {
+fn work_off(todo: &Receiver<Job>, report: &SyncSender<u32>) {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS).expect("asked for by `available`");
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).expect("private mounts");
     mount("wavetank", "/run", "tmpfs", MountFlags::empty(), None).expect("an own /run");
     let id = rustix::thread::gettid().as_raw_nonzero().get();
-    tell.send(u32::try_from(id).expect("positive")).expect("the caller waits");
+    report.send(u32::try_from(id).expect("positive")).expect("the caller waits");
     while let Ok(job) = todo.recv() {
         job();
     }

@@ -51,8 +51,8 @@ fn a_host_has_the_settings_asked_for_and_the_machine_keeps_its_own() {
 fn check_refused(host: Host, code: &str, words: &[&str]) {
     let error = net::check(&one(host), FILE).expect_err("refused");
     assert_eq!((error.code.as_str(), error.exit), (code, ExitCode::Refused), "{error}");
-    let told = error.to_string();
-    assert!(words.iter().all(|word| told.contains(word)), "{words:?} in {told}");
+    let reported = error.to_string();
+    assert!(words.iter().all(|word| reported.contains(word)), "{words:?} in {reported}");
 }
 
 #[test]

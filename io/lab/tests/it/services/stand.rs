@@ -63,19 +63,19 @@ impl Stand {
     /// Like [`new`](Self::new), with `files` next to the topology file.
     pub(crate) fn with_files(hosts: &str, files: &[(&str, &str)]) -> Self {
         let text = format!("wavetank_lab: 1\nname: stand\nnetworks: {{net: 10.30.0.0/24}}\nhosts:\n{hosts}");
-        let beside = |name: &str| {
+        let alongside = |name: &str| {
             let found = files.iter().find(|(own, _)| *own == name);
             found.map(|(_, text)| text.as_bytes().to_vec()).ok_or_else(|| "no such file".to_owned())
         };
         let input = Input {
             name: "lab.yaml",
             bytes: text.as_bytes(),
-            files: &beside,
+            files: &alongside,
             machine: MachineFacts::default(),
         };
         let reading = read(&input);
-        let told = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
-        let lab = reading.lab.unwrap_or_else(|| panic!("{told}"));
+        let reported = wavetank_grammar::render(&reading.diagnostics, "lab.yaml", &reading.text);
+        let lab = reading.lab.unwrap_or_else(|| panic!("{reported}"));
         check_programs(&lab, "lab.yaml").expect("every program is there and every configuration can be made");
         let folder = tempfile::tempdir().expect("temporary folders can be made");
         let services = |(index, host): (usize, &wavetank_topology::Host)| {

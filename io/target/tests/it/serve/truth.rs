@@ -93,18 +93,18 @@ fn many_paths_are_counted_without_end_to_memory() {
 fn standing(watcher: &mut Client) -> BTreeMap<String, Value> {
     let answer = watcher.get("/truth/connections");
     assert_eq!((answer.status, answer.field("content-type")), (200, Some("application/json")));
-    let told: BTreeMap<String, Value> = serde_json::from_slice(&answer.body).expect("JSON");
-    assert_eq!(told["schema"], "wavetank.truth_connections/1");
-    told
+    let reported: BTreeMap<String, Value> = serde_json::from_slice(&answer.body).expect("JSON");
+    assert_eq!(reported["schema"], "wavetank.truth_connections/1");
+    reported
 }
 
 /// Wait until it says so of open, accepted, closed, reset and the peak.
 fn until_standing(watcher: &mut Client, wanted: [u64; 5]) {
     let clock = Clock::starting_now();
     loop {
-        let told = standing(watcher);
-        let now =
-            ["open", "accepted", "closed", "reset", "peak"].map(|key| told[key].as_u64().expect("a count"));
+        let reported = standing(watcher);
+        let now = ["open", "accepted", "closed", "reset", "peak"]
+            .map(|key| reported[key].as_u64().expect("a count"));
         if now == wanted {
             return;
         }
@@ -123,8 +123,8 @@ fn connections_are_reported_for_an_instant() {
         // Instants of one clock that go forward, and of the other that is near ours.
         let [first, second] = [(); 2].map(|()| standing(&mut watcher)["monotonic_ns"].as_i64().expect("ns"));
         assert!(first < second, "{first} {second}");
-        let told = standing(&mut watcher)["unix_ns"].as_i64().expect("ns");
-        let apart_s = (WallClock::unix_ns() - told) / 1_000_000_000;
+        let reported = standing(&mut watcher)["unix_ns"].as_i64().expect("ns");
+        let apart_s = (WallClock::unix_ns() - reported) / 1_000_000_000;
         assert!((-60..60).contains(&apart_s), "{apart_s} s");
         // By FIN, by reset, and by the server.
         clients.truncate(15);

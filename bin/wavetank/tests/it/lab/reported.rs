@@ -64,8 +64,9 @@ fn check(name: &str, text: &str, vip: &str) {
     place.said("rt", &format!("ip link set eth0 mtu {NARROW}"));
     place.said("load1", "touch /run/narrow");
     let outcome = client.wait(Duration::from_secs(90));
-    let told: Vec<u32> = outcome.expect_exit(0).stdout.lines().filter_map(|line| line.parse().ok()).collect();
-    assert!(told.len() == 2 && told[0] > BYTES && told[1] == 2, "both answers: {outcome}");
+    let reported: Vec<u32> =
+        outcome.expect_exit(0).stdout.lines().filter_map(|line| line.parse().ok()).collect();
+    assert!(reported.len() == 2 && reported[0] > BYTES && reported[1] == 2, "both answers: {outcome}");
     let client = place.said("web1", "getent hosts load1 | cut -d' ' -f1");
     let way = |host: &str| place.said(host, &format!("ip route get {client}"));
     let narrow = format!("mtu {NARROW}");

@@ -78,35 +78,38 @@ fn check(answers: Vec<String>, expected: &[PollResult], connections: usize) {
     let mut asker = TargetPoller::new(address, "test", 1_000);
     let clock = Arc::new(AtomicI64::new(0));
     let now = || Nanos(clock.fetch_add(100, Ordering::Relaxed));
-    let told: Vec<_> = expected.iter().map(|_| asker.poll(now)).collect();
-    assert_eq!(told.len(), expected.len());
-    for (told, expected) in told.iter().zip(expected) {
-        match (told, expected) {
-            (PollResult::Told(told), PollResult::Told(expected)) => {
-                assert_eq!((told.open, told.at, told.error), (expected.open, expected.at, expected.error));
+    let reported: Vec<_> = expected.iter().map(|_| asker.poll(now)).collect();
+    assert_eq!(reported.len(), expected.len());
+    for (reported, expected) in reported.iter().zip(expected) {
+        match (reported, expected) {
+            (PollResult::Reported(reported), PollResult::Reported(expected)) => {
+                assert_eq!(
+                    (reported.open, reported.at, reported.error),
+                    (expected.open, expected.at, expected.error)
+                );
             }
-            _ => assert_eq!(told, expected),
+            _ => assert_eq!(reported, expected),
         }
     }
     drop(asker);
     assert_eq!(served.join().expect("the server ends"), connections);
 }
 
-fn told(open: u64, at: i64, error: i64) -> PollResult {
+fn reported(open: u64, at: i64, error: i64) -> PollResult {
     let (at, error) = (Nanos(at), Nanos(error));
-    PollResult::Told(wavetank_measure::TargetSample { open, at, error, ..Default::default() })
+    PollResult::Reported(wavetank_measure::TargetSample { open, at, error, ..Default::default() })
 }
 
 #[test]
 fn a_target_that_reports_is_asked_on_one_connection() {
     // Asked at 0 and answered at 100, then 200 and 300. The run's zero is 1,000 on the kernel's
     // clock.
-    check(vec![count(5, 1_040), count(6, 1_250)], &[told(5, 40, 0), told(6, 250, 0)], 1);
+    check(vec![count(5, 1_040), count(6, 1_250)], &[reported(5, 40, 0), reported(6, 250, 0)], 1);
 }
 
 #[test]
 fn an_instant_of_another_clock_is_only_known_to_lie_between() {
-    check(vec![count(5, 77)], &[told(5, 50, 50)], 1);
+    check(vec![count(5, 77)], &[reported(5, 50, 50)], 1);
 }
 
 #[test]
@@ -115,8 +118,8 @@ fn a_foreign_server_is_asked_once() {
     check(vec![answer(404, "no")], &[foreign], 1);
     check(vec![answer(200, "Wavetank OK\n")], &[foreign], 1);
     check(vec![String::new()], &[PollResult::Foreign { sent: true, answered: false }], 1);
-    let nobody = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    let mut asker = TargetPoller::new(nobody.expect("a port is free"), "test", 0);
+    let none = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    let mut asker = TargetPoller::new(none.expect("a port is free"), "test", 0);
     assert_eq!(asker.poll(|| Nanos::ZERO), PollResult::Foreign { sent: false, answered: false });
 }
 
@@ -150,5 +153,5 @@ fn a_target_that_was_busy_once_is_asked_again() {
     // The clock is read for the second question and for the missing answer, so the third question
     // is at 400.
     let answers = vec![count(5, 1_040), String::new(), count(7, 1_540)];
-    check(answers, &[told(5, 40, 0), PollResult::Silent, told(7, 450, 50)], 2);
+    check(answers, &[reported(5, 40, 0), PollResult::Silent, reported(7, 450, 50)], 2);
 }

@@ -23,13 +23,13 @@ fn the_chart_of_ratios_explains_itself() {
     let en = page(&doc, Language::English);
     assert!(en.contains("<figcaption>Change from A to B, with 95 % intervals<"), "{en}");
     assert!(en.contains(">B/A 1.250 · 25 % higher</text>"), "{en}");
-    for (name, is_told) in [
+    for (name, is_reported) in [
         ("Difference for the worse", true),
         ("Difference for the better", false),
         ("No difference shown", true),
         ("Regression allowed: 10 %", true),
     ] {
-        assert_eq!(has(&en, name), is_told, "{name}: {en}");
+        assert_eq!(has(&en, name), is_reported, "{name}: {en}");
     }
     assert!(has(&page(&doc, Language::Chinese), "有差异，变差"));
     doc.answer = CompareAnswer::Undecided;
