@@ -41,7 +41,7 @@ fn a_journey_of_events() {
              \x20 - sse.open: /events?rate=200\n    check: status = 200\n\
              \x20 - repeat: 8\n    steps:\n      - sse.wait: event = tick\n        extract: {{n: json $.n}}\n\
              \x20       check: [\"id = ${{n}}\", data contains n]\n\
-             \x20 - sse.wait: any\n    messages: 2\n    check: id = 10\n\
+             \x20 - sse.wait: any\n    messages: 2\n    check: data contains n\n\
              \x20 - sse.close: true\nphases: [{{users: 2, sessions: 10}}]\n",
             serve.address()
         );
