@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_measure::{ListenerActivity, Movement, UNEVEN_QUEUE};
+use wavetank_units::Nanos;
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -11,6 +12,9 @@ use crate::{Finding, FindingCode, format};
 
 /// A process that does not accept for a shorter time is no cause.
 const UNEVEN_SAMPLES_MIN: u64 = 3;
+/// Under many new connections, queues differ for a moment now and then. Those of a process that does
+/// not accept differ in at least this share of the seconds.
+const UNEVEN_SHARE_MIN: f64 = 0.25;
 /// A queue is nearly full from this share of its limit on, if it has this many connections.
 const NEARLY_FULL: f64 = 0.75;
 const NEARLY_FULL_MIN: u64 = 8;
@@ -23,7 +27,7 @@ const SLOW_SECONDS_MIN: f64 = 0.5;
 pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
     let all = hosts.under_test().filter_map(|host| {
         let longest = uneven_queues(hosts, &host).max_by_key(|(_, movement)| movement.samples)?;
-        (longest.1.samples >= UNEVEN_SAMPLES_MIN).then_some((host, longest))
+        is_lasting(&longest.1).then_some((host, longest))
     });
     let (host, (address, movement)) = all.max_by_key(|(_, (_, movement))| movement.samples)?;
     let ((from, to), samples) = (seconds(&movement), format::count(movement.samples));
@@ -46,6 +50,12 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
         },
         covers: &[FindingCode::AcceptQueueFull, FindingCode::PacketLoss, FindingCode::AbandonedRequests, FindingCode::BalancerTimeout, FindingCode::SlowServer],
     })
+}
+
+/// Whether queues differed often enough from the first time to the last.
+fn is_lasting(movement: &Movement) -> bool {
+    let span = (movement.last.0 - movement.first.0) as f64 / Nanos::SECOND.0 as f64;
+    movement.samples >= UNEVEN_SAMPLES_MIN && movement.samples as f64 >= UNEVEN_SHARE_MIN * span
 }
 
 /// The addresses of `host` with uneven queues. On a host that sends the load, other programs have

@@ -252,11 +252,22 @@ fn a_stuck_worker_is_the_cause_of_what_follows() {
         sample.counters.listeners = vec![ListenerSample { address, queue: 52, limit: 51, drops: overflows }];
         sample
     }
+    // Queues that differ now and then are those of many new connections.
+    fn at_times(second: u64) -> HostSample {
+        let mut sample = full(second);
+        if !second.is_multiple_of(5) {
+            sample.counters.rises.retain(|(name, _)| !name.starts_with("uneven_queue."));
+        }
+        sample
+    }
     let slow = Run { second: |second| second.done(100, 2_000), this: full, ..QUIET };
     let evidence = ["uneven queues at 0.0.0.0:80 in 6 samples, from 0 s to 6 s", "52 of 51 waited"];
     slow.check("stuck_worker", "target", &evidence);
     let found = slow.diagnosis().findings;
     assert!(found.iter().all(|one| one.code != FindingCode::AcceptQueueFull), "{found:#?}");
+    let brief = Run { this: at_times, seconds: 30, ..slow };
+    let found = brief.diagnosis().findings;
+    assert!(found.iter().all(|one| one.code != FindingCode::StuckWorker), "{found:#?}");
     // With the target elsewhere, these are another program's.
     let remote = Run { same_host: false, ..slow };
     assert!(remote.diagnosis().findings.iter().all(|one| one.code != FindingCode::StuckWorker));
