@@ -84,7 +84,7 @@ fn change_and_stop(browser: &mut Browser, site: &Site) {
     browser.wait_for("document.querySelector('dialog').open");
     press_button(browser, "Stop now and cut open requests");
     browser.wait_for(&text_contains("Open the report"));
-    browser.wait_for(&text_contains("INCOMPLETE"));
+    browser.wait_for("/INCOMPLETE|INVALID/.test(document.body.innerText)");
     let truth = site.target.settled();
     assert!(truth.requests > 0, "the load arrived");
     let record = site.call(&["report", "latest", "--format", "json"]).expect_exit(0).json();
@@ -196,7 +196,11 @@ fn keys_alone(browser: &mut Browser, site: &Site) {
     browser.press("Enter");
     browser.wait_for(&text_contains("Open the report"));
     let live = browser.evaluate("document.getElementById('live').textContent");
-    assert!(live.as_str().is_some_and(|live| live.starts_with("The run is over: incomplete")), "{live}");
+    // A busy machine may drop requests, which makes the run invalid.
+    let is_over = |live: &str| {
+        ["incomplete", "invalid"].iter().any(|status| live.starts_with(&format!("The run is over: {status}")))
+    };
+    assert!(live.as_str().is_some_and(is_over), "{live}");
     let status = site.call(&["status"]);
     assert!(status.stdout.contains("no run of this user is running"), "{status}");
 }
