@@ -12,8 +12,8 @@ use crate::{Finding, FindingCode, format};
 
 /// A process that does not accept for a shorter time is no cause.
 const UNEVEN_SAMPLES_MIN: u64 = 3;
-/// Under many new connections, queues differ for a moment now and then. Those of a process that does
-/// not accept differ in at least this share of the seconds.
+/// Under many new connections, queues differ for a moment now and then. Those of a process that
+/// does not accept differ in at least this share of the seconds.
 const UNEVEN_SHARE_MIN: f64 = 0.25;
 /// A queue is nearly full from this share of its limit on, if it has this many connections.
 const NEARLY_FULL: f64 = 0.75;
