@@ -59,13 +59,13 @@ fn check_until(
     }
 }
 
-/// Checks whether this machine can apply `deeds` to hosts of `lab`, which [`up`] does not know of.
-/// Nothing is created.
+/// Checks whether this machine can apply `actions` to hosts of `lab`, which [`up`] does not know
+/// of. Nothing is created.
 ///
 /// # Errors
 /// The first missing feature (exit 5).
-pub fn check_events(lab: &Lab, deeds: &[HostAction]) -> Result<(), UserError> {
-    if !net::needs_loss_check(lab, deeds) {
+pub fn check_events(lab: &Lab, actions: &[HostAction]) -> Result<(), UserError> {
+    if !net::needs_loss_check(lab, actions) {
         return Ok(());
     }
     privileged()?;

@@ -14,7 +14,7 @@ const COUNT: &str = "identifier";
 
 /// Terms that no identifier should have, in the order of its parts, each with what to write
 /// instead.
-const BANNED: [(&str, &str); 20] = [
+const BANNED: [(&str, &str); 22] = [
     ("told", "reported, shown, listed, distinguished"),
     ("tell", "report, show, list"),
     ("tells", "reports, shows, lists"),
@@ -35,6 +35,8 @@ const BANNED: [(&str, &str); 20] = [
     ("under_way", "in_progress, open"),
     ("anew", "again"),
     ("as_meant", "as_intended"),
+    ("deed", "action"),
+    ("deeds", "actions"),
 ];
 
 /// Returns a breach for each use of an identifier in `source` that has a banned term. Fields of

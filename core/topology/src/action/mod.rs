@@ -3,12 +3,12 @@
 
 mod parse_fault;
 mod parse_pool;
-mod pool_deed;
+mod pool_action;
 mod schedule;
 
 pub use parse_fault::parse_fault;
 pub use parse_pool::{parse_pool_change, pools_of};
-pub use pool_deed::{PoolAction, ServerMode};
+pub use pool_action::{PoolAction, ServerMode};
 pub use schedule::{EVENTS_MAX, planned_events};
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! All integration tests of this crate in one program, so that one link serves them all.
 
-mod deeds;
+mod actions;
 mod examples;
 mod labs;
 mod mistakes;

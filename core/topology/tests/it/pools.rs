@@ -43,12 +43,12 @@ fn lab() -> Lab {
 
 #[track_caller]
 fn check(host: &str, words: &str, service: &str, wishes: &[(usize, ServerMode)]) {
-    let deed = parse_pool_change(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
-    assert_eq!(deed, PoolAction { service: service.to_owned(), wishes: wishes.to_vec() }, "{words}");
+    let action = parse_pool_change(words, &lab(), host).unwrap_or_else(|error| panic!("{words}: {error}"));
+    assert_eq!(action, PoolAction { service: service.to_owned(), wishes: wishes.to_vec() }, "{words}");
     // As it travels to the host.
-    let deed = HostAction::Pool(deed);
-    let sent = serde_json::to_string(&deed).expect("plain data");
-    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), deed);
+    let action = HostAction::Pool(action);
+    let sent = serde_json::to_string(&action).expect("plain data");
+    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), action);
 }
 
 #[test]
@@ -131,8 +131,8 @@ fn an_event_may_change_a_pool() {
         lasts: Some(Nanos::SECOND),
     };
     let good = planned_events(&lab, &[event("pool haproxy app[1-2] drain")]).expect("it can be done");
-    let Ok(HostAction::Pool(deed)) = HostAction::from_event(&good[0], &lab) else { panic!("{good:?}") };
-    assert_eq!(deed.wishes, [(0, ServerMode::Drain), (1, ServerMode::Drain)]);
+    let Ok(HostAction::Pool(action)) = HostAction::from_event(&good[0], &lab) else { panic!("{good:?}") };
+    assert_eq!(action.wishes, [(0, ServerMode::Drain), (1, ServerMode::Drain)]);
     let bad = planned_events(&lab, &[event("pool haproxy app9 drain")]);
     assert_eq!(bad.expect_err("there is no such server").code, "lab_pool_words");
 }

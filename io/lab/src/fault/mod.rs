@@ -62,7 +62,7 @@ impl Faults {
     /// # Errors
     /// An action that the host does not support, or not any more. Nothing has changed in that case.
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
-        let deed: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
+        let action: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
             let message = format!("host {} does not know this fault: {error}", self.host);
             UserError::refused(Code::LabMessage, message, "is the lab of another version of wavetank?")
         })?;
@@ -70,7 +70,7 @@ impl Faults {
             let message = format!("host {} has {FAULTS_MAX} active faults", self.host);
             return Err(UserError::refused(Code::LabFaultsMany, message, "end some of them first"));
         }
-        let active = match deed {
+        let active = match action {
             HostAction::Fault(fault) => Some(self.fault(fault, services)?),
             HostAction::Pool(wished) => Some(Active::Pool { before: services.change_pool(&wished)?, wished }),
             HostAction::Command { run, undo } => {
@@ -224,8 +224,8 @@ impl Faults {
 /// Whether `what`, a [`HostAction`] as JSON, stays active until it is ended. A command without an
 /// undo command does not.
 pub(crate) fn lasts(what: &Value) -> bool {
-    let deed = serde_json::from_value(what.clone());
-    !matches!(deed, Ok(HostAction::Command { undo: None, .. }))
+    let action = serde_json::from_value(what.clone());
+    !matches!(action, Ok(HostAction::Command { undo: None, .. }))
 }
 
 /// Returns what is left to restore of a pool. A server that was changed again by a fault started
@@ -275,7 +275,7 @@ mod tests {
         (Faults::new(&lab, 0), Services::new(&lab, 0, Path::new("/"), "lab.yaml"))
     }
 
-    fn deed(undo: Option<&str>) -> Value {
+    fn action(undo: Option<&str>) -> Value {
         json!(HostAction::Command { run: "true".to_owned(), undo: undo.map(str::to_owned) })
     }
 
@@ -290,7 +290,7 @@ mod tests {
             undone.display()
         );
         for undo in [format!("echo one >> {}", undone.display()), waiting] {
-            faults.begin(&deed(Some(&undo)), &mut services).expect("it is done");
+            faults.begin(&action(Some(&undo)), &mut services).expect("it is done");
         }
         faults.end_all(|| std::fs::write(&stopped, "").expect("can be written"));
         assert_eq!(std::fs::read_to_string(&undone).expect("it is there"), "two\none\n");
@@ -300,21 +300,21 @@ mod tests {
     fn a_command_without_a_revert_is_not_in_progress() {
         let (mut faults, mut services) = faults();
         assert!(
-            !lasts(&deed(None))
-                && lasts(&deed(Some("true")))
+            !lasts(&action(None))
+                && lasts(&action(Some("true")))
                 && lasts(&json!("what this version does not know"))
         );
         for _ in 0..=FAULTS_MAX {
-            faults.begin(&deed(None), &mut services).expect("there is room for any number");
+            faults.begin(&action(None), &mut services).expect("there is room for any number");
         }
-        let id = faults.begin(&deed(Some("true")), &mut services).expect("there is room");
+        let id = faults.begin(&action(Some("true")), &mut services).expect("there is room");
         assert_eq!(faults.active.len(), 1);
         faults.end(id, &mut services).expect("it is active");
     }
 
     #[test]
     fn what_was_changed_again_is_restored_by_whom_it_was_changed_last() {
-        let deed = |service: &str, wishes: &[(usize, ServerMode)]| PoolAction {
+        let action = |service: &str, wishes: &[(usize, ServerMode)]| PoolAction {
             service: service.to_owned(),
             wishes: wishes.to_vec(),
         };
@@ -333,12 +333,13 @@ mod tests {
             assert_eq!(befores, then.iter().collect::<Vec<_>>(), "{before:?}");
         };
         let (drain, ready, three) = (ServerMode::Drain, ServerMode::Ready, ServerMode::Weight(3));
-        let first = deed("a", &[(0, ready), (1, three)]);
+        let first = action("a", &[(0, ready), (1, three)]);
         check(&first, &[], &first, &[]);
         // The restoration passes to the next fault that changed the server again.
         let later =
-            [deed("b", &[(0, drain)]), deed("a", &[(0, drain)]), deed("a", &[(0, three), (2, drain)])];
-        let then = [deed("b", &[(0, drain)]), deed("a", &[(0, ready)]), deed("a", &[(0, three), (2, drain)])];
-        check(&first, &later, &deed("a", &[(1, three)]), &then);
+            [action("b", &[(0, drain)]), action("a", &[(0, drain)]), action("a", &[(0, three), (2, drain)])];
+        let then =
+            [action("b", &[(0, drain)]), action("a", &[(0, ready)]), action("a", &[(0, three), (2, drain)])];
+        check(&first, &later, &action("a", &[(1, three)]), &then);
     }
 }

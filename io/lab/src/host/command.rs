@@ -92,8 +92,8 @@ mod tests {
             HostCommand::Fault(what),
             HostCommand::FaultEnd(7),
         ];
-        for deed in all {
-            assert_eq!(HostCommand::read(&deed.to_json()), Ok(deed));
+        for action in all {
+            assert_eq!(HostCommand::read(&action.to_json()), Ok(action));
         }
         for unknown in [json!({}), json!({ "do": "dance" }), json!({ "do": "fault_end" }), json!([])] {
             assert!(HostCommand::read(&unknown).is_err(), "{unknown}");

@@ -52,12 +52,11 @@ pub fn check(lab: &Lab, file: &str) -> Result<(), UserError> {
     kernel::check(lab, file)
 }
 
-/// Whether `deeds` lose packets in a lab that otherwise loses none, so that [`check`] would not try
-/// it.
-pub(crate) fn needs_loss_check(lab: &Lab, deeds: &[HostAction]) -> bool {
-    let by =
-        |deed: &HostAction| matches!(deed, HostAction::Fault(what) if kernel::fault_needs_packet_loss(what));
-    deeds.iter().any(by) && !kernel::needs_packet_loss(lab)
+/// Whether `actions` lose packets in a lab that otherwise loses none, so that [`check`] would not
+/// try it.
+pub(crate) fn needs_loss_check(lab: &Lab, actions: &[HostAction]) -> bool {
+    let by = |action: &HostAction| matches!(action, HostAction::Fault(what) if kernel::fault_needs_packet_loss(what));
+    actions.iter().any(by) && !kernel::needs_packet_loss(lab)
 }
 
 /// Checks whether this machine can lose packets: the remaining part of [`check`].

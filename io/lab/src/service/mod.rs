@@ -216,7 +216,7 @@ impl Services {
     /// - `{"counters": true}` returns the programs' counters
     /// - `{"deaths": true}` returns when and how processes ended that were to run on
     /// - `{"pools": [NAMES]}` returns the state of the servers behind balancers
-    /// - `{"pool": DEED}` applies a [`PoolAction`] permanently
+    /// - `{"pool": ACTION}` applies a [`PoolAction`] permanently
     ///
     /// # Errors
     /// An unknown question, a program that does not report its counters, or a pool that cannot be
@@ -232,8 +232,8 @@ impl Services {
         if say["pools"].is_array() {
             return self.pools(&say["pools"]);
         }
-        if let Ok(deed) = serde_json::from_value::<PoolAction>(say["pool"].clone()) {
-            return self.change_pool(&deed).map(|_| Value::Null);
+        if let Ok(action) = serde_json::from_value::<PoolAction>(say["pool"].clone()) {
+            return self.change_pool(&action).map(|_| Value::Null);
         }
         let hint = "is the lab of another version of wavetank?";
         Err(UserError::refused(Code::LabMessage, "the host does not know this request", hint))

@@ -71,9 +71,9 @@ impl Services {
     /// # Errors
     /// A service that has no pool or is not running, or a change that it rejects. The pool is as
     /// before in that case.
-    pub fn change_pool(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
-        let back = self.before(deed)?;
-        self.wish(deed).inspect_err(|_| {
+    pub fn change_pool(&mut self, action: &PoolAction) -> Result<PoolAction, UserError> {
+        let back = self.before(action)?;
+        self.wish(action).inspect_err(|_| {
             // A part may have been applied. An error of the restoration is not the error to report.
             let _ = self.wish(&back);
         })?;
@@ -87,25 +87,25 @@ impl Services {
     ///
     /// # Errors
     /// A service that the host does not have, or a change that it rejects.
-    pub fn restore_pool(&mut self, deed: &PoolAction) -> Result<(), UserError> {
+    pub fn restore_pool(&mut self, action: &PoolAction) -> Result<(), UserError> {
         let host = self.host.name.clone();
-        let running = self.one(&deed.service)?;
+        let running = self.one(&action.service)?;
         if !running.is_down() {
-            return self.wish(deed);
+            return self.wish(action);
         }
         if !matches!(running.service.kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_)) {
             return Ok(());
         }
-        weighed(running, &deed.wishes).map(drop).map_err(|reason| failed(&deed.service, &host, &reason))
+        weighed(running, &action.wishes).map(drop).map_err(|reason| failed(&action.service, &host, &reason))
     }
 
-    /// Returns the change that would undo `deed`; an error if `deed` is impossible.
-    fn before(&mut self, deed: &PoolAction) -> Result<PoolAction, UserError> {
+    /// Returns the change that would undo `action`; an error if `action` is impossible.
+    fn before(&mut self, action: &PoolAction) -> Result<PoolAction, UserError> {
         let host = self.host.clone();
-        let running = self.one(&deed.service)?;
-        let failed = |reason: String| failed(&deed.service, &host.name, &reason);
+        let running = self.one(&action.service)?;
+        let failed = |reason: String| failed(&action.service, &host.name, &reason);
         let backends = running.service.backends();
-        if deed.wishes.iter().any(|(server, _)| *server >= backends.len()) {
+        if action.wishes.iter().any(|(server, _)| *server >= backends.len()) {
             return Err(failed("it does not have that many servers".to_owned()));
         }
         if running.is_down() {
@@ -123,21 +123,21 @@ impl Services {
         let back = |(server, _): &(usize, ServerMode)| {
             (*server, ServerMode::restoring(before[*server], backends[*server].weight))
         };
-        Ok(PoolAction { service: deed.service.clone(), wishes: deed.wishes.iter().map(back).collect() })
+        Ok(PoolAction { service: action.service.clone(), wishes: action.wishes.iter().map(back).collect() })
     }
 
     /// Has a running balancer apply the change, and waits until it has.
-    fn wish(&mut self, deed: &PoolAction) -> Result<(), UserError> {
+    fn wish(&mut self, action: &PoolAction) -> Result<(), UserError> {
         let (host, clock) = (self.host.clone(), self.clock);
-        let running = self.one(&deed.service)?;
+        let running = self.one(&action.service)?;
         let done = match &running.service.kind {
             ServiceKind::Haproxy(haproxy) => {
-                haproxy_pool::change(&host, haproxy, &folders(running), &deed.wishes)
+                haproxy_pool::change(&host, haproxy, &folders(running), &action.wishes)
             }
-            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => steered(running, &deed.wishes, clock),
+            ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) => steered(running, &action.wishes, clock),
             _ => Err(NO_POOL.to_owned()),
         };
-        done.map_err(|reason| failed(&deed.service, &host.name, &reason))
+        done.map_err(|reason| failed(&action.service, &host.name, &reason))
     }
 }
 

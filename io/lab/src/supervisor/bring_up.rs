@@ -71,8 +71,8 @@ fn rise(kept: &mut RunningLab, up: &JsonSocket) -> Result<UnixListener, Option<U
     let pids: Vec<u32> = kept.hosts.iter().map(|host| host.process.pid).collect();
     net::connect(&kept.order.lab, &kept.order.mark, &pids)?;
     crash::point("connected");
-    for (deed, point) in [(HostCommand::Furnish, "furnished"), (HostCommand::Check, "checked")] {
-        broadcast(&kept.hosts, Some(&deed), up)?;
+    for (action, point) in [(HostCommand::Furnish, "furnished"), (HostCommand::Check, "checked")] {
+        broadcast(&kept.hosts, Some(&action), up)?;
         crash::point(point);
     }
     // Balancers start when their servers listen: a first check that fails takes a server out.

@@ -23,10 +23,10 @@ pub(super) type Answered = Option<Result<Value, UserError>>;
 /// Hosts with an open request: index and channel.
 type Waiting<'h> = Vec<(usize, MutexGuard<'h, HostChannel>)>;
 
-/// Sends `deed` to all hosts simultaneously and returns their answers, in the order of the hosts.
+/// Sends `action` to all hosts simultaneously and returns their answers, in the order of the hosts.
 /// Waits at most `limit` for all of them together. A host that is stopped, or busy with another
 /// request, does not delay the others.
-pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Duration) -> Vec<Answered> {
+pub(super) fn ask_all_within(hosts: &[HostLink], action: &HostCommand, limit: Duration) -> Vec<Answered> {
     let clock = Clock::starting_now();
     let mut answers: Vec<Answered> = hosts.iter().map(|_| None).collect();
     let mut unasked: Vec<usize> = (0..hosts.len()).collect();
@@ -35,7 +35,7 @@ pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Dura
     loop {
         unasked.retain(|&place| {
             let Some(mut talk) = hosts[place].try_lock() else { return true };
-            match hosts[place].send(&mut talk, deed) {
+            match hosts[place].send(&mut talk, action) {
                 Ok(()) => waiting.push((place, talk)),
                 Err(error) => {
                     answers[place] = heard(Err(error));
@@ -60,10 +60,10 @@ pub(super) fn ask_all_within(hosts: &[HostLink], deed: &HostCommand, limit: Dura
         }
     }
     for (_, talk) in &mut waiting {
-        talk.give_up(deed);
+        talk.give_up(action);
     }
     drop(waiting);
-    if let HostCommand::FaultEnd(id) = deed {
+    if let HostCommand::FaultEnd(id) = action {
         // Hosts that could not receive the request get it later.
         unasked.extend(refused);
         for place in unasked {

@@ -343,7 +343,7 @@ mod tests {
         let _third = run();
         let reported = || std::iter::from_fn(|| hosts[0].reported.recv_timeout(LONG).ok());
         let asked: Vec<HostCommand> =
-            reported().filter(|deed| *deed != HostCommand::Status).take(2).collect();
+            reported().filter(|action| *action != HostCommand::Status).take(2).collect();
         assert_eq!(asked, [HostCommand::Fault(json!("kill")), HostCommand::FaultEnd(7)]);
     }
 }

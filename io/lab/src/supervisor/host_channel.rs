@@ -114,10 +114,10 @@ impl HostChannel {
         read
     }
 
-    /// Gives up on the answer to the last request, `deed`. If a fault starts all the same, it ends
-    /// with the next answered request.
-    pub(super) fn give_up(&mut self, deed: &HostCommand) {
-        self.owed.push_back(if matches!(deed, HostCommand::Fault(_)) {
+    /// Gives up on the answer to the last request, `action`. If a fault starts all the same, it
+    /// ends with the next answered request.
+    pub(super) fn give_up(&mut self, action: &HostCommand) {
+        self.owed.push_back(if matches!(action, HostCommand::Fault(_)) {
             PendingReply::Fault
         } else {
             PendingReply::Other
@@ -165,9 +165,9 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().expect("sockets can be made");
         let (mut talk, mut host) = (HostChannel::new(JsonSocket::new(ours)), JsonSocket::new(theirs));
         let fault = HostCommand::Fault(json!({ "kill": "web" }));
-        for deed in [fault.clone(), fault, HostCommand::Status] {
-            talk.send(&deed.to_json()).expect("there is room");
-            talk.give_up(&deed);
+        for action in [fault.clone(), fault, HostCommand::Status] {
+            talk.send(&action.to_json()).expect("there is room");
+            talk.give_up(&action);
         }
         talk.send(&HostCommand::Status.to_json()).expect("there is room");
         let refused = response::from_result(&Err(wavetank_units::UserError::usage(

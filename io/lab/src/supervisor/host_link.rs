@@ -81,8 +81,8 @@ impl HostLink {
 
     /// Sends a request to the host and waits for its answer, with a time limit, since the host may
     /// be stopped.
-    pub(super) fn request(&self, deed: &HostCommand) -> Result<Value, UserError> {
-        let answered = ask_all_within(std::slice::from_ref(self), deed, self.patience).pop().flatten();
+    pub(super) fn request(&self, action: &HostCommand) -> Result<Value, UserError> {
+        let answered = ask_all_within(std::slice::from_ref(self), action, self.patience).pop().flatten();
         answered.unwrap_or_else(|| Err(self.silent()))
     }
 
@@ -133,8 +133,8 @@ impl HostLink {
         }
     }
 
-    pub(super) fn send(&self, talk: &mut HostChannel, deed: &HostCommand) -> Result<(), UserError> {
-        talk.send(&deed.to_json()).map_err(|error| self.unheard(&error))
+    pub(super) fn send(&self, talk: &mut HostChannel, action: &HostCommand) -> Result<(), UserError> {
+        talk.send(&action.to_json()).map_err(|error| self.unheard(&error))
     }
 
     fn receive(&self, talk: &mut HostChannel) -> Result<Value, UserError> {
@@ -173,18 +173,18 @@ impl HostLink {
     }
 }
 
-/// Sends `deed` to hosts simultaneously; without one, waits for the line that each host sends
+/// Sends `action` to hosts simultaneously; without one, waits for the line that each host sends
 /// after its start. Returns as soon as one fails, or as `up` is closed: `Err(None)`.
 pub(super) fn broadcast<'h>(
     hosts: impl IntoIterator<Item = &'h HostLink>,
-    deed: Option<&HostCommand>,
+    action: Option<&HostCommand>,
     up: &JsonSocket,
 ) -> Result<(), Option<UserError>> {
     let mut waiting: Vec<(&HostLink, MutexGuard<'_, HostChannel>)> =
         hosts.into_iter().map(|host| (host, host.talk())).collect();
-    if let Some(deed) = deed {
+    if let Some(action) = action {
         for (host, talk) in &mut waiting {
-            host.send(talk, deed)?;
+            host.send(talk, action)?;
         }
     }
     while !waiting.is_empty() {
@@ -229,9 +229,9 @@ mod tests {
         }
         drop(talk);
         assert_eq!(link.request(&HostCommand::Status).map_err(|error| error.code), Err(SILENT));
-        for deed in [HostCommand::Status, HostCommand::FaultEnd(7), HostCommand::FaultEnd(8)] {
+        for action in [HostCommand::Status, HostCommand::FaultEnd(7), HostCommand::FaultEnd(8)] {
             let asked = host.receive().expect("readable").expect("there is more");
-            assert_eq!(HostCommand::read(&asked), Ok(deed));
+            assert_eq!(HostCommand::read(&asked), Ok(action));
             host.send(&response::ok(&Value::Null)).expect("there is room");
         }
         assert!(link.strays().is_empty());

@@ -73,20 +73,20 @@ impl RunController<'_> {
                     continue;
                 }
                 EventUpdate::Done { event, at } => {
-                    (event, at, EventKind::EventDone, self.deed_text(event, ""))
+                    (event, at, EventKind::EventDone, self.action_text(event, ""))
                 }
                 EventUpdate::Failed { event, at, why } => {
                     self.log.ledger.event_failed(event);
-                    let text = self.deed_text(event, &format!(" could not be done: {}", why.message));
+                    let text = self.action_text(event, &format!(" could not be done: {}", why.message));
                     self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventFailed, text)
                 }
                 EventUpdate::Undone { event, at } => {
                     self.log.ledger.event_ended(event, at);
-                    (event, at, EventKind::EventUndone, self.deed_text(event, " reverted"))
+                    (event, at, EventKind::EventUndone, self.action_text(event, " reverted"))
                 }
                 EventUpdate::Stuck { event, at, why } => {
-                    let text = self.deed_text(event, &format!(" could not be reverted: {}", why.message));
+                    let text = self.action_text(event, &format!(" could not be reverted: {}", why.message));
                     self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventStuck, text)
                 }
@@ -99,7 +99,7 @@ impl RunController<'_> {
     }
 
     /// `app1: kill nginx`, and what became of it.
-    fn deed_text(&self, event: u16, became: &str) -> String {
+    fn action_text(&self, event: u16, became: &str) -> String {
         let planned = &self.plan.events[usize::from(event)];
         format!("{}: {}{became}", planned.host, planned.run)
     }

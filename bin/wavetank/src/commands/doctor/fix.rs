@@ -138,13 +138,13 @@ pub(super) fn refused(error: &SettingsError) -> UserError {
             } else {
                 format!("not restored: {}", unrestored.join("; "))
             };
-            let (deed, hint) = if value.is_empty() {
+            let (action, hint) = if value.is_empty() {
                 (format!("write {what}"), "run it as root; in a container its folder may be read-only")
             } else {
                 let hint = "run it as root; in a container set it from outside (docker run --sysctl)";
                 (format!("set {what} to `{}`", sanitize(value)), hint)
             };
-            let message = format!("cannot {deed}: {reason}; {state}");
+            let message = format!("cannot {action}: {reason}; {state}");
             UserError::refused(Code::DoctorRejected, message, hint)
         }
         SettingsError::Journal { path, reason } => {

@@ -25,9 +25,9 @@ pub(super) fn pool(
             pools.iter().map(|service| service.name.clone()).collect()
         }
         PoolCommand::Change(words) => {
-            let deed = parse_pool_change(words, &lab, host)?;
-            client.request(&json!({ "ask": "host", "host": host, "say": { "pool": deed } }))?;
-            vec![deed.service]
+            let action = parse_pool_change(words, &lab, host)?;
+            client.request(&json!({ "ask": "host", "host": host, "say": { "pool": action } }))?;
+            vec![action.service]
         }
     };
     let reported = client.request(&json!({ "ask": "host", "host": host, "say": { "pools": names } }))?;

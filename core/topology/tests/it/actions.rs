@@ -72,9 +72,9 @@ fn check(host: &str, words: &str, written: &str) {
     assert_eq!(fault.to_string(), written, "{words}");
     assert_eq!(parse_fault(written, &lab(), host), Ok(fault.clone()), "{written}");
     // As it travels to the host.
-    let deed = HostAction::Fault(fault);
-    let sent = serde_json::to_string(&deed).expect("plain data");
-    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), deed);
+    let action = HostAction::Fault(fault);
+    let sent = serde_json::to_string(&action).expect("plain data");
+    assert_eq!(serde_json::from_str::<HostAction>(&sent).expect("it was written by us"), action);
 }
 
 #[test]
