@@ -50,5 +50,5 @@ pub use script_action::{ScriptAction, answer, answer_with};
 pub use serve::Serve;
 pub use skip::skip;
 pub use target::Target;
-pub use test_dir::{TestDir, copy_folder, free_port};
+pub use test_dir::{TestDir, copy_folder, free_port, refusing_udp_socket};
 pub use truth::Truth;

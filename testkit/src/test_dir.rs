@@ -1,6 +1,6 @@
 //! [`TestDir`]: a folder of one test, gone with it; copies of folders, and free ports.
 
-use std::net::TcpListener;
+use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
@@ -70,6 +70,16 @@ impl Default for TestDir {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// Returns a UDP socket at an address that refuses datagrams.
+///
+/// The socket is connected to another address, so the kernel answers every datagram from elsewhere
+/// with "port unreachable". While it is held, no other test can get its port.
+pub fn refusing_udp_socket() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.connect("127.0.0.1:9").expect("connecting UDP sends nothing");
+    socket
 }
 
 /// Returns a port of 127.0.0.1 on which no process listened a moment ago. It is below the range of

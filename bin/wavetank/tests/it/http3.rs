@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wavetank_testkit::netns::NetNs;
 use wavetank_testkit::{
-    Outcome, Program, RunHarness, Serve, TestDir, is_left_to_long_form, poll_until, skip,
+    Outcome, Program, RunHarness, Serve, TestDir, is_left_to_long_form, poll_until, refusing_udp_socket, skip,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
@@ -145,9 +145,8 @@ fn aioquic_answers() {
 #[test]
 fn failures_have_their_class() {
     let serve = serve(&[]);
-    let gone = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    let closed = gone.local_addr().expect("it is bound");
-    drop(gone);
+    let refusing = refusing_udp_socket();
+    let closed = refusing.local_addr().expect("it is bound");
     // It receives, and never answers.
     let silent = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let silent = silent.local_addr().map(|address| (silent, address)).expect("it is bound");
@@ -165,7 +164,7 @@ fn failures_have_their_class() {
         check(&format!("https://{closed}/"), "-c 2 -n 4 --insecure", "connect_refused");
         let words = "-c 2 -n 4 --insecure --connect-timeout 200ms --timeout 1s";
         check(&format!("https://{}/", silent.1), words, "connect_timeout");
-        let words = "-c 2 -n 4 --insecure --timeout 300ms";
+        let words = "-c 2 -n 4 --insecure --timeout 1s";
         check(&format!("https://{}/delay/10s", serve.http3_address()), words, "request_timeout");
     }
 }

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 
 use serde_json::Value;
 use wavetank_testkit::netns::NetNs;
-use wavetank_testkit::{Client, Outcome, Program, RunHarness, Serve};
+use wavetank_testkit::{Client, Outcome, Program, RunHarness, Serve, refusing_udp_socket};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
 const ENGINES: [&str; 2] = ["epoll", "auto"];
@@ -193,9 +193,8 @@ fn a_late_answer_counts_for_no_other_request() {
 #[test]
 fn a_port_without_a_program_refuses() {
     for engine in ENGINES {
-        let gone = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-        let url = format!("udp://{}", gone.local_addr().expect("it is bound"));
-        drop(gone);
+        let refusing = refusing_udp_socket();
+        let url = format!("udp://{}", refusing.local_addr().expect("it is bound"));
         let result = load(&url, &format!("-c 2 -n 20 --engine {engine}")).result();
         result.conserved();
         assert_eq!(result.count("errors.connect_refused"), 20, "{result}");
