@@ -19,6 +19,9 @@ const EXCLUDING: [&str; 5] =
 /// Connections wait much for their receivers from this share of their time on, in thousandths.
 const RECEIVER_LIMITED_MIN: u64 = 200;
 
+/// The throttling of fewer periods of a CPU quota says nothing.
+const QUOTA_PERIODS_MIN: u64 = 10;
+
 /// A host and its role.
 #[derive(Clone, Copy)]
 pub(super) struct Host<'a> {
@@ -210,10 +213,14 @@ impl<'a> Hosts<'a> {
         })
     }
 
+    /// Returns the host of that name.
+    pub(super) fn with_name(&self, name: &str) -> Option<&Host<'a>> {
+        self.all.iter().find(|host| host.name() == name)
+    }
+
     /// The side of the host called `name`.
     pub(super) fn blame(&self, name: &str) -> Blame {
-        let host = self.all.iter().find(|host| host.stats.name() == name);
-        host.map_or(Blame::Unknown, Host::blame)
+        self.with_name(name).map_or(Blame::Unknown, Host::blame)
     }
 
     /// The name of the host with the address of `peer` (`10.40.1.3:8080`), or `peer` itself.
@@ -274,6 +281,13 @@ impl<'a> Host<'a> {
 
     pub(super) fn rise(&self, name: &str) -> u64 {
         self.activity().counter(name).total
+    }
+
+    /// Returns the share of its CPU quota's periods in which the host was stopped; zero if there
+    /// were too few to judge.
+    pub(super) fn throttled_share(&self) -> f64 {
+        let (periods, stopped) = (self.rise("cgroup.periods"), self.rise("cgroup.throttled_periods"));
+        if periods >= QUOTA_PERIODS_MIN { stopped as f64 / periods as f64 } else { 0.0 }
     }
 
     /// `TcpExt.ListenOverflows +2,309 on app1, from 1 s to 8 s`, if it moved.

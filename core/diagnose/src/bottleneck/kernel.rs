@@ -8,9 +8,8 @@ use crate::{Blame, Finding, FindingCode, format};
 
 /// Minimum `ListenOverflows` for a finding.
 const OVERFLOWS_MIN: u64 = 10;
-/// A quota is a limit if it stopped the host in this share of its periods, of at least this many.
+/// A quota is a limit if it stopped the host in this share of its periods.
 const THROTTLED_SHARE_MIN: f64 = 0.25;
-const PERIODS_MIN: u64 = 10;
 /// Handshakes limit the host if as many requests as this needed a full one.
 const HANDSHAKE_SHARE_MIN: f64 = 0.5;
 /// A link that was full in fewer samples than this is not the limit.
@@ -18,6 +17,9 @@ const FULL_SAMPLES_MIN: u64 = 2;
 /// The share of sent segments that were sent again, and how many at least, for loss to be a cause.
 const LOSS_SHARE_MIN: f64 = 0.01;
 const LOSS_MIN: u64 = 20;
+/// How often the kernel noticed loss at least. One notice covers all segments of a lost packet,
+/// because the kernel cuts large packets as late as it can.
+const LOSS_NOTICES_MIN: u64 = 10;
 /// All files of a process are used from this share on.
 const FILES_FULL: f64 = 0.95;
 /// All ports to a destination are used from this share on.
@@ -98,9 +100,7 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
         if host.sends() {
             return 0;
         }
-        let (periods, stopped) = (host.rise("cgroup.periods"), host.rise("cgroup.throttled_periods"));
-        let share = stopped as f64 / periods.max(1) as f64;
-        if periods >= PERIODS_MIN && share >= THROTTLED_SHARE_MIN { stopped } else { 0 }
+        if host.throttled_share() >= THROTTLED_SHARE_MIN { host.rise("cgroup.throttled_periods") } else { 0 }
     };
     let (host, stopped) = hosts.highest(share)?;
     let movement = host.activity().counter("cgroup.throttled_periods");
@@ -260,10 +260,12 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
         let opening = if host.sends() { host.rise("TcpExt.TCPSynRetrans") } else { 0 };
         let again = host.rise("Tcp.RetransSegs").saturating_sub(opening);
         let sent = host.rise("Tcp.OutSegs");
-        // A path with smaller packets is learned by sending again, without a timeout.
-        let waited = ["TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSynRetrans"];
-        let waited: u64 = waited.iter().map(|name| host.rise(name)).sum();
-        again >= LOSS_MIN && waited >= LOSS_MIN && again as f64 >= LOSS_SHARE_MIN * sent as f64
+        // A path with smaller packets is learned by sending again, without any of these.
+        let notices =
+            ["TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSackRecovery", "TcpExt.TCPSynRetrans"];
+        let notices: u64 = notices.iter().map(|name| host.rise(name)).sum();
+        let share = again as f64 / sent.max(1) as f64;
+        again >= LOSS_MIN && notices >= LOSS_NOTICES_MIN && share >= LOSS_SHARE_MIN
     };
     let remote = hosts.all.iter().filter(|host| host.place != Place::WithTarget);
     let host = remote.filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;

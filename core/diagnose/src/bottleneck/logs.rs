@@ -14,7 +14,7 @@ const BALANCER_STATUSES: [u16; 3] = [502, 503, 504];
 
 /// What a rule says of a kind of line.
 struct Rule {
-    event: LogEvent,
+    events: &'static [LogEvent],
     code: FindingCode,
     covers: &'static [FindingCode],
     message: fn(&str, &str) -> String,
@@ -22,19 +22,18 @@ struct Rule {
     blame: Option<Blame>,
 }
 
+/// A host that is stopped in at least this share of its quota's periods has too little CPU for all
+/// that it does.
+const ALWAYS_THROTTLED: f64 = 0.75;
+
 /// How to mend a balancer that does not wait for responses.
 pub(super) const RAISE_TIMEOUT: &str = "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
      proxy_read_timeout), or make the server faster";
 
-/// How to mend TLS between a balancer and its servers.
-const UPSTREAM_TLS: &str = "its log has the reason: trust the authority of the server's certificate (nginx: \
-     proxy_ssl_trusted_certificate; HAProxy: `ca-file`), ask for the name in it (proxy_ssl_name; `sni`, `verifyhost`), or \
-     speak HTTP to a server without TLS";
-
 /// The rules, the most specific first.
-const RULES: [Rule; 20] = [
+const RULES: [Rule; 19] = [
     Rule {
-        event: LogEvent::NoPorts,
+        events: &[LogEvent::NoPorts],
         code: FindingCode::HostNoPorts,
         covers: &[
             FindingCode::UpstreamClosed,
@@ -51,7 +50,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::NoPortsToBind,
+        events: &[LogEvent::NoPortsToBind],
         code: FindingCode::BoundBeforeConnect,
         covers: &[
             FindingCode::HostNoPorts,
@@ -68,7 +67,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::NoFiles,
+        events: &[LogEvent::NoFiles],
         code: FindingCode::HostNoFiles,
         covers: &[
             FindingCode::AcceptQueueFull,
@@ -82,7 +81,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::BrokenProxyHeader,
+        events: &[LogEvent::BrokenProxyHeader],
         code: FindingCode::ProxyHeaderMissing,
         covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused, FindingCode::NoLiveUpstreams],
         message: |host, _| format!("{host} expects the PROXY protocol, and the balancer does not send it"),
@@ -91,7 +90,7 @@ const RULES: [Rule; 20] = [
         blame: Some(Blame::Balancer),
     },
     Rule {
-        event: LogEvent::NoWorkerConnections,
+        events: &[LogEvent::NoWorkerConnections],
         code: FindingCode::WorkerConnections,
         covers: &[FindingCode::AcceptQueueFull, FindingCode::UpstreamClosed, FindingCode::SlowServer],
         message: |host, _| format!("{host} uses all connections that an nginx worker may have"),
@@ -99,7 +98,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::ServerDown,
+        events: &[LogEvent::ServerDown],
         code: FindingCode::HealthFlapping,
         covers: &[
             FindingCode::NoLiveUpstreams,
@@ -115,7 +114,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::NoLiveUpstreams,
+        events: &[LogEvent::NoLiveUpstreams],
         code: FindingCode::NoLiveUpstreams,
         covers: &[
             FindingCode::UpstreamClosed,
@@ -129,7 +128,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::RateLimited,
+        events: &[LogEvent::RateLimited],
         code: FindingCode::RateLimited,
         covers: &[FindingCode::BalancerQueue],
         message: |host, _| format!("{host} rejected requests above its limit for each client"),
@@ -138,7 +137,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::ConnectionsLimited,
+        events: &[LogEvent::ConnectionsLimited],
         code: FindingCode::RateLimited,
         covers: &[FindingCode::BalancerQueue],
         message: |host, _| format!("{host} rejected requests above its limit on connections of each client"),
@@ -147,7 +146,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::BodyTooLarge,
+        events: &[LogEvent::BodyTooLarge],
         code: FindingCode::BodyTooLarge,
         covers: &[],
         message: |host, _| format!("{host} rejected requests with bodies above its limit"),
@@ -155,7 +154,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamUnresolved,
+        events: &[LogEvent::UpstreamUnresolved],
         code: FindingCode::UpstreamUnresolved,
         covers: &[FindingCode::UpstreamClosed, FindingCode::NoLiveUpstreams],
         message: |host, _| format!("{host} could not resolve the names of its servers"),
@@ -164,23 +163,17 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamTls,
+        events: &[LogEvent::UpstreamTls, LogEvent::UpstreamRefused],
         code: FindingCode::UpstreamTls,
         covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused],
         message: |host, peer| format!("{host} could not establish TLS with {peer}"),
-        hint: UPSTREAM_TLS,
+        hint: "its log has the reason: trust the authority of the server's certificate (nginx: \
+               proxy_ssl_trusted_certificate; HAProxy: `ca-file`), ask for the name in it (proxy_ssl_name; `sni`, \
+               `verifyhost`), or speak HTTP to a server without TLS",
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamRefused,
-        code: FindingCode::UpstreamTls,
-        covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRefused],
-        message: |host, peer| format!("{host} could not establish TLS with {peer}"),
-        hint: UPSTREAM_TLS,
-        blame: None,
-    },
-    Rule {
-        event: LogEvent::ResponseRejected,
+        events: &[LogEvent::ResponseRejected],
         code: FindingCode::ResponseRejected,
         covers: &[FindingCode::UpstreamClosed],
         message: |host, peer| {
@@ -193,7 +186,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamRefused,
+        events: &[LogEvent::UpstreamRefused],
         code: FindingCode::UpstreamRefused,
         covers: &[FindingCode::UpstreamClosed, FindingCode::UpstreamRetried],
         message: |host, peer| format!("{peer} refused connections of {host}: no server listened there"),
@@ -202,7 +195,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamUnreachable,
+        events: &[LogEvent::UpstreamUnreachable],
         code: FindingCode::UpstreamUnreachable,
         covers: &[
             FindingCode::UpstreamClosed,
@@ -218,7 +211,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamUnreachable,
+        events: &[LogEvent::UpstreamUnreachable],
         code: FindingCode::BalancerTimeout,
         covers: &[FindingCode::SlowServer, FindingCode::BalancerQueue],
         message: |host, peer| {
@@ -229,7 +222,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::QueueTimeout,
+        events: &[LogEvent::QueueTimeout],
         code: FindingCode::BalancerQueue,
         covers: &[FindingCode::SlowServer, FindingCode::BalancerTimeout],
         message: |host, _| format!("requests waited in the queue of {host} until its timeout"),
@@ -237,7 +230,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamTimeout,
+        events: &[LogEvent::UpstreamTimeout],
         code: FindingCode::BalancerTimeout,
         covers: &[FindingCode::SlowServer, FindingCode::BalancerQueue],
         message: |host, peer| {
@@ -247,7 +240,7 @@ const RULES: [Rule; 20] = [
         blame: None,
     },
     Rule {
-        event: LogEvent::UpstreamClosed,
+        events: &[LogEvent::UpstreamClosed],
         code: FindingCode::UpstreamClosed,
         covers: &[],
         message: |host, peer| format!("{peer} closed connections under requests of {host}"),
@@ -263,37 +256,13 @@ pub(super) fn causes(hosts: &Hosts<'_>) -> Vec<Cause> {
 }
 
 fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
-    let fact = *hosts.logs(rule.event).first()?;
-    // Lines about timeouts and closed connections count only if clients saw as many failures:
-    // otherwise the balancer asked again.
-    let seen: u64 = BALANCER_STATUSES.iter().map(|status| hosts.status(*status)).sum();
-    let matters = match rule.event {
-        LogEvent::UpstreamTimeout | LogEvent::UpstreamClosed => {
-            seen > 0 && fact.lines.saturating_mul(2) >= seen
-        }
-        // A server that accepts some connections can be reached.
-        LogEvent::UpstreamUnreachable => {
-            let reachable = hosts.all.iter().find(|host| host.name() == peer(hosts, fact));
-            let reachable = reachable.is_some_and(|host| host.rise("Tcp.PassiveOpens") > 0);
-            fact.lines >= LINES_MIN && reachable == (rule.code != FindingCode::UpstreamUnreachable)
-        }
-        // If all connections of the balancer were established, none was refused: TLS failed.
-        LogEvent::UpstreamRefused => {
-            let of = |name: &str, counter| {
-                let host = hosts.all.iter().find(|host| host.name() == name);
-                host.map_or(0, |host| host.rise(counter))
-            };
-            let accepts = of(peer(hosts, fact), "Tcp.PassiveOpens") * 2 >= fact.lines
-                && of(&fact.host, "Tcp.AttemptFails") == 0;
-            fact.lines >= LINES_MIN && accepts == (rule.code == FindingCode::UpstreamTls)
-        }
-        _ => fact.lines >= LINES_MIN,
-    };
-    let host = hosts.all.iter().find(|host| host.name() == fact.host);
+    let facts = rule.events.iter().filter_map(|event| hosts.logs(*event).first().copied());
+    let fact = facts.into_iter().find(|fact| matters(hosts, rule.code, fact))?;
+    let host = hosts.with_name(&fact.host);
     let blame = rule.blame.unwrap_or_else(|| hosts.blame(&fact.host));
     let is_own_limit = fact.event == LogEvent::NoLiveUpstreams && hosts.has_no_failure(fact);
     // Those of the load's own hosts are the generator's, which has its own rules.
-    (matters && blame != Blame::Generator && blame != Blame::Unknown).then(|| Cause {
+    (blame != Blame::Generator && blame != Blame::Unknown).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
             fix: host.map(|host| fixes::of_log(rule.code, hosts, host, fact)).unwrap_or_default(),
@@ -319,13 +288,43 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
     })
 }
 
+/// Whether the lines show what the rule says.
+fn matters(hosts: &Hosts<'_>, code: FindingCode, fact: &LogFact) -> bool {
+    let rise = |name: &str, counter| hosts.with_name(name).map_or(0, |host| host.rise(counter));
+    let enough = fact.lines >= LINES_MIN;
+    match fact.event {
+        // If clients saw fewer failures, the balancer asked again.
+        LogEvent::UpstreamTimeout | LogEvent::UpstreamClosed => {
+            let seen: u64 = BALANCER_STATUSES.iter().map(|status| hosts.status(*status)).sum();
+            seen > 0 && fact.lines.saturating_mul(2) >= seen
+        }
+        // A server that accepts some connections can be reached.
+        LogEvent::UpstreamUnreachable => {
+            let reachable = rise(peer(hosts, fact), "Tcp.PassiveOpens") > 0;
+            enough && reachable == (code != FindingCode::UpstreamUnreachable)
+        }
+        // If all connections of the balancer were established, none was refused: TLS failed.
+        LogEvent::UpstreamRefused => {
+            let accepts = rise(peer(hosts, fact), "Tcp.PassiveOpens") * 2 >= fact.lines
+                && rise(&fact.host, "Tcp.AttemptFails") == 0;
+            enough && accepts == (code == FindingCode::UpstreamTls)
+        }
+        // A balancer that gets no CPU is late itself, and takes servers out for that.
+        LogEvent::NoLiveUpstreams => {
+            let throttled = hosts.with_name(&fact.host).map_or(0.0, Host::throttled_share);
+            enough && throttled < ALWAYS_THROTTLED
+        }
+        _ => enough,
+    }
+}
+
 /// The server that the lines name.
 fn peer<'f>(hosts: &Hosts<'f>, fact: &'f LogFact) -> &'f str {
     if fact.peer.is_empty() { "its servers" } else { hosts.name_of(&fact.peer) }
 }
 
 fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
-    let host = hosts.all.iter().find(|host| host.name() == fact.host);
+    let host = hosts.with_name(&fact.host);
     let lines = if fact.first.is_empty() {
         format!("{} lines in the log {} of {}", format::count(fact.lines), fact.log, fact.host)
     } else {
@@ -348,7 +347,7 @@ fn evidence_of(hosts: &Hosts<'_>, fact: &LogFact) -> String {
 fn retried(hosts: &Hosts<'_>) -> Option<Cause> {
     let fact = *hosts.logs(LogEvent::UpstreamTimeout).first()?;
     let failed = hosts.status(504);
-    let host = hosts.all.iter().find(|host| host.name() == fact.host);
+    let host = hosts.with_name(&fact.host);
     (fact.lines >= LINES_MIN && failed * 2 < fact.lines).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {

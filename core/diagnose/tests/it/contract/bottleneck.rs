@@ -54,7 +54,12 @@ fn a_log_names_the_cause() {
 fn a_counter_of_the_kernel_names_the_cause() {
     let quota = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 9)]);
     Lab { rises: vec![quota.clone()], ..slow() }.check("cpu_quota", "balancer", "lb1");
-    Lab { rises: vec![quota], handshakes: 400, ..slow() }.check("tls_handshakes", "balancer", "lb1");
+    Lab { rises: vec![quota.clone()], handshakes: 400, ..slow() }.check("tls_handshakes", "balancer", "lb1");
+    // A balancer that is always stopped takes its servers out for its own delays.
+    let lines = Some(("lb1", LogEvent::NoLiveUpstreams, 400, "app"));
+    Lab { rises: vec![quota.clone()], log: lines, ..failing(502) }.check("cpu_quota", "balancer", "lb1");
+    let seldom = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 3)]);
+    Lab { rises: vec![seldom], log: lines, ..failing(502) }.check("no_live_upstreams", "balancer", "lb1");
     let few = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 1)]);
     Lab { rises: vec![few], ..slow() }.check_clean();
 
