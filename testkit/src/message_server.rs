@@ -14,6 +14,8 @@ use crate::acceptor::Acceptor;
 /// RFC 6455 §1.3.
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 const CLOSE: u8 = 8;
+/// The extension that the server accepts if it is offered.
+const DEFLATE: &str = "permessage-deflate";
 
 /// A message as the server sees it.
 #[derive(Clone, Debug)]
@@ -24,7 +26,7 @@ pub struct MessageRequest {
     pub connection: u64,
     /// The path of the upgrade.
     pub path: String,
-    /// Its content.
+    /// Its content as it was sent, which is compressed if the client compresses.
     pub text: String,
 }
 
@@ -125,22 +127,23 @@ fn serve(
     let mut line = String::new();
     read.read_line(&mut line)?;
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-    let mut key = String::new();
+    let (mut key, mut extensions) = (String::new(), "");
     loop {
         line.clear();
         if read.read_line(&mut line)? == 0 || line == "\r\n" {
             break;
         }
-        if let Some((name, value)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("sec-websocket-key")
-        {
+        let Some((name, value)) = line.split_once(':') else { continue };
+        if name.eq_ignore_ascii_case("sec-websocket-key") {
             value.trim().clone_into(&mut key);
+        } else if name.eq_ignore_ascii_case("sec-websocket-extensions") && value.contains(DEFLATE) {
+            extensions = "Sec-WebSocket-Extensions: permessage-deflate\r\n";
         }
     }
     let accept = STANDARD.encode(Sha1::digest(format!("{key}{GUID}")));
     let head = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
-         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+         Sec-WebSocket-Accept: {accept}\r\n{extensions}\r\n"
     );
     write.write_all(&[head.as_bytes(), greeting].concat())?;
     loop {

@@ -133,12 +133,33 @@ fn pings_that_are_not_read() {
     }
 }
 
-/// HTTP/2: pings among data, which would be progress if the server read the answers.
+/// A message of fragments without end, in short and in long ones.
 #[test]
-fn pings_among_data_that_are_not_read() {
+fn messages_without_end() {
+    let fragment = |length: usize| [&[0, 126], &(length as u16).to_be_bytes()[..], &vec![0; length]].concat();
+    let cases = [(64, "protocol"), (65_535, "body_limit")];
+    for (engine, (length, class)) in ENGINES.into_iter().flat_map(|engine| cases.map(|case| (engine, case))) {
+        let fragment = fragment(length);
+        let mut flood = fragment.repeat(SENT_BYTES_MAX / fragment.len());
+        // The first fragment says that the message is binary.
+        flood[0] = 2;
+        let server = MessageServer::start(Vec::new(), move |_| MessageReply::Send(flood.clone()));
+        let words = ["-c", "1", "-n", "2", "--no-probe", "--timeout", "60s", "--engine", engine];
+        let outcome = RunHarness::new(PROGRAM).load(&server.url("/"), words).run();
+        let result = outcome.result();
+        assert_eq!(result.count(&format!("errors.{class}")), 2, "{outcome}");
+        expect_small(&result);
+    }
+}
+
+/// HTTP/2: pings or settings among data, which would be progress if the server read the answers.
+#[test]
+fn control_frames_that_are_not_read() {
     let head = frame(1, 4, 1, &[0x88]);
-    let again = [frame(6, 0, 0, &[7; 8]).repeat(1_000), frame(0, 0, 1, b"x")].concat();
-    for engine in ENGINES {
+    let ping = frame(6, 0, 0, &[7; 8]);
+    let settings = frame(4, 0, 0, &[0, 3, 0, 0, 0, 100]);
+    for (engine, control) in ENGINES.into_iter().flat_map(|engine| [(engine, &ping), (engine, &settings)]) {
+        let again = [control.repeat(1_000), frame(0, 0, 1, b"x")].concat();
         let flood = [&head[..], &again.repeat((64 << 20) / again.len())].concat();
         let server = FrameServer::start(&[], move |_| FrameReply::Send(flood.clone()));
         let words =

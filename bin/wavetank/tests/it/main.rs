@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod baseline;
+mod bombs;
 mod calibrate;
 mod compare;
 mod curl_commands;
