@@ -25,6 +25,14 @@ struct Rule {
 /// A host that is stopped in at least this share of its quota's periods has too little CPU for all
 /// that it does.
 const ALWAYS_THROTTLED: f64 = 0.75;
+/// What a balancer logs about its servers if it is late itself.
+const LATE_EVENTS: [LogEvent; 5] = [
+    LogEvent::NoLiveUpstreams,
+    LogEvent::ServerDown,
+    LogEvent::UpstreamTimeout,
+    LogEvent::UpstreamUnreachable,
+    LogEvent::QueueTimeout,
+];
 
 /// How to mend a balancer that does not wait for responses.
 pub(super) const RAISE_TIMEOUT: &str = "set the timeout above the slowest response that is right (HAProxy: `timeout server`; nginx: \
@@ -292,6 +300,11 @@ fn cause(hosts: &Hosts<'_>, rule: &Rule) -> Option<Cause> {
 fn matters(hosts: &Hosts<'_>, code: FindingCode, fact: &LogFact) -> bool {
     let rise = |name: &str, counter| hosts.with_name(name).map_or(0, |host| host.rise(counter));
     let enough = fact.lines >= LINES_MIN;
+    // A balancer that gets no CPU is late itself, and blames its servers for that.
+    let throttled = hosts.with_name(&fact.host).map_or(0.0, Host::throttled_share);
+    if LATE_EVENTS.contains(&fact.event) && throttled >= ALWAYS_THROTTLED {
+        return false;
+    }
     match fact.event {
         // If clients saw fewer failures, the balancer asked again.
         LogEvent::UpstreamTimeout | LogEvent::UpstreamClosed => {
@@ -308,11 +321,6 @@ fn matters(hosts: &Hosts<'_>, code: FindingCode, fact: &LogFact) -> bool {
             let accepts = rise(peer(hosts, fact), "Tcp.PassiveOpens") * 2 >= fact.lines
                 && rise(&fact.host, "Tcp.AttemptFails") == 0;
             enough && accepts == (code == FindingCode::UpstreamTls)
-        }
-        // A balancer that gets no CPU is late itself, and takes servers out for that.
-        LogEvent::NoLiveUpstreams => {
-            let throttled = hosts.with_name(&fact.host).map_or(0.0, Host::throttled_share);
-            enough && throttled < ALWAYS_THROTTLED
         }
         _ => enough,
     }

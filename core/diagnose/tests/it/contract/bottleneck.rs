@@ -55,7 +55,9 @@ fn a_counter_of_the_kernel_names_the_cause() {
     let quota = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 9)]);
     Lab { rises: vec![quota.clone()], ..slow() }.check("cpu_quota", "balancer", "lb1");
     Lab { rises: vec![quota.clone()], handshakes: 400, ..slow() }.check("tls_handshakes", "balancer", "lb1");
-    // A balancer that is always stopped takes its servers out for its own delays.
+    // A balancer that is always stopped blames its servers for its own delays.
+    let lines = Some(("lb1", LogEvent::UpstreamTimeout, 400, "10.0.1.2:80"));
+    Lab { rises: vec![quota.clone()], log: lines, ..failing(504) }.check("cpu_quota", "balancer", "lb1");
     let lines = Some(("lb1", LogEvent::NoLiveUpstreams, 400, "app"));
     Lab { rises: vec![quota.clone()], log: lines, ..failing(502) }.check("cpu_quota", "balancer", "lb1");
     let seldom = ("lb1", vec![("cgroup.periods", 10), ("cgroup.throttled_periods", 3)]);
