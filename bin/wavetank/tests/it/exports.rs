@@ -107,7 +107,8 @@ fn the_log_is_read_in_python() {
     if python.clone().args(["-c", "import hdrh.log"]).run().exit != Some(0) {
         return skip(name, "python3 has no hdrhistogram");
     }
-    let log = trial().place().file("a.hlog");
+    let folder = trial();
+    let log = folder.place().file("a.hlog");
     let (_trial, outcome) = ran(&["--out", &log]);
     let script = "import sys\n\
         from hdrh.log import HistogramLogReader\n\
