@@ -3,38 +3,15 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port, is_left_to_long_form, skip};
+use wavetank_testkit::{Outcome, Program, Serve, TestDir, free_port};
+
+use crate::go_program::built;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
-const MODULE: &str = "github.com/summerwind/h2spec";
+const PACKAGES: &str = "github.com/summerwind/h2spec/cmd";
 const VERSION: &str = "v2.2.1+incompatible";
-/// Building it, and a run of all cases, of which some wait for two seconds.
+/// For a run of all cases, of which some wait for two seconds.
 const LIMIT: Duration = Duration::from_mins(20);
-
-/// Builds a program of the suite; reports why if it cannot.
-fn built(test: &str, name: &str, place: &TestDir) -> Option<Program> {
-    if is_left_to_long_form(test) {
-        return None;
-    }
-    let Some(go) = Program::foreign("go") else {
-        skip(test, "go is not installed");
-        return None;
-    };
-    let package = format!("{MODULE}/cmd/{name}@{VERSION}");
-    let folder = place.path().display().to_string();
-    let outcome = go.args(["install", &package]).environment("GOBIN", &folder).start().wait(LIMIT);
-    if outcome.exit != Some(0) {
-        skip(test, &format!("{name} cannot be built: {}", outcome.stderr.lines().last().unwrap_or_default()));
-        return None;
-    }
-    Some(
-        Program::foreign("env").expect("env is always there").args([place
-            .path()
-            .join(name)
-            .display()
-            .to_string()]),
-    )
-}
 
 /// Cases that cannot pass. A port that also speaks HTTP/1.1 answers another preface in HTTP/1.1,
 /// and RFC 9113 has no dependencies of streams any more.
@@ -58,7 +35,9 @@ fn check_passed(outcome: &Outcome, cases: u64) {
 #[test]
 fn serve_passes_h2spec() {
     let place = TestDir::new();
-    let Some(suite) = built("serve_passes_h2spec", "h2spec", &place) else { return };
+    let Some(suite) = built("serve_passes_h2spec", &format!("{PACKAGES}/h2spec@{VERSION}"), &place) else {
+        return;
+    };
     let serve = Serve::start(&Program::new(PROGRAM), &["--any"]);
     let port = serve.address().port().to_string();
     let outcome = suite.args(["-h", "127.0.0.1", "-p", &port, "--strict", "-o", "5"]).start().wait(LIMIT);
@@ -68,7 +47,10 @@ fn serve_passes_h2spec() {
 #[test]
 fn the_load_passes_h2specd() {
     let place = TestDir::new();
-    let Some(suite) = built("the_load_passes_h2specd", "h2specd", &place) else { return };
+    let Some(suite) = built("the_load_passes_h2specd", &format!("{PACKAGES}/h2specd@{VERSION}"), &place)
+    else {
+        return;
+    };
     let program = Program::new(PROGRAM).arguments()[0].clone();
     // The suite adds the URL of each case.
     let command = format!("{program} run --once --http 2 --timeout 2s");
