@@ -1,10 +1,8 @@
-//! What the agents of a fleet did and lack, as text.
+//! What agents of a fleet lack, as text.
 
 use wavetank_record::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc};
 use wavetank_units::Nanos;
-use wavetank_units::quantity::{format_grouped, show_share};
-
-use crate::format::time;
+use wavetank_units::quantity::format_grouped;
 
 /// Returns what an agent lacks of its part of the run; `None` if it is complete.
 pub fn agent_lack(agent: &AgentDoc) -> Option<String> {
@@ -41,33 +39,6 @@ pub fn agent_lack(agent: &AgentDoc) -> Option<String> {
 pub fn lacking_agents(fleet: &FleetDoc) -> Vec<(String, String)> {
     let lacks = fleet.agents.iter().map(|agent| Some((agent.name.clone(), agent_lack(agent)?)));
     lacks.flatten().collect()
-}
-
-/// The part of the load that was an agent's.
-pub(crate) fn share(agent: &AgentDoc) -> String {
-    let (_, width, of) = agent.share;
-    show_share(width as f64 / of.max(1) as f64)
-}
-
-/// Most that agents started apart, measured or by their clocks; empty if nothing is known.
-pub(crate) fn start(fleet: &FleetDoc) -> String {
-    let uncertainty = fleet.start_uncertainty_us;
-    match fleet.start_skew_us {
-        Some(skew) if uncertainty.0 > 0.0 => {
-            format!("started within {} ± {}", time(skew), time(uncertainty))
-        }
-        Some(skew) => format!("started within {}", time(skew)),
-        None if uncertainty.0 > 0.0 => format!("started within {}, by their clocks", time(uncertainty)),
-        None => String::new(),
-    }
-}
-
-/// From which phases on other agents sent the load of lost ones; empty if they did not.
-pub(crate) fn rebalanced(fleet: &FleetDoc) -> String {
-    match fleet.rebalanced.as_slice() {
-        [] => String::new(),
-        phases => format!("the other agents sent all load from {} on", phases.join(" and from ")),
-    }
 }
 
 #[cfg(test)]

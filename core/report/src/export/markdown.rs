@@ -4,9 +4,7 @@ use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_units::status_text;
 
-use super::markdown_fleet as fleet;
-use super::markdown_hosts as lab;
-use super::markdown_text::{block, code, sentence, table};
+use super::markdown_text::{block, code, left_out, name, sentence, table};
 use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format::{self, count_with_share};
@@ -14,10 +12,11 @@ use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
+use crate::section::{Section, fleet, hosts, markdown as in_markdown, servers};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
-pub(super) const ROWS_MAX: usize = 50;
+const ROWS_MAX: usize = 50;
 /// The percentiles shown, by field name and heading.
 const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
 
@@ -39,9 +38,9 @@ pub fn markdown(record: &RunRecord) -> String {
         &limits::headroom(record).map(|parts| sentence(&parts.join(": ")) + "\n").unwrap_or_default(),
     );
     page.part("Findings", &findings(record));
-    page.part("Fleet", &fleet::agents(record));
-    page.part("Hosts", &lab::hosts(record));
-    page.part("Server counts", &lab::servers(record));
+    record.fleet.iter().for_each(|agents| page.section(&fleet(agents)));
+    page.section(&hosts(record, false));
+    page.section(&servers(record));
     page.part("Phases", &phases(record));
     page.part("Steps", &steps(record));
     page.part("Errors and statuses", &kinds(record));
@@ -53,6 +52,10 @@ pub fn markdown(record: &RunRecord) -> String {
 struct Parts(String);
 
 impl Parts {
+    fn section(&mut self, section: &Section) {
+        self.part(section.heading, &in_markdown(section));
+    }
+
     /// Adds a part under its heading; nothing if the part is empty.
     fn part(&mut self, heading: &str, text: &str) {
         if text.is_empty() {
@@ -335,19 +338,9 @@ fn kinds(record: &RunRecord) -> String {
     cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))
 }
 
-/// A name from outside, taken literally; a very long one is cut to its start and its end.
-pub(super) fn name(name: &str) -> String {
-    code(&format::cut(name))
-}
-
 /// Returns `table` with the number of rows left out of `all`, if any.
-pub(super) fn cut(table: String, all: usize) -> String {
+fn cut(table: String, all: usize) -> String {
     left_out(table, all.saturating_sub(ROWS_MAX))
-}
-
-/// Returns `table` with the number of further rows.
-fn left_out(table: String, more: usize) -> String {
-    if more == 0 { table } else { format!("{table}\n{more} more are in `--format json`\n") }
 }
 
 fn list(sentences: &[String]) -> String {

@@ -2,6 +2,8 @@
 
 use wavetank_units::is_control_char;
 
+use crate::format;
+
 /// Characters with a meaning in Markdown at any position.
 const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|', '~', '&', '^'];
 /// Characters from which GitHub, not Markdown, makes links, mentions or formulas, even if they are
@@ -78,16 +80,32 @@ fn harmless(text: &str) -> String {
     text.chars().map(|letter| if steers(letter) { '\u{fffd}' } else { letter }).collect()
 }
 
+/// A name from outside, taken literally; a very long one is cut to its start and its end.
+pub(crate) fn name(name: &str) -> String {
+    code(&format::cut(name))
+}
+
 /// One table. The last `numbers` columns are numbers, those before them text. Empty without rows.
 pub(crate) fn table(headings: &[&str], numbers: usize, rows: &[Vec<String>]) -> String {
+    let texts = headings.len() - numbers;
+    let heads = headings.iter().enumerate().map(|(at, heading)| (*heading, at >= texts));
+    aligned_table(&heads.collect::<Vec<_>>(), rows)
+}
+
+/// One table below headings, each with whether its column has numbers. Empty without rows.
+pub(crate) fn aligned_table(heads: &[(&str, bool)], rows: &[Vec<String>]) -> String {
     if rows.is_empty() {
         return String::new();
     }
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(&headings.iter().map(|heading| (*heading).to_owned()).collect::<Vec<_>>());
-    let texts = headings.len() - numbers;
-    let rule = (0..headings.len()).map(|at| if at < texts { "---" } else { "---:" }.to_owned());
-    text.push_str(&line(&rule.collect::<Vec<_>>()));
-    text.extend(rows.iter().map(|row| line(row)));
-    text
+    let headings: Vec<_> = heads.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+    let rule: Vec<_> =
+        heads.iter().map(|&(_, number)| if number { "---:" } else { "---" }.to_owned()).collect();
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    line(&headings) + &line(&rule) + &rows
+}
+
+/// Returns `table` with the number of further rows.
+pub(crate) fn left_out(table: String, more: usize) -> String {
+    if more == 0 { table } else { format!("{table}\n{more} more are in `--format json`\n") }
 }

@@ -11,8 +11,6 @@ mod host_rows;
 mod interval_log;
 mod latency_series;
 mod markdown;
-mod markdown_fleet;
-mod markdown_hosts;
 mod markdown_text;
 mod percentile_text;
 
@@ -21,5 +19,5 @@ pub use host_rows::HostRows;
 pub use interval_log::IntervalLog;
 pub use latency_series::{LatencySeries, StepSelector};
 pub use markdown::markdown;
-pub(crate) use markdown_text::{code, sentence, table};
+pub(crate) use markdown_text::{aligned_table, code, left_out, name, sentence, table};
 pub use percentile_text::percentile_text;

@@ -12,7 +12,6 @@ mod environment;
 mod examples;
 mod figures;
 mod findings;
-mod fleet;
 mod generator;
 mod glossary;
 mod headroom;
@@ -21,7 +20,6 @@ mod impact_words;
 mod impacts;
 mod journeys;
 mod lab_hosts;
-mod lab_words;
 mod language;
 mod page_context;
 mod requests;
@@ -40,18 +38,18 @@ pub use language::Language;
 pub use page_context::HtmlSource;
 pub(crate) use strings::glossary;
 
-pub(crate) use badges::verdict_sign;
+pub(crate) use badges::{mark, verdict_sign};
 pub(crate) use document::{Document, Section};
 pub(crate) use figures::{Numbers, RowInstant, chart_labels, figure_in};
 pub(crate) use page_context::{
-    command_line, harmless, is_sentence, isolate_untrusted, translated, with_code, with_nonbreaking_units,
+    PageContext, command_line, harmless, is_sentence, isolate_untrusted, translated, with_code,
+    with_nonbreaking_units,
 };
 pub(crate) use strings::Strings;
-pub(crate) use table::{Cell, Table};
-
-use page_context::PageContext;
+pub(crate) use table::{Cell, Table, facts};
 
 use crate::format::cut;
+use crate::section::{fleet, page_section};
 
 /// Returns the whole file: a first page with the result, then all details.
 pub fn html(source: HtmlSource, language: Language) -> String {
@@ -67,7 +65,11 @@ pub fn html(source: HtmlSource, language: Language) -> String {
         journeys::section(&sheet),
         connections::section(&sheet),
         generator::section(&sheet),
-        fleet::section(&sheet),
+        sheet
+            .record()
+            .fleet
+            .as_ref()
+            .and_then(|agents| page_section(&fleet(agents), &sheet, &Markup::default())),
         hosts::section(&sheet),
         lab_hosts::section(&sheet),
         examples::section(&sheet),

@@ -5,11 +5,11 @@ use wavetank_record::{CutShortDoc, Threshold};
 use wavetank_units::quantity::show_size;
 
 use super::badges::threshold_result;
-use super::lab_words::LabStrings;
 use super::page_context::{PageContext, isolate_untrusted, outside_code, with_nonbreaking_units};
 use super::table::facts;
 use super::thresholds::ordered;
 use crate::format;
+use crate::section::{HOSTS_TITLE, known_role};
 use crate::threshold_state::{is_running, measured_value, was_killed};
 
 /// Most thresholds shown. Their section has all of them.
@@ -125,7 +125,7 @@ fn host(sheet: &PageContext) -> Markup {
 
 /// The hosts of the lab with their roles: all of them share the machine above.
 fn lab(sheet: &PageContext) -> Markup {
-    let (record, words) = (sheet.record(), LabStrings::for_language(sheet.language()));
+    let (record, language) = (sheet.record(), sheet.language());
     let known = sheet.source.environment.and_then(|environment| environment.lab.as_ref());
     let hosts: Vec<(&str, &str)> = match known {
         Some(lab) => lab.hosts.iter().map(|host| (host.name.as_str(), host.role.as_str())).collect(),
@@ -134,11 +134,11 @@ fn lab(sheet: &PageContext) -> Markup {
     let (comma, (open, close)) = (sheet.words.page.comma, sheet.words.page.brackets);
     html! {
         @if !hosts.is_empty() {
-            (words.title) (sheet.words.page.colon)
+            (HOSTS_TITLE.in_language(language)) (sheet.words.page.colon)
             @for (number, (name, role)) in hosts.iter().take(LAB_HOSTS_MAX).enumerate() {
-                @let word = words.role_word(role);
                 @if number > 0 { (comma) }
-                (isolate_untrusted(name)) @if !word.is_empty() { (open) (word) (close) }
+                (isolate_untrusted(name))
+                @if let Some((_, role)) = known_role(role) { (open) (role.in_language(language)) (close) }
             }
             @if hosts.len() > LAB_HOSTS_MAX { (comma) "+" (hosts.len() - LAB_HOSTS_MAX) }
         }

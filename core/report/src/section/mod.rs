@@ -1,0 +1,25 @@
+//! Parts of a report that all formats show, each made once: [`Section`] has the facts, tables and
+//! notes on one subject, and `print_*` gives them the form of a terminal, of Markdown or of a page.
+//!
+//! A column or a fact has its value, its place on a terminal and its texts in one line of the
+//! subject's file. What only a page has, such as a chart, is added in `html`.
+
+mod fleet;
+mod hosts;
+mod model;
+mod page_text;
+mod print_markdown;
+mod print_page;
+mod print_terminal;
+mod servers;
+mod table;
+mod value;
+
+pub(crate) use fleet::fleet;
+pub(crate) use hosts::{HOSTS_TITLE, hosts, known_role};
+pub(crate) use model::Section;
+pub(crate) use page_text::PageText;
+pub(crate) use print_markdown::markdown;
+pub(crate) use print_page::{page_body, page_section};
+pub(crate) use print_terminal::add_section;
+pub(crate) use servers::servers;
