@@ -27,7 +27,6 @@ mod hold_text;
 mod hosts;
 mod html;
 mod impacts;
-mod impacts_text;
 mod journeys;
 mod journeys_text;
 mod json;

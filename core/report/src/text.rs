@@ -15,13 +15,12 @@ use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
 use crate::hold_text::{add_open_connections, is_holding};
-use crate::impacts_text::add_impacts;
 use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
 use crate::scopes_table::add_scopes;
-use crate::section::{add_section, fleet, hosts, servers};
+use crate::section::{add_section, fleet, hosts, impacts, servers};
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
 
@@ -63,7 +62,7 @@ pub fn text(record: &RunRecord) -> String {
     journeys::add_checks(&mut page, record);
     journeys::add_counts(&mut page, record);
     journeys::add_loop_times(&mut page, record);
-    add_impacts(&mut page, record);
+    add_section(&mut page, &impacts(record));
     add_counts(&mut page, record);
     add_section(&mut page, &hosts(record, false));
     add_section(&mut page, &servers(record));

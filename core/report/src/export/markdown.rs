@@ -8,11 +8,10 @@ use super::markdown_text::{block, code, left_out, name, sentence, table};
 use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format::{self, count_with_share};
-use crate::impacts_text as impacts;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
-use crate::section::{Section, fleet, hosts, markdown as in_markdown, servers};
+use crate::section::{Section, fleet, hosts, impacts, markdown as in_markdown, servers};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
@@ -32,7 +31,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Held connections", &held(record));
     page.part("Thresholds", &thresholds(record));
     page.part("Checks", &checks(record));
-    page.part("Events", &events(record));
+    page.section(&impacts(record));
     page.part(
         "Headroom",
         &limits::headroom(record).map(|parts| sentence(&parts.join(": ")) + "\n").unwrap_or_default(),
@@ -241,23 +240,6 @@ fn checks(record: &RunRecord) -> String {
         }
     }
     left_out(table(&["check", "passed", "failed"], 2, &rows), all - rows.len())
-}
-
-/// Faults and pool changes during the load.
-fn events(record: &RunRecord) -> String {
-    let rows = record.impacts.iter().take(ROWS_MAX).map(|impact| {
-        let lasted = [impacts::duration_text(impact), impact.why.clone()];
-        let lasted: Vec<_> = lasted.into_iter().filter(|said| !said.is_empty()).collect();
-        vec![
-            format::seconds(impact.from_s),
-            code(&format!("{} on {}", impact.what, impact.host)),
-            sentence(&lasted.join(": ")),
-            sentence(&impacts::client_change_text(impact).join(", ")),
-            impacts::recovery_text(impact),
-        ]
-    });
-    let rows: Vec<_> = rows.collect();
-    cut(table(&["at", "event", "outcome", "client results", "recovery"], 0, &rows), record.impacts.len())
 }
 
 fn findings(record: &RunRecord) -> String {

@@ -2,17 +2,16 @@
 //! table.
 
 use maud::{Markup, html};
-use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, RecoveryDoc, Status};
+use wavetank_record::{ClientWindowDoc, ImpactDoc, ImpactOutcome, Number, Status};
 use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 
 use super::Section;
-use super::impact_words::{ImpactStrings, impact_words};
 use super::page_context::{PageContext, outside_code, with_nonbreaking_units};
 use super::table::{Cell, Table};
 use crate::chart::Shade;
 use crate::format;
-use crate::impacts_text::seconds_text;
+use crate::section::{ImpactStrings, impacts, page_section};
 
 /// Most bands drawn; more of them would hide the chart.
 const BANDS_MAX: usize = 30;
@@ -42,7 +41,7 @@ const fn was_done(impact: &ImpactDoc) -> bool {
 /// Faults and pool changes during the load, in a line next to the verdict, because some readers see
 /// the first page only. Empty if there were none.
 pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
-    let words = impact_words(sheet.words);
+    let words = ImpactStrings::for_language(sheet.language());
     let done: Vec<_> = sheet.record().impacts.iter().filter(|impact| was_done(impact)).collect();
     let when = |impact: &ImpactDoc| {
         let begin = format::seconds(impact.from_s);
@@ -69,26 +68,27 @@ pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
 }
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
-    let words = impact_words(sheet.words);
+    let words = ImpactStrings::for_language(sheet.language());
     let heads = [
         (words.what, false),
         (words.stretch, false),
         (sheet.words.columns.at, true),
-        (words.outcome, false),
+        (words.outcome_head, false),
         (sheet.words.front.done_rate, true),
         (sheet.words.counts.failed, true),
         ("p50", true),
         ("p99", true),
         (words.lost, true),
-        (words.recovery, false),
+        (words.recovery_head, false),
     ];
-    let mut table = Table::new(words.title, &heads);
+    let section = impacts(sheet.record());
+    let mut table = Table::new(section.title.in_language(sheet.language()), &heads);
     for impact in &sheet.record().impacts {
         for row in rows(sheet, words, impact) {
             table.row(row);
         }
     }
-    Section::new("impacts", words.title, words.lead, table.render(sheet))
+    page_section(&section, sheet, &table.render(sheet))
 }
 
 /// A row for each known stretch of time; an event that was not executed has one row, too.
@@ -110,7 +110,7 @@ fn rows(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Vec<V
         let at = Cell::Number(format::seconds(impact.from_s));
         vec![name(), at, Cell::Any(outcome(sheet, words, impact))]
     };
-    let end = |row: usize| if row == last { recovered(words, impact) } else { String::new() };
+    let end = |row: usize| if row == last { words.recovery(impact) } else { String::new() };
     let whole = rows.into_iter().enumerate().map(|(row, cells)| {
         // The stretch is next to the name, because on a phone the other columns are beyond the
         // edge.
@@ -137,28 +137,8 @@ fn stretch(name: &str, seen: &ClientWindowDoc) -> Vec<Cell> {
 }
 
 fn outcome(sheet: &PageContext, words: &ImpactStrings, impact: &ImpactDoc) -> Markup {
-    let said = match (impact.outcome, impact.until_s) {
-        (ImpactOutcome::NotReached, _) => words.not_reached.to_owned(),
-        (ImpactOutcome::Failed, _) => words.failed.to_owned(),
-        (ImpactOutcome::Done, _) => words.lasting.to_owned(),
-        (ImpactOutcome::Stuck, _) => words.stuck.to_owned(),
-        (ImpactOutcome::Undone, until) => {
-            (words.undone)(&seconds_text(until.map_or(0.0, |until| until.0 - impact.from_s.0)))
-        }
-    };
     html! {
-        (with_nonbreaking_units(&said))
+        (with_nonbreaking_units(&words.outcome(impact)))
         @if !impact.why.is_empty() { br; (sheet.stored(&impact.why)) }
-    }
-}
-
-fn recovered(words: &ImpactStrings, impact: &ImpactDoc) -> String {
-    let took = seconds_text(impact.recovery_s.map_or(0.0, |took| took.0));
-    match impact.recovery {
-        RecoveryDoc::Unknown => String::new(),
-        RecoveryDoc::Unhurt => words.unhurt.to_owned(),
-        RecoveryDoc::During => (words.well_during)(&took),
-        RecoveryDoc::After => (words.well_after)(&took),
-        RecoveryDoc::Never => words.never_well.to_owned(),
     }
 }

@@ -16,7 +16,6 @@ mod generator;
 mod glossary;
 mod headroom;
 mod hosts;
-mod impact_words;
 mod impacts;
 mod journeys;
 mod lab_hosts;
@@ -45,7 +44,7 @@ pub(crate) use page_context::{
     PageContext, command_line, harmless, is_sentence, isolate_untrusted, translated, with_code,
     with_nonbreaking_units,
 };
-pub(crate) use strings::Strings;
+pub(crate) use strings::{Of1, Of2, Strings};
 pub(crate) use table::{Cell, Table, facts};
 
 use crate::format::cut;

@@ -6,6 +6,8 @@
 
 mod fleet;
 mod hosts;
+mod impact_words;
+mod impacts;
 mod model;
 mod page_text;
 mod print_markdown;
@@ -17,6 +19,8 @@ mod value;
 
 pub(crate) use fleet::fleet;
 pub(crate) use hosts::{HOSTS_TITLE, hosts, known_role};
+pub(crate) use impact_words::ImpactStrings;
+pub(crate) use impacts::impacts;
 pub(crate) use model::Section;
 pub(crate) use page_text::PageText;
 pub(crate) use print_markdown::markdown;

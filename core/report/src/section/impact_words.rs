@@ -1,28 +1,30 @@
 //! [`ImpactStrings`]: the texts on faults and pool changes.
 
-use super::strings::{Of1, Of2, Strings};
+use wavetank_record::{ImpactDoc, ImpactOutcome, Number, RecoveryDoc};
+use wavetank_units::Nanos;
+
+use crate::format;
+use crate::html::{Language, Of1, Of2};
 
 /// Texts of the section about faults and pool changes during the load.
 pub(crate) struct ImpactStrings {
-    pub(crate) title: &'static str,
-    pub(crate) lead: &'static str,
     pub(crate) what: &'static str,
-    pub(crate) outcome: &'static str,
+    pub(crate) outcome_head: &'static str,
     pub(crate) stretch: &'static str,
     pub(crate) lost: &'static str,
-    pub(crate) recovery: &'static str,
+    pub(crate) recovery_head: &'static str,
     pub(crate) before: &'static str,
     pub(crate) during: &'static str,
     pub(crate) after: &'static str,
-    pub(crate) undone: Of1,
-    pub(crate) lasting: &'static str,
-    pub(crate) failed: &'static str,
-    pub(crate) stuck: &'static str,
-    pub(crate) not_reached: &'static str,
-    pub(crate) unhurt: &'static str,
-    pub(crate) well_during: Of1,
-    pub(crate) well_after: Of1,
-    pub(crate) never_well: &'static str,
+    undone: Of1,
+    lasting: &'static str,
+    failed: &'static str,
+    stuck: &'static str,
+    not_reached: &'static str,
+    unhurt: &'static str,
+    well_during: Of1,
+    well_after: Of1,
+    never_well: &'static str,
     /// Before the list of events on the first page.
     pub(crate) meanwhile: &'static str,
     pub(crate) from: Of1,
@@ -33,23 +35,52 @@ pub(crate) struct ImpactStrings {
     pub(crate) no_proof: &'static str,
 }
 
-/// The texts in the language of `words`.
-pub(crate) fn impact_words(words: &Strings) -> &'static ImpactStrings {
-    if words.tag == "en" { &EN } else { &ZH }
+impl ImpactStrings {
+    pub(crate) const fn for_language(language: Language) -> &'static Self {
+        match language {
+            Language::English => &EN,
+            Language::Chinese => &ZH,
+        }
+    }
+
+    /// The result of an event: `reverted after 5.01 s`.
+    pub(crate) fn outcome(&self, impact: &ImpactDoc) -> String {
+        match (impact.outcome, impact.until_s) {
+            (ImpactOutcome::NotReached, _) => self.not_reached.to_owned(),
+            (ImpactOutcome::Failed, _) => self.failed.to_owned(),
+            (ImpactOutcome::Done, _) => self.lasting.to_owned(),
+            (ImpactOutcome::Stuck, _) => self.stuck.to_owned(),
+            (ImpactOutcome::Undone, until) => {
+                (self.undone)(&seconds_text(until.map_or(0.0, |until| until.0 - impact.from_s.0)))
+            }
+        }
+    }
+
+    /// How it ended for clients; empty if nothing is known.
+    pub(crate) fn recovery(&self, impact: &ImpactDoc) -> String {
+        let took = seconds_text(impact.recovery_s.map_or(0.0, |took| took.0));
+        match impact.recovery {
+            RecoveryDoc::Unknown => String::new(),
+            RecoveryDoc::Unhurt => self.unhurt.to_owned(),
+            RecoveryDoc::During => (self.well_during)(&took),
+            RecoveryDoc::After => (self.well_after)(&took),
+            RecoveryDoc::Never => self.never_well.to_owned(),
+        }
+    }
+}
+
+/// A length in seconds with a fitting unit.
+fn seconds_text(seconds: f64) -> String {
+    let length = Number((seconds * 1e3).round() / 1e3);
+    if length.0 < 1.0 { Nanos((length.0 * 1e9) as i64).to_string() } else { format::seconds(length) }
 }
 
 static EN: ImpactStrings = ImpactStrings {
-    title: "Faults and events on hosts",
-    lead: "Faults and other events of the experiment or the lab, with client results before, during and after them. Before covers \
-           the whole seconds of the ten seconds before the event, except those made worse by an earlier event. During covers the second of \
-           its start to the second of its end. After ends once the results have been stable at their earlier level for three seconds. Waiting requests count in the second in which they are answered, so on average as many may be done as before. A second is worse than before if more \
-           requests fail (by over 1 % of all), fewer than 90 % are done, connections are lost, or the p99 is more than twice the p99 of the slowest second before and at \
-           least 10 ms above it. The charts show events as bands with dotted edges.",
     what: "Event",
-    outcome: "Outcome",
+    outcome_head: "Outcome",
     stretch: "Time",
     lost: "Connections lost",
-    recovery: "Recovery",
+    recovery_head: "Recovery",
     before: "before",
     during: "during",
     after: "after",
@@ -70,15 +101,11 @@ static EN: ImpactStrings = ImpactStrings {
 };
 
 static ZH: ImpactStrings = ImpactStrings {
-    title: "主机上的故障与事件",
-    lead: "实验或实验室中的故障及其他事件，以及客户端所见：发生前十秒之内的各个整秒（因更早的事件而变差的除外）、从开始的那一秒到结束的那一秒，以及直到客户端连续三秒恢复如初。等待中的请求在结束的那一秒得到应答，因此平均完成量可能与之前相当。\
-           若某一秒的失败占比高出 1 个百分点以上、完成量不足原先的 90\u{a0}%、p99 超过此前最慢一秒的两倍且高出至少 10\u{a0}ms，或有连接断开，即视为变差。\
-           图中以带点线边框的色带标出。",
     what: "事件",
-    outcome: "执行情况",
+    outcome_head: "执行情况",
     stretch: "时段",
     lost: "断开的连接",
-    recovery: "恢复情况",
+    recovery_head: "恢复情况",
     before: "之前",
     during: "期间",
     after: "之后",
