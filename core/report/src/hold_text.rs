@@ -3,8 +3,8 @@
 use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
 use wavetank_units::quantity::format_grouped;
 
+use crate::counts::count_with_classes;
 use crate::format::{seconds, time};
-use crate::text::count_with_classes;
 use crate::text_layout::TextLayout;
 
 /// Most plateaus with a line of their own.

@@ -7,9 +7,9 @@ use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunR
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
+use crate::counts::named;
 use crate::examples::is_of_warmup;
 use crate::format::{self, count_with_share};
-use crate::text::named;
 use crate::text_layout::TextLayout;
 
 /// Columns for the result of a check.

@@ -43,7 +43,6 @@ mod oneline;
 mod progress;
 mod run_facts;
 mod runs;
-mod scopes_table;
 mod search_report;
 mod section;
 mod size;

@@ -10,6 +10,7 @@ use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_units::status_text;
 
+use crate::counts::{count_with_classes, named};
 use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
@@ -19,8 +20,7 @@ use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
-use crate::scopes_table::add_scopes;
-use crate::section::{add_section, fleet, hosts, impacts, servers};
+use crate::section::{add_section, fleet, hosts, impacts, phases, scenarios, servers, steps};
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
 
@@ -55,7 +55,9 @@ pub fn text(record: &RunRecord) -> String {
     page.parts("measured", &measured(record));
     journeys::add_sessions(&mut page, record);
     add_times(&mut page, record);
-    add_scopes(&mut page, record);
+    for section in [phases(record), scenarios(record), steps(record)] {
+        add_section(&mut page, &section);
+    }
     if judged {
         add_thresholds(&mut page, record);
     }
@@ -289,12 +291,6 @@ fn tls_parts(tls: &TlsDoc) -> Vec<String> {
     parts
 }
 
-pub(crate) fn named(counts: &BTreeMap<String, u64>) -> Vec<String> {
-    let mut counts: Vec<_> = counts.iter().filter(|&(_, &n)| n > 0).collect();
-    counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
-    counts.into_iter().map(|(name, &n)| format!("{name} {}", format_grouped(n))).collect()
-}
-
 /// Returns the connections that failed to open and those that were lost, with their classes:
 /// `failed 7 (connect_refused)`, `lost 9 (reset 6, closed_early 3)`.
 pub(crate) fn failed_and_lost(record: &RunRecord) -> Vec<String> {
@@ -304,16 +300,6 @@ pub(crate) fn failed_and_lost(record: &RunRecord) -> Vec<String> {
     let (connections, lost_by) = (&record.connections, &record.connections_lost_by);
     let failed = part("failed", connections.failed, &record.connections_failed_by);
     failed.into_iter().chain(part("lost", connections.lost, lost_by)).collect()
-}
-
-/// Returns the count with the classes that it consists of; one class needs no count of its own.
-pub(crate) fn count_with_classes(count: u64, by: &BTreeMap<String, u64>) -> String {
-    let classes = match by.iter().next() {
-        Some((class, &n)) if n == count => class.clone(),
-        _ => named(by).join(", "),
-    };
-    let count = format_grouped(count);
-    if classes.is_empty() { count } else { format!("{count} ({classes})") }
 }
 
 fn occurred(counts: &[(&str, u64)]) -> Vec<String> {

@@ -1,17 +1,19 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_record::{Finding, Requests, RunRecord, StepDoc, Times};
+use wavetank_record::{Finding, Requests, RunRecord, Times};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
 use wavetank_units::status_text;
 
 use super::markdown_text::{block, code, left_out, name, sentence, table};
 use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
-use crate::format::{self, count_with_share};
+use crate::format;
 use crate::journeys_text::{by_name, has_sessions};
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
-use crate::section::{Section, fleet, hosts, impacts, markdown as in_markdown, servers};
+use crate::section::{
+    Section, fleet, hosts, impacts, markdown as in_markdown, phases, scenarios, servers, steps,
+};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
@@ -38,10 +40,9 @@ pub fn markdown(record: &RunRecord) -> String {
     );
     page.part("Findings", &findings(record));
     record.fleet.iter().for_each(|agents| page.section(&fleet(agents)));
-    page.section(&hosts(record, false));
-    page.section(&servers(record));
-    page.part("Phases", &phases(record));
-    page.part("Steps", &steps(record));
+    for section in [hosts(record, false), servers(record), phases(record), scenarios(record), steps(record)] {
+        page.section(&section);
+    }
     page.part("Errors and statuses", &kinds(record));
     page.part("Notes", &list(&record.notes));
     page.part("How to repeat it", &repeat(record));
@@ -265,47 +266,6 @@ fn findings(record: &RunRecord) -> String {
 /// Names the command that explains the text above, if there is one.
 fn more(command: Option<String>) -> String {
     command.map(|command| format!("\nMore about these: {}\n", code(&command))).unwrap_or_default()
-}
-
-fn phases(record: &RunRecord) -> String {
-    if record.phases.len() < 2 {
-        return String::new();
-    }
-    let rows = record.phases.iter().take(ROWS_MAX).map(|phase| {
-        let (requests, rate) = (phase.requests, show_request_rate(phase.rate.done_per_s.0));
-        scope(name(&phase.name), rate, requests, &phase.response_us)
-    });
-    let rows: Vec<_> = rows.collect();
-    cut(table(&["phase", "done/s", "done", "failed", "p50", "p99", "max"], 6, &rows), record.phases.len())
-}
-
-fn steps(record: &RunRecord) -> String {
-    if record.steps.len() < 2 {
-        return String::new();
-    }
-    let named = |step: &StepDoc| match step.scenario.as_str() {
-        "" => name(&step.name),
-        scenario => name(&format!("{scenario}: {}", step.name)),
-    };
-    let rows =
-        record.steps.iter().take(ROWS_MAX).map(|step| {
-            scope(named(step), format_grouped(step.requests.sent), step.requests, &step.response_us)
-        });
-    let rows: Vec<_> = rows.collect();
-    cut(table(&["step", "sent", "done", "failed", "p50", "p99", "max"], 6, &rows), record.steps.len())
-}
-
-fn scope(name: String, first: String, requests: Requests, times: &Times) -> Vec<String> {
-    let failed = if requests.failed == 0 {
-        "0".to_owned()
-    } else {
-        count_with_share(requests.failed, requests.offered)
-    };
-    let spread = times.spread.as_ref();
-    let percentile =
-        |field| spread.map(|spread| sentence(&format::percentile(spread, field))).unwrap_or_default();
-    let max = spread.map(|spread| format::time(spread.max)).unwrap_or_default();
-    vec![name, first, format_grouped(requests.done), failed, percentile("p50"), percentile("p99"), max]
 }
 
 /// Errors, drops and answers by kind.

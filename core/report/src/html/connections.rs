@@ -16,9 +16,9 @@ use super::figures::{
 use super::page_context::{PageContext, isolate_untrusted};
 use super::table::{Cell, Table, facts};
 use crate::chart::{ColorRole, LineChart, LineStyle, Series, Unit};
+use crate::counts::count_with_classes;
 use crate::format::{self, count_with_share};
 use crate::hold_text::is_holding;
-use crate::text::count_with_classes;
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
