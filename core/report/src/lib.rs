@@ -23,7 +23,6 @@ mod fleet;
 mod forecast;
 mod format;
 mod hold;
-mod hold_text;
 mod hosts;
 mod html;
 mod impacts;

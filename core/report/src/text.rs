@@ -15,12 +15,13 @@ use crate::cut_short::cut_short_text;
 use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
-use crate::hold_text::{add_open_connections, is_holding};
 use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
-use crate::section::{add_section, fleet, hosts, impacts, phases, scenarios, servers, steps};
+use crate::section::{
+    add_section, fleet, held, hosts, impacts, is_holding, phases, scenarios, servers, steps,
+};
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
 
@@ -41,7 +42,7 @@ pub fn text(record: &RunRecord) -> String {
         add_probe_hint(&mut page, record);
         return page.into_text();
     }
-    add_open_connections(&mut page, record);
+    add_section(&mut page, &held(record));
     if let Some(probe) = &record.probe {
         page.parts("probe", &probe_parts(probe));
     }

@@ -12,7 +12,7 @@ use crate::journeys_text::{by_name, has_sessions};
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
-    Section, fleet, hosts, impacts, markdown as in_markdown, phases, scenarios, servers, steps,
+    Section, fleet, held, hosts, impacts, markdown as in_markdown, phases, scenarios, servers, steps,
 };
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
@@ -30,7 +30,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Requests", &numbers(record));
     page.part("Sessions", &sessions(record));
     page.part("Times", &times(record));
-    page.part("Held connections", &held(record));
+    page.section(&held(record));
     page.part("Thresholds", &thresholds(record));
     page.part("Checks", &checks(record));
     page.section(&impacts(record));
@@ -183,20 +183,6 @@ fn cells(times: &Times) -> Vec<String> {
     let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
     let percentiles = SHOWN.iter().map(|(field, _)| sentence(&format::percentile(spread, field)));
     percentiles.chain([format::time(spread.max), format_grouped(times.count)]).collect()
-}
-
-fn held(record: &RunRecord) -> String {
-    let rows = record.held.iter().take(ROWS_MAX).map(|held| {
-        vec![
-            name(&held.phase),
-            format_grouped(held.planned),
-            format_grouped(held.lowest),
-            format_grouped(held.lost),
-            format_grouped(held.reopened),
-        ]
-    });
-    let rows: Vec<_> = rows.collect();
-    cut(table(&["plateau", "planned", "lowest second", "lost", "re-opened"], 4, &rows), record.held.len())
 }
 
 fn thresholds(record: &RunRecord) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use wavetank_measure::{TimeBucket, TimeSeries};
 use wavetank_plan::{Load, Plan};
-use wavetank_record::{HoldDoc, TlsDoc};
+use wavetank_record::TlsDoc;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
 
@@ -14,11 +14,11 @@ use super::figures::{
     Numbers, RowInstant, all, at_ends, complete_columns, end_of_last, figure, names, points,
 };
 use super::page_context::{PageContext, isolate_untrusted};
-use super::table::{Cell, Table, facts};
+use super::table::facts;
 use crate::chart::{ColorRole, LineChart, LineStyle, Series, Unit};
 use crate::counts::count_with_classes;
-use crate::format::{self, count_with_share};
-use crate::hold_text::is_holding;
+use crate::format::count_with_share;
+use crate::section::{held_table, is_holding, page_table};
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -61,46 +61,12 @@ fn counts(sheet: &PageContext) -> Markup {
     ])
 }
 
-/// Table of the phases with a constant number of connections: the counts of the run, the kernel and
-/// the target in the lowest second. The kernel's count, which needs explaining, is shown only
-/// `in_full`.
+/// The phases with a constant number of connections. The kernel's count, which needs explaining, is
+/// shown only `in_full`.
 pub(crate) fn plateaus(sheet: &PageContext, in_full: bool) -> Markup {
-    let (words, columns) = (&sheet.words.connections, &sheet.words.columns);
-    let heads = [
-        (columns.phase, false),
-        (columns.planned, true),
-        (columns.lowest, true),
-        (columns.at, true),
-        (words.lost, true),
-        (words.reopened, true),
-        (columns.kernel, true),
-        (columns.target_count, true),
-    ];
     let name = sheet.words.front.plateau;
     let name = if in_full { name.to_owned() } else { (sheet.words.page.in_short)(name) };
-    let mut table = Table::new(&name, &heads);
-    for held in &sheet.record().held {
-        table.row(plateau(held, in_full));
-    }
-    table.render(sheet)
-}
-
-fn plateau(held: &HoldDoc, in_full: bool) -> Vec<Cell> {
-    // If the target is on this host, the kernel counts both ends of a connection. The column shows
-    // the increase over the count before, without the connections that sample the target.
-    let kernel = held.kernel.map(|kernel| {
-        let more = kernel.tcp_inuse.saturating_sub(kernel.tcp_inuse_before).saturating_sub(kernel.tcp_asking);
-        format!("+{}", format_grouped(more))
-    });
-    let target = held.target.map(|target| format_grouped(target.open.saturating_sub(target.open_before)));
-    let mut cells = vec![Cell::Name(held.phase.clone())];
-    cells.extend([held.planned, held.lowest].map(|n| Cell::Number(format_grouped(n))));
-    // If every second had all of them, no second is the lowest.
-    let is_lower = held.lowest < held.planned;
-    cells.push(Cell::Number(if is_lower { format::seconds(held.lowest_at_s) } else { "–".to_owned() }));
-    cells.extend([held.lost, held.reopened].map(|n| Cell::Number(format_grouped(n))));
-    cells.extend([kernel.filter(|_| in_full), target].map(|count| Cell::Number(count.unwrap_or_default())));
-    cells
+    page_table(&held_table(sheet.record(), in_full), sheet, &name)
 }
 
 fn over_time(sheet: &PageContext, course: &TimeSeries) -> Markup {

@@ -19,9 +19,9 @@ use super::time_charts::rate_lines;
 use crate::chart::LineChart;
 use crate::done_after_load::{done_after_load, done_in_time};
 use crate::format;
-use crate::hold_text::is_holding;
 use crate::lag_part::lag_part;
 use crate::limits::headroom;
+use crate::section::is_holding;
 use crate::threshold_state::least;
 
 /// Most notes on the first page. Their section has all of them.

@@ -5,6 +5,7 @@
 //! subject's file. What only a page has, such as a chart, is added in `html`.
 
 mod fleet;
+mod held;
 mod hosts;
 mod impact_words;
 mod impacts;
@@ -19,6 +20,7 @@ mod table;
 mod value;
 
 pub(crate) use fleet::fleet;
+pub(crate) use held::{held, held_table, is_holding};
 pub(crate) use hosts::{HOSTS_TITLE, hosts, known_role};
 pub(crate) use impact_words::ImpactStrings;
 pub(crate) use impacts::impacts;

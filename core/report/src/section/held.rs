@@ -1,11 +1,15 @@
-//! Connections that were held, in lines of text.
+//! Connections that were held: the counts of the run, the kernel and the target in the lowest
+//! second of each plateau.
 
 use wavetank_record::{HoldDoc, KernelCount, Number, RunRecord, TargetDoc};
 use wavetank_units::quantity::format_grouped;
 
+use super::model::Section;
+use super::page_text::PageText::{Own, Shared};
+use super::table::{Column, Table};
+use super::value::Value;
 use crate::counts::count_with_classes;
 use crate::format::{seconds, time};
-use crate::text_layout::TextLayout;
 
 /// Most plateaus with a line of their own.
 const PLATEAUS_SHOWN: usize = 4;
@@ -15,22 +19,55 @@ pub(crate) fn is_holding(record: &RunRecord) -> bool {
     record.phases.iter().any(|phase| phase.connections.is_some())
 }
 
-/// Adds the `held` lines, with which the text of a run with hold phases starts; nothing for any
-/// other run.
-pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
-    if !is_holding(record) {
-        return;
-    }
+type Col = Column<HoldDoc>;
+
+/// Place of the column that only a page has, and explains.
+const KERNEL: usize = 6;
+const COLUMNS: [Col; 8] = [
+    Col::text("plateau", Shared(|w| w.columns.phase), |held| Value::Name(held.phase.clone())),
+    Col::number("planned", Own(["Planned", "计划"]), |held| Value::Count(held.planned)),
+    Col::number("lowest second", Own(["Lowest", "最低"]), |held| Value::Count(held.lowest)),
+    Col::number("at", Shared(|w| w.columns.at), |held| {
+        // If every second had all of them, no second is the lowest.
+        let at = (held.lowest < held.planned).then(|| seconds(held.lowest_at_s));
+        Value::Number(at.unwrap_or_else(|| "–".to_owned()))
+    }),
+    Col::number("lost", Shared(|w| w.connections.lost), |held| Value::Count(held.lost)),
+    Col::number("re-opened", Shared(|w| w.connections.reopened), |held| Value::Count(held.reopened)),
+    Col::number("", Own(["Kernel's count", "内核计数"]), |held| Value::number(held.kernel.map(kernel))),
+    Col::number("counted by the target", Own(["Target's count", "被测目标自报"]), |held| {
+        Value::count(held.target.map(|target| target.open.saturating_sub(target.open_before)))
+    }),
+];
+
+/// Increase of the kernel's count without the connections that sample the target. If the target is
+/// on this host, the kernel counts both ends of a connection.
+fn kernel(count: KernelCount) -> String {
+    let more = count.tcp_inuse.saturating_sub(count.tcp_inuse_before).saturating_sub(count.tcp_asking);
+    format!("+{}", format_grouped(more))
+}
+
+/// The plateaus.
+pub(crate) fn held(record: &RunRecord) -> Section {
+    let terminal_notes = if is_holding(record) { notes(record) } else { Vec::new() };
+    Section { terminal_notes, ..Section::of_table("Held connections", held_table(record, false)) }
+}
+
+/// The plateaus; `with_kernel`, the count of the kernel is among the columns.
+pub(crate) fn held_table(record: &RunRecord, with_kernel: bool) -> Table {
+    let table = Table::new("", &COLUMNS, &record.held);
+    if with_kernel { table } else { table.without(KERNEL) }
+}
+
+/// The `held` lines, with which the text of a run with hold phases starts.
+fn notes(record: &RunRecord) -> Vec<(&'static str, Vec<String>)> {
     let connections = &record.connections;
     let named = record.held.len() > 1;
-    for (number, held) in record.held.iter().take(PLATEAUS_SHOWN).enumerate() {
-        page.parts(if number == 0 { "held" } else { "" }, &plateau_parts(held, named));
-    }
+    let shown = record.held.iter().take(PLATEAUS_SHOWN).map(|held| plateau_parts(held, named));
+    let mut lines: Vec<Vec<String>> = shown.collect();
     if record.held.len() > PLATEAUS_SHOWN {
-        page.sentence(
-            "",
-            &format!("{} more plateaus in `held` of --format json", record.held.len() - PLATEAUS_SHOWN),
-        );
+        let more = record.held.len() - PLATEAUS_SHOWN;
+        lines.push(vec![format!("{more} more plateaus in `held` of --format json")]);
     }
     if record.held.is_empty() {
         let most = format!(
@@ -38,7 +75,7 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
             format_grouped(connections.peak),
             format_grouped(connections.planned)
         );
-        page.parts("held", &[most, "no phase held a constant number".to_owned()]);
+        lines.push(vec![most, "no phase held a constant number".to_owned()]);
     }
     let lost = count_with_classes(connections.lost, &record.connections_lost_by);
     let mut parts = vec![
@@ -58,7 +95,9 @@ pub(crate) fn add_open_connections(page: &mut TextLayout, record: &RunRecord) {
     parts.extend(
         troubles.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", format_grouped(*n))),
     );
-    page.parts("", &parts);
+    lines.push(parts);
+    let labels = std::iter::once("held").chain(std::iter::repeat(""));
+    labels.zip(lines).collect()
 }
 
 fn plateau_parts(held: &HoldDoc, named: bool) -> Vec<String> {
