@@ -7,7 +7,6 @@ use wavetank_record::{HookDoc, Number, RendezvousDoc, RendezvousReleaseDoc, RunR
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
-use crate::counts::named;
 use crate::examples::is_of_warmup;
 use crate::format::{self, count_with_share};
 use crate::text_layout::TextLayout;
@@ -18,36 +17,6 @@ const WORD_COLUMNS: usize = 9;
 const HELD_MAX: usize = 10;
 /// Most examples of each kind; the record has more.
 const EXAMPLES_MAX: usize = 3;
-
-/// Whether sessions differ from requests, so that they are worth showing.
-pub(crate) fn has_sessions(record: &RunRecord) -> bool {
-    let (sessions, requests) = (record.sessions, record.requests);
-    let alike =
-        (sessions.offered, sessions.done, sessions.open) == (requests.offered, requests.done, requests.open);
-    sessions.offered > 0 && !alike
-}
-
-/// Sessions, unless they are the same as requests.
-pub(crate) fn add_sessions(page: &mut TextLayout, record: &RunRecord) {
-    if !has_sessions(record) {
-        return;
-    }
-    let sessions = record.sessions;
-    let of = |name: &str, n: u64| {
-        if n > 0 { format!("{name} {}", count_with_share(n, sessions.offered)) } else { String::new() }
-    };
-    // Runs of earlier versions have no reasons.
-    let reasons = named(&record.sessions_dropped_by).join(", ");
-    let colon = if reasons.is_empty() { "" } else { ": " };
-    let dropped = format!("{}{colon}{reasons}", of("dropped", sessions.dropped));
-    let parts = [
-        format!("{} done of {}", format_grouped(sessions.done), format_grouped(sessions.offered)),
-        of("failed", sessions.failed),
-        dropped,
-        of("not ended", sessions.open),
-    ];
-    page.parts("sessions", &parts);
-}
 
 /// One check by its name, over all steps that have it.
 pub(crate) struct NamedCheck {

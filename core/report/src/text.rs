@@ -20,7 +20,7 @@ use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
 use crate::section::{
-    add_section, fleet, held, hosts, impacts, is_holding, phases, scenarios, servers, steps,
+    add_section, fleet, held, hosts, impacts, is_holding, phases, scenarios, servers, sessions, steps,
 };
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
@@ -54,7 +54,7 @@ pub fn text(record: &RunRecord) -> String {
         page.sentence("ended", &ended);
     }
     page.parts("measured", &measured(record));
-    journeys::add_sessions(&mut page, record);
+    add_section(&mut page, &sessions(record));
     add_times(&mut page, record);
     for section in [phases(record), scenarios(record), steps(record)] {
         add_section(&mut page, &section);

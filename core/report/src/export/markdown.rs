@@ -1,18 +1,19 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_record::{Finding, Requests, RunRecord, Times};
-use wavetank_units::quantity::{format_grouped, show_request_rate, show_share};
+use wavetank_record::{Finding, RunRecord, Times};
+use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
 use super::markdown_text::{block, code, left_out, name, sentence, table};
 use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format;
-use crate::journeys_text::{by_name, has_sessions};
+use crate::journeys_text::by_name;
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
-    Section, fleet, held, hosts, impacts, markdown as in_markdown, phases, scenarios, servers, steps,
+    Section, fleet, held, hosts, impacts, markdown as in_markdown, phases, requests, scenarios, servers,
+    sessions, steps,
 };
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
@@ -27,8 +28,8 @@ const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99")
 pub fn markdown(record: &RunRecord) -> String {
     let mut page = Parts(String::new());
     page.part("", &head(record));
-    page.part("Requests", &numbers(record));
-    page.part("Sessions", &sessions(record));
+    page.section(&requests(record));
+    page.section(&sessions(record));
     page.part("Times", &times(record));
     page.section(&held(record));
     page.part("Thresholds", &thresholds(record));
@@ -109,42 +110,6 @@ fn head(record: &RunRecord) -> String {
     let rows = about.into_iter().filter(|(_, said)| !said.is_empty());
     let rows: Vec<_> = rows.map(|(what, said)| vec![what.to_owned(), said]).collect();
     format!("{text}\n{}", table(&["", ""], 0, &rows))
-}
-
-fn numbers(record: &RunRecord) -> String {
-    let Requests { offered, sent, done, failed, late, dropped, open } = record.requests;
-    let row = |name: &str, n: u64, rate: String| {
-        let share = if offered == 0 { 0.0 } else { n as f64 / offered as f64 };
-        let of = if name == "offered" { String::new() } else { format!(" ({})", show_share(share)) };
-        vec![name.to_owned(), format_grouped(n) + &of, rate]
-    };
-    let rows = [
-        row("offered", offered, show_request_rate(record.rate.offered_per_s.0)),
-        row("sent", sent, String::new()),
-        row("done", done, show_request_rate(record.rate.done_per_s.0)),
-        row("failed", failed, String::new()),
-        row("late", late, String::new()),
-        row("dropped", dropped, String::new()),
-        row("open at the end", open, String::new()),
-    ];
-    table(&["requests", "count", "rate"], 2, &rows)
-}
-
-/// Sessions, unless they are the same as requests, and why some of them never started.
-fn sessions(record: &RunRecord) -> String {
-    if !has_sessions(record) {
-        return String::new();
-    }
-    let own = record.sessions;
-    let share = |n: u64| format!("{} ({})", format_grouped(n), show_share(n as f64 / own.offered as f64));
-    let rows =
-        [("done", own.done), ("failed", own.failed), ("dropped", own.dropped), ("open at the end", own.open)];
-    let rows = rows.into_iter().map(|(name, n)| vec![name.to_owned(), share(n)]);
-    let reasons = record.sessions_dropped_by.iter().filter(|(_, n)| **n > 0);
-    let reasons = reasons.map(|(name, &n)| vec![format!("dropped: {}", code(name)), share(n)]);
-    let offered = vec!["offered".to_owned(), format_grouped(own.offered)];
-    let rows: Vec<_> = std::iter::once(offered).chain(rows).chain(reasons).collect();
-    table(&["sessions", "count"], 1, &rows)
 }
 
 fn times(record: &RunRecord) -> String {
@@ -260,8 +225,10 @@ fn kinds(record: &RunRecord) -> String {
     let errors = record.errors.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("failed", name, n));
     let dropped =
         record.dropped_by.iter().filter(|(_, n)| **n > 0).map(|(name, &n)| rows("dropped", name, n));
+    let sessions = record.sessions_dropped_by.iter().filter(|(_, n)| **n > 0);
+    let sessions = sessions.map(|(name, &n)| rows("session dropped", name, n));
     let answers = record.status.iter().map(|(status, &n)| rows("answered", &status_text(*status), n));
-    let rows: Vec<_> = errors.chain(dropped).chain(answers).collect();
+    let rows: Vec<_> = errors.chain(dropped).chain(sessions).chain(answers).collect();
     let shown = rows.len().min(ROWS_MAX);
     cut(table(&["", "kind", "count"], 1, &rows[..shown]), rows.len()) + &more(more_about_errors(record))
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
 use wavetank_record::{Finding, HookDoc};
-use wavetank_units::quantity::{format_grouped, show_share};
+use wavetank_units::quantity::format_grouped;
 
 use super::Section;
 use super::badges::{mark, result};
@@ -11,7 +11,8 @@ use super::page_context::{PageContext, isolate_untrusted, outside_code};
 use super::requests::named;
 use super::table::{Cell, Table};
 use crate::format;
-use crate::journeys_text::{by_name, has_sessions};
+use crate::journeys_text::by_name;
+use crate::section::{has_sessions, page_table, sessions as session_section};
 
 /// Most failed checks shown next to a finding. Their section has all of them.
 const FAILED_MAX: usize = 3;
@@ -37,25 +38,10 @@ fn sessions(sheet: &PageContext) -> Markup {
     if !has_sessions(record) {
         return html! {};
     }
-    let own = record.sessions;
-    let rows = [
-        (words.counts.offered, own.offered),
-        (words.journeys.started, own.started),
-        (words.counts.done, own.done),
-        (words.counts.failed, own.failed),
-        (words.counts.dropped, own.dropped),
-        (words.counts.open, own.open),
-    ];
-    let columns = &words.columns;
-    let mut table =
-        Table::new(words.journeys.sessions, &[("", false), (columns.count, true), (columns.share, true)]);
-    for (name, n) in rows {
-        let share = show_share(n as f64 / own.offered as f64);
-        table.row(vec![Cell::label(name), Cell::Number(format_grouped(n)), Cell::Number(share)]);
-    }
+    let (own, columns) = (record.sessions, &words.columns);
     html! {
         h3 { (words.journeys.sessions) }
-        (table.render(sheet))
+        (page_table(&session_section(record).table, sheet, words.journeys.sessions))
         (named(sheet, words.counts.dropped_by, columns.reason, &record.sessions_dropped_by, own.dropped))
     }
 }

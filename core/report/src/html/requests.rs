@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_record::Requests;
 use wavetank_units::quantity::{format_grouped, show_share, show_size};
 use wavetank_units::status_text;
 
@@ -15,6 +14,7 @@ use crate::done_after_load::done_after_load;
 use crate::explain_command::more_about_errors;
 use crate::format::count_with_share;
 use crate::load_text::warmup_overlaps;
+use crate::section::{page_table, requests};
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -24,7 +24,7 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     }
     let body = html! {
         @if record.requests.offered > 0 {
-            (counts(sheet))
+            (page_table(&requests(record).table, sheet, words.titles.requests))
             p.aside { (words.counts.sum) }
         }
         div.pair {
@@ -39,33 +39,6 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     };
     let lead = if was_killed(record) { words.leads.requests_known } else { words.leads.requests };
     Section::new("requests", words.titles.requests, lead, body)
-}
-
-fn counts(sheet: &PageContext) -> Markup {
-    let (words, columns) = (&sheet.words.counts, &sheet.words.columns);
-    let Requests { offered, sent, done, failed, late, dropped, open } = sheet.record().requests;
-    let rows = [
-        (words.offered, offered, words.offered_means),
-        (words.sent, sent, words.sent_means),
-        (words.done, done, words.done_means),
-        (words.failed, failed, words.failed_means),
-        (words.late, late, words.late_means),
-        (words.dropped, dropped, words.dropped_means),
-        (
-            words.open,
-            open,
-            if was_killed(sheet.record()) { words.open_means_known } else { words.open_means },
-        ),
-    ];
-    let heads = [("", false), (columns.count, true), (columns.share, true), (columns.meaning, false)];
-    let mut table = Table::new(sheet.words.titles.requests, &heads);
-    for (name, count, means) in rows {
-        let share = show_share(count as f64 / offered.max(1) as f64);
-        let cells =
-            [Cell::label(name), Cell::Number(format_grouped(count)), Cell::Number(share), Cell::label(means)];
-        table.row(cells.into());
-    }
-    table.render(sheet)
 }
 
 /// Counts by name, highest first; empty without any.

@@ -109,7 +109,7 @@ fn sessions_that_never_began_are_reported_with_their_reasons() {
     let printed = text(&record);
     assert!(printed.contains("dropped 350 (20 %): max_open 300, no_files 50"), "{printed}");
     let shown = markdown(&record);
-    assert!(shown.contains("| dropped: `max_open` | 300 (17.1 %) |"), "{shown}");
+    assert!(shown.contains("| session dropped | `max_open` | 300 |"), "{shown}");
     let page = html(bare(&record), Language::English);
     let from = page.find("<section id=\"sessions\"").expect("sessions differ from requests");
     let section = &page[from..from + page[from..].find("</section>").expect("it ends")];
