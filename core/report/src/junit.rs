@@ -11,7 +11,8 @@ use wavetank_units::{UserError, is_control_char};
 use crate::comparison::comparison_suite;
 use crate::cut_short::cut_short_text;
 use crate::format;
-use crate::journeys_text::{NamedCheck, by_name, example};
+use crate::journeys_text::example;
+use crate::section::{NamedCheck, checks_by_name};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// The run as a `JUnit` report. A failed threshold is a failure, and an undecided one is skipped.
@@ -48,7 +49,7 @@ fn suite(record: &RunRecord) -> TestSuite {
         };
         suite.add_test_case(case(&name, threshold_status(record, threshold)));
     }
-    for check in by_name(record) {
+    for check in checks_by_name(record) {
         let answers = check.held + check.failed;
         let said =
             format!("{} of {} answers failed it", format_grouped(check.failed), format_grouped(answers));

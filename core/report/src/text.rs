@@ -20,7 +20,8 @@ use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
 use crate::section::{
-    add_section, fleet, held, hosts, impacts, is_holding, phases, scenarios, servers, sessions, steps,
+    add_section, counts, fleet, held, hosts, impacts, is_holding, phases, rendezvous, scenarios, servers,
+    sessions, steps,
 };
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
@@ -63,7 +64,8 @@ pub fn text(record: &RunRecord) -> String {
         add_thresholds(&mut page, record);
     }
     journeys::add_checks(&mut page, record);
-    journeys::add_counts(&mut page, record);
+    add_section(&mut page, &counts(record));
+    add_section(&mut page, &rendezvous(record));
     journeys::add_loop_times(&mut page, record);
     add_section(&mut page, &impacts(record));
     add_counts(&mut page, record);

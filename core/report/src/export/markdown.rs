@@ -1,6 +1,6 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_record::{Finding, RunRecord, Times};
+use wavetank_record::{Finding, HookDoc, RunRecord, Times};
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
@@ -8,12 +8,11 @@ use super::markdown_text::{block, code, left_out, name, sentence, table};
 use crate::cut_short::cut_short_text;
 use crate::explain_command::{more_about_errors, more_about_findings};
 use crate::format;
-use crate::journeys_text::by_name;
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
-    Section, fleet, held, hosts, impacts, markdown as in_markdown, phases, requests, scenarios, servers,
-    sessions, steps,
+    Section, checks, counts, fleet, held, hosts, impacts, markdown as in_markdown, phases, rendezvous,
+    requests, scenarios, servers, sessions, steps,
 };
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
@@ -33,7 +32,11 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("Times", &times(record));
     page.section(&held(record));
     page.part("Thresholds", &thresholds(record));
-    page.part("Checks", &checks(record));
+    page.section(&checks(record));
+    page.section(&counts(record));
+    page.section(&rendezvous(record));
+    page.part("Before the load", &hook(record.before.as_ref()));
+    page.part("After the load", &hook(record.after.as_ref()));
     page.section(&impacts(record));
     page.part(
         "Headroom",
@@ -171,27 +174,19 @@ const fn result(outcome: ThresholdState) -> &'static str {
     }
 }
 
-fn checks(record: &RunRecord) -> String {
-    let named = by_name(record);
-    let rows = named
-        .iter()
-        .take(ROWS_MAX)
-        .map(|check| vec![name(&check.name), format_grouped(check.held), format_grouped(check.failed)]);
-    let mut rows: Vec<_> = rows.collect();
-    let mut all = named.len();
-    for (when, around) in [("before", &record.before), ("after", &record.after)] {
-        let Some(around) = around else { continue };
-        all += around.checks.len() + around.faults.len();
-        for check in around.checks.iter().take(ROWS_MAX) {
-            let name = format!("{when} {}", self::name(&format!("{}: {}", check.step, check.name)));
-            let found = if check.ok { "0".to_owned() } else { format!("1, found {}", code(&check.found)) };
-            rows.push(vec![name, u8::from(check.ok).to_string(), found]);
-        }
-        for fault in around.faults.iter().take(ROWS_MAX) {
-            rows.push(vec![format!("{when} {}", code(&fault.step)), String::new(), sentence(&fault.what)]);
-        }
-    }
-    left_out(table(&["check", "passed", "failed"], 2, &rows), all - rows.len())
+/// The checks and faults of a hook.
+fn hook(hook: Option<&HookDoc>) -> String {
+    let Some(HookDoc { checks, faults }) = hook else { return String::new() };
+    let faults =
+        faults.iter().map(|fault| vec![name(&fault.step), "**fail**".to_owned(), sentence(&fault.what)]);
+    let checks = checks.iter().map(|check| {
+        let name = name(&format!("{}: {}", check.step, check.name));
+        let (result, found) =
+            if check.ok { ("pass", String::new()) } else { ("**fail**", code(&check.found)) };
+        vec![name, result.to_owned(), found]
+    });
+    let rows: Vec<_> = faults.chain(checks).collect();
+    cut(table(&["check", "result", "found"], 0, &rows[..rows.len().min(ROWS_MAX)]), rows.len())
 }
 
 fn findings(record: &RunRecord) -> String {

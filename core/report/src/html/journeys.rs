@@ -6,13 +6,13 @@ use wavetank_record::{Finding, HookDoc};
 use wavetank_units::quantity::format_grouped;
 
 use super::Section;
-use super::badges::{mark, result};
+use super::badges::result;
 use super::page_context::{PageContext, isolate_untrusted, outside_code};
 use super::requests::named;
-use super::table::{Cell, Table};
 use crate::format;
-use crate::journeys_text::by_name;
-use crate::section::{has_sessions, page_table, sessions as session_section};
+use crate::section::{
+    checks, checks_by_name, counts, has_sessions, page_table, rendezvous, sessions as session_section,
+};
 
 /// Most failed checks shown next to a finding. Their section has all of them.
 const FAILED_MAX: usize = 3;
@@ -20,11 +20,13 @@ const FAILED_MAX: usize = 3;
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let own = &words.journeys;
+    let parts =
+        [(own.checks, checks(record)), (own.counts, counts(record)), (own.rendezvous, rendezvous(record))];
     let body = html! {
         (sessions(sheet))
-        @if !record.checks.is_empty() { h3 { (own.checks) } (checks(sheet)) }
-        @if !record.counts.is_empty() { h3 { (own.counts) } (counts(sheet)) }
-        @if !record.rendezvous.is_empty() { h3 { (own.rendezvous) } (rendezvous(sheet)) }
+        @for (title, section) in parts {
+            @if !section.table.rows.is_empty() { h3 { (title) } (page_table(&section.table, sheet, title)) }
+        }
         @for (title, around) in [(own.before, &record.before), (own.after, &record.after)] {
             @if let Some(around) = around { (hook_section(sheet, title, around)) }
         }
@@ -46,45 +48,6 @@ fn sessions(sheet: &PageContext) -> Markup {
     }
 }
 
-/// Checks by name: failed ones first, then those that never ran.
-fn checks(sheet: &PageContext) -> Markup {
-    let (words, columns) = (&sheet.words.marks, &sheet.words.columns);
-    let mut named = by_name(sheet.record());
-    named.sort_by_key(|check| match (check.failed, check.held) {
-        (1.., _) => 0,
-        (0, 0) => 1,
-        (0, _) => 2,
-    });
-    let heads = [
-        (columns.name, false),
-        (columns.result, false),
-        (columns.step, false),
-        (columns.answers, true),
-        (sheet.words.counts.failed, true),
-    ];
-    let mut table = Table::new(sheet.words.journeys.checks, &heads);
-    for check in named {
-        let answers = check.held + check.failed;
-        let sign = match (check.failed, answers) {
-            (_, 0) => mark("doubt", "?", words.unasked),
-            (0, _) => mark("good", "✓", words.held),
-            _ => mark("bad", "✗", words.failed),
-        };
-        table.row(vec![
-            Cell::Name(check.name.clone()),
-            Cell::Any(sign),
-            Cell::Name(check.steps.join(", ")),
-            Cell::Number(format_grouped(answers)),
-            Cell::Number(if check.failed == 0 {
-                "0".to_owned()
-            } else {
-                format::count_with_share(check.failed, answers)
-            }),
-        ]);
-    }
-    table.render(sheet)
-}
-
 /// Lists the failed checks with their steps and counts, and the number of requests that failed for
 /// another reason. The finding of failed checks says only that there were some. Empty for other
 /// findings.
@@ -93,7 +56,7 @@ pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
         return html! {};
     }
     let (record, words) = (sheet.record(), &sheet.words.journeys);
-    let mut failed: Vec<_> = by_name(record).into_iter().filter(|check| check.failed > 0).collect();
+    let mut failed: Vec<_> = checks_by_name(record).into_iter().filter(|check| check.failed > 0).collect();
     failed.sort_by_key(|check| std::cmp::Reverse(check.failed));
     // Requests with a failed extraction have this code, too, and several checks may fail in one
     // request.
@@ -116,34 +79,6 @@ pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
             @if others > 0 && record.samples.iter().any(|sample| sample.kind != "slow") { (words.see_failures) }
         }
     }
-}
-
-fn counts(sheet: &PageContext) -> Markup {
-    let columns = &sheet.words.columns;
-    let mut table = Table::new(sheet.words.journeys.counts, &[(columns.name, false), (columns.count, true)]);
-    for (name, &n) in &sheet.record().counts {
-        table.row(vec![Cell::Name(name.clone()), Cell::Number(format_grouped(n))]);
-    }
-    table.render(sheet)
-}
-
-fn rendezvous(sheet: &PageContext) -> Markup {
-    let words = &sheet.words.journeys;
-    let heads = [
-        (sheet.words.columns.name, false),
-        (words.met, true),
-        (words.present, true),
-        (words.by_wait, true),
-        (words.skew, true),
-    ];
-    let mut table = Table::new(words.rendezvous, &heads);
-    for place in &sheet.record().rendezvous {
-        let mut cells = vec![Cell::Name(place.name.clone())];
-        cells.extend([place.met, place.present, place.by_wait].map(|n| Cell::Number(format_grouped(n))));
-        cells.push(Cell::Number(place.skew_us.map_or_else(|| "–".to_owned(), format::time)));
-        table.row(cells);
-    }
-    table.render(sheet)
 }
 
 fn hook_section(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {

@@ -4,6 +4,8 @@
 //! A column or a fact has its value, its place on a terminal and its texts in one line of the
 //! subject's file. What only a page has, such as a chart, is added in `html`.
 
+mod checks;
+mod counts;
 mod fleet;
 mod held;
 mod hosts;
@@ -20,6 +22,8 @@ mod servers;
 mod table;
 mod value;
 
+pub(crate) use checks::{NamedCheck, checks, checks_by_name, checks_by_result};
+pub(crate) use counts::{counts, rendezvous};
 pub(crate) use fleet::fleet;
 pub(crate) use held::{held, held_table, is_holding};
 pub(crate) use hosts::{HOSTS_TITLE, hosts, known_role};
@@ -33,4 +37,4 @@ pub(crate) use print_page::{page_body, page_section, page_table};
 pub(crate) use print_terminal::add_section;
 pub(crate) use scopes::{group_table, phase_table, phases, scenario_table, scenarios, step_table, steps};
 pub(crate) use servers::servers;
-pub(crate) use value::Value;
+pub(crate) use value::{Sign, Value};

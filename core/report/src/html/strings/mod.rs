@@ -128,7 +128,6 @@ pub(crate) struct Columns {
     pub(crate) name: &'static str,
     pub(crate) count: &'static str,
     pub(crate) share: &'static str,
-    pub(crate) meaning: &'static str,
     pub(crate) reason: &'static str,
     pub(crate) error: &'static str,
     pub(crate) detail: &'static str,
@@ -138,16 +137,10 @@ pub(crate) struct Columns {
     pub(crate) phase: &'static str,
     pub(crate) scenario: &'static str,
     pub(crate) step: &'static str,
-    pub(crate) length: &'static str,
     pub(crate) from: &'static str,
-    pub(crate) done_per_s: &'static str,
-    pub(crate) planned: &'static str,
-    pub(crate) lowest: &'static str,
     pub(crate) at: &'static str,
     /// The end of the time that a row describes.
     pub(crate) until: &'static str,
-    pub(crate) kernel: &'static str,
-    pub(crate) target_count: &'static str,
     pub(crate) samples: &'static str,
     pub(crate) min: &'static str,
     pub(crate) mean: &'static str,
@@ -157,7 +150,6 @@ pub(crate) struct Columns {
     pub(crate) why: &'static str,
     pub(crate) address: &'static str,
     pub(crate) event: &'static str,
-    pub(crate) answers: &'static str,
 }
 
 /// Outcomes of requests.
@@ -169,15 +161,6 @@ pub(crate) struct CountStrings {
     pub(crate) late: &'static str,
     pub(crate) dropped: &'static str,
     pub(crate) open: &'static str,
-    pub(crate) offered_means: &'static str,
-    pub(crate) sent_means: &'static str,
-    pub(crate) done_means: &'static str,
-    pub(crate) failed_means: &'static str,
-    pub(crate) late_means: &'static str,
-    pub(crate) dropped_means: &'static str,
-    pub(crate) open_means: &'static str,
-    /// The same in a record without an end.
-    pub(crate) open_means_known: &'static str,
     pub(crate) sum: &'static str,
     pub(crate) errors: &'static str,
     pub(crate) dropped_by: &'static str,
@@ -239,8 +222,6 @@ pub(crate) struct MarkStrings {
     pub(crate) undecided: &'static str,
     pub(crate) held_as_known: &'static str,
     pub(crate) not_judged: &'static str,
-    pub(crate) failed: &'static str,
-    pub(crate) unasked: &'static str,
     pub(crate) implicit: &'static str,
     pub(crate) decisive: &'static str,
     /// Before the command that explains the text above.
@@ -309,8 +290,6 @@ pub(crate) struct HostStrings {
 /// Results of sessions.
 pub(crate) struct JourneyStrings {
     pub(crate) sessions: &'static str,
-    pub(crate) sessions_done: &'static str,
-    pub(crate) started: &'static str,
     pub(crate) checks: &'static str,
     /// Before the failed checks, in a line.
     pub(crate) failed_checks: &'static str,
@@ -328,10 +307,6 @@ pub(crate) struct JourneyStrings {
     pub(crate) found_instead: Of2,
     pub(crate) counts: &'static str,
     pub(crate) rendezvous: &'static str,
-    pub(crate) met: &'static str,
-    pub(crate) present: &'static str,
-    pub(crate) by_wait: &'static str,
-    pub(crate) skew: &'static str,
     pub(crate) before: &'static str,
     pub(crate) after: &'static str,
     pub(crate) phases: &'static str,
@@ -386,5 +361,4 @@ pub(crate) struct ChartStrings {
     /// Shown if a warm-up runs in parallel to judged load.
     pub(crate) warmup_alongside: &'static str,
     pub(crate) host_sockets: &'static str,
-    pub(crate) p99_over_time: &'static str,
 }

@@ -1,0 +1,90 @@
+//! Checks of responses, by their names.
+
+use std::collections::{HashMap, HashSet};
+
+use wavetank_record::RunRecord;
+
+use super::model::Section;
+use super::page_text::PageText::{Absent, Own, Shared};
+use super::table::{Column, Table};
+use super::value::{Sign, Value};
+use crate::format::count_with_share;
+
+/// One check by its name, over all steps that have it.
+pub(crate) struct NamedCheck {
+    pub(crate) name: String,
+    pub(crate) steps: Vec<String>,
+    pub(crate) held: u64,
+    pub(crate) failed: u64,
+}
+
+impl NamedCheck {
+    /// Responses that were checked.
+    pub(crate) const fn answers(&self) -> u64 {
+        self.held + self.failed
+    }
+
+    /// Bad if a response failed it, in doubt if it never ran.
+    pub(crate) const fn sign(&self) -> Sign {
+        match (self.failed, self.held) {
+            (1.., _) => Sign::Bad,
+            (0, 0) => Sign::Doubt,
+            (0, _) => Sign::Good,
+        }
+    }
+}
+
+type Col = Column<NamedCheck>;
+
+const COLUMNS: [Col; 6] = [
+    Col::text("check", Shared(|w| w.columns.name), |check| Value::Name(check.name.clone())),
+    Col::text("", Shared(|w| w.columns.result), |check| match check.sign() {
+        Sign::Bad => Value::Marked(Sign::Bad, "fail", Own(["failed", "未通过"])),
+        Sign::Doubt => Value::Marked(Sign::Doubt, "not run", Own(["not run", "未执行"])),
+        Sign::Good => Value::Marked(Sign::Good, "pass", Shared(|w| w.marks.held)),
+    }),
+    Col::text("step", Shared(|w| w.columns.step), |check| Value::Name(check.steps.join(", "))),
+    Col::number("passed", Absent, |check| Value::Count(check.held)),
+    Col::number("", Own(["Answers", "应答数"]), |check| Value::Count(check.answers())),
+    Col::number("failed", Shared(|w| w.counts.failed), |check| match check.failed {
+        0 => Value::Count(0),
+        failed => Value::Number(count_with_share(failed, check.answers())),
+    }),
+];
+
+/// The checks of a run.
+pub(crate) fn checks(record: &RunRecord) -> Section {
+    Section::of_table("Checks", Table::new("checks", &COLUMNS, &checks_by_result(record)))
+}
+
+/// Returns the record's checks by name: failed ones, then those that never ran, then those that
+/// passed.
+pub(crate) fn checks_by_result(record: &RunRecord) -> Vec<NamedCheck> {
+    let mut named = checks_by_name(record);
+    named.sort_by_key(|check| match check.sign() {
+        Sign::Bad => 0,
+        Sign::Doubt => 1,
+        Sign::Good => 2,
+    });
+    named
+}
+
+/// Returns the record's checks by name, in the order of the first appearance of each name.
+pub(crate) fn checks_by_name(record: &RunRecord) -> Vec<NamedCheck> {
+    let mut named: Vec<NamedCheck> = Vec::new();
+    // A plan may have thousands of steps, each with its own checks.
+    let (mut places, mut seen) = (HashMap::new(), HashSet::new());
+    for check in &record.checks {
+        let at = *places.entry(&check.name).or_insert_with(|| {
+            named.push(NamedCheck { name: check.name.clone(), steps: Vec::new(), held: 0, failed: 0 });
+            named.len() - 1
+        });
+        let known = &mut named[at];
+        known.held += check.held;
+        known.failed += check.failed;
+        if seen.insert((at, &check.step)) {
+            known.steps.push(check.step.clone());
+        }
+    }
+    named
+}
