@@ -4,15 +4,12 @@
 //! failures there is no verdict, and the numbers come alone. Zeros are hidden only here. There is
 //! no colour, so nothing depends on it.
 
-use std::collections::BTreeMap;
-
-use wavetank_record::{Blame, Probe, Requests, RunRecord, Status, TlsDoc};
+use wavetank_record::{Blame, Probe, Requests, RunRecord, Status};
 use wavetank_units::quantity::{format_grouped, show_request_rate, show_share, show_size};
 use wavetank_units::status_text;
 
-use crate::counts::{count_with_classes, named};
+use crate::counts::named;
 use crate::cut_short::cut_short_text;
-use crate::done_after_load::done_after_load;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
 use crate::journeys_text as journeys;
@@ -20,8 +17,8 @@ use crate::lag_part::lag_part;
 use crate::latency_table::add_times;
 use crate::limits::add_nearest;
 use crate::section::{
-    add_section, counts, fleet, held, hosts, impacts, is_holding, phases, rendezvous, scenarios, servers,
-    sessions, steps,
+    add_section, connections, counts, fleet, handshakes, held, hosts, impacts, phases, rendezvous, scenarios,
+    servers, sessions, steps, traffic,
 };
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
@@ -214,95 +211,17 @@ fn add_counts(page: &mut TextLayout, record: &RunRecord) {
             .map(|(status, &n)| format!("{}: {}", status_text(*status), format_grouped(n)));
         page.parts("answers", &answers.collect::<Vec<_>>());
     }
-    let duration = record.duration_s.0;
-    let traffic = |way: &str, bytes: u64, is_in_time: bool| {
-        let rate = (is_in_time && duration > 0.0).then(|| (bytes as f64 / duration).round() as u64);
-        let rate = rate.map_or_else(String::new, |rate| format!(" ({}/s)", show_size(rate)));
-        if bytes > 0 { format!("{way} {}{rate}", show_size(bytes)) } else { String::new() }
-    };
-    // Bytes that were received after the load have no rate.
-    let received = traffic("received", record.bytes.received, done_after_load(record).is_none());
-    let wire = record.wire;
-    let extra = [
-        ("retried", wire.retried),
-        ("redirected", wire.redirected),
-        ("resources", wire.resources),
-        ("one-way", wire.one_way),
-        ("messages out", record.messages.map_or(0, |messages| messages.sent)),
-        ("messages in", record.messages.map_or(0, |messages| messages.received)),
-        ("pings lost", record.pings.map_or(0, |pings| pings.sent.saturating_sub(pings.answered))),
-    ];
-    let mut parts = vec![received, traffic("sent", record.bytes.sent, true)];
-    parts.extend(occurred(&extra));
-    page.parts("traffic", &parts);
+    add_section(page, &traffic(record));
     if let Some(tls) = &record.tls {
-        page.parts("handshakes", &tls_parts(tls));
+        add_section(page, &handshakes(tls));
     }
-    let connections = record.connections;
-    let troubles = [connections.failed, connections.lost, connections.reopened];
-    // A pool opens the connections it needs, but each user of a closed loop must have a connection.
-    let missing = record.load.model == "closed" && connections.opened < connections.planned;
-    let noteworthy = troubles.iter().any(|n| *n > 0) || connections.opened > connections.planned || missing;
-    // The connections of hold phases are already at the top.
-    if noteworthy && !is_holding(record) {
-        let planned =
-            if missing { format!(" of {}", format_grouped(connections.planned)) } else { String::new() };
-        let mut parts = vec![
-            format!("opened {}{planned}", format_grouped(connections.opened)),
-            format!("peak {}", format_grouped(connections.peak)),
-        ];
-        parts.extend(failed_and_lost(record));
-        parts.extend(occurred(&[("reopened", connections.reopened)]));
-        page.parts("connects", &parts);
-    }
+    add_section(page, &connections(record));
     if let Some(requests) = record.warmup.requests {
         let troubles = [("failed", requests.failed), ("dropped", requests.dropped), ("open", requests.open)];
         let mut parts = vec![format!("{} done", format_grouped(requests.done))];
         parts.extend(occurred(&troubles));
         page.sentence("warm-up", &format!("{}, not counted above", parts.join(" · ")));
     }
-}
-
-/// Parameters negotiated by the handshakes; a name alone if all handshakes agreed on it.
-fn tls_parts(tls: &TlsDoc) -> Vec<String> {
-    let agreed = |counts: &BTreeMap<String, u64>| {
-        let mut counts: Vec<_> = counts.iter().collect();
-        counts.sort_by_key(|&(name, &n)| (std::cmp::Reverse(n), name));
-        match counts[..] {
-            [(name, &n)] if n == tls.handshakes => name.clone(),
-            _ => {
-                let each = counts
-                    .iter()
-                    .map(|&(name, &n)| format!("{name} {}", count_with_share(n, tls.handshakes)));
-                each.collect::<Vec<_>>().join(", ")
-            }
-        }
-    };
-    let resumed = match tls.resumed {
-        0 => "all full".to_owned(),
-        n if n == tls.handshakes => "all resumed".to_owned(),
-        n => format!("resumed {}", count_with_share(n, tls.handshakes)),
-    };
-    let mut parts = Vec::new();
-    if tls.handshakes > 0 {
-        parts.extend([format_grouped(tls.handshakes), resumed]);
-        parts.extend([&tls.version, &tls.cipher, &tls.group].map(agreed));
-    }
-    if tls.failed > 0 {
-        parts.push(format!("failed {}", format_grouped(tls.failed)));
-    }
-    parts
-}
-
-/// Returns the connections that failed to open and those that were lost, with their classes:
-/// `failed 7 (connect_refused)`, `lost 9 (reset 6, closed_early 3)`.
-pub(crate) fn failed_and_lost(record: &RunRecord) -> Vec<String> {
-    let part = |name: &str, count: u64, by: &BTreeMap<String, u64>| {
-        (count > 0).then(|| format!("{name} {}", count_with_classes(count, by)))
-    };
-    let (connections, lost_by) = (&record.connections, &record.connections_lost_by);
-    let failed = part("failed", connections.failed, &record.connections_failed_by);
-    failed.into_iter().chain(part("lost", connections.lost, lost_by)).collect()
 }
 
 fn occurred(counts: &[(&str, u64)]) -> Vec<String> {

@@ -1,11 +1,8 @@
 //! Connections: how many were opened, held and lost, and the parameters of their TLS handshakes.
 
-use std::collections::BTreeMap;
-
 use maud::{Markup, html};
 use wavetank_measure::{TimeBucket, TimeSeries};
 use wavetank_plan::{Load, Plan};
-use wavetank_record::TlsDoc;
 use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
 
@@ -13,52 +10,26 @@ use super::Section;
 use super::figures::{
     Numbers, RowInstant, all, at_ends, complete_columns, end_of_last, figure, names, points,
 };
-use super::page_context::{PageContext, isolate_untrusted};
-use super::table::facts;
+use super::page_context::PageContext;
 use crate::chart::{ColorRole, LineChart, LineStyle, Series, Unit};
-use crate::counts::count_with_classes;
-use crate::format::count_with_share;
-use crate::section::{held_table, is_holding, page_table};
+use crate::section::{connections, handshakes, held_table, page_body, page_table};
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
     let body = html! {
-        @if record.connections.offered > 0 || record.connections.planned > 0 { (counts(sheet)) }
+        @if record.connections.offered > 0 || record.connections.planned > 0 { (page_body(&connections(record), sheet)) }
         @if let Some(course) = sheet.source.course.filter(|course| course.columns.len() > 1) { (over_time(sheet, course)) }
         @if !record.held.is_empty() {
             h3 { (words.front.plateau) }
             (plateaus(sheet, true))
             @if record.held.iter().any(|held| held.kernel.is_some()) { p.aside { (words.connections.kernel_means) } }
         }
-        @if let Some(tls) = &record.tls { h3 { (words.connections.tls) } (handshakes(sheet, tls)) }
+        @if let Some(tls) = &record.tls { h3 { (words.connections.tls) } (page_body(&handshakes(tls), sheet)) }
     };
     let known = was_killed(record);
     let lead = if known { words.leads.connections_known } else { words.leads.connections };
     Section::new("connections", words.titles.connections, lead, body)
-}
-
-fn counts(sheet: &PageContext) -> Markup {
-    let (own, words) = (sheet.record().connections, &sheet.words.connections);
-    let some = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
-    let always = |n: u64| html! { (format_grouped(n)) };
-    let by_class = |n: u64, by: &BTreeMap<String, u64>| html! { (count_with_classes(n, by)) };
-    facts(vec![
-        (words.planned, some(own.planned)),
-        (words.opened, always(own.opened)),
-        (words.peak, always(own.peak)),
-        (words.closed, always(own.closed)),
-        (words.failed, by_class(own.failed, &sheet.record().connections_failed_by)),
-        (words.lost, by_class(own.lost, &sheet.record().connections_lost_by)),
-        (words.reopened, some(own.reopened)),
-        (words.late, some(own.late)),
-        (words.opening, some(own.opening)),
-        (if was_killed(sheet.record()) { words.open_known } else { words.open }, always(own.open)),
-        (
-            words.held_min,
-            html! { @if let Some(least) = own.held_min.filter(|_| is_holding(sheet.record())) { (format_grouped(least)) } },
-        ),
-    ])
 }
 
 /// The phases with a constant number of connections. The kernel's count, which needs explaining, is
@@ -162,26 +133,4 @@ fn comings(sheet: &PageContext, course: &TimeSeries) -> LineChart<'static> {
     }
     let (frame, timeline) = (sheet.frame("comings", words.comings).high(120), sheet.timeline(course));
     LineChart { frame, timeline, unit: Unit::Rate, series, limits: Vec::new() }
-}
-
-fn handshakes(sheet: &PageContext, tls: &TlsDoc) -> Markup {
-    let words = &sheet.words.connections;
-    let agreed = |counts: &BTreeMap<String, u64>| {
-        html! {
-            @for (number, (name, n)) in counts.iter().enumerate() {
-                @if number > 0 { ", " }
-                (isolate_untrusted(name))
-                @if *n != tls.handshakes { " " (count_with_share(*n, tls.handshakes)) }
-            }
-        }
-    };
-    facts(vec![
-        (words.handshakes, html! { (format_grouped(tls.handshakes)) }),
-        (words.resumed, html! { (count_with_share(tls.resumed, tls.handshakes)) }),
-        (words.not_completed, html! { (format_grouped(tls.failed)) }),
-        (words.version, agreed(&tls.version)),
-        (words.cipher, agreed(&tls.cipher)),
-        (words.group, agreed(&tls.group)),
-        (words.alpn, agreed(&tls.alpn)),
-    ])
 }

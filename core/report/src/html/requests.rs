@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use wavetank_units::quantity::{format_grouped, show_share, show_size};
+use wavetank_units::quantity::{format_grouped, show_share};
 use wavetank_units::status_text;
 
 use super::Section;
 use super::badges::explain_link;
 use super::page_context::PageContext;
-use super::table::{Cell, Table, facts};
-use crate::done_after_load::done_after_load;
+use super::table::{Cell, Table};
 use crate::explain_command::more_about_errors;
 use crate::format::count_with_share;
 use crate::load_text::warmup_overlaps;
-use crate::section::{page_table, requests};
+use crate::section::PageText::Shared;
+use crate::section::{Fact, Value, page_body, page_table, requests, traffic};
 use crate::threshold_state::was_killed;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
@@ -33,8 +33,8 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
             (statuses(sheet))
         }
         (explain_link(sheet, more_about_errors(record)))
-        @let traffic = traffic(sheet);
-        @if !traffic.0.is_empty() { h3 { (words.counts.traffic) } (traffic) }
+        @let network = network(sheet);
+        @if !network.0.is_empty() { h3 { (words.counts.traffic) } (network) }
         @if sheet.source.plan.is_some_and(warmup_overlaps) { p.aside { (words.charts.warmup_alongside) } }
     };
     let lead = if was_killed(record) { words.leads.requests_known } else { words.leads.requests };
@@ -67,16 +67,9 @@ fn statuses(sheet: &PageContext) -> Markup {
     named(sheet, sheet.words.counts.statuses, sheet.words.columns.status, &statuses, all)
 }
 
-fn traffic(sheet: &PageContext) -> Markup {
+/// The traffic, and the requests that no count above has.
+fn network(sheet: &PageContext) -> Markup {
     let (record, words) = (sheet.record(), &sheet.words.counts);
-    let duration = record.duration_s.0;
-    let way = |bytes: u64, is_in_time: bool| {
-        let rate =
-            (is_in_time && duration > 0.0).then(|| show_size((bytes as f64 / duration).round() as u64));
-        html! { @if bytes > 0 { (show_size(bytes)) @if let Some(rate) = rate { " (" (rate) "/s)" } } }
-    };
-    let wire = record.wire;
-    let extra = |n: u64| html! { @if n > 0 { (format_grouped(n)) } };
     let warmup = html! {
         @if let Some(requests) = record.warmup.requests {
             (words.done) " " (format_grouped(requests.done))
@@ -86,19 +79,8 @@ fn traffic(sheet: &PageContext) -> Markup {
             " – " (words.warmup_apart)
         }
     };
-    facts(vec![
-        (words.received, way(record.bytes.received, done_after_load(record).is_none())),
-        (words.sent_bytes, way(record.bytes.sent, true)),
-        (words.wire, extra(wire.sent)),
-        (words.retried, extra(wire.retried)),
-        (words.redirected, extra(wire.redirected)),
-        (words.resources, extra(wire.resources)),
-        (words.one_way, extra(wire.one_way)),
-        (words.messages_out, extra(record.messages.map_or(0, |messages| messages.sent))),
-        (words.messages_in, extra(record.messages.map_or(0, |messages| messages.received))),
-        (words.pings, extra(record.pings.map_or(0, |pings| pings.sent))),
-        (words.pings_answered, extra(record.pings.map_or(0, |pings| pings.answered))),
-        (words.warmup, warmup),
-        (words.setup, extra(record.setup.sent)),
-    ])
+    let mut section = traffic(record);
+    section.facts.push(Fact::on_page(Shared(|words| words.counts.warmup), Value::Page(warmup)));
+    section.facts.push(Fact::on_page(Shared(|words| words.counts.setup), Value::known(record.setup.sent)));
+    page_body(&section, sheet)
 }

@@ -1,6 +1,6 @@
 //! Phases, scenarios, steps and groups, each with its counts and times.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use wavetank_measure::StepTimeSeries;
 use wavetank_record::{PhaseDoc, StepDoc};
 
@@ -53,7 +53,8 @@ fn steps(sheet: &PageContext) -> Markup {
     // Without a time series nothing is known of any step, and the column is left out.
     let is_known = sparks.iter().any(Option::is_some);
     let none = || if is_known { Value::Term("", Own(["–"; 2])) } else { Value::Nothing };
-    let drawings = sparks.into_iter().map(|spark| spark.map_or_else(none, Value::Drawing)).collect();
+    let drawings =
+        sparks.into_iter().map(|spark| spark.map_or_else(none, |svg| Value::Page(PreEscaped(svg)))).collect();
     page_table(&step_table(sheet.record(), drawings), sheet, sheet.words.journeys.steps)
 }
 

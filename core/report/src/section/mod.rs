@@ -5,6 +5,7 @@
 //! subject's file. What only a page has, such as a chart, is added in `html`.
 
 mod checks;
+mod connections;
 mod counts;
 mod fleet;
 mod held;
@@ -20,16 +21,18 @@ mod print_terminal;
 mod scopes;
 mod servers;
 mod table;
+mod traffic;
 mod value;
 
 pub(crate) use checks::{NamedCheck, checks, checks_by_name, checks_by_result};
+pub(crate) use connections::{connections, handshakes};
 pub(crate) use counts::{counts, rendezvous};
 pub(crate) use fleet::fleet;
 pub(crate) use held::{held, held_table, is_holding};
 pub(crate) use hosts::{HOSTS_TITLE, hosts, known_role};
 pub(crate) use impact_words::ImpactStrings;
 pub(crate) use impacts::impacts;
-pub(crate) use model::Section;
+pub(crate) use model::{Fact, Section};
 pub(crate) use outcomes::{has_sessions, requests, sessions};
 pub(crate) use page_text::PageText;
 pub(crate) use print_markdown::markdown;
@@ -37,4 +40,5 @@ pub(crate) use print_page::{page_body, page_section, page_table};
 pub(crate) use print_terminal::add_section;
 pub(crate) use scopes::{group_table, phase_table, phases, scenario_table, scenarios, step_table, steps};
 pub(crate) use servers::servers;
+pub(crate) use traffic::traffic;
 pub(crate) use value::{Sign, Value};

@@ -24,17 +24,18 @@ pub(crate) struct Section {
 
 impl Section {
     /// A section that is only a table. Pages show it in another section.
-    pub(crate) const fn of_table(heading: &'static str, table: Table) -> Self {
-        Self {
-            label: "",
-            id: "",
-            heading,
-            title: PageText::Absent,
-            lead: PageText::Absent,
-            facts: Vec::new(),
-            table,
-            terminal_notes: Vec::new(),
-        }
+    pub(crate) fn of_table(heading: &'static str, table: Table) -> Self {
+        Self::new("", heading, Vec::new(), table)
+    }
+
+    /// A section that is only facts, with their label. Pages show them in another section.
+    pub(crate) fn of_facts(label: &'static str, facts: Vec<Fact>) -> Self {
+        Self::new(label, "", facts, Table::default())
+    }
+
+    fn new(label: &'static str, heading: &'static str, facts: Vec<Fact>, table: Table) -> Self {
+        let (title, lead) = (PageText::Absent, PageText::Absent);
+        Self { label, id: "", heading, title, lead, facts, table, terminal_notes: Vec::new() }
     }
 }
 
@@ -46,6 +47,13 @@ pub(crate) struct Fact {
 }
 
 impl Fact {
+    /// A fact with a name outside of pages: `retried 12`. Left out without a value.
+    pub(crate) fn named(name: &str, term: PageText, value: Value) -> Self {
+        let plain = value.plain();
+        let plain = if plain.is_empty() { plain } else { format!("{name} {plain}") };
+        Self { plain, term, value }
+    }
+
     /// A fact that only a terminal and Markdown have.
     pub(crate) const fn plain(plain: String) -> Self {
         Self { plain, term: PageText::Absent, value: Value::Nothing }

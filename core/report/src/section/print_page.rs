@@ -1,6 +1,6 @@
 //! A section on a page.
 
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 
 use super::model::Section;
 use super::page_text::PageText;
@@ -29,6 +29,7 @@ pub(crate) fn page_body(section: &Section, sheet: &PageContext) -> Markup {
             Value::Stored(sentences) => { (stored(sheet, sentences)) }
             Value::Name(name) if !name.is_empty() => { (isolate_untrusted(name)) }
             Value::Term(_, term) | Value::Alert(_, term) => { (text(*term)) }
+        Value::Page(content) => { (content) }
             value => { (value.plain()) }
         } }
     };
@@ -75,7 +76,7 @@ fn cell(sheet: &PageContext, head: &Head, value: &Value) -> Cell {
         Value::Term(_, text) | Value::Alert(_, text) => Cell::label(text.in_language(sheet.language())),
         Value::Marked(sign, _, text) => Cell::Any(marked(*sign, text.in_language(sheet.language()))),
         Value::Stored(sentences) => Cell::Any(stored(sheet, sentences)),
-        Value::Drawing(svg) => Cell::Any(html! { (PreEscaped(svg)) }),
+        Value::Page(content) => Cell::Any(content.clone()),
         Value::Percentile(None) => Cell::Number("–".to_owned()),
         Value::Percentile(Some((_, true))) => Cell::Number(sheet.words.times.above_dropped.to_owned()),
         Value::Nothing | Value::Count(_) | Value::Number(_) | Value::Percentile(_) => {

@@ -85,6 +85,7 @@ pub(crate) struct Row {
 
 /// A table. The first column names its rows. A column without any content is left out in Markdown
 /// and on a page.
+#[derive(Default)]
 pub(crate) struct Table {
     /// What is left of the headings on a terminal.
     pub(crate) label: &'static str,

@@ -1,5 +1,6 @@
 //! [`Value`]: the content of a cell or a fact, before a format gives it a form.
 
+use maud::Markup;
 use wavetank_record::{Number, Spread};
 use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size};
 
@@ -29,8 +30,8 @@ pub(crate) enum Value {
     /// A percentile, and whether it is unknown because of dropped requests; `None` if nothing was
     /// timed.
     Percentile(Option<(String, bool)>),
-    /// An SVG, for pages only.
-    Drawing(String),
+    /// Content that only a page has.
+    Page(Markup),
     /// A term of our own: plain, and on a page.
     Term(&'static str, PageText),
     /// A term that needs attention.
@@ -95,7 +96,7 @@ impl Value {
     /// The content as plain English.
     pub(crate) fn plain(&self) -> String {
         match self {
-            Self::Nothing | Self::Percentile(None) | Self::Drawing(_) => String::new(),
+            Self::Nothing | Self::Percentile(None) | Self::Page(_) => String::new(),
             Self::Name(text)
             | Self::WholeName(text)
             | Self::Number(text)

@@ -166,17 +166,6 @@ pub(crate) struct CountStrings {
     pub(crate) dropped_by: &'static str,
     pub(crate) statuses: &'static str,
     pub(crate) traffic: &'static str,
-    pub(crate) received: &'static str,
-    pub(crate) sent_bytes: &'static str,
-    pub(crate) wire: &'static str,
-    pub(crate) retried: &'static str,
-    pub(crate) redirected: &'static str,
-    pub(crate) resources: &'static str,
-    pub(crate) one_way: &'static str,
-    pub(crate) messages_out: &'static str,
-    pub(crate) messages_in: &'static str,
-    pub(crate) pings: &'static str,
-    pub(crate) pings_answered: &'static str,
     pub(crate) warmup: &'static str,
     pub(crate) warmup_apart: &'static str,
     pub(crate) setup: &'static str,
@@ -233,28 +222,11 @@ pub(crate) struct MarkStrings {
 
 /// Connections.
 pub(crate) struct ConnectionStrings {
-    pub(crate) planned: &'static str,
-    pub(crate) opened: &'static str,
-    pub(crate) peak: &'static str,
     pub(crate) failed: &'static str,
-    pub(crate) closed: &'static str,
     pub(crate) lost: &'static str,
     pub(crate) reopened: &'static str,
-    pub(crate) open: &'static str,
-    /// The same in a record without an end.
-    pub(crate) open_known: &'static str,
-    pub(crate) opening: &'static str,
-    pub(crate) late: &'static str,
-    pub(crate) held_min: &'static str,
     pub(crate) kernel_means: &'static str,
     pub(crate) tls: &'static str,
-    pub(crate) handshakes: &'static str,
-    pub(crate) resumed: &'static str,
-    pub(crate) not_completed: &'static str,
-    pub(crate) version: &'static str,
-    pub(crate) cipher: &'static str,
-    pub(crate) group: &'static str,
-    pub(crate) alpn: &'static str,
 }
 
 /// Health of the generator.
