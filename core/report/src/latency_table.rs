@@ -1,9 +1,10 @@
 //! The table of times: one row for each relevant part of a request's time.
 
-use wavetank_record::{RunRecord, Spread, Times};
+use wavetank_record::{RunRecord, Times};
 use wavetank_units::quantity::format_grouped;
 
 use crate::format;
+use crate::section::time_remarks;
 use crate::text_layout::{TextLayout, pad_left};
 
 /// Columns of one cell.
@@ -33,26 +34,8 @@ pub(crate) fn add_times(page: &mut TextLayout, record: &RunRecord) {
             .collect();
         page.labelled(name, &[cells]);
     }
-    if rows.iter().any(|(_, _, spread)| has_uncertain(spread)) {
-        page.sentence("", "~ fewer than 10 samples lie above this percentile");
-    }
-    for (name, _, spread) in &rows {
-        if spread.censored > 0 {
-            let text = format!(
-                "{name} includes {} requests without an answer, with the time they waited",
-                format_grouped(spread.censored)
-            );
-            page.sentence("", &text);
-        }
-        if spread.clipped > 0 {
-            page.sentence(
-                "",
-                &format!(
-                    "{name} includes {} times above 73 minutes in one bucket",
-                    format_grouped(spread.clipped)
-                ),
-            );
-        }
+    for remark in time_remarks(rows.iter().map(|(name, _, spread)| (*name, *spread))) {
+        page.sentence("", &remark);
     }
 }
 
@@ -81,10 +64,6 @@ fn rows(record: &RunRecord) -> Vec<(&'static str, &Times)> {
 
 fn p99(times: &Times) -> f64 {
     times.spread.as_ref().map_or(0.0, |spread| spread.p99.0)
-}
-
-fn has_uncertain(spread: &Spread) -> bool {
-    SHOWN.iter().any(|(field, _)| spread.is_uncertain(field) && !spread.is_unknown(field))
 }
 
 fn cell(text: impl AsRef<str>) -> String {

@@ -1,6 +1,6 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_record::{Finding, HookDoc, RunRecord, Times};
+use wavetank_record::{Finding, HookDoc, RunRecord};
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
@@ -12,14 +12,12 @@ use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
     Section, checks, counts, fleet, held, hosts, impacts, markdown as in_markdown, phases, rendezvous,
-    requests, scenarios, servers, sessions, steps,
+    requests, scenarios, servers, sessions, steps, times,
 };
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
 const ROWS_MAX: usize = 50;
-/// The percentiles shown, by field name and heading.
-const SHOWN: [(&str, &str); 4] = [("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9")];
 
 /// The run as GitHub-flavoured Markdown: verdict and reasons, numbers, thresholds, findings, steps,
 /// and how to repeat it. Text from outside is escaped, so that it cannot become markup, a link, an
@@ -29,7 +27,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.part("", &head(record));
     page.section(&requests(record));
     page.section(&sessions(record));
-    page.part("Times", &times(record));
+    page.section(&times(record));
     page.section(&held(record));
     page.part("Thresholds", &thresholds(record));
     page.section(&checks(record));
@@ -113,44 +111,6 @@ fn head(record: &RunRecord) -> String {
     let rows = about.into_iter().filter(|(_, said)| !said.is_empty());
     let rows: Vec<_> = rows.map(|(what, said)| vec![what.to_owned(), said]).collect();
     format!("{text}\n{}", table(&["", ""], 0, &rows))
-}
-
-fn times(record: &RunRecord) -> String {
-    let all = [
-        ("response", &record.response_us),
-        ("service", &record.service_us),
-        ("wait", &record.wait_us),
-        ("lag", &record.lag_us),
-        ("connect", &record.connect_us),
-        ("TLS", &record.tls_us),
-        ("failed", &record.failed_us),
-    ];
-    let rows = all.iter().filter(|(_, times)| times.count > 0).map(|(name, times)| {
-        let mut row = vec![(*name).to_owned()];
-        row.extend(cells(times));
-        row
-    });
-    let rows: Vec<_> = rows.collect();
-    let mut text = table(&["time", "p50", "p90", "p99", "p99.9", "max", "n"], 6, &rows);
-    if text.contains('~') {
-        text.push_str("\n\\~ fewer than 10 samples lie above this percentile\n");
-    }
-    let censored = record.response_us.spread.as_ref().map_or(0, |spread| spread.censored);
-    if censored > 0 {
-        let many = format_grouped(censored);
-        add(
-            &mut text,
-            &format!("\nresponse includes {many} requests without an answer, with the time they waited\n"),
-        );
-    }
-    text
-}
-
-/// The shown percentiles, the maximum, and the number of values.
-fn cells(times: &Times) -> Vec<String> {
-    let Some(spread) = &times.spread else { return vec![String::new(); SHOWN.len() + 2] };
-    let percentiles = SHOWN.iter().map(|(field, _)| sentence(&format::percentile(spread, field)));
-    percentiles.chain([format::time(spread.max), format_grouped(times.count)]).collect()
 }
 
 fn thresholds(record: &RunRecord) -> String {

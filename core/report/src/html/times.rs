@@ -3,15 +3,14 @@
 use maud::{Markup, PreEscaped, html};
 use wavetank_measure::{Histogram, TimeSeries};
 use wavetank_plan::{Condition, LatencyPart, Plan, Subject, Value};
-use wavetank_record::{Spread, Times};
+use wavetank_record::Spread;
 use wavetank_units::quantity::format_grouped;
 
 use super::Section;
 use super::page_context::PageContext;
-use super::table::{Cell, Table};
 use crate::chart::{PercentileChart, SpectrumCurve};
 use crate::completeness::known_fraction;
-use crate::format;
+use crate::section::{TimedPart, page_table, timed_parts, times};
 
 /// A part with a p99 below this share of the response's p99 has no curve, because it explains
 /// nothing.
@@ -19,31 +18,13 @@ const WORTH_SHOWING: f64 = 0.05;
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let (record, words) = (sheet.record(), sheet.words);
-    let names = &words.times;
-    let rows = [
-        (names.response, &record.response_us),
-        (names.lag, &record.lag_us),
-        (names.wait, &record.wait_us),
-        (names.service, &record.service_us),
-        (names.ttfb, &record.ttfb_us),
-        (names.transfer, &record.transfer_us),
-        (names.connect, &record.connect_us),
-        (names.tls, &record.tls_us),
-        (names.hello, &record.hello_us),
-        (names.ping, &record.ping_us),
-        (names.failed, &record.failed_us),
-    ];
-    // A part that never took any time explains nothing, except for the parts that add up to the
-    // response time.
-    let summands = [names.lag, names.wait, names.service];
-    let is_reported = |row: &Row| row.2.max.0 > 0.0 || summands.contains(&row.0);
-    let rows: Vec<_> = rows.into_iter().filter_map(with_spread).filter(is_reported).collect();
+    let parts = timed_parts(record);
     let body = html! {
-        (table(sheet, &rows))
-        (remarks(sheet, &rows))
+        (page_table(&times(record).table, sheet, words.titles.times))
+        (remarks(sheet, &parts))
         @if let Some(course) = sheet.source.course { (spectrum(sheet, course)) }
     };
-    let nothing = rows.iter().all(|row| row.2.max.0 == 0.0);
+    let nothing = parts.iter().all(|part| part.spread.max.0 == 0.0);
     let lead = match record.load.model.as_str() {
         _ if record.response_us.count == 0 => words.leads.times_none,
         // With held connections users wait for their responses, too.
@@ -53,38 +34,11 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     Section::new("times", words.titles.times, lead, body).filter(|_| !nothing)
 }
 
-type Row<'a> = (&'static str, u64, &'a Spread);
-
-fn with_spread<'a>((name, times): (&'static str, &'a Times)) -> Option<Row<'a>> {
-    Some((name, times.count, times.spread.as_ref()?))
-}
-
-fn table(sheet: &PageContext, rows: &[Row]) -> Markup {
-    let columns = &sheet.words.columns;
-    let percentiles = format::PERCENTILE_HEADINGS.map(|heading| (heading, true));
-    let mut heads = vec![("", false), (columns.samples, true), (columns.min, true), (columns.mean, true)];
-    heads.extend(percentiles);
-    heads.push((columns.max, true));
-    let mut table = Table::new(sheet.words.titles.times, &heads);
-    for &(name, count, spread) in rows {
-        let mut cells = vec![Cell::label(name), Cell::Number(format_grouped(count))];
-        cells.extend([spread.min, spread.mean].map(|value| Cell::Number(format::time(value))));
-        // If nothing took any time, no percentile is uncertain.
-        let is_nothing = spread.max.0 == 0.0;
-        let percentile =
-            |field| if is_nothing { format::time(spread.max) } else { sheet.percentile(spread, field) };
-        cells.extend(Spread::PERCENTILES.iter().map(|(field, _)| Cell::Number(percentile(field))));
-        cells.push(Cell::Number(format::time(spread.max)));
-        table.row(cells);
-    }
-    table.render(sheet)
-}
-
 /// Explains the signs in the table, where they occur, and unexpected values in a histogram.
-fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
+fn remarks(sheet: &PageContext, parts: &[TimedPart]) -> Markup {
     let words = &sheet.words.times;
     let any = |is: fn(&Spread, &str) -> bool| {
-        rows.iter().any(|(_, _, spread)| Spread::PERCENTILES.iter().any(|(field, _)| is(spread, field)))
+        parts.iter().any(|part| Spread::PERCENTILES.iter().any(|(field, _)| is(part.spread, field)))
     };
     html! {
         ul.aside {
@@ -93,7 +47,8 @@ fn remarks(sheet: &PageContext, rows: &[Row]) -> Markup {
             @for reported in left_out(sheet) { li { (reported) } }
             @let response = sheet.record().response_us.count;
             @if response > 0 && sheet.record().lag_us.count > response { li { (words.lag_of_all) } }
-            @for (name, _, spread) in rows {
+            @for TimedPart { on_page, spread, .. } in parts {
+                @let name = on_page.in_language(sheet.language());
                 @if spread.censored > 0 { li { ((words.censored)(name, &format_grouped(spread.censored))) } }
                 @if spread.clipped > 0 { li { ((words.clipped)(name, &format_grouped(spread.clipped))) } }
             }

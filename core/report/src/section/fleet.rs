@@ -79,6 +79,7 @@ pub(crate) fn fleet(fleet: &FleetDoc) -> Section {
         lead: LEAD,
         facts: facts(fleet),
         table,
+        notes: Vec::new(),
         terminal_notes: Vec::new(),
     }
 }

@@ -99,6 +99,7 @@ pub(crate) fn hosts(record: &RunRecord, is_lab: bool) -> Section {
         lead: if is_lab { LEAD } else { MACHINES_LEAD },
         facts: Vec::new(),
         table: Table::new("hosts", &COLUMNS, shown).terminal_rows(HOSTS_SHOWN, "hosts"),
+        notes: Vec::new(),
         terminal_notes: notes(shown),
     }
 }

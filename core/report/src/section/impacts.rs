@@ -50,6 +50,7 @@ pub(crate) fn impacts(record: &RunRecord) -> Section {
         lead: LEAD,
         facts: Vec::new(),
         table: Table::new("events", &COLUMNS, &record.impacts),
+        notes: Vec::new(),
         terminal_notes: notes(&record.impacts),
     }
 }

@@ -17,6 +17,8 @@ pub(crate) struct Section {
     pub(crate) lead: PageText,
     pub(crate) facts: Vec<Fact>,
     pub(crate) table: Table,
+    /// Sentences below the table in Markdown.
+    pub(crate) notes: Vec<String>,
     /// Lines of a terminal below the table, each a label and its parts: what the table has no room
     /// for there.
     pub(crate) terminal_notes: Vec<(&'static str, Vec<String>)>,
@@ -35,7 +37,8 @@ impl Section {
 
     fn new(label: &'static str, heading: &'static str, facts: Vec<Fact>, table: Table) -> Self {
         let (title, lead) = (PageText::Absent, PageText::Absent);
-        Self { label, id: "", heading, title, lead, facts, table, terminal_notes: Vec::new() }
+        let (notes, terminal_notes) = (Vec::new(), Vec::new());
+        Self { label, id: "", heading, title, lead, facts, table, notes, terminal_notes }
     }
 }
 

@@ -8,12 +8,14 @@ use crate::export::{aligned_table, left_out, name, sentence};
 /// Most rows of one table; the number of rows left out is shown.
 const ROWS_MAX: usize = 50;
 
-/// The facts in a line, and the table; the heading of the section is not part of it.
+/// The facts in a line, the table, and the notes; the heading of the section is not part of it.
 pub(crate) fn markdown(section: &Section) -> String {
     let facts = section.facts.iter().map(|fact| sentence(&fact.plain)).filter(|fact| !fact.is_empty());
     let facts = facts.collect::<Vec<_>>().join(" · ");
     let gap = if facts.is_empty() { "" } else { "\n\n" };
-    format!("{facts}{gap}{}", table(&section.table))
+    let notes: String =
+        section.notes.iter().fold(String::new(), |notes, note| notes + "\n" + &sentence(note) + "\n");
+    format!("{facts}{gap}{}{notes}", table(&section.table))
 }
 
 /// The table without its empty columns.
