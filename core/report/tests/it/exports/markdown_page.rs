@@ -3,12 +3,12 @@
 use markdown::mdast::Node;
 use markdown::{ParseOptions, to_mdast};
 use wavetank_record::{
-    Blame, CheckDoc, Finding, HoldDoc, HookCheckDoc, HookDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA, RunRecord,
-    ServerCountDoc, StepDoc, Threshold,
+    Blame, CheckDoc, Finding, GroupDoc, HoldDoc, HookCheckDoc, HookDoc, HostUseDoc, PhaseDoc, RUN_SCHEMA,
+    RendezvousDoc, RunRecord, ServerCountDoc, StepDoc, TargetDoc, Threshold,
 };
 use wavetank_report::markdown;
 
-use crate::support::{closed, failed, golden, hopeless, interrupted, invalid, open};
+use crate::support::{closed, failed, golden, hopeless, interrupted, invalid, open, times};
 
 /// Parses the text as GitHub's flavour.
 fn parsed(text: &str) -> Node {
@@ -122,6 +122,36 @@ fn nothing_from_outside_becomes_markup() {
         record.hosts = vec![HostUseDoc { name: word(), role: word(), ..HostUseDoc::default() }; 2];
         record.servers = vec![ServerCountDoc { server: word(), ..ServerCountDoc::default() }];
         check_harmless(&markdown(&record));
+    }
+}
+
+/// Figures that a terminal or a page has are in Markdown, too.
+#[test]
+fn no_figure_is_in_other_formats_only() {
+    let mut record = open();
+    record.hello_us = times(10, [1e3; 5]);
+    record.counts = [("sold".to_owned(), 350)].into();
+    record.rendezvous = vec![RendezvousDoc { name: "doors".to_owned(), ..RendezvousDoc::default() }];
+    let scenario = |name: &str| StepDoc { name: name.to_owned(), ..StepDoc::default() };
+    record.scenarios = vec![scenario("browser"), scenario("buyer")];
+    record.steps = vec![StepDoc { scenario: "buyer".to_owned(), ..scenario("buy") }];
+    let group = GroupDoc { name: "checkout".to_owned(), scenario: "buyer".to_owned(), ..GroupDoc::default() };
+    record.groups = vec![group];
+    let target = TargetDoc { open: 1_200, open_before: 200, ..TargetDoc::default() };
+    record.held = vec![HoldDoc { planned: 1_000, lowest: 990, target: Some(target), ..HoldDoc::default() }];
+    let shown = markdown(&record);
+    check_harmless(&shown);
+    let rows = [
+        "| hello | 1.00 ms |",
+        "| `sold` | 350 |",
+        "| `doors` | 0 |",
+        "| `browser` |",
+        "| `buyer: buy` | 0 |",
+        "| `buyer: checkout (group)` |",
+        "| 1,000 | 990 | 0 s | 0 | 0 | 1,000 |",
+    ];
+    for row in rows {
+        assert!(shown.contains(row), "{row} is missing: {shown}");
     }
 }
 
