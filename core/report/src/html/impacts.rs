@@ -11,6 +11,7 @@ use super::page_context::{PageContext, outside_code, with_nonbreaking_units};
 use super::table::{Cell, Table};
 use crate::chart::Shade;
 use crate::format;
+use crate::section::PageText::Own;
 use crate::section::{ImpactStrings, impacts, page_section};
 
 /// Most bands drawn; more of them would hide the chart.
@@ -69,17 +70,18 @@ pub(super) fn impact_summary(sheet: &PageContext) -> Markup {
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let words = ImpactStrings::for_language(sheet.language());
+    let text = |own| Own(own).in_language(sheet.language());
     let heads = [
-        (words.what, false),
-        (words.stretch, false),
+        (text(["Event", "事件"]), false),
+        (text(["Time", "时段"]), false),
         (sheet.words.columns.at, true),
-        (words.outcome_head, false),
+        (text(["Outcome", "执行情况"]), false),
         (sheet.words.front.done_rate, true),
         (sheet.words.counts.failed, true),
         ("p50", true),
         ("p99", true),
-        (words.lost, true),
-        (words.recovery_head, false),
+        (text(["Connections lost", "断开的连接"]), true),
+        (text(["Recovery", "恢复情况"]), false),
     ];
     let section = impacts(sheet.record());
     let mut table = Table::new(section.title.in_language(sheet.language()), &heads);

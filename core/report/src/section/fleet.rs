@@ -71,17 +71,8 @@ pub(crate) fn fleet(fleet: &FleetDoc) -> Section {
     if fleet.agents.len() > AGENTS_SHOWN {
         table.rows.sort_by_key(|row: &Row| row.below.is_empty());
     }
-    Section {
-        label: "fleet",
-        id: "fleet",
-        heading: "Fleet",
-        title: TITLE,
-        lead: LEAD,
-        facts: facts(fleet),
-        table,
-        notes: Vec::new(),
-        terminal_notes: Vec::new(),
-    }
+    let section = Section::of_table("Fleet", table);
+    Section { label: "fleet", id: "fleet", title: TITLE, lead: LEAD, facts: facts(fleet), ..section }
 }
 
 fn facts(fleet: &FleetDoc) -> Vec<Fact> {

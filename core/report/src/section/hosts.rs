@@ -91,17 +91,9 @@ const ROLES: [(&str, PageText); 4] = [
 pub(crate) fn hosts(record: &RunRecord, is_lab: bool) -> Section {
     let others = record.hosts.iter().any(|host| host.name != THIS_HOST);
     let shown = if others { record.hosts.as_slice() } else { &[] };
-    Section {
-        label: "",
-        id: "lab",
-        heading: "Hosts",
-        title: HOSTS_TITLE,
-        lead: if is_lab { LEAD } else { MACHINES_LEAD },
-        facts: Vec::new(),
-        table: Table::new("hosts", &COLUMNS, shown).terminal_rows(HOSTS_SHOWN, "hosts"),
-        notes: Vec::new(),
-        terminal_notes: notes(shown),
-    }
+    let table = Table::new("hosts", &COLUMNS, shown).terminal_rows(HOSTS_SHOWN, "hosts");
+    let (title, lead) = (HOSTS_TITLE, if is_lab { LEAD } else { MACHINES_LEAD });
+    Section { id: "lab", title, lead, terminal_notes: notes(shown), ..Section::of_table("Hosts", table) }
 }
 
 /// A role of the record, plain and on a page; `None` for an unknown role.

@@ -8,11 +8,6 @@ use crate::html::{Language, Of1, Of2};
 
 /// Texts of the section about faults and pool changes during the load.
 pub(crate) struct ImpactStrings {
-    pub(crate) what: &'static str,
-    pub(crate) outcome_head: &'static str,
-    pub(crate) stretch: &'static str,
-    pub(crate) lost: &'static str,
-    pub(crate) recovery_head: &'static str,
     pub(crate) before: &'static str,
     pub(crate) during: &'static str,
     pub(crate) after: &'static str,
@@ -76,11 +71,6 @@ fn seconds_text(seconds: f64) -> String {
 }
 
 static EN: ImpactStrings = ImpactStrings {
-    what: "Event",
-    outcome_head: "Outcome",
-    stretch: "Time",
-    lost: "Connections lost",
-    recovery_head: "Recovery",
     before: "before",
     during: "during",
     after: "after",
@@ -101,11 +91,6 @@ static EN: ImpactStrings = ImpactStrings {
 };
 
 static ZH: ImpactStrings = ImpactStrings {
-    what: "事件",
-    outcome_head: "执行情况",
-    stretch: "时段",
-    lost: "断开的连接",
-    recovery_head: "恢复情况",
     before: "之前",
     during: "期间",
     after: "之后",

@@ -42,17 +42,8 @@ const COLUMNS: [Col; 5] = [
 
 /// Empty without planned events.
 pub(crate) fn impacts(record: &RunRecord) -> Section {
-    Section {
-        label: "",
-        id: "impacts",
-        heading: "Events",
-        title: TITLE,
-        lead: LEAD,
-        facts: Vec::new(),
-        table: Table::new("events", &COLUMNS, &record.impacts),
-        notes: Vec::new(),
-        terminal_notes: notes(&record.impacts),
-    }
+    let section = Section::of_table("Events", Table::new("events", &COLUMNS, &record.impacts));
+    Section { id: "impacts", title: TITLE, lead: LEAD, terminal_notes: notes(&record.impacts), ..section }
 }
 
 const fn plain() -> &'static ImpactStrings {
