@@ -31,7 +31,6 @@ mod journeys_text;
 mod json;
 mod junit;
 mod lag_part;
-mod latency_table;
 mod limits;
 mod live;
 mod live_hosts;

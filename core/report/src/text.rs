@@ -14,11 +14,10 @@ use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings}
 use crate::format::{self, count_with_share};
 use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
-use crate::latency_table::add_times;
 use crate::limits::add_nearest;
 use crate::section::{
     add_section, connections, counts, fleet, handshakes, held, hosts, impacts, phases, rendezvous, scenarios,
-    servers, sessions, steps, traffic,
+    servers, sessions, steps, times, traffic,
 };
 use crate::text_layout::TextLayout;
 use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
@@ -53,7 +52,7 @@ pub fn text(record: &RunRecord) -> String {
     }
     page.parts("measured", &measured(record));
     add_section(&mut page, &sessions(record));
-    add_times(&mut page, record);
+    add_section(&mut page, &times(record));
     for section in [phases(record), scenarios(record), steps(record)] {
         add_section(&mut page, &section);
     }

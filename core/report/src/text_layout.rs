@@ -6,7 +6,7 @@ use wavetank_units::is_control_char;
 /// Most columns of a line.
 pub(crate) const COLUMNS_MAX: usize = 100;
 /// Columns of the label.
-const LABEL_COLUMNS: usize = 11;
+pub(crate) const LABEL_COLUMNS: usize = 11;
 
 /// Text under construction: each line has a label on the left, as in `measured   12,400
 /// requests/s`.

@@ -41,6 +41,6 @@ pub(crate) use print_page::{page_body, page_section, page_table};
 pub(crate) use print_terminal::add_section;
 pub(crate) use scopes::{group_table, phase_table, phases, scenario_table, scenarios, step_table, steps};
 pub(crate) use servers::servers;
-pub(crate) use times::{TimedPart, time_remarks, timed_parts, times};
+pub(crate) use times::{TimedPart, timed_parts, times};
 pub(crate) use traffic::traffic;
 pub(crate) use value::{Sign, Value};

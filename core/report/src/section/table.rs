@@ -79,6 +79,8 @@ impl<T> Column<T> {
 /// A row: a value for each column.
 pub(crate) struct Row {
     pub(crate) values: Vec<Value>,
+    /// Whether a terminal leaves it out.
+    pub(crate) is_wide_only: bool,
     /// Sentences that a terminal shows below the row.
     pub(crate) below: Vec<String>,
 }
@@ -91,6 +93,8 @@ pub(crate) struct Table {
     pub(crate) label: &'static str,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Row>,
+    /// Width of the names on a terminal, if they are labels as in other lines.
+    pub(crate) label_columns: Option<usize>,
     /// Most rows on a terminal, and the field of the JSON format that has all of them.
     pub(crate) terminal_rows: (usize, &'static str),
 }
@@ -103,13 +107,13 @@ impl Table {
         items: impl IntoIterator<Item = &'a T>,
     ) -> Self {
         let values = |item: &T| columns.iter().map(|column| (column.value)(item)).collect();
-        let row = |item| Row { values: values(item), below: Vec::new() };
+        let row = |item| Row { values: values(item), is_wide_only: false, below: Vec::new() };
         let rows: Vec<Row> = items.into_iter().map(row).collect();
         let heads: Vec<Head> = columns.iter().map(|column| column.head).collect();
         let is_zero = |place: usize| rows.iter().all(|row: &Row| row.values[place].is_zero());
         let zeros: Vec<usize> =
             (0..heads.len()).filter(|place| heads[*place].unless_zero && is_zero(*place)).collect();
-        let table = Self { label, heads, rows, terminal_rows: (usize::MAX, "") };
+        let table = Self { label, heads, rows, label_columns: None, terminal_rows: (usize::MAX, "") };
         zeros.into_iter().fold(table, Self::without)
     }
 
