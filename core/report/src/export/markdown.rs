@@ -12,9 +12,8 @@ use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
     Section, checks, counts, fleet, held, hosts, impacts, markdown as in_markdown, phases, rendezvous,
-    requests, scenarios, servers, sessions, steps, times,
+    requests, scenarios, servers, sessions, steps, thresholds, times,
 };
-use crate::threshold_state::{ThresholdState, measured_value, reason};
 
 /// Most rows of one table; the number of rows left out is shown.
 const ROWS_MAX: usize = 50;
@@ -29,7 +28,7 @@ pub fn markdown(record: &RunRecord) -> String {
     page.section(&sessions(record));
     page.section(&times(record));
     page.section(&held(record));
-    page.part("Thresholds", &thresholds(record));
+    page.section(&thresholds(record));
     page.section(&checks(record));
     page.section(&counts(record));
     page.section(&rendezvous(record));
@@ -111,27 +110,6 @@ fn head(record: &RunRecord) -> String {
     let rows = about.into_iter().filter(|(_, said)| !said.is_empty());
     let rows: Vec<_> = rows.map(|(what, said)| vec![what.to_owned(), said]).collect();
     format!("{text}\n{}", table(&["", ""], 0, &rows))
-}
-
-fn thresholds(record: &RunRecord) -> String {
-    let rows = record.thresholds.iter().take(ROWS_MAX).map(|threshold| {
-        let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        vec![
-            format!("{}{implicit}", code(&threshold.expr)),
-            result(ThresholdState::for_threshold(record, threshold)).to_owned(),
-            measured_value(record, threshold),
-            sentence(reason(record, threshold)),
-        ]
-    });
-    let rows: Vec<_> = rows.collect();
-    cut(table(&["condition", "result", "value", "why"], 0, &rows), record.thresholds.len())
-}
-
-const fn result(outcome: ThresholdState) -> &'static str {
-    match outcome {
-        ThresholdState::Broken => "**fail**",
-        _ => outcome.name(),
-    }
 }
 
 /// The checks and faults of a hook.

@@ -95,25 +95,10 @@ pub(crate) fn explain_link(sheet: &PageContext, command: Option<String>) -> Mark
     }
 }
 
-/// Passed, failed or undecided.
-pub(crate) fn result(sheet: &PageContext, ok: Option<bool>) -> Markup {
+/// Passed or failed.
+pub(crate) fn result(sheet: &PageContext, ok: bool) -> Markup {
     let words = &sheet.words.marks;
-    match ok {
-        Some(true) => mark("good", "✓", words.held),
-        Some(false) => mark("bad", "✗", words.broken),
-        None => mark("doubt", "?", words.undecided),
-    }
-}
-
-/// The same of a threshold. A threshold that passed in an interrupted run might have failed later;
-/// a run that sent nothing is not judged.
-pub(crate) fn threshold_result(sheet: &PageContext, one: &Threshold) -> Markup {
-    let words = &sheet.words.marks;
-    match ThresholdState::for_threshold(sheet.record(), one) {
-        ThresholdState::NotJudged => mark("doubt", "?", words.not_judged),
-        ThresholdState::HeldAsKnown => mark("doubt", "?", words.held_as_known),
-        ThresholdState::Held | ThresholdState::Broken | ThresholdState::Undecided => result(sheet, one.ok),
-    }
+    if ok { mark("good", "✓", words.held) } else { mark("bad", "✗", words.broken) }
 }
 
 /// A word with a sign before it, in the colour of `class`: `good`, `bad` or `doubt`.

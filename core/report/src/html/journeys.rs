@@ -87,11 +87,11 @@ fn hook_section(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {
             h3 { (title) }
             ul {
                 @for fault in &around.faults {
-                    li { (result(sheet, Some(false))) " " (isolate_untrusted(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
+                    li { (result(sheet, false)) " " (isolate_untrusted(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
                 }
                 @for check in &around.checks {
                     li {
-                        (result(sheet, Some(check.ok))) " " (isolate_untrusted(&check.step)) (sheet.words.page.colon) (isolate_untrusted(&check.name))
+                        (result(sheet, check.ok)) " " (isolate_untrusted(&check.step)) (sheet.words.page.colon) (isolate_untrusted(&check.name))
                         @if !check.found.is_empty() { " → " (isolate_untrusted(&check.found)) }
                     }
                 }

@@ -4,10 +4,9 @@ use maud::{Markup, html};
 use wavetank_record::{CutShortDoc, Threshold};
 use wavetank_units::quantity::show_size;
 
-use super::badges::threshold_result;
 use super::page_context::{PageContext, isolate_untrusted, outside_code, with_nonbreaking_units};
 use super::table::facts;
-use super::thresholds::ordered;
+use super::thresholds::{ordered, result_mark};
 use crate::format;
 use crate::section::{HOSTS_TITLE, known_role};
 use crate::threshold_state::{is_running, measured_value, was_killed};
@@ -77,13 +76,13 @@ fn claims(sheet: &PageContext) -> Markup {
                 @for one in reported.iter().take(most) {
                     @let found = measured_value(sheet.record(), one);
                     li {
-                        (threshold_result(sheet, one)) " " (outside_code(&one.expr))
+                        (result_mark(sheet, one)) " " (outside_code(&one.expr))
                         @if one.implicit { (open) (sheet.words.marks.implicit) (close) }
                         @if !found.is_empty() { " " span.found { "→ " strong { (found) } } }
                         @else if one.ok.is_none() && !one.why.is_empty() { " → " (sheet.stored(&one.why)) }
                     }
                 }
-                @if broken > most { li { (threshold_result(sheet, reported[most])) " " (more(broken - most)) } }
+                @if broken > most { li { (result_mark(sheet, reported[most])) " " (more(broken - most)) } }
                 @let others = reported.len() - broken.max(most).min(reported.len());
                 @if others > 0 { li { (more(others)) } }
             }
@@ -91,7 +90,7 @@ fn claims(sheet: &PageContext) -> Markup {
         // All of them have the same state as the first: they passed, within the known part of the
         // run.
         @if let Some(first) = held.first() {
-            p.aside { (threshold_result(sheet, first)) " · " (added(sheet, &held)) }
+            p.aside { (result_mark(sheet, first)) " · " (added(sheet, &held)) }
         }
     }
 }

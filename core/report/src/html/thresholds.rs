@@ -1,13 +1,11 @@
 //! Thresholds and their results, failed ones first.
 
-use maud::html;
+use maud::Markup;
 use wavetank_record::{RunRecord, Threshold};
 
 use super::Section;
-use super::badges::threshold_result;
-use super::page_context::{PageContext, isolate_untrusted};
-use super::table::{Cell, Table};
-use crate::threshold_state::{measured_value, reason};
+use super::page_context::PageContext;
+use crate::section::{page_mark, page_table, threshold_result, threshold_table};
 
 /// The thresholds of `record`: failed ones, undecided ones, and those that passed.
 pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
@@ -22,22 +20,13 @@ pub(super) fn ordered(record: &RunRecord) -> Vec<&Threshold> {
 }
 
 pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
-    let (words, columns) = (sheet.words, &sheet.words.columns);
-    let (open, close) = words.page.brackets;
-    let heads =
-        [(columns.condition, false), (columns.result, false), (columns.found, true), (columns.why, false)];
-    let mut table = Table::new(words.titles.thresholds, &heads);
-    for one in ordered(sheet.record()) {
-        let condition = html! {
-            code { (isolate_untrusted(&one.expr)) }
-            @if one.implicit { small { (open) (words.marks.implicit) (close) } }
-        };
-        table.row(vec![
-            Cell::Any(condition),
-            Cell::Any(threshold_result(sheet, one)),
-            Cell::Number(measured_value(sheet.record(), one)),
-            Cell::Any(sheet.stored(reason(sheet.record(), one))),
-        ]);
-    }
-    Section::new("conditions", words.titles.thresholds, words.leads.thresholds, table.render(sheet))
+    let words = sheet.words;
+    let table = threshold_table(sheet.record(), ordered(sheet.record()));
+    let body = page_table(&table, sheet, words.titles.thresholds);
+    Section::new("conditions", words.titles.thresholds, words.leads.thresholds, body)
+}
+
+/// The result of a threshold as a mark.
+pub(super) fn result_mark(sheet: &PageContext, threshold: &Threshold) -> Markup {
+    page_mark(&threshold_result(sheet.record(), threshold), sheet)
 }

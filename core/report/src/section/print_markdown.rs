@@ -3,7 +3,7 @@
 use super::model::Section;
 use super::table::Table;
 use super::value::{Sign, Value};
-use crate::export::{aligned_table, left_out, name, sentence};
+use crate::export::{aligned_table, code, left_out, name, sentence};
 
 /// Most rows of one table; the number of rows left out is shown.
 const ROWS_MAX: usize = 50;
@@ -35,6 +35,8 @@ fn table(table: &Table) -> String {
 
 fn cell(value: &Value) -> String {
     match value {
+        Value::Condition(text, false) => code(text),
+        Value::Condition(text, true) => code(text) + " (implicit)",
         Value::Name(text) | Value::WholeName(text) => name(text),
         Value::Alert(plain, _) | Value::Marked(Sign::Bad, plain, _) => format!("**{plain}**"),
         Value::Stored(_) | Value::Percentile(_) => sentence(&value.plain()),

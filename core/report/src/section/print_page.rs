@@ -74,7 +74,8 @@ fn cell(sheet: &PageContext, head: &Head, value: &Value) -> Cell {
         Value::Name(name) => Cell::Name(name.clone()),
         Value::WholeName(name) => Cell::whole_up_to(WHOLE_CHARS, name),
         Value::Term(_, text) | Value::Alert(_, text) => Cell::label(text.in_language(sheet.language())),
-        Value::Marked(sign, _, text) => Cell::Any(marked(*sign, text.in_language(sheet.language()))),
+        Value::Marked(..) => Cell::Any(page_mark(value, sheet)),
+        Value::Condition(text, implicit) => Cell::Any(condition(sheet, text, *implicit)),
         Value::Stored(sentences) => Cell::Any(stored(sheet, sentences)),
         Value::Page(content) => Cell::Any(content.clone()),
         Value::Percentile(None) => Cell::Number("–".to_owned()),
@@ -85,11 +86,22 @@ fn cell(sheet: &PageContext, head: &Head, value: &Value) -> Cell {
     }
 }
 
-fn marked(sign: Sign, text: &str) -> Markup {
-    match sign {
-        Sign::Good => mark("good", "✓", text),
-        Sign::Bad => mark("bad", "✗", text),
-        Sign::Doubt => mark("doubt", "?", text),
+/// A judgement with its sign.
+pub(crate) fn page_mark(value: &Value, sheet: &PageContext) -> Markup {
+    let Value::Marked(sign, _, text) = value else { return html! {} };
+    let (class, sign) = match sign {
+        Sign::Good => ("good", "✓"),
+        Sign::Bad => ("bad", "✗"),
+        Sign::Doubt => ("doubt", "?"),
+    };
+    mark(class, sign, text.in_language(sheet.language()))
+}
+
+fn condition(sheet: &PageContext, text: &str, implicit: bool) -> Markup {
+    let (open, close) = sheet.words.page.brackets;
+    html! {
+        code { (isolate_untrusted(text)) }
+        @if implicit { small { (open) (sheet.words.marks.implicit) (close) } }
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) enum Value {
     Term(&'static str, PageText),
     /// A term that needs attention.
     Alert(&'static str, PageText),
+    /// A threshold as it was written, and whether it is implicit.
+    Condition(String, bool),
     /// A term with the sign of its judgement.
     Marked(Sign, &'static str, PageText),
     /// Sentences of the record, which are stored in English.
@@ -100,6 +102,7 @@ impl Value {
             Self::Name(text)
             | Self::WholeName(text)
             | Self::Number(text)
+            | Self::Condition(text, _)
             | Self::Percentile(Some((text, _))) => text.clone(),
             Self::Count(count) => format_grouped(*count),
             Self::Term(plain, _) | Self::Alert(plain, _) | Self::Marked(_, plain, _) => (*plain).to_owned(),
