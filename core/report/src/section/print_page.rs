@@ -29,7 +29,7 @@ pub(crate) fn page_body(section: &Section, sheet: &PageContext) -> Markup {
             Value::Stored(sentences) => { (stored(sheet, sentences)) }
             Value::Name(name) if !name.is_empty() => { (isolate_untrusted(name)) }
             Value::Term(_, term) | Value::Alert(_, term) => { (text(*term)) }
-        Value::Page(content) => { (content) }
+            Value::Page(content) => { (content) }
             value => { (value.plain()) }
         } }
     };

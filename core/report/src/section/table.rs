@@ -85,11 +85,10 @@ pub(crate) struct Row {
     pub(crate) below: Vec<String>,
 }
 
-/// A table. The first column names its rows. A column without any content is left out in Markdown
-/// and on a page.
+/// A table. The first column names its rows. A column without any content is left out.
 #[derive(Default)]
 pub(crate) struct Table {
-    /// What is left of the headings on a terminal.
+    /// The name of the table, next to the headings of a terminal.
     pub(crate) label: &'static str,
     pub(crate) heads: Vec<Head>,
     pub(crate) rows: Vec<Row>,
