@@ -31,7 +31,7 @@ impl Section {
         (!body.0.is_empty()).then_some(Self { id, title, lead, body })
     }
 
-    fn render(&self) -> Markup {
+    pub(crate) fn render(&self) -> Markup {
         let Self { id, title, lead, body } = self;
         html! {
             section id=(id) aria-labelledby={ (id) "-title" } {

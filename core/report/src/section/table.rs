@@ -135,3 +135,114 @@ impl Table {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wavetank_record::RunRecord;
+
+    use super::super::model::{Fact, Section};
+    use super::super::page_text::PageText::{Absent, Own};
+    use super::super::{add_section, markdown, page_section};
+    use super::*;
+    use crate::html::{HtmlSource, Language, PageContext};
+    use crate::text_layout::TextLayout;
+
+    struct Shop {
+        name: &'static str,
+        kind: &'static str,
+        open: u64,
+        robbed: u64,
+    }
+
+    type Col = Column<Shop>;
+
+    const COLUMNS: [Col; 6] = [
+        Col::text("shop", Own(["Shop", "商店"]), |shop| Value::Name(shop.name.to_owned())),
+        Col::text("kind", Own(["Kind", "种类"]), |shop| Value::Name(shop.kind.to_owned())).after_name(),
+        Col::number("open", Own(["Open", "营业"]), |shop| Value::Count(shop.open)).narrow("doors", 9),
+        Col::number("robbed", Own(["Robbed", "被盗"]), |shop| Value::Count(shop.robbed)).unless_zero(),
+        Col::number("", Own(["Only here", "仅此"]), |shop| Value::known(shop.open))
+            .begins(Own(["More", "更多"])),
+        Col::text("why", Absent, |_| Value::stored(["it was *closed*".to_owned()])),
+    ];
+
+    const SHOPS: [Shop; 3] = [
+        Shop { name: "ba|ker", kind: "small", open: 1_200, robbed: 0 },
+        Shop { name: "smith", kind: "", open: 0, robbed: 3 },
+        Shop { name: "tailor", kind: "large", open: 7, robbed: 0 },
+    ];
+
+    fn section(shops: &[Shop]) -> Section {
+        let mut table = Table::new("shops", &COLUMNS, shops).terminal_rows(2, "shops");
+        table.rows[0].below.push("it moves".to_owned());
+        let fact = Fact::named("streets", Own(["Streets", "街道"]), Value::Count(2));
+        Section {
+            label: "town",
+            id: "town",
+            title: Own(["Town", "城镇"]),
+            facts: vec![Fact::plain("old".to_owned()), fact],
+            terminal_notes: vec![("bells", vec!["two".to_owned()])],
+            ..Section::of_table("Town", table)
+        }
+    }
+
+    fn page(section: &Section, language: Language) -> String {
+        let record = RunRecord::default();
+        let source = HtmlSource {
+            record: &record,
+            plan: None,
+            environment: None,
+            course: None,
+            hosts: &[],
+            others: &[],
+            target: &[],
+        };
+        let drawn = page_section(section, &PageContext::new(source, language), &maud::Markup::default());
+        drawn.expect("it is not empty").render().into_string()
+    }
+
+    #[test]
+    fn a_terminal_has_the_narrow_columns() {
+        let mut layout = TextLayout::default();
+        add_section(&mut layout, &section(&SHOPS));
+        let (names, gap) = (91, " ".repeat(11));
+        let expected = [
+            "town       old · streets 2".to_owned(),
+            format!("{:names$}{:>9}", "shops", "doors"),
+            format!("{:names$}{:>9}", "  ba|ker (small)", "1,200"),
+            format!("{gap}it moves"),
+            format!("{:names$}{:>9}", "  smith", "0"),
+            format!("{gap}1 more shops in `shops` of --format json"),
+            "bells      two".to_owned(),
+        ];
+        assert_eq!(layout.into_text().lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn markdown_has_the_columns_with_a_plain_heading() {
+        let expected = "old · streets 2\n\n\
+                        | shop | kind | open | robbed | why |\n\
+                        | --- | --- | ---: | ---: | --- |\n\
+                        | `ba`&#124;`ker` | `small` | 1,200 | 0 | it was \\*closed\\* |\n\
+                        | `smith` |  | 0 | 3 | it was \\*closed\\* |\n\
+                        | `tailor` | `large` | 7 | 0 | it was \\*closed\\* |\n";
+        assert_eq!(markdown(&section(&SHOPS)), expected);
+        assert!(!markdown(&section(&SHOPS[..1])).contains("robbed"), "no shop was robbed");
+    }
+
+    #[test]
+    fn a_page_has_its_columns_in_its_language() {
+        let check = |language, present: &[&str], absent: &[&str]| {
+            let page = page(&section(&SHOPS), language);
+            assert!(present.iter().all(|text| page.contains(text)), "{present:?}: {page}");
+            assert!(!absent.iter().any(|text| page.contains(text)), "{absent:?}: {page}");
+        };
+        let english = ["<dt>Streets</dt><dd>2</dd>", "Robbed", "<h3>More</h3>", "<td class=\"n\">1,200</td>"];
+        check(Language::English, &english, &["closed", "old", "doors"]);
+        check(Language::Chinese, &["街道", "被盗", "<h3>更多</h3>"], &["Robbed", "More"]);
+        // The second table repeats the names, and has nothing for a count that is not known.
+        let both = page(&section(&SHOPS), Language::English);
+        assert_eq!(both.matches("<bdi>smith</bdi>").count(), 2, "{both}");
+        assert!(both.contains("<bdi>smith</bdi></th><td class=\"n\"></td>"), "{both}");
+    }
+}
