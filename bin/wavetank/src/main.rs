@@ -13,6 +13,8 @@ mod commands;
 mod comparison;
 mod experiment;
 mod output;
+#[cfg(all(test, target_os = "linux"))]
+mod sentences;
 #[cfg(target_os = "linux")]
 mod trace;
 #[cfg(target_os = "linux")]

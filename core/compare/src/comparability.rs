@@ -1,7 +1,7 @@
 //! Checks whether two runs can be compared, and lists their other differences.
 
 use wavetank_plan::{Load, Plan};
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, Sentence, UserError, phrase, sentence};
 
 /// The properties of machine and program that influence the numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,15 +24,15 @@ pub struct Machine {
 ///
 /// # Errors
 /// A usage error if the loads are of different kinds, because their numbers mean different things.
-pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, UserError> {
+pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<Sentence>, UserError> {
     let [of_a, of_b] = names;
     let runs = names.map(as_run);
     check_same_kind(a, b, runs.each_ref().map(String::as_str))?;
     let mut reported = Vec::new();
-    let mut differ = |what: &str, differ: bool| {
+    let mut differ = |what: Sentence, differ: bool| {
         if differ {
             reported
-                .push(format!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
+                .push(sentence!("{what} of runs {of_a} and {of_b} differ: a difference may come from that"));
         }
     };
     let load = |plan: &Plan| -> Vec<_> {
@@ -48,26 +48,26 @@ pub fn differences(a: &Plan, b: &Plan, names: [&str; 2]) -> Result<Vec<String>, 
         };
         plan.phases.iter().map(of).collect()
     };
-    differ("the loads", load(a) != load(b));
+    differ(phrase!("the loads"), load(a) != load(b));
     let steps = |plan: &Plan| -> Vec<Vec<String>> {
         let of = |scenario: &wavetank_plan::Scenario| {
             scenario.steps.iter().map(|step| step.name.clone()).collect()
         };
         plan.scenarios.iter().map(of).collect()
     };
-    differ("the steps", steps(a) != steps(b));
+    differ(phrase!("the steps"), steps(a) != steps(b));
     let connections = |plan: &Plan| -> Vec<_> {
         plan.phases.iter().map(|phase| (phase.connections, phase.max_open, phase.open_before)).collect()
     };
-    differ("the numbers of connections", load(a) == load(b) && connections(a) != connections(b));
+    differ(phrase!("the numbers of connections"), load(a) == load(b) && connections(a) != connections(b));
     let http = |plan: &Plan| {
         let http = &plan.http;
         (http.version, http.timeout, http.keepalive, http.requests_per_connection, http.pipeline, http.close)
     };
-    differ("the HTTP settings", http(a) != http(b));
-    differ("the TLS settings", a.tls.is_some() != b.tls.is_some());
-    differ("the proxy settings", a.http.proxy.is_some() != b.http.proxy.is_some());
-    differ("the numbers of load threads", a.threads != b.threads);
+    differ(phrase!("the HTTP settings"), http(a) != http(b));
+    differ(phrase!("the TLS settings"), a.tls.is_some() != b.tls.is_some());
+    differ(phrase!("the proxy settings"), a.http.proxy.is_some() != b.http.proxy.is_some());
+    differ(phrase!("the numbers of load threads"), a.threads != b.threads);
     Ok(reported)
 }
 
@@ -106,19 +106,24 @@ fn kind(plan: &Plan) -> &'static str {
 
 /// Lists how the machines and programs differ, one sentence each. A value unknown for one of them
 /// is not listed.
-pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<String> {
+pub fn machines(a: &Machine, b: &Machine, names: [&str; 2]) -> Vec<Sentence> {
     let [of_a, of_b] = names;
     let known = |n: usize| if n > 0 { n.to_string() } else { String::new() };
     let cpus = [a, b].map(|machine| known(machine.cpus));
+    let [cpus_a, cpus_b] = &cpus;
     let parts = [
-        ("CPU", &a.cpu, &b.cpu),
-        ("CPUs", &cpus[0], &cpus[1]),
-        ("kernel", &a.kernel, &b.kernel),
-        ("version of wavetank", &a.version, &b.version),
-        ("engine", &a.engine, &b.engine),
+        (&a.cpu, &b.cpu, sentence!("CPU: {} for run {of_a}, {} for run {of_b}", a.cpu, b.cpu)),
+        (cpus_a, cpus_b, sentence!("CPUs: {cpus_a} for run {of_a}, {cpus_b} for run {of_b}")),
+        (&a.kernel, &b.kernel, sentence!("kernel: {} for run {of_a}, {} for run {of_b}", a.kernel, b.kernel)),
+        (
+            &a.version,
+            &b.version,
+            sentence!("version of wavetank: {} for run {of_a}, {} for run {of_b}", a.version, b.version),
+        ),
+        (&a.engine, &b.engine, sentence!("engine: {} for run {of_a}, {} for run {of_b}", a.engine, b.engine)),
     ];
-    let different = parts.into_iter().filter(|(_, a, b)| a != b && !a.is_empty() && !b.is_empty());
-    different.map(|(what, a, b)| format!("{what}: {a} for run {of_a}, {b} for run {of_b}")).collect()
+    let different = parts.into_iter().filter(|(a, b, _)| a != b && !a.is_empty() && !b.is_empty());
+    different.map(|(.., text)| text).collect()
 }
 
 #[cfg(test)]

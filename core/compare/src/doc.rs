@@ -1,7 +1,7 @@
 //! [`compare_doc`]: the comparison as it is stored and printed.
 
 use wavetank_record::{COMPARE_SCHEMA, CompareAnswer, CompareDoc, MetricDoc, Number, SideDoc};
-use wavetank_units::{ExitCode, Nanos};
+use wavetank_units::{ExitCode, Nanos, Sentence};
 
 use crate::metrics::{LEVEL, MetricComparison};
 use crate::{DRAWS, IntervalSource, holm, required_runs};
@@ -18,11 +18,11 @@ pub struct CompareContext {
     /// The runs of A, and of B.
     pub sides: [SideDoc; 2],
     /// What could make the comparison unfair.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
     /// Worth knowing.
-    pub notes: Vec<String>,
+    pub notes: Vec<Sentence>,
     /// Commands worth trying next.
-    pub next: Vec<String>,
+    pub next: Vec<Sentence>,
 }
 
 /// The comparison of `rows`.
@@ -175,7 +175,7 @@ mod tests {
             judged: true,
             p_adjusted: ratio.p_value(),
             figure: false,
-            why: String::new(),
+            why: Sentence::empty(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use wavetank_measure::Histogram;
 use wavetank_pace::Philox;
 use wavetank_record::MetricDoc;
+use wavetank_units::{Sentence, phrase};
 
 use crate::run_series::{LatencyBuckets, RunSeries, ScopeSeries};
 use crate::{ColumnCounts, DRAWS, Estimate, Metric, Ratio, holm};
@@ -62,7 +63,7 @@ pub struct MetricComparison {
     /// It is a figure that each run has one of, not a value read from what was counted over time.
     pub figure: bool,
     /// Why it is not judged; empty if it is.
-    pub why: String,
+    pub why: Sentence,
 }
 
 impl MetricComparison {
@@ -243,16 +244,16 @@ pub(crate) fn row(
         _ => None,
     };
     let ratio = estimates.map(|[a, b]| Ratio::between(&a, &b));
-    let (judged, p_adjusted, figure, why) = (false, None, false, String::new());
+    let (judged, p_adjusted, figure, why) = (false, None, false, Sentence::empty());
     MetricComparison { name, unit, values, more_is_better, ratio, estimates, judged, p_adjusted, figure, why }
 }
 
 /// Returns why a percentile cannot be compared; empty if it can. Dropped requests have no time. If
 /// fewer were dropped than are above the percentile, they are left out on both sides alike, as in a
 /// report. With more, the percentile is itself a dropped request.
-fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
+fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> Sentence {
     if counts.iter().any(|&count| Histogram::count_above_percentile(count, q) < ABOVE_MIN) {
-        return MetricDoc::FEW_ABOVE.to_owned();
+        return MetricDoc::FEW_ABOVE;
     }
     let lost = |side: &Vec<&ScopeSeries>| {
         let dropped: u64 = side.iter().map(|scope| scope.dropped).sum();
@@ -260,9 +261,9 @@ fn doubt(q: f64, counts: [u64; 2], scopes: Option<&Scopes<'_>>) -> String {
         dropped > Histogram::count_above_percentile(quotient(&strips).1, q)
     };
     if scopes.is_some_and(|scopes| scopes.iter().any(lost)) {
-        return "unknown: it is among the dropped requests, which have no time".to_owned();
+        return phrase!("unknown: it is among the dropped requests, which have no time");
     }
-    String::new()
+    Sentence::empty()
 }
 
 /// The counts at index 0 and at index 1, over all runs.
@@ -281,12 +282,11 @@ pub(crate) fn judge(rows: &mut [MetricComparison], wishes: &CompareOptions) {
         let wanted = if wishes.metrics.is_empty() { usual } else { wishes.metrics.contains(&row.name) };
         // A value that cannot be compared would not be comparable on request either.
         if !wanted && row.why.is_empty() {
-            let why = if wishes.metrics.is_empty() {
-                "listed, not judged: name it with --metric"
+            row.why = if wishes.metrics.is_empty() {
+                phrase!("listed, not judged: name it with --metric")
             } else {
                 MetricDoc::NOT_ASKED
             };
-            why.clone_into(&mut row.why);
         }
         row.judged = wanted && row.why.is_empty();
     }
@@ -350,18 +350,18 @@ mod tests {
     fn what_cannot_be_compared_says_so_before_anything_else() {
         let check = |name: &str, doubt: &str, asked: &[&str], why: &str| {
             let value = row((name.to_owned(), "us", false), [Some(1.0); 2], [None; 2]);
-            let mut rows = [MetricComparison { why: doubt.to_owned(), ..value }];
+            let mut rows = [MetricComparison { why: Sentence::quoted(doubt), ..value }];
             let metrics = asked.iter().map(|&name| name.to_owned()).collect();
             judge(&mut rows, &CompareOptions { metrics, ..CompareOptions::default() });
             assert_eq!((rows[0].why.as_str(), rows[0].judged), (why, why.is_empty()), "{name} of {asked:?}");
         };
-        let few = MetricDoc::FEW_ABOVE;
+        let few = &MetricDoc::FEW_ABOVE;
         check("p99", "", &[], "");
         check("p99", few, &[], few);
         check("p95", few, &[], few);
         check("p95", "", &[], "listed, not judged: name it with --metric");
         check("p99", few, &["p50"], few);
-        check("p99", "", &["p50"], MetricDoc::NOT_ASKED);
+        check("p99", "", &["p50"], &MetricDoc::NOT_ASKED);
         check("p95", "", &["p95"], "");
     }
 }

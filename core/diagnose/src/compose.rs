@@ -2,7 +2,7 @@
 
 use wavetank_measure::{ErrorClass, Ledger, ThresholdResult};
 use wavetank_plan::{Plan, constants::INVALID_GENERATOR_SHARE};
-use wavetank_units::ExitCode;
+use wavetank_units::{ExitCode, Sentence, phrase, sentence};
 
 use crate::facts::{Facts, RuleInput};
 use crate::hooks::around;
@@ -19,7 +19,7 @@ struct Cause {
     reason: Reason,
     blame: Blame,
     /// The text for the first line.
-    headline: String,
+    headline: Sentence,
 }
 
 /// Diagnoses a run from its ledger. The same ledger and ending give the same diagnosis.
@@ -88,11 +88,11 @@ const fn loaded(ending: &RunEnd) -> bool {
 
 /// Returns the causes that follow from the way the run ended.
 fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
-    let cause = |status, reason: Reason, headline: &str| Cause {
+    let cause = |status, reason: Reason, headline: &Sentence| Cause {
         status,
         reason,
         blame: Blame::None,
-        headline: headline.to_owned(),
+        headline: headline.clone(),
     };
     match case.facts.ending {
         // A short or counted run can be as hopeless as one that was stopped for it.
@@ -100,10 +100,10 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             case.only_class().map(|class| hopeless(case, class, decisive)).into_iter().collect()
         }
         RunEnd::Hopeless { class } => vec![hopeless(case, *class, decisive)],
-        RunEnd::Signal => vec![cause(Status::Incomplete, ReasonCode::Signal.into(), cut_short::SIGNAL)],
-        RunEnd::Stopped => vec![cause(Status::Incomplete, ReasonCode::Stopped.into(), cut_short::STOPPED)],
+        RunEnd::Signal => vec![cause(Status::Incomplete, ReasonCode::Signal.into(), &cut_short::SIGNAL)],
+        RunEnd::Stopped => vec![cause(Status::Incomplete, ReasonCode::Stopped.into(), &cut_short::STOPPED)],
         RunEnd::StopFired { condition, at } => {
-            let when = format!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
+            let when = sentence!("`{condition}` stopped the run at {:.0} s", at.as_secs_f64());
             // Without its result nothing can excuse it.
             let unknown = case.facts.stop.is_none();
             unknown
@@ -122,15 +122,15 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
             }]
         }
         RunEnd::NeverBegan { waited } => {
-            let headline = format!("no load was sent: its connections were not opened within {waited}");
+            let headline = sentence!("no load was sent: its connections were not opened within {waited}");
             decisive.push(never_began(case, &headline));
             vec![cause(Status::Incomplete, FindingCode::NeverBegan.into(), &headline)]
         }
         RunEnd::ProbeFailed { class, message } => vec![probe(case, *class, message, decisive)],
         RunEnd::BeforeFailed => {
             let broken = case.facts.circumstances.before.failures();
-            let first = broken.first().map_or("a step of `before` broke", String::as_str);
-            let headline = format!("no load was sent: {first}");
+            let first = broken.first().cloned().unwrap_or_else(|| phrase!("a step of `before` broke"));
+            let headline = sentence!("no load was sent: {first}");
             decisive.extend(around(FindingCode::Before, Blame::Unknown, &broken));
             vec![cause(Status::Incomplete, FindingCode::Before.into(), &headline)]
         }
@@ -142,51 +142,52 @@ fn ending(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Vec<Cause> {
 fn after(facts: &Facts<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
     let broken = facts.circumstances.after.failures();
     let first = broken.first()?;
-    let headline = format!("after the load: {first}");
+    let headline = sentence!("after the load: {first}");
     decisive.extend(around(FindingCode::After, Blame::Target, &broken));
     Some(Cause { status: Status::Fail, reason: FindingCode::After.into(), blame: Blame::Target, headline })
 }
 
 /// Each opening ends with its timeout and was given that time. An opening that did not end was
 /// therefore not processed by this host.
-fn never_began(case: &RuleInput<'_>, headline: &str) -> Finding {
+fn never_began(case: &RuleInput<'_>, headline: &Sentence) -> Finding {
     let planned = case.facts.plan.phases.iter().map(|phase| phase.connections).max().unwrap_or(0);
     Finding {
         fix: Vec::new(),
         code: FindingCode::NeverBegan,
         blame: Blame::Generator,
         decisive: true,
-        message: headline.to_owned(),
-        evidence: format!(
+        message: headline.clone(),
+        evidence: sentence!(
             "{} connections · {} load threads · connect timeout {}",
             format::count(planned),
             case.facts.plan.threads,
             case.facts.plan.http.connect_timeout
         ),
-        hint: "this host is too busy to open them: fewer connections (-c), a shorter --connect-timeout, more load \
+        hint: phrase!(
+            "this host is too busy to open them: fewer connections (-c), a shorter --connect-timeout, more load \
                threads (--threads)"
-            .to_owned(),
+        ),
     }
 }
 
 /// Returns the cause for a run in which no request was done and all failed in the same way. The
 /// blame follows from the errno.
 fn hopeless(case: &RuleInput<'_>, class: ErrorClass, decisive: &mut Vec<Finding>) -> Cause {
-    let mut evidence = format!(
+    let failed = sentence!(
         "{} of {} failed",
         format::count(case.judged.counters.failed()),
         format::count(case.judged.counters.offered)
     );
     let fault = case.fault(class);
-    evidence.extend(fault.iter().flat_map(|fault| [" · ", fault]));
+    let evidence = Sentence::join(std::iter::once(failed).chain(fault.cloned()), " · ");
     let finding = error_class_text::all_failed(class, case, evidence, fault);
     let (blame, headline) = (finding.blame, finding.message.clone());
     decisive.push(finding);
     Cause { status: by_errno(class), reason: FindingCode::Class(class).into(), blame, headline }
 }
 
-fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut Vec<Finding>) -> Cause {
-    let headline = format!("no answer to the probe: {message}");
+fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &Sentence, decisive: &mut Vec<Finding>) -> Cause {
+    let headline = sentence!("no answer to the probe: {message}");
     let proxy = error_class_text::by_proxy(class, Some(message));
     let blame = match proxy {
         Some(_) => Blame::Network,
@@ -198,8 +199,8 @@ fn probe(case: &RuleInput<'_>, class: ErrorClass, message: &str, decisive: &mut 
         blame,
         decisive: true,
         message: headline.clone(),
-        evidence: proxy.unwrap_or(error_class_text::description(class)).to_owned(),
-        hint: error_class_text::hint_for(class, Some(message)).to_owned(),
+        evidence: proxy.unwrap_or_else(|| error_class_text::description(class)),
+        hint: error_class_text::hint_for(class, Some(message)),
     });
     Cause { status: by_errno(class), reason: ReasonCode::Probe.into(), blame, headline }
 }
@@ -210,21 +211,24 @@ const fn by_errno(class: ErrorClass) -> Status {
 
 /// Counters that do not add up void everything.
 fn accounting(case: &RuleInput<'_>, decisive: &mut Vec<Finding>) -> Option<Cause> {
-    let own = case.facts.violations.iter().map(ToString::to_string);
+    let own = case.facts.violations.iter().map(|violation| sentence!("{violation}"));
     let dump: Vec<_> = own.chain(case.facts.circumstances.accounting.iter().cloned()).collect();
-    let identity = case.facts.violations.first().map_or("of one load thread", |first| first.identity);
+    let identity = match case.facts.violations.first() {
+        Some(first) => sentence!("{}", first.identity),
+        None => phrase!("of one load thread"),
+    };
     if dump.is_empty() {
         return None;
     }
-    let headline = format!("the counters do not add up: {identity}");
+    let headline = sentence!("the counters do not add up: {identity}");
     decisive.push(Finding {
         fix: Vec::new(),
         code: FindingCode::Accounting,
         blame: Blame::Generator,
         decisive: true,
         message: headline.clone(),
-        evidence: dump.join("; "),
-        hint: "this is a defect of wavetank: please report it with the archive".to_owned(),
+        evidence: Sentence::join(dump, "; "),
+        hint: phrase!("this is a defect of wavetank: please report it with the archive"),
     });
     Some(Cause {
         status: Status::Invalid,
@@ -369,16 +373,16 @@ fn is_lower_bound(case: &RuleInput<'_>) -> bool {
     case.is_closed() && (validity_rules::is_limited(case.facts) || short > INVALID_GENERATOR_SHARE)
 }
 
-fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> String {
+fn headline(case: &RuleInput<'_>, verdict: &Verdict, causes: &[Cause]) -> Sentence {
     let is_first = |reason: &Reason| verdict.reasons.first() == Some(&reason.to_string());
     let first = causes.iter().find(|cause| cause.status == verdict.status && is_first(&cause.reason));
     match (verdict.status, first) {
         (Status::Pass, _) if is_lower_bound(case) => {
-            "the generator was the limit: this rate is a lower bound".to_owned()
+            phrase!("the generator was the limit: this rate is a lower bound")
         }
         (Status::Pass, _) => held::headline(case).unwrap_or_default(),
         (_, Some(cause)) => cause.headline.clone(),
-        (_, None) => String::new(),
+        (_, None) => Sentence::empty(),
     }
 }
 

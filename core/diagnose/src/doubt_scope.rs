@@ -3,6 +3,7 @@
 use wavetank_measure::ThresholdResult;
 use wavetank_plan::constants::INVALID_GENERATOR_SHARE;
 use wavetank_plan::{Condition, Op, RequestCounter, Subject, Value};
+use wavetank_units::{Sentence, phrase, sentence};
 
 use crate::facts::RuleInput;
 use crate::validity_rules::{generator_drops_text, is_limited, lag_is_doubtful};
@@ -14,9 +15,9 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
     let validity = &case.facts.validity;
     let (whole, worst) = (validity.generator_open_model, validity.generator_worst);
     let (share, span) = if whole.fraction() > INVALID_GENERATOR_SHARE {
-        (whole, "over the run".to_owned())
+        (whole, phrase!("over the run"))
     } else if worst.share.fraction() > INVALID_GENERATOR_SHARE {
-        (worst.share, format!("in the {} from {:.0} s on", worst.len, worst.from.as_secs_f64()))
+        (worst.share, sentence!("in the {} from {:.0} s on", worst.len, worst.from.as_secs_f64()))
     } else {
         return None;
     };
@@ -25,23 +26,25 @@ pub(crate) fn generator_share(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Generator,
         blame: Blame::Generator,
         decisive: true,
-        message: format!(
+        message: sentence!(
             "the load was not as requested: {} of it was dropped or failed on this side {span}",
             format::percent(share.fraction())
         ),
-        evidence: format!("{} · {}", format::share(share), lost_in_words(case)),
-        hint: "a lower rate, or a stronger load host; the findings below name what ran out".to_owned(),
+        evidence: sentence!("{} · {}", format::share(share), lost_in_words(case)),
+        hint: phrase!("a lower rate, or a stronger load host; the findings below name what ran out"),
     })
 }
 
 /// Describes the requests that failed or were dropped for reasons of the generator. One reason can
 /// occur in both lists.
-fn lost_in_words(case: &RuleInput<'_>) -> String {
+fn lost_in_words(case: &RuleInput<'_>) -> Sentence {
     let classes = case.classes().into_iter().filter(|(class, _)| class.is_generator());
-    let failed: Vec<_> = classes.map(|(class, n)| format!("{} {}", class.name(), format::count(n))).collect();
-    let parts = [("failed", failed.join(" · ")), ("dropped", generator_drops_text(case))];
-    let reported = parts.iter().filter(|(_, of)| !of.is_empty()).map(|(how, of)| format!("{how}: {of}"));
-    reported.collect::<Vec<_>>().join(" · ")
+    let failed: Vec<_> =
+        classes.map(|(class, n)| sentence!("{} {}", class.name(), format::count(n))).collect();
+    let (failed, dropped) = (Sentence::join(failed, " · "), generator_drops_text(case));
+    let failed = (!failed.is_empty()).then(|| sentence!("failed: {failed}"));
+    let dropped = (!dropped.is_empty()).then(|| sentence!("dropped: {dropped}"));
+    Sentence::join(failed.into_iter().chain(dropped), " · ")
 }
 
 /// Rules (b) and (c): returns why a failed condition proves nothing against the target, if that is
@@ -59,11 +62,10 @@ pub(crate) fn generator_excuse(
         decisive: true,
         message,
         evidence,
-        hint: "the target is not proven at fault: repeat with a lower load or a stronger load host"
-            .to_owned(),
+        hint: phrase!("the target is not proven at fault: repeat with a lower load or a stronger load host"),
     };
     if result.holds_without_generator == Some(true) {
-        let message = format!(
+        let message = sentence!(
             "{broke}, but it would pass without the requests that failed or were dropped on this side"
         );
         return Some(finding(FindingCode::GeneratorFailures, message, lost_in_words(case)));
@@ -71,17 +73,17 @@ pub(crate) fn generator_excuse(
     if result.holds_without_lag == Some(true) {
         let lag = result.lag_ns.unwrap_or(0);
         if doubted || lag_is_doubtful(lag, result.value.unwrap_or(0.0)) {
-            let message = format!("{broke}, but it would pass without the generator's own lag");
+            let message = sentence!("{broke}, but it would pass without the generator's own lag");
             return Some(finding(
                 FindingCode::GeneratorLag,
                 message,
-                format!("lag {}", wavetank_units::Nanos(lag as i64)),
+                sentence!("lag {}", wavetank_units::Nanos(lag as i64)),
             ));
         }
     }
     if is_capacity(&result.condition, result.implicit) && is_limited(case.facts) {
-        let message = format!("{broke}, while the generator itself was full");
-        return Some(finding(FindingCode::GeneratorFull, message, String::new()));
+        let message = sentence!("{broke}, while the generator itself was full");
+        return Some(finding(FindingCode::GeneratorFull, message, Sentence::empty()));
     }
     None
 }
@@ -93,9 +95,9 @@ pub(crate) fn knee(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::GeneratorFull,
         blame: Blame::Generator,
         decisive: true,
-        message: "a knee was sought, but the generator itself was full".to_owned(),
-        evidence: String::new(),
-        hint: "more load threads (--threads) or more load hosts".to_owned(),
+        message: phrase!("a knee was sought, but the generator itself was full"),
+        evidence: Sentence::empty(),
+        hint: phrase!("more load threads (--threads) or more load hosts"),
     })
 }
 

@@ -4,8 +4,8 @@
 //! rule requires a trend that is not due to chance, and a change that matters.
 
 use wavetank_measure::{HeldPhase, HeldSecond, HostSample, Observations, Plateau};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::show_size;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::facts::RuleInput;
 use crate::trend::{SECONDS_MIN, Trend};
@@ -51,7 +51,7 @@ fn in_flight(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Optio
     let minded = trend.change().abs() >= enough && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
         let values = [trend.from, trend.to].map(|value| format::count(value.max(0.0).round() as u64));
-        drifted(case, FindingCode::DriftInFlight, "requests in flight", phase, &trend, &values)
+        drifted(case, FindingCode::DriftInFlight, &phrase!("requests in flight"), phase, &trend, &values)
     })
 }
 
@@ -62,7 +62,7 @@ fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Find
     let minded = trend.change().abs() >= P99_MIN && trend.share().abs() >= SHARE_MIN;
     minded.then(|| {
         let values = [trend.from, trend.to].map(|value| Nanos(value.max(0.0) as i64).to_string());
-        drifted(case, FindingCode::DriftP99, "response p99", phase, &trend, &values)
+        drifted(case, FindingCode::DriftP99, &phrase!("response p99"), phase, &trend, &values)
     })
 }
 
@@ -71,7 +71,7 @@ fn p99(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<Find
 fn drifted(
     case: &RuleInput<'_>,
     code: FindingCode,
-    what: &str,
+    what: &Sentence,
     phase: &str,
     trend: &Trend,
     [from, to]: &[String; 2],
@@ -82,19 +82,27 @@ fn drifted(
     let blame = if rises && !doubted { Blame::Target } else { Blame::Unknown };
     let hint = match (rises, doubted) {
         (true, false) => {
-            "the load was constant: look for growth in the target (queues, memory, tables), and hold for longer"
+            phrase!(
+                "the load was constant: look for growth in the target (queues, memory, tables), and hold for longer"
+            )
         }
-        (true, true) => "the generator is in doubt as well: fix that first",
-        (false, _) => "the target had not settled yet: wait before the plateau, or hold for longer",
+        (true, true) => phrase!("the generator is in doubt as well: fix that first"),
+        (false, _) => {
+            phrase!("the target had not settled yet: wait before the plateau, or hold for longer")
+        }
     };
     Finding {
         fix: Vec::new(),
         code,
         blame,
         decisive: false,
-        message: format!("{what} {} from {from} to {to} over {phase}", if rises { "rose" } else { "fell" }),
+        message: if rises {
+            sentence!("{what} rose from {from} to {to} over {phase}")
+        } else {
+            sentence!("{what} fell from {from} to {to} over {phase}")
+        },
         evidence: evidence(trend),
-        hint: hint.to_owned(),
+        hint,
     }
 }
 
@@ -111,23 +119,25 @@ fn memory(case: &RuleInput<'_>, phase: &str, seconds: &[HeldSecond]) -> Option<F
     }
     let own = own_part(observed, seconds, trend.change() * held);
     let ours = own >= 0.5;
-    let both = if case.same_host { " of both ends" } else { "" };
     let [from, to] = [trend.from, trend.to].map(|value| show_size(value.max(0.0) as u64));
     Some(Finding {
         fix: Vec::new(),
         code: FindingCode::DriftMemory,
         blame: if ours { Blame::Generator } else { Blame::Unknown },
         decisive: false,
-        message: format!(
-            "memory per connection rose from {from} to {to} over {phase} (kernel{both} and wavetank)"
-        ),
-        evidence: format!("{} · {} of it is wavetank's own", evidence(&trend), format::percent(own)),
-        hint: if ours {
-            "wavetank itself grew: fewer connections in this process, and please report it"
+        message: if case.same_host {
+            sentence!(
+                "memory per connection rose from {from} to {to} over {phase} (kernel of both ends and wavetank)"
+            )
         } else {
-            "the kernel's part grew: unread responses, or another program of this host"
-        }
-        .to_owned(),
+            sentence!("memory per connection rose from {from} to {to} over {phase} (kernel and wavetank)")
+        },
+        evidence: sentence!("{} · {} of it is wavetank's own", evidence(&trend), format::percent(own)),
+        hint: if ours {
+            phrase!("wavetank itself grew: fewer connections in this process, and please report it")
+        } else {
+            phrase!("the kernel's part grew: unread responses, or another program of this host")
+        },
     })
 }
 
@@ -169,8 +179,8 @@ fn at(at: Nanos) -> f64 {
     at.as_secs_f64()
 }
 
-fn evidence(trend: &Trend) -> String {
-    format!(
+fn evidence(trend: &Trend) -> Sentence {
+    sentence!(
         "{:+.0} % by the median of all slopes between seconds · Mann-Kendall z {:.1}",
         trend.share().clamp(-9.99, 9.99) * 100.0,
         trend.z

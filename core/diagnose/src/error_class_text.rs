@@ -1,49 +1,49 @@
 //! Description, blame and hint of each error class.
 
 use wavetank_measure::{DropReason, ErrorClass};
-use wavetank_units::status_text;
+use wavetank_units::{Sentence, phrase, sentence, status_text};
 
 use crate::facts::RuleInput;
 use crate::format::count;
 use crate::{Blame, Finding, FindingCode, tls};
 
 /// The description, as the end of `every request failed: …`.
-pub(crate) const fn description(class: ErrorClass) -> &'static str {
+pub(crate) const fn description(class: ErrorClass) -> Sentence {
     match class {
-        ErrorClass::Dns => "the name did not resolve",
-        ErrorClass::ConnectRefused => "connection refused",
-        ErrorClass::ConnectTimeout => "no answer to the connect in time",
-        ErrorClass::ConnectUnreachable => "no route to the target",
-        ErrorClass::NoSourceAddress => "no source address or port left on this host",
-        ErrorClass::NoFiles => "this host's limit of open files is reached",
-        ErrorClass::Tls => "the TLS handshake failed",
-        ErrorClass::Reset => "connection reset under an unanswered request",
-        ErrorClass::ClosedEarly => "connection closed before the response was complete",
-        ErrorClass::RequestTimeout => "no complete response in time",
-        ErrorClass::Protocol => "the response is not valid HTTP",
-        ErrorClass::Status => "unexpected response status",
-        ErrorClass::Login => "the target did not accept the credentials of a connection",
-        ErrorClass::Check => "a check on the response failed",
-        ErrorClass::BodyLimit => "the response was larger than allowed",
-        ErrorClass::Data => "the request could not be composed",
-        ErrorClass::Other => "an unclassified error",
+        ErrorClass::Dns => phrase!("the name did not resolve"),
+        ErrorClass::ConnectRefused => phrase!("connection refused"),
+        ErrorClass::ConnectTimeout => phrase!("no answer to the connect in time"),
+        ErrorClass::ConnectUnreachable => phrase!("no route to the target"),
+        ErrorClass::NoSourceAddress => phrase!("no source address or port left on this host"),
+        ErrorClass::NoFiles => phrase!("this host's limit of open files is reached"),
+        ErrorClass::Tls => phrase!("the TLS handshake failed"),
+        ErrorClass::Reset => phrase!("connection reset under an unanswered request"),
+        ErrorClass::ClosedEarly => phrase!("connection closed before the response was complete"),
+        ErrorClass::RequestTimeout => phrase!("no complete response in time"),
+        ErrorClass::Protocol => phrase!("the response is not valid HTTP"),
+        ErrorClass::Status => phrase!("unexpected response status"),
+        ErrorClass::Login => phrase!("the target did not accept the credentials of a connection"),
+        ErrorClass::Check => phrase!("a check on the response failed"),
+        ErrorClass::BodyLimit => phrase!("the response was larger than allowed"),
+        ErrorClass::Data => phrase!("the request could not be composed"),
+        ErrorClass::Other => phrase!("an unclassified error"),
     }
 }
 
 /// Returns the description for a run, with counts that distinguish the halves of a class. TLS fails
 /// in the handshake or after it, and the connect timeout covers the connect and the handshake.
-pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'static str {
+pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> Sentence {
     if let Some(text) = by_proxy(class, case.fault(class)) {
         return text;
     }
     if case.fault(class).is_some_and(|fault| fault.contains("between requests")) {
-        return "the server ended a kept connection between requests";
+        return phrase!("the server ended a kept connection between requests");
     }
     let handshakes = case.facts.totals.handshakes();
     match class {
         ErrorClass::Status if proxy_asks(case) => PROXY_ASKS,
         ErrorClass::Tls if handshakes.failed == 0 && handshakes.count() > 0 => AFTER_HANDSHAKE,
-        ErrorClass::Tls if handshakes.failed > 0 && handshakes.count() > 0 => "TLS failed",
+        ErrorClass::Tls if handshakes.failed > 0 && handshakes.count() > 0 => phrase!("TLS failed"),
         // All that was not opened was connected, and ended in the handshake.
         ErrorClass::ConnectTimeout
             if handshakes.failed > 0 && handshakes.failed == case.facts.totals.conns.failed =>
@@ -55,18 +55,18 @@ pub(crate) fn description_for_run(case: &RuleInput<'_>, class: ErrorClass) -> &'
 }
 
 /// A proxy answered requests to an http target with status 407.
-const PROXY_ASKS: &str = "the proxy requires authentication";
-const PROXY_PASSWORD: &str =
-    "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that";
+const PROXY_ASKS: Sentence = phrase!("the proxy requires authentication");
+const PROXY_PASSWORD: Sentence =
+    phrase!("the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that");
 
 /// Returns the description of a failure of `class` with the message `detail` that a forward proxy
 /// caused, if one did.
-pub(crate) fn by_proxy(class: ErrorClass, detail: Option<&str>) -> Option<&'static str> {
+pub(crate) fn by_proxy(class: ErrorClass, detail: Option<&Sentence>) -> Option<Sentence> {
     let detail = detail.filter(|detail| detail.contains("CONNECT"))?;
     Some(match class {
         _ if detail.contains("407") => PROXY_ASKS,
-        ErrorClass::ConnectTimeout => "the proxy opened no tunnel in time",
-        _ => "the proxy opened no tunnel",
+        ErrorClass::ConnectTimeout => phrase!("the proxy opened no tunnel in time"),
+        _ => phrase!("the proxy opened no tunnel"),
     })
 }
 
@@ -79,9 +79,9 @@ fn proxy_asks(case: &RuleInput<'_>) -> bool {
 }
 
 /// TLS failed within a response, or between two.
-const AFTER_HANDSHAKE: &str = "TLS failed after its handshake";
+const AFTER_HANDSHAKE: Sentence = phrase!("TLS failed after its handshake");
 /// The probe reports the same text.
-const HANDSHAKE_LATE: &str = "connected, but the TLS handshake did not end in time";
+const HANDSHAKE_LATE: Sentence = phrase!("connected, but the TLS handshake did not end in time");
 
 /// Returns the blame that the errno proves. A connect without an answer proves nothing unless there
 /// is no network between.
@@ -114,139 +114,166 @@ pub(crate) fn blame_for_run(case: &RuleInput<'_>, class: ErrorClass) -> Blame {
 }
 
 /// Returns the hint for a failure of `class` with the message `detail`, if there is one.
-pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> &'static str {
+pub fn hint_for(class: ErrorClass, detail: Option<&str>) -> Sentence {
     match (class, detail) {
         (_, Some(detail)) if detail.contains("CONNECT") => proxy_hint(class, detail),
         (ErrorClass::ClosedEarly | ErrorClass::Reset, Some(detail))
             if detail.contains("between requests") =>
         {
-            "requests that may not be sent twice fail with it: let the server announce it (Connection: close), keep connections longer, or use --no-keepalive"
+            phrase!(
+                "requests that may not be sent twice fail with it: let the server announce it (Connection: close), keep connections longer, or use --no-keepalive"
+            )
         }
-        (ErrorClass::Status, Some(PROXY_ASKS)) => PROXY_PASSWORD,
+        (ErrorClass::Status, Some(detail)) if PROXY_ASKS == detail => PROXY_PASSWORD,
         (ErrorClass::Status, Some(detail)) if detail.contains("redirects did not end") => {
-            "does the server redirect in a circle? If not: a higher `follow`"
+            phrase!("does the server redirect in a circle? If not: a higher `follow`")
         }
         (ErrorClass::Status, Some(detail)) if detail.contains("the challenge") => challenge_hint(detail),
-        (ErrorClass::Tls, Some(AFTER_HANDSHAKE)) => {
-            "check the log of the target or of a balancer: TLS failed within a response"
+        (ErrorClass::Tls, Some(detail)) if AFTER_HANDSHAKE == detail => {
+            phrase!("check the log of the target or of a balancer: TLS failed within a response")
         }
-        (ErrorClass::Tls, Some(detail)) => tls::hint_for(detail).unwrap_or(hint(class)),
+        (ErrorClass::Tls, Some(detail)) => tls::hint_for(detail).unwrap_or_else(|| hint(class)),
         (ErrorClass::ConnectTimeout, Some(detail)) if detail.contains("TLS handshake") => {
-            "does this port speak TLS? If it does, it is slow at it: --connect-timeout covers connect and handshake"
+            phrase!(
+                "does this port speak TLS? If it does, it is slow at it: --connect-timeout covers connect and handshake"
+            )
         }
-        (ErrorClass::Protocol, Some(detail)) => protocol_hint(detail).unwrap_or(hint(class)),
+        (ErrorClass::Protocol, Some(detail)) => protocol_hint(detail).unwrap_or_else(|| hint(class)),
         _ => hint(class),
     }
 }
 
 /// Returns the hint for a response that is not valid, with the message `detail`.
-fn protocol_hint(detail: &str) -> Option<&'static str> {
+fn protocol_hint(detail: &str) -> Option<Sentence> {
     let known = [
-        ("speaks TLS", "this port speaks TLS: https:// instead of http://"),
+        ("speaks TLS", phrase!("this port speaks TLS: https:// instead of http://")),
         (
             "the redirect does not lead to an http address",
-            "only http:// and https:// are followed: leave `follow` out",
+            phrase!("only http:// and https:// are followed: leave `follow` out"),
         ),
-        ("speaks HTTP/2", "use HTTP/2: --http 2, or `version: 2` under http: in an experiment file"),
-        ("agree on HTTP/2", "leave --http 2 or `version: 2` out: the server offers another version of HTTP"),
+        ("speaks HTTP/2", phrase!("use HTTP/2: --http 2, or `version: 2` under http: in an experiment file")),
+        (
+            "agree on HTTP/2",
+            phrase!("leave --http 2 or `version: 2` out: the server offers another version of HTTP"),
+        ),
         (
             "body is damaged",
-            "compare with `curl --compressed`; a proxy or the server changed or cut the body",
+            phrase!("compare with `curl --compressed`; a proxy or the server changed or cut the body"),
         ),
         (
             "Content-Encoding names",
-            "the server names a coding that its body does not have: check its settings",
+            phrase!("the server names a coding that its body does not have: check its settings"),
         ),
     ];
-    known.iter().find(|(text, _)| detail.contains(text)).map(|(_, hint)| *hint)
+    known.into_iter().find(|(text, _)| detail.contains(text)).map(|(_, hint)| hint)
 }
 
 /// Returns the hint for a challenge that was not answered, with the message `detail`.
-fn challenge_hint(detail: &str) -> &'static str {
+fn challenge_hint(detail: &str) -> Sentence {
     if detail.contains("refused the credentials") {
-        return "check the user and the password of `auth: digest`";
+        return phrase!("check the user and the password of `auth: digest`");
     }
     if detail.contains("asks for Basic") {
-        return "auth: basic USER:PASSWORD";
+        return phrase!("auth: basic USER:PASSWORD");
     }
-    "`auth: digest` answers Digest with MD5, SHA-256 or SHA-512-256 and qop auth: does the server offer that?"
+    phrase!(
+        "`auth: digest` answers Digest with MD5, SHA-256 or SHA-512-256 and qop auth: does the server offer that?"
+    )
 }
 
 /// Returns the hint for a tunnel that a proxy did not open, with the message `detail`.
-fn proxy_hint(class: ErrorClass, detail: &str) -> &'static str {
+fn proxy_hint(class: ErrorClass, detail: &str) -> Sentence {
     match class {
         _ if detail.contains("407") => PROXY_PASSWORD,
-        ErrorClass::ConnectRefused => "the proxy's own log says why: may it connect to that host and port?",
-        ErrorClass::ConnectTimeout => {
-            "is it an HTTP proxy? If it is, the target behind it may be slow: --connect-timeout covers both"
+        ErrorClass::ConnectRefused => {
+            phrase!("the proxy's own log says why: may it connect to that host and port?")
         }
-        ErrorClass::Protocol => "is it an HTTP proxy on that port? `--once` shows its answer as it is",
-        _ => "the proxy's own log: does it open tunnels (CONNECT), and to that port?",
+        ErrorClass::ConnectTimeout => {
+            phrase!(
+                "is it an HTTP proxy? If it is, the target behind it may be slow: --connect-timeout covers both"
+            )
+        }
+        ErrorClass::Protocol => {
+            phrase!("is it an HTTP proxy on that port? `--once` shows its answer as it is")
+        }
+        _ => phrase!("the proxy's own log: does it open tunnels (CONNECT), and to that port?"),
     }
 }
 
 /// Returns the hint for a failure with the message `fault`, if there is one. `text` is the
 /// description that follows from the run's counts.
-pub(crate) fn best_hint(class: ErrorClass, fault: Option<&str>, text: &str) -> &'static str {
+pub(crate) fn best_hint(class: ErrorClass, fault: Option<&Sentence>, text: &Sentence) -> Sentence {
     let cured = fault.filter(|fault| class != ErrorClass::Tls || tls::hint_for(fault).is_some());
-    hint_for(class, cured.or(Some(text)))
+    hint_for(class, Some(cured.unwrap_or(text)))
 }
 
 /// Returns the general hint of a class.
-const fn hint(class: ErrorClass) -> &'static str {
+const fn hint(class: ErrorClass) -> Sentence {
     match class {
-        ErrorClass::Dns => "check the name and the resolver, or give the address with --connect-to",
-        ErrorClass::ConnectRefused => "nothing listens there: is the server up, and is the port right?",
+        ErrorClass::Dns => phrase!("check the name and the resolver, or give the address with --connect-to"),
+        ErrorClass::ConnectRefused => {
+            phrase!("nothing listens there: is the server up, and is the port right?")
+        }
         ErrorClass::ConnectTimeout => {
-            "a firewall, a wrong address, or a listen queue that is full; --connect-timeout"
+            phrase!("a firewall, a wrong address, or a listen queue that is full; --connect-timeout")
         }
         ErrorClass::ConnectUnreachable => {
-            "check the address, the routes and the firewall's answer (ip route get ADDRESS)"
+            phrase!("check the address, the routes and the firewall's answer (ip route get ADDRESS)")
         }
         ErrorClass::NoSourceAddress => {
-            "more source addresses (--source auto), keep-alive, or a wider net.ipv4.ip_local_port_range"
+            phrase!(
+                "more source addresses (--source auto), keep-alive, or a wider net.ipv4.ip_local_port_range"
+            )
         }
-        ErrorClass::NoFiles => "raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)",
-        ErrorClass::Tls => "does this port speak TLS, and is its certificate valid for the name?",
-        ErrorClass::Reset => "look for crashes, full queues and timeouts in the server's own log",
+        ErrorClass::NoFiles => {
+            phrase!("raise the file limit (ulimit -n, LimitNOFILE), or fewer connections (-c)")
+        }
+        ErrorClass::Tls => phrase!("does this port speak TLS, and is its certificate valid for the name?"),
+        ErrorClass::Reset => phrase!("look for crashes, full queues and timeouts in the server's own log"),
         ErrorClass::ClosedEarly => {
-            "the server closed the connection within a response: check its log and its timeouts; if it never responds, does the port speak TLS (https://) or HTTP/2 (--http 2)?"
+            phrase!(
+                "the server closed the connection within a response: check its log and its timeouts; if it never responds, does the port speak TLS (https://) or HTTP/2 (--http 2)?"
+            )
         }
         ErrorClass::RequestTimeout => {
-            "raise --timeout if such answers are right, else the server is stuck or overloaded"
+            phrase!("raise --timeout if such answers are right, else the server is stuck or overloaded")
         }
         ErrorClass::Protocol => {
-            "is it HTTP on that port? `--once`, or `wavetank try FILE`, shows one answer as it is"
+            phrase!("is it HTTP on that port? `--once`, or `wavetank try FILE`, shows one answer as it is")
         }
         ErrorClass::Status => {
-            "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
+            phrase!(
+                "if these answers are right: --expect-status; `--once`, or `wavetank try FILE`, shows one"
+            )
         }
         ErrorClass::Login => {
-            "give credentials (-H 'Authorization: …', or http.headers), or check the ones given"
+            phrase!("give credentials (-H 'Authorization: …', or http.headers), or check the ones given")
         }
-        ErrorClass::Check => "`wavetank try FILE` shows an answer, and what each check found in it",
-        ErrorClass::BodyLimit => "request less data, or raise the limit",
-        ErrorClass::Data => "check the variables and data of the experiment",
-        ErrorClass::Other => "samples.jsonl in the archive has the first failures",
+        ErrorClass::Check => phrase!("`wavetank try FILE` shows an answer, and what each check found in it"),
+        ErrorClass::BodyLimit => phrase!("request less data, or raise the limit"),
+        ErrorClass::Data => phrase!("check the variables and data of the experiment"),
+        ErrorClass::Other => phrase!("samples.jsonl in the archive has the first failures"),
     }
 }
 
 /// Returns why requests were never sent, with a hint.
-pub(crate) const fn drop_hint(reason: DropReason) -> &'static str {
+pub(crate) const fn drop_hint(reason: DropReason) -> Sentence {
     match reason {
-        DropReason::MaxOpen => "too many requests were open simultaneously; --max-open allows more",
+        DropReason::MaxOpen => phrase!("too many requests were open simultaneously; --max-open allows more"),
         DropReason::NoSourceAddress => hint(ErrorClass::NoSourceAddress),
         DropReason::NoFiles => hint(ErrorClass::NoFiles),
-        DropReason::NoMemory => "less load on this host, or more memory for it",
-        DropReason::Behind => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
+        DropReason::NoMemory => phrase!("less load on this host, or more memory for it"),
+        DropReason::Behind => {
+            phrase!("a lower rate, more load threads (--threads), or nothing else on these CPUs")
+        }
     }
 }
 
 /// Returns the responses with an unexpected status, such as `503: 240`.
-pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<String> {
+pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<Sentence> {
     let expected = &case.facts.plan.http.expect;
     let statuses = case.judged.status.0.iter().filter(|(status, _)| !expected.contains(*status));
-    statuses.map(|(status, n)| format!("{}: {}", status_text(*status), count(*n))).collect()
+    statuses.map(|(status, n)| sentence!("{}: {}", status_text(*status), count(*n))).collect()
 }
 
 /// Returns the finding for a run in which every request failed in one way. `detail` is the message
@@ -254,22 +281,22 @@ pub(crate) fn unexpected_statuses(case: &RuleInput<'_>) -> Vec<String> {
 pub(crate) fn all_failed(
     class: ErrorClass,
     case: &RuleInput<'_>,
-    evidence: String,
-    detail: Option<&str>,
+    evidence: Sentence,
+    detail: Option<&Sentence>,
 ) -> Finding {
     let text = description_for_run(case, class);
     // The statuses themselves are the best evidence.
     let statuses = if class == ErrorClass::Status { unexpected_statuses(case) } else { Vec::new() };
     // What was wrong with the response is not in the description.
-    let fault = detail.filter(|_| class == ErrorClass::Protocol).map(str::to_owned);
-    let evidence = std::iter::once(evidence).chain(statuses).chain(fault).collect::<Vec<_>>().join(" · ");
+    let fault = detail.filter(|_| class == ErrorClass::Protocol).cloned();
+    let evidence = Sentence::join(std::iter::once(evidence).chain(statuses).chain(fault), " · ");
     Finding {
         fix: Vec::new(),
         code: FindingCode::Class(class),
         blame: blame_for_run(case, class),
         decisive: true,
-        message: format!("every request failed: {text}"),
+        message: sentence!("every request failed: {text}"),
         evidence,
-        hint: best_hint(class, detail, text).to_owned(),
+        hint: best_hint(class, detail, &text),
     }
 }

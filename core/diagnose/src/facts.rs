@@ -5,6 +5,7 @@ use wavetank_measure::{
     Totals, TotalsView, Violation,
 };
 use wavetank_plan::{Load, Plan};
+use wavetank_units::Sentence;
 
 use crate::{RunContext, RunEnd};
 
@@ -87,9 +88,9 @@ impl<'a> RuleInput<'a> {
     }
 
     /// Returns the message of the first failure of `class`, where the hint depends on it.
-    pub(crate) fn fault(&self, class: ErrorClass) -> Option<&str> {
+    pub(crate) fn fault(&self, class: ErrorClass) -> Option<&Sentence> {
         let mut faults = self.facts.circumstances.faults.iter();
-        faults.find(|(reported, _)| *reported == class).map(|(_, words)| words.as_str())
+        faults.find(|(reported, _)| *reported == class).map(|(_, words)| words)
     }
 
     /// The classes that occurred, the most frequent first.

@@ -1,7 +1,7 @@
 //! How requests failed: the classes that matter, and failures that share one age.
 
 use wavetank_measure::{ErrorClass, FailureTime, Histogram};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, error_class_text, format};
@@ -14,8 +14,8 @@ const SHARE_MIN: f64 = 0.001;
 /// the target's usual response to this request.
 const STATUS_RARE: u64 = 10;
 /// The hint for rare statuses.
-const STATUS_RARE_HINT: &str =
-    "most responses were as expected: for the others, check the log of the target or of a balancer";
+const STATUS_RARE_HINT: Sentence =
+    phrase!("most responses were as expected: for the others, check the log of the target or of a balancer");
 /// Minimum number of failures that share an age, and their minimum share of all failures with an
 /// age.
 const SAME_AGE_MIN: u64 = 10;
@@ -52,20 +52,20 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
     let reported = error_class_text::description_for_run(case, class);
     let message = match timeout {
         // All of them by nature: the timeout is what ended them.
-        Some(age) => format!("{} ended at exactly {age}: raise the timeout", format::requests(n)),
-        None => format!("{} failed: {}", format::requests(n), reported),
+        Some(age) => sentence!("{} ended at exactly {age}: raise the timeout", format::requests(n)),
+        None => sentence!("{} failed: {}", format::requests(n), reported),
     };
     let mut evidence =
-        vec![format!("{} of offered", format::percent(n as f64 / counters.offered.max(1) as f64))];
+        vec![sentence!("{} of offered", format::percent(n as f64 / counters.offered.max(1) as f64))];
     if class == ErrorClass::Status {
         evidence.extend(error_class_text::unexpected_statuses(case));
     }
     let fault = case.fault(class);
-    evidence.extend(fault.map(str::to_owned));
-    let evidence = evidence.join(" · ");
+    evidence.extend(fault.cloned());
+    let evidence = Sentence::join(evidence, " · ");
     let blame = error_class_text::blame_for_run(case, class);
     let is_rare = class == ErrorClass::Status && n.saturating_mul(STATUS_RARE) < counters.offered;
-    let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, reported) };
+    let hint = if is_rare { STATUS_RARE_HINT } else { error_class_text::best_hint(class, fault, &reported) };
     Finding {
         fix: Vec::new(),
         code: FindingCode::Class(class),
@@ -73,19 +73,19 @@ fn of_class(case: &RuleInput<'_>, class: ErrorClass, n: u64) -> Finding {
         decisive: false,
         message,
         evidence,
-        hint: hint.to_owned(),
+        hint,
     }
 }
 
 /// Returns when requests failed with each of the most frequent classes.
-pub(crate) fn times(case: &RuleInput<'_>) -> impl Iterator<Item = String> {
+pub(crate) fn times(case: &RuleInput<'_>) -> impl Iterator<Item = Sentence> {
     case.classes().into_iter().take(CLASSES_MAX).filter_map(|(class, _)| when(case, class))
 }
 
 /// Returns when requests failed with `class`, unless they did in most of the time. A closed load
 /// fails much more often in an outage than it succeeds otherwise, so that counts do not show how
 /// long the outage was.
-fn when(case: &RuleInput<'_>, class: ErrorClass) -> Option<String> {
+fn when(case: &RuleInput<'_>, class: ErrorClass) -> Option<Sentence> {
     let times = case.facts.failure_times;
     let time = times.of(class)?;
     let rare = time.length.0.saturating_mul(2) <= times.measured().0;
@@ -93,7 +93,7 @@ fn when(case: &RuleInput<'_>, class: ErrorClass) -> Option<String> {
         let FailureTime { from, until, length } = time;
         let what = error_class_text::description_for_run(case, class);
         let measured = times.measured();
-        format!("requests failed in {length} of {measured}, between {from} and {until}: {what}")
+        sentence!("requests failed in {length} of {measured}, between {from} and {until}: {what}")
     })
 }
 
@@ -114,14 +114,15 @@ fn same_age(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::SameAge,
         blame: Blame::Unknown,
         decisive: false,
-        message: format!("{} failed at the same age, {age}", format::requests(n)),
-        evidence: format!(
+        message: sentence!("{} failed at the same age, {age}", format::requests(n)),
+        evidence: sentence!(
             "{} of {} failures that are not timeouts of wavetank",
             format::count(n),
             format::count(case.judged.failed.count())
         ),
-        hint: "something on the way ends them at that age: look for such a timeout in balancer and server"
-            .to_owned(),
+        hint: phrase!(
+            "something on the way ends them at that age: look for such a timeout in balancer and server"
+        ),
     })
 }
 

@@ -1,6 +1,7 @@
 //! [`Finding`]: one diagnosis, with its evidence and a hint.
 
 use wavetank_record::Blame;
+use wavetank_units::Sentence;
 
 use crate::{FindingCode, Fix};
 
@@ -14,11 +15,11 @@ pub struct Finding {
     /// Whether it is a reason of the verdict; otherwise it is a remark.
     pub decisive: bool,
     /// The finding in one line.
-    pub message: String,
+    pub message: Sentence,
     /// The numbers behind it.
-    pub evidence: String,
+    pub evidence: Sentence,
     /// How to fix it; may be empty.
-    pub hint: String,
+    pub hint: Sentence,
     /// The changes of settings that remove the cause, if there are some.
     pub fix: Vec<Fix>,
 }

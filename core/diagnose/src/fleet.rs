@@ -1,5 +1,7 @@
 //! Agents of a fleet that lack data of their part of the run.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, format};
 
@@ -12,7 +14,7 @@ pub struct FleetGaps {
     /// Agents of the fleet.
     pub agents: u64,
     /// Those that lack something: the name, and what is missing, e.g. `lost at 12 s in main`.
-    pub lacking: Vec<(String, String)>,
+    pub lacking: Vec<(String, Sentence)>,
     /// The run was to go on with that many agents less. The verdict is then unchanged.
     pub tolerated: bool,
 }
@@ -27,9 +29,9 @@ pub(crate) fn gaps<'a>(case: &RuleInput<'a>) -> Option<&'a FleetGaps> {
 pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let FleetGaps { agents, lacking, tolerated } = gaps(case)?;
     let mut reported: Vec<_> =
-        lacking.iter().take(AGENTS_SHOWN_MAX).map(|(name, lack)| format!("{name}: {lack}")).collect();
+        lacking.iter().take(AGENTS_SHOWN_MAX).map(|(name, lack)| sentence!("{name}: {lack}")).collect();
     if lacking.len() > AGENTS_SHOWN_MAX {
-        reported.push(format!("and {} more", lacking.len() - AGENTS_SHOWN_MAX));
+        reported.push(sentence!("and {} more", lacking.len() - AGENTS_SHOWN_MAX));
     }
     Some(Finding {
         fix: Vec::new(),
@@ -37,14 +39,14 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: !tolerated,
         message: headline(lacking.len(), *agents),
-        evidence: reported.join(" · "),
-        hint:
+        evidence: Sentence::join(reported, " · "),
+        hint: phrase!(
             "fetch what they kept: wavetank fleet settle --fleet FILE; check these hosts, then run it again"
-                .to_owned(),
+        ),
     })
 }
 
 /// `data of 2 of 12 agents is missing`.
-pub(crate) fn headline(lacking: usize, agents: u64) -> String {
-    format!("data of {} of {} agents is missing", format::count(lacking as u64), format::count(agents))
+pub(crate) fn headline(lacking: usize, agents: u64) -> Sentence {
+    sentence!("data of {} of {} agents is missing", format::count(lacking as u64), format::count(agents))
 }

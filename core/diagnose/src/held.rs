@@ -2,7 +2,7 @@
 
 use wavetank_measure::{HeldPhase, Plateau};
 use wavetank_plan::Subject;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, format};
@@ -34,37 +34,37 @@ fn below_plan(case: &RuleInput<'_>, phase: &HeldPhase, plateau: &Plateau) -> Fin
         code: FindingCode::HeldBelowPlan,
         blame: if lost { Blame::Target } else { Blame::Unknown },
         decisive: false,
-        message: format!(
+        message: sentence!(
             "only {} of {} connections were held in the lowest second of {name}",
             format::count(lowest.held),
             format::count(lowest.planned)
         ),
-        evidence: format!(
+        evidence: sentence!(
             "in {name} {} were lost, {} opened again, {} not opened",
             format::count(conns.lost),
             format::count(conns.reopened),
             format::count(conns.failed)
         ),
-        hint: format!("to fail such a run: thresholds: [held >= {} in {name}, lost = 0]", lowest.planned),
+        hint: sentence!("to fail such a run: thresholds: [held >= {} in {name}, lost = 0]", lowest.planned),
     }
 }
 
 /// Returns the first line of a run that held connections and passed: `1,000,000 connections held
 /// for 20 m 00 s, 0 lost`.
-pub(crate) fn headline(case: &RuleInput<'_>) -> Option<String> {
+pub(crate) fn headline(case: &RuleInput<'_>) -> Option<Sentence> {
     let totals = case.facts.totals;
     let (phase, longest) = totals.held.plateaus().max_by_key(|(_, plateau)| plateau.seconds)?;
     let (lowest, planned) = (longest.lowest.held, longest.lowest.planned);
-    let of = if lowest < planned { format!(" of {}", format::count(planned)) } else { String::new() };
     let length = totals.spans().phase_length(phase.phase, totals.sealed);
     let whole = Nanos(length.0 - length.0 % Nanos::SECOND.0);
     let length = if whole > Nanos::ZERO { whole } else { length };
-    Some(format!(
-        "{}{of} connections held for {}, {} lost",
-        format::count(lowest),
-        shown(length),
-        format::count(totals.conns.lost)
-    ))
+    let (held, length, lost) = (format::count(lowest), shown(length), format::count(totals.conns.lost));
+    Some(if lowest < planned {
+        let planned = format::count(planned);
+        sentence!("{held} of {planned} connections held for {length}, {lost} lost")
+    } else {
+        sentence!("{held} connections held for {length}, {lost} lost")
+    })
 }
 
 /// Whole seconds without a fraction.

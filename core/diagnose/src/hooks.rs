@@ -1,5 +1,7 @@
 //! [`HookResult`]: the result of the run's `before` or `after`.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 use crate::{Blame, Finding, FindingCode};
 
 /// The result of the run's `before` or `after`, as plain values. The code that executes the steps
@@ -30,7 +32,7 @@ pub struct HookCheck {
     /// It held.
     pub held: bool,
     /// The actual value; empty if the check passed.
-    pub found: String,
+    pub found: Sentence,
 }
 
 /// A step of `before` or `after` that failed.
@@ -39,16 +41,16 @@ pub struct HookFailure {
     /// The step's name.
     pub step: String,
     /// How, e.g. `status 500`, `connection refused`, `${sku} was not extracted`.
-    pub what: String,
+    pub what: Sentence,
 }
 
 impl HookResult {
     /// Returns the failures, one line each, e.g. `GET /api: status 500`. Empty if nothing failed.
-    pub fn failures(&self) -> Vec<String> {
-        let faults = self.faults.iter().map(|fault| format!("{}: {}", fault.step, fault.what));
+    pub fn failures(&self) -> Vec<Sentence> {
+        let faults = self.faults.iter().map(|fault| sentence!("{}: {}", fault.step, fault.what));
         let checks = self.checks.iter().filter(|check| !check.held);
         let checks =
-            checks.map(|check| format!("{}: `{}` broke: found {}", check.step, check.check, check.found));
+            checks.map(|check| sentence!("{}: `{}` broke: found {}", check.step, check.check, check.found));
         faults.chain(checks).collect()
     }
 }
@@ -58,16 +60,19 @@ const AROUND_SHOWN_MAX: usize = 3;
 
 /// Returns a finding for each of the first failed steps of `before` or `after`. The record contains
 /// the others.
-pub(crate) fn around(code: FindingCode, blame: Blame, broken: &[String]) -> Vec<Finding> {
-    let hint = "`wavetank try FILE` shows every request, answer and check of it";
-    let finding = |(number, message): (usize, &String)| Finding {
+pub(crate) fn around(code: FindingCode, blame: Blame, broken: &[Sentence]) -> Vec<Finding> {
+    let finding = |(number, message): (usize, &Sentence)| Finding {
         fix: Vec::new(),
         code,
         blame,
         decisive: true,
         message: message.clone(),
-        evidence: String::new(),
-        hint: if number == 0 { hint.to_owned() } else { String::new() },
+        evidence: Sentence::empty(),
+        hint: if number == 0 {
+            phrase!("`wavetank try FILE` shows every request, answer and check of it")
+        } else {
+            Sentence::empty()
+        },
     };
     broken.iter().take(AROUND_SHOWN_MAX).enumerate().map(finding).collect()
 }

@@ -1,6 +1,7 @@
 //! Connections of hold phases that could not be opened or were lost. No request shows the reason.
 
 use wavetank_measure::ErrorClass;
+use wavetank_units::{Sentence, phrase, sentence};
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, error_class_text, format};
@@ -21,19 +22,19 @@ pub(crate) fn findings(case: &RuleInput<'_>, all: bool) -> Vec<Finding> {
     let failed = of_counts(&conns.failed_by, conns.offered, all).map(|(class, n)| {
         let why = error_class_text::description_for_run(case, class);
         let message = match n {
-            1 => format!("1 connection was not opened: {why}"),
-            n => format!("{} connections were not opened: {why}", format::count(n)),
+            1 => sentence!("1 connection was not opened: {why}"),
+            n => sentence!("{} connections were not opened: {why}", format::count(n)),
         };
-        let evidence = format!("{} of {} openings", share(n, conns.offered), format::count(conns.offered));
+        let evidence = sentence!("{} of {} openings", share(n, conns.offered), format::count(conns.offered));
         finding(case, class, message, evidence)
     });
     let lost = of_counts(&conns.lost_by, conns.opened, all).map(|(class, n)| {
         let why = lost_text(class);
         let message = match n {
-            1 => format!("1 connection was lost: {why}"),
-            n => format!("{} connections were lost: {why}", format::count(n)),
+            1 => sentence!("1 connection was lost: {why}"),
+            n => sentence!("{} connections were lost: {why}", format::count(n)),
         };
-        let evidence = format!("{} of {} connections", share(n, conns.opened), format::count(conns.opened));
+        let evidence = sentence!("{} of {} connections", share(n, conns.opened), format::count(conns.opened));
         finding(case, class, message, evidence)
     });
     failed.chain(lost).collect()
@@ -59,7 +60,7 @@ fn of_counts(counts: &[u64], whole: u64, all: bool) -> impl Iterator<Item = (Err
     listed.into_iter().take(CLASSES_MAX)
 }
 
-fn finding(case: &RuleInput<'_>, class: ErrorClass, message: String, evidence: String) -> Finding {
+fn finding(case: &RuleInput<'_>, class: ErrorClass, message: Sentence, evidence: Sentence) -> Finding {
     let fault = case.fault(class);
     let text = error_class_text::description_for_run(case, class);
     Finding {
@@ -69,7 +70,7 @@ fn finding(case: &RuleInput<'_>, class: ErrorClass, message: String, evidence: S
         decisive: false,
         message,
         evidence,
-        hint: error_class_text::best_hint(class, fault, text).to_owned(),
+        hint: error_class_text::best_hint(class, fault, &text),
     }
 }
 
@@ -78,10 +79,10 @@ fn share(n: u64, whole: u64) -> String {
 }
 
 /// How a connection without an open request ended. The descriptions of classes mention requests.
-const fn lost_text(class: ErrorClass) -> &'static str {
+const fn lost_text(class: ErrorClass) -> Sentence {
     match class {
-        ErrorClass::Reset => "the peer reset them",
-        ErrorClass::ClosedEarly => "the peer closed them",
+        ErrorClass::Reset => phrase!("the peer reset them"),
+        ErrorClass::ClosedEarly => phrase!("the peer closed them"),
         class => error_class_text::description(class),
     }
 }

@@ -1,7 +1,7 @@
 //! The finding about a pool of connections that was too small.
 
 use wavetank_plan::Load;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, sentence};
 
 use crate::facts::RuleInput;
 use crate::validity_rules::lag_is_doubtful;
@@ -22,17 +22,17 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::PoolLimit,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "requests waited for one of the {} connections: wait p99 {}, part of the response time",
             format::count(limit),
             Nanos(wait as i64)
         ),
-        evidence: format!(
+        evidence: sentence!(
             "all {} connections were in use · response p99 {}",
             format::count(limit),
             Nanos(response as i64)
         ),
-        hint: format!(
+        hint: sentence!(
             "use -c {} (in a file connections: {}) if the target is meant to serve that many",
             limit.saturating_mul(4),
             limit.saturating_mul(4)

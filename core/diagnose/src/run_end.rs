@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use wavetank_measure::{ErrorClass, LogFact};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use crate::HookResult;
 
@@ -42,7 +42,7 @@ pub enum RunEnd {
         /// How it failed.
         class: ErrorClass,
         /// The probe's message, e.g. `connection refused`.
-        message: String,
+        message: Sentence,
     },
     /// The load threads did not get ready in time; no load was sent.
     NeverBegan {
@@ -129,16 +129,16 @@ pub struct RunContext {
     pub throttling: Option<Throttling>,
     /// What is missing of the run or of its record, one sentence each. Any makes the run
     /// incomplete.
-    pub lost: Vec<String>,
+    pub lost: Vec<Sentence>,
     /// What the agents of a fleet lack; `None` on a single host. Any makes the run incomplete,
     /// unless it is tolerated.
     pub fleet: Option<crate::FleetGaps>,
     /// Messages about violations of conservation in single threads or agents. Each makes the run
     /// invalid.
-    pub accounting: Vec<String>,
+    pub accounting: Vec<Sentence>,
     /// The messages of the first failures of a class where the hint depends on them: TLS failures,
     /// and tunnels through a proxy. There are only a few.
-    pub faults: Vec<(ErrorClass, String)>,
+    pub faults: Vec<(ErrorClass, Sentence)>,
     /// A knee was sought: a full generator voids it.
     pub knee_sought: bool,
     /// `--scale` or `--speed`: a rehearsal, in which an undecided threshold is only noted.

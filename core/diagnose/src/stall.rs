@@ -1,8 +1,8 @@
 //! Findings about periods in which no request ended.
 
 use wavetank_measure::Stalls;
-use wavetank_units::Nanos;
 use wavetank_units::quantity::trimmed;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::facts::RuleInput;
 use crate::{Blame, Finding, FindingCode, format};
@@ -22,15 +22,19 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let (blame, cause, hint) = if case.same_host && !in_lab && !by_proxy {
         (
             Blame::Target,
-            "the target sent no response",
-            "check what the target did at that time: garbage collection, a lock, a failover, a full accept queue",
+            phrase!("the target sent no response"),
+            phrase!(
+                "check what the target did at that time: garbage collection, a lock, a failover, a full accept queue"
+            ),
         )
     } else {
         (
             Blame::Unknown,
-            "the target sent no response, or the network delivered none",
-            "check what the target and the network did at that time: garbage collection, a lock, a failover, a full accept queue, \
-             lost packets",
+            phrase!("the target sent no response, or the network delivered none"),
+            phrase!(
+                "check what the target and the network did at that time: garbage collection, a lock, a failover, a full accept queue, \
+                 lost packets"
+            ),
         )
     };
     // Whole tenths within what was seen.
@@ -41,7 +45,7 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Standstill,
         blame,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "no request ended for at least {} s, from {} s on, though {} were open at {} s: {cause}",
             tenths(until - from),
             tenths(from),
@@ -49,28 +53,28 @@ pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
             tenths(longest.open_at.0.saturating_add(TENTH / 2).div_euclid(TENTH))
         ),
         evidence: evidence(found, case.is_closed()),
-        hint: hint.to_owned(),
+        hint,
     })
 }
 
 /// In the closed loop, users that wait send nothing: times of requests that would have come
 /// meanwhile are missing (coordinated omission).
-fn omitted(found: &Stalls) -> Option<String> {
+fn omitted(found: &Stalls) -> Option<Sentence> {
     let omitted = found.usual_per_s() * found.total.as_secs_f64() - found.longest.open as f64;
     (omitted >= 1.0).then(|| {
-        format!(
+        sentence!(
             "waiting users sent about {} requests less, which are in no percentile: an open loop (--rate) sends them",
             format::count(omitted.round() as u64)
         )
     })
 }
 
-fn evidence(found: &Stalls, is_closed: bool) -> String {
+fn evidence(found: &Stalls, is_closed: bool) -> Sentence {
     let stretches = match found.count {
-        1 => "one such stretch".to_owned(),
+        1 => phrase!("one such stretch"),
         n => {
             let total = tenths(found.total.0.div_euclid(TENTH));
-            format!("the longest of {} such stretches, {total} s in all", format::count(n))
+            sentence!("the longest of {} such stretches, {total} s in all", format::count(n))
         }
     };
     let usual = match found.usual_per_s() {
@@ -78,8 +82,8 @@ fn evidence(found: &Stalls, is_closed: bool) -> String {
         many => format::count(many.round() as u64),
     };
     let omitted = if is_closed { omitted(found) } else { None };
-    let known = format!("{stretches} · otherwise, on average, {usual} ended each second");
-    [Some(known), omitted].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let known = sentence!("{stretches} · otherwise, on average, {usual} ended each second");
+    Sentence::join([Some(known), omitted].into_iter().flatten(), " · ")
 }
 
 /// Formats a number of tenths in seconds.

@@ -1,58 +1,79 @@
 //! Hints for TLS failures, found by their messages.
 
+use wavetank_units::{Sentence, phrase};
+
 /// Fragments of a failure's message, which must all occur, and its hint. The fragments come from
 /// the messages of `wavetank-driver`; a test of the whole program checks that each failure has a
 /// hint. The first match is used.
-const CURES: [(&[&str], &str); 19] = [
+static CURES: [(&[&str], Sentence); 19] = [
     (
         &["issuer is unknown"],
-        "if you know who signed it: --cacert FILE with that certificate; to take any: --insecure; the target must \
-         send its intermediate certificates",
+        phrase!(
+            "if you know who signed it: --cacert FILE with that certificate; to take any: --insecure; the target must \
+         send its intermediate certificates"
+        ),
     ),
     (
         &["(CA:TRUE)"],
-        "if it is the target's own: --cacert FILE with this certificate; to load it as it is: --insecure",
+        phrase!(
+            "if it is the target's own: --cacert FILE with this certificate; to load it as it is: --insecure"
+        ),
     ),
     (
         &["certificate", "not for"],
-        "put the name it is for into the URL and go to this host by --connect-to HOST:PORT, or give that name \
-         with --sni NAME",
+        phrase!(
+            "put the name it is for into the URL and go to this host by --connect-to HOST:PORT, or give that name \
+         with --sni NAME"
+        ),
     ),
-    (&["contains no names"], "a certificate with names in it (subjectAltName), or --insecure"),
-    (&["is for another name"], "give the name it is for: --sni NAME, or the URL with --connect-to HOST:PORT"),
-    (&["has expired"], "renew the target's certificate; to load it as it is: --insecure"),
-    (&["not valid yet"], "look at the clocks of both hosts; to load it as it is: --insecure"),
+    (&["contains no names"], phrase!("a certificate with names in it (subjectAltName), or --insecure")),
+    (
+        &["is for another name"],
+        phrase!("give the name it is for: --sni NAME, or the URL with --connect-to HOST:PORT"),
+    ),
+    (&["has expired"], phrase!("renew the target's certificate; to load it as it is: --insecure")),
+    (&["not valid yet"], phrase!("look at the clocks of both hosts; to load it as it is: --insecure")),
     (
         &["plain HTTP"],
-        "an http:// URL speaks without TLS; the port of TLS is another one, by habit 443 or 8443",
+        phrase!("an http:// URL speaks without TLS; the port of TLS is another one, by habit 443 or 8443"),
     ),
-    (&["version of TLS"], "leave --tls out to offer both 1.2 and 1.3; servers have a setting for theirs"),
-    (&["cipher suite in common"], "leave --tls-ciphers out, or name one that the target has"),
-    (&["key exchange group in common"], "leave --tls-groups out, or name one that the target has"),
-    (&["a client certificate"], "--cert FILE --key FILE, of a certificate that the target trusts"),
+    (
+        &["version of TLS"],
+        phrase!("leave --tls out to offer both 1.2 and 1.3; servers have a setting for theirs"),
+    ),
+    (&["cipher suite in common"], phrase!("leave --tls-ciphers out, or name one that the target has")),
+    (&["key exchange group in common"], phrase!("leave --tls-groups out, or name one that the target has")),
+    (&["a client certificate"], phrase!("--cert FILE --key FILE, of a certificate that the target trusts")),
     (
         &["issuer of our certificate"],
-        "--cert with a certificate that the target trusts, the whole chain in its file",
+        phrase!("--cert with a certificate that the target trusts, the whole chain in its file"),
     ),
-    (&["our certificate"], "--cert with a certificate that the target trusts and that is valid now"),
-    (&["(SNI)"], "--sni NAME, or the name the target knows in the URL and --connect-to HOST:PORT"),
+    (&["our certificate"], phrase!("--cert with a certificate that the target trusts and that is valid now")),
+    (&["(SNI)"], phrase!("--sni NAME, or the name the target knows in the URL and --connect-to HOST:PORT")),
     (
         &["(ALPN)"],
-        "does the target speak only HTTP/2? --http 2; else --alpn with a protocol that it has, or --alpn none",
+        phrase!(
+            "does the target speak only HTTP/2? --http 2; else --alpn with a protocol that it has, or --alpn none"
+        ),
     ),
     (
         &["handshake_failure"],
-        "leave --tls, --tls-groups and --tls-ciphers out; or the target wants a certificate: --cert FILE --key FILE",
+        phrase!(
+            "leave --tls, --tls-groups and --tls-ciphers out; or the target wants a certificate: --cert FILE --key FILE"
+        ),
     ),
-    (&["in the TLS handshake"], "does this port speak TLS? Check the target's own log for the reason"),
-    (&["the certificate"], "another certificate at the target; to load it as it is: --insecure"),
+    (
+        &["in the TLS handshake"],
+        phrase!("does this port speak TLS? Check the target's own log for the reason"),
+    ),
+    (&["the certificate"], phrase!("another certificate at the target; to load it as it is: --insecure")),
 ];
 
 /// Returns the hint for a TLS failure with this message. `None` where only the general hint of the
 /// class applies.
-pub(crate) fn hint_for(fault: &str) -> Option<&'static str> {
+pub(crate) fn hint_for(fault: &str) -> Option<Sentence> {
     let fits = |words: &&[&str]| words.iter().all(|word| fault.contains(word));
-    CURES.iter().find(|(words, _)| fits(words)).map(|&(_, cure)| cure)
+    CURES.iter().find(|(words, _)| fits(words)).map(|(_, cure)| cure.clone())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use wavetank_plan::constants::{
     BEHIND_MAX, DOUBT_DROPPED_SHARE, DOUBT_LAG_P99, DOUBT_LATE_SHARE, DOUBT_STALLED_SHARE,
     THREAD_FULL_INTERVALS,
 };
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::facts::{Facts, RuleInput};
 use crate::{Blame, Finding, FindingCode, Throttling, error_class_text, format};
@@ -42,15 +42,15 @@ pub(crate) fn throttled(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Throttled,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "the kernel stopped wavetank in {} of {} periods: its CPU quota was used up",
             format::count(throttled_periods),
             format::count(periods)
         ),
-        evidence: format!("quota {quota_cpus:.2} CPUs · stopped for {stopped}"),
-        hint:
+        evidence: sentence!("quota {quota_cpus:.2} CPUs · stopped for {stopped}"),
+        hint: phrase!(
             "raise the CPU quota of this container or cgroup (cpu.max, cpu.cfs_quota_us), or lower the load"
-                .to_owned(),
+        ),
     })
 }
 
@@ -60,12 +60,12 @@ pub(crate) fn lag_is_doubtful(lag_ns: u64, value_ns: f64) -> bool {
 }
 
 /// Dropped by reason, of those that are the generator's.
-pub(crate) fn generator_drops_text(case: &RuleInput<'_>) -> String {
+pub(crate) fn generator_drops_text(case: &RuleInput<'_>) -> Sentence {
     let listed: Vec<_> = generator_drops(case)
         .iter()
-        .map(|(reason, n)| format!("{} {}", reason.name(), format::count(*n)))
+        .map(|(reason, n)| sentence!("{} {}", reason.name(), format::count(*n)))
         .collect();
-    listed.join(" · ")
+    Sentence::join(listed, " · ")
 }
 
 fn late(case: &RuleInput<'_>) -> Option<Finding> {
@@ -74,12 +74,12 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
     let (share, tolerance) = (format::percent(worst.share.fraction()), case.facts.plan.late_tolerance);
     // If nothing else was measured, it is not the worst of several.
     let message = if worst.len < case.judged.duration {
-        format!(
+        sentence!(
             "the generator was late: {share} of the requests due or completed in the worst {} started more than {tolerance} after their intended start",
             worst.len
         )
     } else {
-        format!(
+        sentence!(
             "the generator was late: {share} of the requests due or completed in the {} measured started more than {tolerance} after their intended start",
             worst.len
         )
@@ -90,14 +90,14 @@ fn late(case: &RuleInput<'_>) -> Option<Finding> {
         blame: Blame::Generator,
         decisive: false,
         message,
-        evidence: format!(
+        evidence: sentence!(
             "late {} from {:.0} s on · late requests completed in {} of {} s",
             format::share(worst.share),
             worst.from.as_secs_f64(),
             format::count(seconds.count),
             format::count(seconds.of)
         ),
-        hint: relief(case).to_owned(),
+        hint: relief(case),
     })
 }
 
@@ -105,25 +105,27 @@ fn lag(case: &RuleInput<'_>) -> Option<Finding> {
     let lag = case.judged.lag.percentile(99.0)?;
     let response = case.judged.response.percentile(99.0);
     let answered = match response {
-        Some(response) => format!("response p99 {}", Nanos(response as i64)),
-        None => "nothing was answered".to_owned(),
+        Some(response) => sentence!("response p99 {}", Nanos(response as i64)),
+        None => phrase!("nothing was answered"),
     };
     lag_is_doubtful(lag, response.unwrap_or(0) as f64).then(|| Finding {
         fix: Vec::new(),
         code: FindingCode::Lag,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "lag p99 is {}: the generator itself started requests that late, and response times include it",
             Nanos(lag as i64)
         ),
-        evidence: format!("lag p99 {} · {answered}", Nanos(lag as i64)),
-        hint: relief(case).to_owned(),
+        evidence: sentence!("lag p99 {} · {answered}", Nanos(lag as i64)),
+        hint: relief(case),
     })
 }
 
 /// The hint where checks and extraction take most of this side's time.
-const EVALUATE_LESS: &str = "check or extract less of each response (a regex costs less than css or xpath), or use more load threads (--threads): evaluating responses took most of their time";
+const EVALUATE_LESS: Sentence = phrase!(
+    "check or extract less of each response (a regex costs less than css or xpath), or use more load threads (--threads): evaluating responses took most of their time"
+);
 
 /// Whether the load threads spent more than half of their work on evaluating responses.
 fn is_evaluating(case: &RuleInput<'_>) -> bool {
@@ -135,7 +137,7 @@ fn is_evaluating(case: &RuleInput<'_>) -> bool {
 
 /// Returns the hint that reduces the load on this side. A closed run has no rate that could be
 /// lowered, and more threads do not help if the existing ones had time.
-fn relief(case: &RuleInput<'_>) -> &'static str {
+fn relief(case: &RuleInput<'_>) -> Sentence {
     if is_evaluating(case) {
         return EVALUATE_LESS;
     }
@@ -143,15 +145,23 @@ fn relief(case: &RuleInput<'_>) -> &'static str {
     let had_time = !threads.is_empty() && threads.iter().all(|load| load.full == 0);
     match (case.is_closed(), had_time) {
         (true, true) => {
-            "stop other processes on these CPUs, or use fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
+            phrase!(
+                "stop other processes on these CPUs, or use fewer connections (-c, in a file users and hold); more load threads would not help, as none was full"
+            )
         }
         (true, false) => {
-            "fewer connections (-c, in a file users and hold), more load threads (--threads), or nothing else on these CPUs"
+            phrase!(
+                "fewer connections (-c, in a file users and hold), more load threads (--threads), or nothing else on these CPUs"
+            )
         }
         (false, true) => {
-            "stop other processes on these CPUs, or lower the rate; more load threads would not help, as none was full"
+            phrase!(
+                "stop other processes on these CPUs, or lower the rate; more load threads would not help, as none was full"
+            )
         }
-        (false, false) => "a lower rate, more load threads (--threads), or nothing else on these CPUs",
+        (false, false) => {
+            phrase!("a lower rate, more load threads (--threads), or nothing else on these CPUs")
+        }
     }
 }
 
@@ -163,27 +173,27 @@ fn dropped(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Dropped,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "{} of offered requests were never sent, for reasons of the generator",
             format::percent(share.fraction())
         ),
-        evidence: format!("{} · {}", format::share(share), generator_drops_text(case)),
-        hint: dominant.map_or_else(String::new, |reason| drop_cure(case, reason)),
+        evidence: sentence!("{} · {}", format::share(share), generator_drops_text(case)),
+        hint: dominant.map_or_else(Sentence::empty, |reason| drop_cure(case, reason)),
     })
 }
 
 /// Returns the hint for drops that were mostly for `reason`.
-fn drop_cure(case: &RuleInput<'_>, reason: DropReason) -> String {
+fn drop_cure(case: &RuleInput<'_>, reason: DropReason) -> Sentence {
     match reason {
-        DropReason::Behind => scattering(case).unwrap_or_else(|| relief(case).to_owned()),
-        other => error_class_text::drop_hint(other).to_owned(),
+        DropReason::Behind => scattering(case).unwrap_or_else(|| relief(case)),
+        other => error_class_text::drop_hint(other),
     }
 }
 
 /// Returns how to spread the users that leave a rendezvous, if their simultaneous requests explain
 /// most of the drops. No generator can start that many at one instant. The suggested time follows
 /// from the number that did start in time, with 50 % headroom.
-fn scattering(case: &RuleInput<'_>) -> Option<String> {
+fn scattering(case: &RuleInput<'_>) -> Option<Sentence> {
     let behind = case.judged.counters.dropped_by[DropReason::Behind as usize];
     let spans = case.facts.totals.spans();
     let meetings = case.facts.totals.journeys.meetings.iter();
@@ -195,7 +205,7 @@ fn scattering(case: &RuleInput<'_>) -> Option<String> {
     let name = case.facts.plan.shared.rendezvous.get(usize::from(worst.place)).map_or("", String::as_str);
     let seconds = BEHIND_MAX.as_secs_f64() * 1.5 * worst.present as f64 / worst.sent as f64;
     (2 * unsent >= behind).then(|| {
-        format!(
+        sentence!(
             "{} left the rendezvous {name} at one instant, and {} of them could begin within {BEHIND_MAX}: spread the rest by \
              `think: 0s to {}s` after it",
             format::count(worst.present),
@@ -212,12 +222,12 @@ fn starved(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Starved,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "{} of loop turns found no buffer or submission slot",
             format::percent(share.fraction())
         ),
-        evidence: format!("turns {}", format::share(share)),
-        hint: "fewer open requests on each load thread: more threads, or less load on this host".to_owned(),
+        evidence: sentence!("turns {}", format::share(share)),
+        hint: phrase!("fewer open requests on each load thread: more threads, or less load on this host"),
     })
 }
 
@@ -229,16 +239,16 @@ fn stalled(case: &RuleInput<'_>) -> Option<Finding> {
         code: FindingCode::Stalled,
         blame: Blame::Generator,
         decisive: false,
-        message: format!(
+        message: sentence!(
             "{} of loop turns worked longer than {}",
             format::percent(share.fraction()),
             case.facts.plan.late_tolerance
         ),
-        evidence: format!("turns {} · longest {}", format::share(share), Nanos(longest as i64)),
+        evidence: sentence!("turns {} · longest {}", format::share(share), Nanos(longest as i64)),
         hint: if is_evaluating(case) {
-            EVALUATE_LESS.to_owned()
+            EVALUATE_LESS
         } else {
-            "stop other processes on these CPUs: another process, or the hypervisor, took the time".to_owned()
+            phrase!("stop other processes on these CPUs: another process, or the hypervisor, took the time")
         },
     })
 }
@@ -253,22 +263,22 @@ fn full_threads(case: &RuleInput<'_>) -> Option<Finding> {
             code: FindingCode::Full,
             blame: Blame::Generator,
             decisive: false,
-            message: format!(
+            message: sentence!(
                 "load threads that were busy to 95 % or more: {full} of {}, the busiest in {} of {} intervals",
                 validity.threads.len(),
                 format::count(worst.full),
                 format::count(worst.intervals)
             ),
-            evidence: format!(
+            evidence: sentence!(
                 "thread {} at 95 % or more in {} of {} intervals",
                 worst.thread,
                 format::count(worst.full),
                 format::count(worst.intervals)
             ),
             hint: if is_evaluating(case) {
-                EVALUATE_LESS.to_owned()
+                EVALUATE_LESS
             } else {
-                "more load threads (--threads) or more load hosts".to_owned()
+                phrase!("more load threads (--threads) or more load hosts")
             },
         }
     })

@@ -1,7 +1,7 @@
 //! [`Verdict`] and [`Diagnosis`]: the result of a run.
 
 use wavetank_record::{Blame, Status};
-use wavetank_units::ExitCode;
+use wavetank_units::{ExitCode, Sentence};
 
 use crate::Finding;
 
@@ -26,12 +26,12 @@ pub struct Diagnosis {
     pub exit: ExitCode,
     /// The text after the verdict's name in the first line, e.g. `p99 312 ms, not < 250ms`, or
     /// `the generator was the limit: this rate is a lower bound`. Empty for a plain pass.
-    pub headline: String,
+    pub headline: Sentence,
     /// Findings, decisive ones first.
     pub findings: Vec<Finding>,
     /// Circumstances; never change it.
-    pub notes: Vec<String>,
+    pub notes: Vec<Sentence>,
     /// Why the load ended before its plan did, or is not known to its end. `None` if it ran to its
     /// end, or never started.
-    pub cut_short: Option<String>,
+    pub cut_short: Option<Sentence>,
 }

@@ -1,5 +1,7 @@
 //! [`MessageError`]: the reason why a message could not be encoded or decoded.
 
+use wavetank_units::{phrase, sentence};
+
 use std::fmt;
 
 /// The reason why a message could not be encoded or decoded.
@@ -21,13 +23,14 @@ pub enum MessageError {
 
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Json(why) => write!(f, "the message does not fit its type: {why}"),
-            Self::Frame => f.write_str("the response ends inside a gRPC frame"),
-            Self::Compression => f.write_str("a compressed message could not be decompressed"),
-            Self::Bytes(why) => write!(f, "the response is not a message of its type: {why}"),
-            Self::Count(count) => write!(f, "the call was answered with {count} messages, not with one"),
-            Self::TooLarge => f.write_str("the messages, decompressed or as JSON, are larger than the limit"),
-        }
+        let sentence = match self {
+            Self::Json(why) => sentence!("the message does not fit its type: {why}"),
+            Self::Frame => phrase!("the response ends inside a gRPC frame"),
+            Self::Compression => phrase!("a compressed message could not be decompressed"),
+            Self::Bytes(why) => sentence!("the response is not a message of its type: {why}"),
+            Self::Count(count) => sentence!("the call was answered with {count} messages, not with one"),
+            Self::TooLarge => phrase!("the messages, decompressed or as JSON, are larger than the limit"),
+        };
+        sentence.fmt(f)
     }
 }

@@ -1,6 +1,7 @@
 //! [`FollowUpError`]: the reason why a request with several messages failed.
 
 use wavetank_grpc::MessageError;
+use wavetank_units::{Sentence, phrase, sentence};
 
 use crate::auth::ChallengeFault;
 use crate::content::{Coding, ContentFault};
@@ -34,42 +35,42 @@ pub enum FollowUpError {
 
 impl FollowUpError {
     /// Returns one clear sentence, with a hint if there is a remedy.
-    pub fn message(&self) -> String {
+    pub fn message(&self) -> Sentence {
         match self {
-            Self::Elsewhere(address) => format!(
+            Self::Elsewhere(address) => sentence!(
                 "the redirect to {} does not lead to a target of the plan (hint: add it under targets)",
                 shown(address)
             ),
-            Self::NoAddress => "the redirect does not lead to an http address".to_owned(),
-            Self::UnknownCoding(coding) => format!(
+            Self::NoAddress => phrase!("the redirect does not lead to an http address"),
+            Self::UnknownCoding(coding) => sentence!(
                 "the body's Content-Encoding {} is not supported (hint: use gzip, deflate, br or zstd)",
                 shown(coding)
             ),
             Self::Content(coding, fault) => damaged(coding.name(), *fault),
-            Self::Message(error) => error.to_string(),
+            Self::Message(error) => sentence!("{error}"),
             Self::Resource(address, status) => {
-                format!("the embedded resource {} returned status {status}", shown(address))
+                sentence!("the embedded resource {} returned status {status}", shown(address))
             }
-            Self::Endless(follow, address) => format!(
+            Self::Endless(follow, address) => sentence!(
                 "the redirects did not end within follow: {follow}; the next one leads to {}",
                 shown(address)
             ),
             Self::Challenge(fault) => fault.message(),
             Self::ResourcesTooLarge(address) => {
-                format!("the resources embedded in {} exceed the size limit", shown(address))
+                sentence!("the resources embedded in {} exceed the size limit", shown(address))
             }
         }
     }
 }
 
 /// Returns the message for a body in `coding` with this fault.
-fn damaged(coding: &str, fault: ContentFault) -> String {
+fn damaged(coding: &str, fault: ContentFault) -> Sentence {
     match fault {
-        ContentFault::NotCoded => format!("the body is not {coding}, which its Content-Encoding names"),
-        ContentFault::Broken => format!("the {coding} body is damaged: its data is not valid"),
-        ContentFault::Truncated => format!("the {coding} body is damaged: it ends too early"),
-        ContentFault::Checksum => format!("the {coding} body is damaged: its checksum is wrong"),
-        ContentFault::TooLarge => "the decoded body is too long to be evaluated".to_owned(),
+        ContentFault::NotCoded => sentence!("the body is not {coding}, which its Content-Encoding names"),
+        ContentFault::Broken => sentence!("the {coding} body is damaged: its data is not valid"),
+        ContentFault::Truncated => sentence!("the {coding} body is damaged: it ends too early"),
+        ContentFault::Checksum => sentence!("the {coding} body is damaged: its checksum is wrong"),
+        ContentFault::TooLarge => phrase!("the decoded body is too long to be evaluated"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! [`ConditionScope`]: what a condition names in its parentheses, looked up in the plan.
 
 use wavetank_plan::{Key, LatencyPart, Plan, Subject};
+use wavetank_units::{Sentence, phrase};
 
 use crate::{CheckSeries, GroupSeries};
 
@@ -22,7 +23,7 @@ pub(crate) enum ConditionScope {
     /// Hosts, which the plan knows nothing of.
     Hosts,
     /// The plan does not contain the thing that the condition names. The text says which thing.
-    Nothing(&'static str),
+    Nothing(Sentence),
 }
 
 impl ConditionScope {
@@ -38,7 +39,11 @@ impl ConditionScope {
                     named.map(move |(place, _)| (scenario, step, place))
                 });
                 let checks: Vec<_> = checks.collect();
-                if checks.is_empty() { Self::Nothing("no check of that name") } else { Self::Checks(checks) }
+                if checks.is_empty() {
+                    Self::Nothing(phrase!("no check of that name"))
+                } else {
+                    Self::Checks(checks)
+                }
             }
             Subject::Count(name) => match index(&plan.shared.counts, name) {
                 Some(count) => {
@@ -46,10 +51,10 @@ impl ConditionScope {
                         .filter(|(_, _, it)| it.counts.iter().any(|(counted, _)| *counted == count));
                     Self::Count(count, counting.map(|(scenario, step, _)| (scenario, step)).collect())
                 }
-                None => Self::Nothing("nothing is counted under that name"),
+                None => Self::Nothing(phrase!("nothing is counted under that name")),
             },
             Subject::Skew(name) => index(&plan.shared.rendezvous, name)
-                .map_or(Self::Nothing("no rendezvous of that name"), Self::Place),
+                .map_or_else(|| Self::Nothing(phrase!("no rendezvous of that name")), Self::Place),
             Subject::Host(..) => Self::Hosts,
             _ => subject.step().map_or(Self::All, |name| Self::steps_or_groups(subject, plan, name)),
         }
@@ -77,8 +82,10 @@ impl ConditionScope {
                 | Subject::Max(LatencyPart::Service, _)
         );
         match groups.is_empty() {
-            true => Self::Nothing("no step of that name"),
-            false if of_service => Self::Nothing("a group is timed as a whole: it has no service time"),
+            true => Self::Nothing(phrase!("no step of that name")),
+            false if of_service => {
+                Self::Nothing(phrase!("a group is timed as a whole: it has no service time"))
+            }
             false => Self::Groups(groups, inside),
         }
     }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use wavetank_plan::{Condition, HostGauge, Value, matches_host};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::HostSample;
 use crate::condition_outcome::{ConditionOutcome, record_worst};
@@ -110,8 +110,8 @@ impl HostGauges {
         for host in &self.hosts {
             let (at, outcome) = host.result(condition, self.gauge);
             let why = match outcome.why {
-                Some(why) => Some(format!("{}: {why}", host.name)),
-                None if self.hosts.len() > 1 => Some(format!("on {}", host.name)),
+                Some(why) => Some(sentence!("{}: {why}", host.name)),
+                None if self.hosts.len() > 1 => Some(sentence!("on {}", host.name)),
                 None => None,
             };
             // Without an instant it is of the whole span.
@@ -121,8 +121,8 @@ impl HostGauges {
         if let Some((at, outcome)) = worst {
             return ConditionOutcome { outcome, at: Some(at).filter(|at| at.0 > i64::MIN) };
         }
-        let why = format!("no samples of {}", self.pattern);
-        ConditionOutcome { outcome: ConditionResult::undecided(&why), at: None }
+        let why = sentence!("no samples of {}", self.pattern);
+        ConditionOutcome { outcome: ConditionResult::undecided(why), at: None }
     }
 }
 
@@ -195,20 +195,20 @@ impl OneHost {
         if flows && condition.window.is_none() {
             let value = highest(&self.whole);
             let outcome = value.map(|value| ConditionResult::evaluate_value(condition, value));
-            return (None, outcome.unwrap_or_else(|| self.unknown(gauge, "no sample")));
+            return (None, outcome.unwrap_or_else(|| self.unknown(gauge, phrase!("no sample"))));
         }
         match &self.worst {
             Some((at, outcome)) => (Some(*at), outcome.clone()),
-            None if flows => (None, self.unknown(gauge, "no window of that length was measured")),
-            None => (None, ConditionResult::undecided("no sample")),
+            None if flows => (None, self.unknown(gauge, phrase!("no window of that length was measured"))),
+            None => (None, ConditionResult::undecided(phrase!("no sample"))),
         }
     }
 
     /// Undecided for the reason `why`, unless nothing was to be known from the outset.
-    fn unknown(&self, gauge: HostGauge, why: &str) -> ConditionResult {
+    fn unknown(&self, gauge: HostGauge, why: Sentence) -> ConditionResult {
         let uncounted = self.before.as_ref().is_some_and(|sample| sample.cores.is_empty());
         if gauge == HostGauge::HottestCore && uncounted {
-            return ConditionResult::undecided("its CPUs are not counted individually");
+            return ConditionResult::undecided(phrase!("its CPUs are not counted individually"));
         }
         ConditionResult::undecided(why)
     }

@@ -1,8 +1,8 @@
 //! [`ConditionResult`]: the result of one condition over one period of time.
 
 use wavetank_plan::{Condition, LatencyPart, Op, Subject, Value};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::sample::{ConditionCounts, ConditionSample};
 use crate::{Histogram, view::per_second};
@@ -18,7 +18,7 @@ pub(crate) struct ConditionResult {
     /// Holds, does not, or cannot be said.
     pub(crate) ok: Option<bool>,
     /// Why there is no value or no result.
-    pub(crate) why: Option<String>,
+    pub(crate) why: Option<Sentence>,
     /// Lag at the same percentile, where the value contains lag.
     pub(crate) lag_ns: Option<u64>,
     /// Only if the condition is violated.
@@ -62,7 +62,7 @@ impl ConditionResult {
     pub(crate) fn evaluate_gauge(condition: &Condition, gauge: u64, scope: Scope) -> Self {
         let value = match condition.value {
             Value::Share(_) if scope.planned == 0 => {
-                return Self::undecided("the plan names no number of connections");
+                return Self::undecided(phrase!("the plan names no number of connections"));
             }
             Value::Share(_) => gauge as f64 / scope.planned as f64,
             _ => gauge as f64,
@@ -75,8 +75,8 @@ impl ConditionResult {
         Self { value: Some(value), ok: Some(holds(condition, value)), ..Self::default() }
     }
 
-    pub(crate) fn undecided(why: &str) -> Self {
-        Self { why: Some(why.to_owned()), ..Self::default() }
+    pub(crate) fn undecided(why: Sentence) -> Self {
+        Self { why: Some(why), ..Self::default() }
     }
 
     /// Whether this result is worse than `other` for `op`. A violation is worse than an undecided
@@ -129,7 +129,7 @@ fn of_counts(condition: &Condition, tally: &ConditionCounts, scope: Scope) -> Co
         Value::Count(_) | Value::Time(_) | Value::Bytes(_) | Value::BitsPerSecond(_) => Some(count as f64),
     };
     let Some(value) = measure(tally.count, tally.timed) else {
-        return ConditionResult::undecided("no sample");
+        return ConditionResult::undecided(phrase!("no sample"));
     };
     let ok = holds(condition, value);
     let without = || measure(tally.count_without_generator, tally.timed_without_generator);
@@ -162,19 +162,21 @@ fn of_times(
             !reaches_dropped(asked, part, without, whole)
                 && asked.compute(&sample.times).is_some_and(|value| holds(condition, value))
         });
-        let why = Some(format!(
+        let why = Some(sentence!(
             "it falls among dropped requests, which have no time ({} of {})",
             format_grouped(tally.dropped),
             format_grouped(whole)
         ));
         return ConditionResult { ok: Some(ok), why, holds_without_generator, ..ConditionResult::default() };
     }
-    let Some(value) = asked.compute(&sample.times) else { return ConditionResult::undecided("no sample") };
+    let Some(value) = asked.compute(&sample.times) else {
+        return ConditionResult::undecided(phrase!("no sample"));
+    };
     let ok = match asked {
         Statistic::Percentile(q) if sample.times.is_uncertain(q) => settled(condition, q, &sample.times),
         _ => Some(holds(condition, value)),
     };
-    let why = ok.is_none().then(|| "uncertain: fewer than 10 samples lie above it".to_owned());
+    let why = ok.is_none().then(|| phrase!("uncertain: fewer than 10 samples lie above it"));
     let without_lag = (value - lag.unwrap_or(0.0)).max(0.0);
     let holds_without_lag = (ok == Some(false) && lag.is_some()).then(|| holds(condition, without_lag));
     ConditionResult {

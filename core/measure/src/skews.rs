@@ -2,7 +2,7 @@
 //! the first and the last request of users who left together.
 
 use wavetank_plan::Condition;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, phrase, sentence};
 
 use crate::condition_outcome::record_worst;
 use crate::outcome::{ConditionResult, Scope};
@@ -63,11 +63,11 @@ impl RendezvousSkew {
         }
         match worst {
             Some((at, outcome)) if outcome.ok == Some(true) && self.untold > 0 => {
-                let why = format!("{} more meetings were not timed", self.untold);
+                let why = sentence!("{} more meetings were not timed", self.untold);
                 (Some(at), ConditionResult { ok: None, why: Some(why), ..outcome })
             }
             Some((at, outcome)) => (Some(at), outcome),
-            None => (None, ConditionResult::undecided("no users met there")),
+            None => (None, ConditionResult::undecided(phrase!("no users met there"))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! [`Threshold`] and [`ThresholdResult`]: a condition to judge, and its result.
 
 use wavetank_plan::{Condition, Plan, implicit_thresholds};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 /// A condition that must hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +37,7 @@ pub struct ThresholdResult {
     /// Passed, failed, or undecided (`None`).
     pub ok: Option<bool>,
     /// Why it is undecided, or failed without a value.
-    pub why: Option<String>,
+    pub why: Option<Sentence>,
     /// Added by us.
     pub implicit: bool,
     /// With a window: begin of the worst one.

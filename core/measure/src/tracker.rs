@@ -1,7 +1,7 @@
 //! [`ConditionTracker`]: everything one condition needs, gathered second by second.
 
 use wavetank_plan::{Condition, Key, LatencyPart, Plan, RequestCounter, Subject, Value};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase};
 
 use crate::condition_outcome::{ConditionOutcome, record_worst};
 use crate::condition_scope::ConditionScope;
@@ -162,15 +162,16 @@ impl ConditionTracker {
 
     /// Returns the result after the run has ended. `spans` contains the final length of the span.
     pub(crate) fn evaluate(&self, spans: &PhaseWindows, now: Nanos) -> ConditionOutcome {
-        let undecided = |why: &str| ConditionOutcome { outcome: ConditionResult::undecided(why), at: None };
+        let undecided =
+            |why: Sentence| ConditionOutcome { outcome: ConditionResult::undecided(why), at: None };
         if self.phase == Some(u16::MAX) {
-            return undecided("no phase of that name");
+            return undecided(phrase!("no phase of that name"));
         }
         if let Some(hosts) = &self.hosts {
             return hosts.result(&self.condition);
         }
-        match self.named {
-            ConditionScope::Nothing(why) => return undecided(why),
+        match &self.named {
+            ConditionScope::Nothing(why) => return undecided(why.clone()),
             ConditionScope::Place(_) => {
                 let (at, outcome) = self.skews.worst(&self.condition);
                 return ConditionOutcome { outcome, at };
@@ -179,7 +180,7 @@ impl ConditionTracker {
         }
         if gauge_of(&self.condition.subject).is_some() {
             if self.gauge.seals == 0 {
-                return undecided("no sample");
+                return undecided(phrase!("no sample"));
             }
         } else if self.sliding.is_none() {
             let mut whole = self.whole.clone();
@@ -199,7 +200,7 @@ impl ConditionTracker {
             record_worst(&mut worst, from, outcome, &self.condition);
         }
         let Some((at, mut outcome)) = worst else {
-            return undecided("no window of that length was measured");
+            return undecided(phrase!("no window of that length was measured"));
         };
         if outcome.ok == Some(false) {
             outcome.holds_without_lag = excuses.without_lag;

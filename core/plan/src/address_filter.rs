@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_units::{Code, UserError, unix_path};
+use wavetank_units::{Code, UserError, sentence, unix_path};
 
 use crate::{IpFamily, SettingNames, SourcesPlan, TargetUrl};
 
@@ -39,13 +39,17 @@ impl AddressFilter<'_> {
         self.one_of_localhost(connect_host, &mut left);
         if left.is_empty() {
             let name = host;
-            let (other, wanted) = match self.ip {
-                Some(IpFamily::V4) => (self.names.family(IpFamily::V6), "IPv4 "),
-                Some(IpFamily::V6) => (self.names.family(IpFamily::V4), "IPv6 "),
-                None => ("another name", ""),
+            let (other, problem) = match self.ip {
+                Some(IpFamily::V4) => {
+                    (self.names.family(IpFamily::V6), sentence!("`{name}` has no IPv4 address"))
+                }
+                Some(IpFamily::V6) => {
+                    (self.names.family(IpFamily::V4), sentence!("`{name}` has no IPv6 address"))
+                }
+                None => ("another name", sentence!("`{name}` has no address")),
             };
             let hint = format!("{other}, or look with: getent ahosts {name}");
-            return Err(UserError::usage(Code::NoAddress, format!("`{name}` has no {wanted}address"), hint));
+            return Err(UserError::usage(Code::NoAddress, problem, hint));
         }
         if self.sources.is_empty() {
             return Ok(left);

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use wavetank_units::{AllowTarget, Code, Network, UserError, split_zone, unix_path};
+use wavetank_units::{AllowTarget, Code, Network, UserError, phrase, sentence, split_zone, unix_path};
 
 /// Addresses at which clouds serve instance credentials.
 const METADATA: [IpAddr; 2] = [
@@ -54,11 +54,11 @@ impl Guard {
             }
             return Err(UserError::refused(
                 Code::TargetNotAllowed,
-                format!(
+                sentence!(
                     "{} hands out this machine's cloud credentials and must not be loaded",
                     named(host, ip)
                 ),
-                format!("if it is one: {command} --allow-target {ip}"),
+                sentence!("if it is one: {command} --allow-target {ip}"),
             ));
         }
         if (open_by_default(ip) && !self.closed) || self.allows(host, ip) {
@@ -67,18 +67,18 @@ impl Guard {
         if self.closed {
             return Err(UserError::refused(
                 Code::TargetNotAllowed,
-                format!("{} is not on the list of targets of this agent", named(host, ip)),
-                "add it to allow: in the fleet file, then wavetank fleet down and up",
+                sentence!("{} is not on the list of targets of this agent", named(host, ip)),
+                phrase!("add it to allow: in the fleet file, then wavetank fleet down and up"),
             ));
         }
         let allow = if is_name(host) { host.to_owned() } else { ip.to_string() };
         Err(UserError::refused(
             Code::TargetNotAllowed,
-            format!(
+            sentence!(
                 "{} is not a loopback or private address, and load must only go where it is welcome",
                 named(host, ip)
             ),
-            format!("if the target is yours: {command} --allow-target {allow}"),
+            sentence!("if the target is yours: {command} --allow-target {allow}"),
         ))
     }
 
@@ -89,8 +89,8 @@ impl Guard {
         }
         Err(UserError::refused(
             Code::TargetNotAllowed,
-            format!("{host} does not resolve here, and load must only go where it is welcome"),
-            format!("if the proxy knows the name and the target is yours: {command} --allow-target {host}"),
+            sentence!("{host} does not resolve here, and load must only go where it is welcome"),
+            sentence!("if the proxy knows the name and the target is yours: {command} --allow-target {host}"),
         ))
     }
 

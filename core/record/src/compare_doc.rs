@@ -1,5 +1,7 @@
 //! [`CompareDoc`]: the `wavetank.compare/1` object, a comparison of two sides of runs.
 
+use wavetank_units::{Sentence, phrase};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{DecodeError, Number};
@@ -34,11 +36,11 @@ pub struct CompareDoc {
     /// The values, in the order of the output.
     pub metrics: Vec<MetricDoc>,
     /// What could make the comparison unfair.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Sentence>,
     /// Additional information.
-    pub notes: Vec<String>,
+    pub notes: Vec<Sentence>,
     /// Commands worth trying next.
-    pub next: Vec<String>,
+    pub next: Vec<Sentence>,
 }
 
 /// The result of a comparison.
@@ -128,16 +130,19 @@ pub struct MetricDoc {
     /// Length of the blocks that were drawn, seconds, of the run with the longest; 0 without any.
     pub block_s: Number,
     /// Why it is not judged; empty if it is.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub why: Sentence,
 }
+
+const FEW_ABOVE: Sentence = phrase!("fewer than 10 samples lie above it");
+const NOT_ASKED: Sentence = phrase!("not asked for");
 
 impl MetricDoc {
     /// What [`MetricDoc::why`] says of a percentile with fewer than 10 samples above it on a side.
-    pub const FEW_ABOVE: &str = "fewer than 10 samples lie above it";
+    pub const FEW_ABOVE: Sentence = FEW_ABOVE;
 
     /// What [`MetricDoc::why`] says of a value that was not asked for where others were.
-    pub const NOT_ASKED: &str = "not asked for";
+    pub const NOT_ASKED: Sentence = NOT_ASKED;
 
     /// Whether another run may well give another value: fewer than 10 samples are above it on a
     /// side.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::HostFacts;
+use wavetank_units::Sentence;
 
 use crate::{DecodeError, LabDoc, LoadDoc, Probe};
 
@@ -20,7 +21,7 @@ pub struct EnvironmentDoc {
     pub load: LoadDoc,
     /// Description of what this run rehearses and how; absent if the load is the planned one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rehearsal: Option<String>,
+    pub rehearsal: Option<Sentence>,
     /// The uncounted first request and its response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<Probe>,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use wavetank_plan::LoadChange;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use crate::number_limits::check_number_limits;
 use crate::{DecodeError, EventKind, LoadChangeDoc, Setup};
@@ -15,7 +15,7 @@ pub struct EventLine {
     /// Stable short name, past tense, e.g. `phase_started`, `signal_received`, `archive_failed`.
     pub kind: String,
     /// The event as a sentence.
-    pub text: String,
+    pub text: Sentence,
     /// Index of the phase concerned. From `phase_ended` events a killed run recovers the length of
     /// phases that have no fixed end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,8 +37,8 @@ pub struct EventLine {
 
 impl EventLine {
     /// What happened at `at`, and nothing else.
-    pub fn new(at: Nanos, kind: EventKind, text: impl Into<String>) -> Self {
-        Self { at_ns: at.0, kind: kind.name().to_owned(), text: text.into(), ..Self::default() }
+    pub fn new(at: Nanos, kind: EventKind, text: Sentence) -> Self {
+        Self { at_ns: at.0, kind: kind.name().to_owned(), text, ..Self::default() }
     }
 
     /// The change of the load at this event, if it is one: when, of which phase, and to what.

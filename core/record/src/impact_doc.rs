@@ -1,5 +1,7 @@
 //! The parts of a [`RunRecord`](crate::RunRecord) about events on hosts while the load ran.
 
+use wavetank_units::Sentence;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Number;
@@ -20,8 +22,8 @@ pub struct ImpactDoc {
     /// The outcome.
     pub outcome: ImpactOutcome,
     /// Why it could not be carried out or reverted; empty if there was no problem.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub why: Sentence,
     /// Client-side results of the ten seconds before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ClientWindowDoc>,

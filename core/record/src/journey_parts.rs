@@ -1,5 +1,7 @@
 //! The parts of a [`RunRecord`](crate::RunRecord) about sessions.
 
+use wavetank_units::Sentence;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Number, Times};
@@ -116,8 +118,8 @@ pub struct HookCheckDoc {
     /// Whether it passed.
     pub ok: bool,
     /// What was found instead.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub found: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub found: Sentence,
 }
 
 /// A step of `before` or `after` that failed.
@@ -126,5 +128,5 @@ pub struct HookFailureDoc {
     /// Name of the step.
     pub step: String,
     /// A description of the failure.
-    pub what: String,
+    pub what: Sentence,
 }

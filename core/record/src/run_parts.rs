@@ -1,5 +1,7 @@
 //! The plain blocks a [`RunRecord`](crate::RunRecord) is made of.
 
+use wavetank_units::Sentence;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -270,7 +272,7 @@ pub struct CutShortDoc {
     /// The planned length of the measured window in seconds; null if only counts limit it.
     pub planned_s: Option<Number>,
     /// Why, e.g. `interrupted by a signal`.
-    pub why: String,
+    pub why: Sentence,
 }
 
 /// The load as a description and in numbers.
@@ -279,7 +281,7 @@ pub struct LoadDoc {
     /// `open` or `closed`: the model of the first judged phase.
     pub model: String,
     /// The requested load, e.g. `50 connections, 10 s, closed loop`.
-    pub text: String,
+    pub text: Sentence,
     /// Whether the user left it all to the defaults.
     #[serde(default)]
     pub defaults: bool,
@@ -306,6 +308,6 @@ pub struct Probe {
     /// From the start of the connect to the end of the response.
     pub time_us: Number,
     /// Why no response came; empty if one did.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub error: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub error: Sentence,
 }

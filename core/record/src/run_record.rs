@@ -1,6 +1,8 @@
 //! [`RunRecord`]: `run.json`, the `wavetank.run/1` object. Every view of a run is a function of it
 //! alone.
 
+use wavetank_units::Sentence;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -25,7 +27,7 @@ pub struct RunRecord {
     /// Addition: what this run rehearses, and how it differs from that; absent if it is the real
     /// run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rehearsal: Option<String>,
+    pub rehearsal: Option<Sentence>,
     /// Name of the run.
     pub name: String,
     /// Its id, unique in a runs directory.
@@ -128,7 +130,7 @@ pub struct RunRecord {
     /// Diagnoses, with blame; they can change the verdict.
     pub findings: Vec<Finding>,
     /// Circumstances; they never change the verdict.
-    pub notes: Vec<String>,
+    pub notes: Vec<Sentence>,
     /// Addition: the URL, or the names of the targets.
     #[serde(default)]
     pub target: String,
@@ -140,7 +142,7 @@ pub struct RunRecord {
     pub probe: Option<Probe>,
     /// Addition: commands worth trying next, most useful first.
     #[serde(default)]
-    pub next: Vec<String>,
+    pub next: Vec<Sentence>,
     /// Addition: the user's labels.
     #[serde(default)]
     pub tags: BTreeMap<String, String>,

@@ -127,7 +127,7 @@ impl RunLine {
         self.id.clone_from(&record.id);
         self.name.clone_from(&record.name);
         self.started_at.clone_from(&record.started_at);
-        self.load.clone_from(&record.load.text);
+        record.load.text.as_str().clone_into(&mut self.load);
         self.target.clone_from(&record.target);
         self.tags.clone_from(&record.tags);
         self.duration_s = Some(record.duration_s);

@@ -1,6 +1,8 @@
 //! [`SearchDoc`]: `search.json`, the `wavetank.search/1` object: a knee, and the runs by which it
 //! was found.
 
+use wavetank_units::Sentence;
+
 use serde::{Deserialize, Serialize};
 
 use crate::number_limits::check_number_limits;
@@ -45,7 +47,7 @@ pub struct SearchDoc {
     /// The runs, in their order.
     pub runs: Vec<SearchRunDoc>,
     /// Circumstances.
-    pub notes: Vec<String>,
+    pub notes: Vec<Sentence>,
 }
 
 /// The result of a search.
@@ -85,7 +87,7 @@ pub struct SearchAnswerDoc {
     /// The bottleneck, according to the runs that failed.
     pub blame: Blame,
     /// The condition that failed in most runs just above the knee; empty if none did.
-    pub limit: String,
+    pub limit: Sentence,
 }
 
 /// Within which limits a search sought.
@@ -157,8 +159,8 @@ pub struct SearchRunDoc {
     /// `pass`, `fail`, `generator` or `undecided`.
     pub result: String,
     /// Why it did not pass, in one line.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub why: Sentence,
     /// The run's own verdict.
     pub status: Status,
     /// The bottleneck that it met.

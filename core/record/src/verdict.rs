@@ -1,5 +1,7 @@
 //! Conclusions: verdict, thresholds, findings, notes. The decisions are made in `core/diagnose`.
 
+use wavetank_units::Sentence;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Number;
@@ -77,7 +79,7 @@ pub struct VerdictDoc {
     /// Addition: the headline after the verdict in the first line of every view; empty for a plain
     /// pass.
     #[serde(default)]
-    pub headline: String,
+    pub headline: Sentence,
     /// Addition: the exit code.
     #[serde(default)]
     pub exit: u8,
@@ -99,8 +101,8 @@ pub struct Threshold {
     #[serde(default)]
     pub unit: String,
     /// Addition: why it is undecided or failed, if the value does not show it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
+    #[serde(default, skip_serializing_if = "Sentence::is_empty")]
+    pub why: Sentence,
 }
 
 /// One diagnosis.
@@ -114,13 +116,13 @@ pub struct Finding {
     #[serde(default)]
     pub decisive: bool,
     /// The finding, in one line without a period.
-    pub message: String,
+    pub message: Sentence,
     /// The numbers behind it.
     #[serde(default)]
-    pub evidence: String,
+    pub evidence: Sentence,
     /// What to do about it; may be empty.
     #[serde(default)]
-    pub hint: String,
+    pub hint: Sentence,
     /// Addition: how directly the evidence shows it: `high` if a log or a counter names exactly
     /// this, `medium` if several values agree, `low` for a hint. Empty in earlier records.
     #[serde(default, skip_serializing_if = "String::is_empty")]

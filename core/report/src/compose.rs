@@ -13,7 +13,7 @@ use wavetank_record::{
     Messages, Number, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread,
     StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use crate::counts::{by_class, occurred};
 use crate::cut_short::cut_short;
@@ -112,7 +112,8 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
     let warm = record.warmup.wire.map_or(0, |wire| wire.sent);
     record.hosts = hosts::hosts(environment, (parts.observed, totals), record.wire.sent + warm);
     record.nearest_limit = limits::nearest(&record.hosts);
-    let reasons: Vec<_> = record.thresholds.iter().map(|one| reason(&record, one).to_owned()).collect();
+    let reasons: Vec<_> =
+        record.thresholds.iter().map(|one| Sentence::quoted(reason(&record, one))).collect();
     for (threshold, why) in record.thresholds.iter_mut().zip(reasons) {
         threshold.why = why;
     }

@@ -14,7 +14,10 @@ pub(crate) fn add_findings(page: &mut TextLayout, record: &RunRecord) {
         record.findings.iter().partition(|finding| is_doubt_without_effect(finding));
     for finding in others {
         let blame = finding.blame.name();
-        page.parts("finding", &[format!("{blame}: {}", finding.message), finding.evidence.clone()]);
+        page.parts(
+            "finding",
+            &[format!("{blame}: {}", finding.message), finding.evidence.as_str().to_owned()],
+        );
         if !finding.hint.is_empty() {
             page.sentence("", &format!("hint: {}", finding.hint));
         }

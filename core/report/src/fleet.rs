@@ -1,42 +1,42 @@
 //! What agents of a fleet lack, as text.
 
 use wavetank_record::{AgentDoc, AgentEndDoc, AgentLossDoc, FleetDoc};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 /// Returns what an agent lacks of its part of the run; `None` if it is complete.
-pub fn agent_lack(agent: &AgentDoc) -> Option<String> {
+pub fn agent_lack(agent: &AgentDoc) -> Option<Sentence> {
     let loss = |loss: &AgentLossDoc| {
         let known = match loss.last_interval {
-            Some(last) => format!("no interval after number {}", format_grouped(last)),
-            None => "no interval arrived".to_owned(),
+            Some(last) => sentence!("no interval after number {}", format_grouped(last)),
+            None => phrase!("no interval arrived"),
         };
         let time = Nanos(loss.at_ns);
         match &loss.phase {
-            Some(phase) => format!("lost at {time} in {phase}: {known}"),
-            None => format!("lost at {time} before the load: {known}"),
+            Some(phase) => sentence!("lost at {time} in {phase}: {known}"),
+            None => sentence!("lost at {time} before the load: {known}"),
         }
     };
     let end = match agent.end {
         AgentEndDoc::Plan | AgentEndDoc::Command => None,
-        AgentEndDoc::NotStarted => Some("it never started".to_owned()),
-        AgentEndDoc::Orphaned => Some("it lost its controller and stopped early".to_owned()),
-        AgentEndDoc::Overdue => Some("it was stopped at the hard end of the run".to_owned()),
-        AgentEndDoc::Crashed => Some("its process ended early".to_owned()),
-        AgentEndDoc::Unfinished => Some("it did not end".to_owned()),
-        AgentEndDoc::Lost => Some(agent.losses.last().map_or_else(|| "it was lost".to_owned(), loss)),
+        AgentEndDoc::NotStarted => Some(phrase!("it never started")),
+        AgentEndDoc::Orphaned => Some(phrase!("it lost its controller and stopped early")),
+        AgentEndDoc::Overdue => Some(phrase!("it was stopped at the hard end of the run")),
+        AgentEndDoc::Crashed => Some(phrase!("its process ended early")),
+        AgentEndDoc::Unfinished => Some(phrase!("it did not end")),
+        AgentEndDoc::Lost => Some(agent.losses.last().map_or_else(|| phrase!("it was lost"), loss)),
     };
     let unstored = match agent.unstored {
         0 => None,
-        1 => Some("one interval is not in the archive".to_owned()),
-        count => Some(format!("{} intervals are not in the archive", format_grouped(count))),
+        1 => Some(phrase!("one interval is not in the archive")),
+        count => Some(sentence!("{} intervals are not in the archive", format_grouped(count))),
     };
     let parts: Vec<_> = end.into_iter().chain(unstored).collect();
-    (!parts.is_empty()).then(|| parts.join("; "))
+    (!parts.is_empty()).then(|| Sentence::join(parts, "; "))
 }
 
 /// The agents that lack something, each with what it lacks.
-pub fn lacking_agents(fleet: &FleetDoc) -> Vec<(String, String)> {
+pub fn lacking_agents(fleet: &FleetDoc) -> Vec<(String, Sentence)> {
     let lacks = fleet.agents.iter().map(|agent| Some((agent.name.clone(), agent_lack(agent)?)));
     lacks.flatten().collect()
 }

@@ -88,7 +88,7 @@ pub(crate) fn verdict_name(record: &RunRecord) -> String {
 pub(crate) fn headline(record: &RunRecord) -> String {
     let verdict = &record.verdict;
     if !verdict.headline.is_empty() {
-        return verdict.headline.clone();
+        return verdict.headline.as_str().to_owned();
     }
     if !verdict.reasons.is_empty() {
         return verdict.reasons.join(", ");

@@ -124,7 +124,8 @@ fn run_status(record: &RunRecord) -> TestCaseStatus {
 /// A finding in one line: its blame, message, evidence and hint.
 fn finding_text(finding: &Finding) -> String {
     let hint = if finding.hint.is_empty() { String::new() } else { format!("hint: {}", finding.hint) };
-    let parts = [format!("{}: {}", finding.blame.name(), finding.message), finding.evidence.clone(), hint];
+    let parts =
+        [format!("{}: {}", finding.blame.name(), finding.message), finding.evidence.to_string(), hint];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 

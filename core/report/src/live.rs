@@ -41,7 +41,7 @@ pub fn live_doc(source: &LiveSource<'_>) -> LiveDoc {
         id: record.id.clone(),
         name: record.name.clone(),
         target: record.target.clone(),
-        load: record.load.text.clone(),
+        load: record.load.text.to_string(),
         state,
         at_s: Number(at.as_secs_f64()),
         ends_at_s: plan_end(plan).map(|end| Number(end.as_secs_f64())),
@@ -152,7 +152,10 @@ fn events(all: &[EventLine]) -> Vec<LiveEvent> {
     let skip = all.len().saturating_sub(EVENTS_MAX);
     let latest = all.iter().skip(skip);
     latest
-        .map(|event| LiveEvent { at_s: Number(Nanos(event.at_ns).as_secs_f64()), text: event.text.clone() })
+        .map(|event| LiveEvent {
+            at_s: Number(Nanos(event.at_ns).as_secs_f64()),
+            text: event.text.to_string(),
+        })
         .collect()
 }
 

@@ -3,8 +3,8 @@
 use wavetank_plan::shape::Segment;
 use wavetank_plan::{Action, Arrivals, Load, Phase, Plan, PopulationCurve, RateCurve, Think};
 use wavetank_record::{LoadDoc, Number};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_rate, show_request_rate};
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use crate::format;
 
@@ -29,16 +29,16 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         1 => phase_text(plan, phase),
         _ if alongside(phase) => {
             let start = format::seconds(Number(phase.start.as_secs_f64()));
-            format!("{}: from {start} on, {}", format::cut(&phase.name), phase_text(plan, phase))
+            sentence!("{}: from {start} on, {}", format::cut(&phase.name), phase_text(plan, phase))
         }
-        _ => format!("{}: {}", format::cut(&phase.name), phase_text(plan, phase)),
+        _ => sentence!("{}: {}", format::cut(&phase.name), phase_text(plan, phase)),
     };
     let several = judged.len() > 1;
     // A single further phase takes no more room than the remark that there is one more.
     let reported = if judged.len() > PHASES_SHOWN_MAX + 1 { PHASES_SHOWN_MAX } else { judged.len() };
     let mut texts: Vec<_> = judged.iter().take(reported).map(named).collect();
     if reported < judged.len() {
-        texts.push(format!("and {} more phases", judged.len() - reported));
+        texts.push(sentence!("and {} more phases", judged.len() - reported));
     }
     let warmup = plan.phases.iter().filter(|phase| phase.warmup).filter_map(|phase| phase.length);
     let joint = if several { "; " } else { ", " };
@@ -46,17 +46,17 @@ pub fn load_doc(plan: &Plan, defaults: bool) -> LoadDoc {
         long if long >= Nanos::SECOND => format::seconds(Number(long.as_secs_f64())),
         short => short.to_string(),
     });
-    texts.extend(thought.map(|time| format!("each session thinks {time}")));
+    texts.extend(thought.map(|time| sentence!("each session thinks {time}")));
     let overlaps = warmup_overlaps(plan);
     texts.extend(warmup.map(|length| {
         let length = format::seconds(Number(length.as_secs_f64()));
         if overlaps {
-            format!("in parallel to {length} of warm-up")
+            sentence!("in parallel to {length} of warm-up")
         } else {
-            format!("after {length} of warm-up")
+            sentence!("after {length} of warm-up")
         }
     }));
-    LoadDoc { model: model.to_owned(), text: texts.join(joint), defaults }
+    LoadDoc { model: model.to_owned(), text: Sentence::join(texts, joint), defaults }
 }
 
 /// Whether a warm-up runs in parallel to judged load, and not before all of it.
@@ -73,68 +73,68 @@ fn runs_into(phase: &Phase, at: Nanos) -> bool {
     phase.start <= at && phase.end().is_none_or(|end| at < end)
 }
 
-fn phase_text(plan: &Plan, phase: &Phase) -> String {
+fn phase_text(plan: &Plan, phase: &Phase) -> Sentence {
     let pool = phase.connections;
     let mut parts = match &phase.load {
         Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals),
         Load::Trace { times } => {
-            vec![format!("{} sessions at given times", format_grouped(times.len() as u64))]
+            vec![sentence!("{} sessions at given times", format_grouped(times.len() as u64))]
         }
         Load::Closed { users, .. } if users.as_constant().is_some() && phase.open_before => {
             vec![connections(pool)]
         }
-        Load::Closed { users, .. } => vec![format!("{} users", levels_text(users))],
-        Load::Hold { connections, .. } => vec![format!("{} connections held", levels_text(connections))],
-        Load::Pause => vec!["pause".to_owned()],
+        Load::Closed { users, .. } => vec![sentence!("{} users", levels_text(users))],
+        Load::Hold { connections, .. } => vec![sentence!("{} connections held", levels_text(connections))],
+        Load::Pause => vec![phrase!("pause")],
     };
     if plan.http.pipeline > 1 && phase.load != Load::Pause {
         let number = plan.http.pipeline;
         parts.push(if plan.http.version.has_streams() {
-            format!("{number} streams on each")
+            sentence!("{number} streams on each")
         } else {
-            format!("{number} pipelined requests on each")
+            sentence!("{number} pipelined requests on each")
         });
     }
-    parts.extend(phase.length.map(|length| format::seconds(Number(length.as_secs_f64()))));
+    parts.extend(phase.length.map(|length| sentence!("{}", format::seconds(Number(length.as_secs_f64())))));
     parts.extend(phase.requests_max.map(requests_at_most));
     parts.extend(phase.sessions_max.map(sessions_at_most));
     parts.extend(match &phase.load {
         Load::Open { .. } | Load::Trace { .. } if pool < phase.max_open => {
-            Some(format!("open loop over at most {}", connections(pool)))
+            Some(sentence!("open loop over at most {}", connections(pool)))
         }
-        Load::Open { .. } | Load::Trace { .. } => Some("open loop".to_owned()),
-        Load::Closed { .. } => Some("closed loop".to_owned()),
+        Load::Open { .. } | Load::Trace { .. } => Some(phrase!("open loop")),
+        Load::Closed { .. } => Some(phrase!("closed loop")),
         Load::Hold { .. } | Load::Pause => None,
     });
     // Every time then includes connecting, and TLS too.
     let is_asked = !matches!(phase.load, Load::Hold { .. } | Load::Pause);
-    parts.extend((!plan.http.keepalive && is_asked).then(|| "a new connection for each request".to_owned()));
-    parts.join(", ")
+    parts.extend((!plan.http.keepalive && is_asked).then(|| phrase!("a new connection for each request")));
+    Sentence::join(parts, ", ")
 }
 
 /// Describes the load of one phase without its length: `8/s at random (poisson)`, `0 to 1,000,000
 /// connections held`.
-pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> String {
+pub(crate) fn load_of_phase(plan: &Plan, phase: &Phase) -> Sentence {
     match &phase.load {
-        Load::Open { rate, arrivals, .. } => arriving(plan, phase, rate, *arrivals).join(", "),
-        Load::Trace { times } => format!("{} sessions at given times", format_grouped(times.len() as u64)),
+        Load::Open { rate, arrivals, .. } => Sentence::join(arriving(plan, phase, rate, *arrivals), ", "),
+        Load::Trace { times } => sentence!("{} sessions at given times", format_grouped(times.len() as u64)),
         Load::Closed { users, sessions_each } => {
-            format!("{} users{}", levels_text(users), each_text(*sessions_each))
+            with_each(sentence!("{} users", levels_text(users)), *sessions_each)
         }
         Load::Hold { connections, sessions_each } => {
-            let each = each_text(*sessions_each);
-            format!("{} connections held{each}", levels_text(connections))
+            with_each(sentence!("{} connections held", levels_text(connections)), *sessions_each)
         }
-        Load::Pause => "pause: no new sessions".to_owned(),
+        Load::Pause => phrase!("pause: no new sessions"),
     }
 }
 
-fn each_text(sessions_each: Option<u64>) -> String {
-    match sessions_each {
-        None => String::new(),
-        Some(1) => ", 1 session each".to_owned(),
-        Some(each) => format!(", {each} sessions each"),
-    }
+/// `load` with the sessions of each user or connection.
+fn with_each(load: Sentence, sessions_each: Option<u64>) -> Sentence {
+    let each = sessions_each.map(|each| match each {
+        1 => phrase!("1 session each"),
+        each => sentence!("{each} sessions each"),
+    });
+    Sentence::join(std::iter::once(load).chain(each), ", ")
 }
 
 /// Returns the think time of each session of `phases`, if their loads wait for sessions. It
@@ -170,51 +170,53 @@ pub(crate) fn requests_each(plan: &Plan, phase: &Phase) -> Option<u64> {
 /// Describes arrivals: `5,000 req/s evenly`, or `sessions at 1,000/s evenly`, `each of 5 requests`
 /// if a session has several requests. Without "sessions", a rate next to numbers of requests is
 /// read as a rate of requests.
-fn arriving(plan: &Plan, phase: &Phase, rate: &RateCurve, arrivals: Arrivals) -> Vec<String> {
+fn arriving(plan: &Plan, phase: &Phase, rate: &RateCurve, arrivals: Arrivals) -> Vec<Sentence> {
     let each = requests_each(plan, phase);
-    let (unit, show): (_, &dyn Fn(f64) -> String) =
-        if each == Some(1) { ("", &show_request_rate) } else { ("sessions at ", &show_rate) };
-    let mut parts = vec![format!("{unit}{} {}", rate_in(rate, show), spacing(arrivals))];
-    parts.extend(each.filter(|each| *each > 1).map(|each| format!("each of {each} requests")));
+    let is_request = each == Some(1);
+    let show: &dyn Fn(f64) -> String = if is_request { &show_request_rate } else { &show_rate };
+    let rate = rate_in(rate, show);
+    let mut parts = vec![match (is_request, arrivals) {
+        (true, Arrivals::Even) => sentence!("{rate} evenly"),
+        (true, Arrivals::Poisson) => sentence!("{rate} at random (poisson)"),
+        (false, Arrivals::Even) => sentence!("sessions at {rate} evenly"),
+        (false, Arrivals::Poisson) => sentence!("sessions at {rate} at random (poisson)"),
+    }];
+    parts.extend(each.filter(|each| *each > 1).map(|each| sentence!("each of {each} requests")));
     parts
 }
 
 /// Formats a rate: `5,000/s`, or both ends and the maximum of a rate that moves: `0/s to 5,000/s`,
 /// `100/s to 100/s, at most 5,000/s`.
-fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> String {
+fn rate_in(rate: &RateCurve, show: &dyn Fn(f64) -> String) -> Sentence {
     let per_second = |count: u64| count as f64 / rate.per().as_secs_f64();
     let show = |count: u64| show(per_second(count));
     if let Some(constant) = rate.as_constant() {
-        return show(constant.count);
+        return sentence!("{}", show(constant.count));
     }
     moving(rate.pieces(), rate.max().count, show)
 }
 
-fn levels_text(levels: &PopulationCurve) -> String {
-    levels.as_constant().map_or_else(|| moving(levels.pieces(), levels.max(), format_grouped), format_grouped)
-}
-
-fn moving(pieces: &[Segment], max: u64, show: impl Fn(u64) -> String) -> String {
-    let (first, last) = (pieces[0].begin, pieces[pieces.len() - 1].end);
-    let ends = format!("{} to {}", show(first), show(last));
-    if max > first.max(last) { format!("{ends} (at most {})", show(max)) } else { ends }
-}
-
-const fn spacing(arrivals: Arrivals) -> &'static str {
-    match arrivals {
-        Arrivals::Even => "evenly",
-        Arrivals::Poisson => "at random (poisson)",
+fn levels_text(levels: &PopulationCurve) -> Sentence {
+    match levels.as_constant() {
+        Some(count) => sentence!("{}", format_grouped(count)),
+        None => moving(levels.pieces(), levels.max(), format_grouped),
     }
 }
 
-fn sessions_at_most(n: u64) -> String {
-    if n == 1 { "at most 1 session".to_owned() } else { format!("at most {} sessions", format_grouped(n)) }
+fn moving(pieces: &[Segment], max: u64, show: impl Fn(u64) -> String) -> Sentence {
+    let (first, last) = (pieces[0].begin, pieces[pieces.len() - 1].end);
+    let ends = sentence!("{} to {}", show(first), show(last));
+    if max > first.max(last) { sentence!("{ends} (at most {})", show(max)) } else { ends }
 }
 
-fn requests_at_most(n: u64) -> String {
-    if n == 1 { "at most 1 request".to_owned() } else { format!("at most {} requests", format_grouped(n)) }
+fn sessions_at_most(n: u64) -> Sentence {
+    if n == 1 { phrase!("at most 1 session") } else { sentence!("at most {} sessions", format_grouped(n)) }
 }
 
-fn connections(n: u64) -> String {
-    if n == 1 { "1 connection".to_owned() } else { format!("{} connections", format_grouped(n)) }
+fn requests_at_most(n: u64) -> Sentence {
+    if n == 1 { phrase!("at most 1 request") } else { sentence!("at most {} requests", format_grouped(n)) }
+}
+
+fn connections(n: u64) -> Sentence {
+    if n == 1 { phrase!("1 connection") } else { sentence!("{} connections", format_grouped(n)) }
 }

@@ -2,6 +2,7 @@
 
 use wavetank_record::{RunRecord, Status};
 use wavetank_units::quantity::trimmed;
+use wavetank_units::{Sentence, sentence};
 
 use crate::command_line::quoted_words;
 
@@ -16,7 +17,7 @@ const WINDOW_MIN_S: f64 = 1.0;
 const CLOSED_ONLY: [&str; 2] = ["--pipeline", "--open-rate"];
 
 /// Commands worth trying after this run; empty where a finding already says what to do.
-pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
+pub(crate) fn next_steps(record: &RunRecord) -> Vec<Sentence> {
     let rate = record.rate.done_per_s.0;
     let command = &without_output(&record.command);
     let option = |word: &str| CLOSED_ONLY.contains(&word.split('=').next().unwrap_or(word));
@@ -29,7 +30,9 @@ pub(crate) fn next_steps(record: &RunRecord) -> Vec<String> {
     // A closed loop hides waiting times, so half of its rate is worth a run. An open loop has its
     // `-r` in the command already, and its findings suggest how to get closer to the limit.
     match record.load.model.as_str() {
-        "closed" => vec![format!("response times at a fixed rate: {command} -r {}", round_rate(rate / 2.0))],
+        "closed" => {
+            vec![sentence!("response times at a fixed rate: {command} -r {}", round_rate(rate / 2.0))]
+        }
         _ => Vec::new(),
     }
 }
@@ -66,7 +69,7 @@ mod tests {
 
     /// The suggestions after a closed run of `command` that did 1,000 requests a second for
     /// `seconds`.
-    fn advised(command: &str, seconds: f64) -> Vec<String> {
+    fn advised(command: &str, seconds: f64) -> Vec<Sentence> {
         let mut record = RunRecord { command: command.to_owned(), ..RunRecord::default() };
         record.verdict.status = Status::Pass;
         record.rate.done_per_s = Number(1_000.0);

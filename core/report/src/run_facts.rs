@@ -7,7 +7,7 @@ use wavetank_record::{
     ConnectionMemory, EnvironmentDoc, EventKind, EventLine, ImpactDoc, LabHostDoc, Number, RunRecord,
     SampleLine, Setup,
 };
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use crate::compose::{Composition, compose};
 
@@ -79,21 +79,21 @@ pub fn build_record(facts: RunFacts<'_>) -> RunRecord {
 }
 
 /// The first changes of addresses: what the numbers are of is another machine from then on.
-fn moves(events: &[EventLine]) -> Vec<String> {
+fn moves(events: &[EventLine]) -> Vec<Sentence> {
     let kinds = [EventKind::NamesMoved, EventKind::NamesFailed];
     let mut notes = first_events(events, &kinds);
     let all = events.iter().filter(|event| kinds.iter().any(|kind| event.kind == *kind));
     let more = all.count() - notes.len();
     if more > 0 {
-        notes.push(format!("{more} more address changes are in the archive's events.jsonl"));
+        notes.push(sentence!("{more} more address changes are in the archive's events.jsonl"));
     }
     notes
 }
 
 /// Returns the first events of these kinds with their times.
-fn first_events(events: &[EventLine], kinds: &[EventKind]) -> Vec<String> {
+fn first_events(events: &[EventLine], kinds: &[EventKind]) -> Vec<Sentence> {
     let of_kind = events.iter().filter(|event| kinds.iter().any(|kind| event.kind == *kind));
-    let note = |event: &EventLine| format!("{} (at {})", event.text, Nanos(event.at_ns));
+    let note = |event: &EventLine| sentence!("{} (at {})", event.text, Nanos(event.at_ns));
     of_kind.take(EVENTS_MAX).map(note).collect()
 }
 
@@ -102,13 +102,17 @@ const EVENTS_MAX: usize = 10;
 
 /// Returns events on hosts that made clients' results worse, the worst first. They change how the
 /// bottleneck is read.
-fn hurts(impacts: &[ImpactDoc]) -> Vec<String> {
+fn hurts(impacts: &[ImpactDoc]) -> Vec<Sentence> {
     let mut hurtful: Vec<_> = impacts.iter().filter(|impact| impact.hurt_s.0 > 0.0).collect();
     hurtful.sort_by(|one, other| other.hurt_s.0.total_cmp(&one.hurt_s.0));
     let time = |seconds: Number| Nanos((seconds.0 * 1e9).round() as i64);
     let reported = |impact: &&ImpactDoc| {
         let ImpactDoc { host, what, from_s, hurt_s, .. } = impact;
-        format!("clients fared worse for {} around `{what}` on {host} (at {})", time(*hurt_s), time(*from_s))
+        sentence!(
+            "clients fared worse for {} around `{what}` on {host} (at {})",
+            time(*hurt_s),
+            time(*from_s)
+        )
     };
     hurtful.iter().take(HURTS_SHOWN).map(reported).collect()
 }
@@ -145,7 +149,7 @@ mod tests {
             from_s: Number(from_s),
             until_s: None,
             outcome: ImpactOutcome::Done,
-            why: String::new(),
+            why: Sentence::empty(),
             before: None,
             during: None,
             after: None,

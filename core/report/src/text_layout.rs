@@ -41,7 +41,7 @@ impl TextLayout {
 
     /// Adds `label` and `parts` joined by ` · `, broken between parts, or at white space in a part
     /// that is too long. Adds no line if there are no parts.
-    pub(crate) fn parts(&mut self, label: &str, parts: &[String]) {
+    pub(crate) fn parts(&mut self, label: &str, parts: &[impl AsRef<str>]) {
         self.labelled(label, &joined(parts, self.columns - LABEL_COLUMNS));
     }
 
@@ -96,9 +96,9 @@ impl TextLayout {
 }
 
 /// `parts` joined by ` · ` in lines of at most `columns`.
-fn joined(parts: &[String], columns: usize) -> Vec<String> {
+fn joined(parts: &[impl AsRef<str>], columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for part in parts.iter().filter(|part| !part.is_empty()) {
+    for part in parts.iter().map(AsRef::as_ref).filter(|part| !part.is_empty()) {
         match lines.last_mut() {
             Some(line) if width(line) + 3 + width(part) <= columns => {
                 line.push_str(" · ");

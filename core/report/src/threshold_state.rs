@@ -2,6 +2,7 @@
 
 use wavetank_plan::{Condition, LatencyPart, Subject};
 use wavetank_record::{Number, RunRecord, Spread, Status, Threshold};
+use wavetank_units::registered;
 
 use crate::format;
 
@@ -51,9 +52,9 @@ impl ThresholdState {
 pub(crate) fn reason<'r>(record: &'r RunRecord, threshold: &'r Threshold) -> &'r str {
     match ThresholdState::for_threshold(record, threshold) {
         _ if !threshold.why.is_empty() => &threshold.why,
-        ThresholdState::HeldAsKnown if is_running(record) => "passed so far",
-        ThresholdState::HeldAsKnown => "passed so far in a run that was cut short",
-        ThresholdState::NotJudged => "nothing was sent",
+        ThresholdState::HeldAsKnown if is_running(record) => registered!("passed so far"),
+        ThresholdState::HeldAsKnown => registered!("passed so far in a run that was cut short"),
+        ThresholdState::NotJudged => registered!("nothing was sent"),
         ThresholdState::Held | ThresholdState::Broken | ThresholdState::Undecided => "",
     }
 }

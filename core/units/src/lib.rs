@@ -16,9 +16,13 @@ mod ports;
 pub mod quantity;
 mod rate;
 mod sanitize;
+mod sentence;
 mod source_range;
 mod suggest;
 mod unix_socket;
+
+#[doc(hidden)]
+pub use linkme;
 
 pub use allow_target::AllowTarget;
 pub use code::Code;
@@ -33,6 +37,9 @@ pub use percent::percent_decoded;
 pub use ports::Ports;
 pub use rate::Rate;
 pub use sanitize::{is_control_char, sanitize, sanitize_lines, shell_quoted};
+#[doc(hidden)]
+pub use sentence::registered_text;
+pub use sentence::{SENTENCES, Sentence, SentenceSource};
 pub use source_range::SourceRange;
 pub use suggest::did_you_mean;
 pub use unix_socket::{address_text, is_unix, parse_address, split_unix, unix_address, unix_host, unix_path};

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::Value;
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, UserError, sentence};
 
 use crate::LabFolder;
 use crate::json_socket::JsonSocket;
@@ -99,17 +99,17 @@ impl Client {
         match asked {
             Ok(Some(value)) => response::read(value),
             Ok(None) => {
-                let message = format!("the keeper of lab `{}` has ended", self.name);
+                let message = sentence!("the keeper of lab `{}` has ended", self.name);
                 Err(UserError::refused(Code::LabKeeper, message, "run `wavetank lab down` to remove the lab"))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                let message = format!("the keeper of lab `{}` does not answer", self.name);
+                let message = sentence!("the keeper of lab `{}` does not answer", self.name);
                 let hint =
                     format!("it may be stopped; run `wavetank lab down --lab {}` to end it", self.name);
                 Err(UserError::refused(Code::LabSilent, message, hint))
             }
             Err(error) => {
-                Err(system(&format!("cannot send a request to the keeper of lab `{}`", self.name), &error))
+                Err(system(&sentence!("cannot send a request to the keeper of lab `{}`", self.name), &error))
             }
         }
     }

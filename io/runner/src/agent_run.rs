@@ -20,7 +20,7 @@ use wavetank_record::{
     Number, PlanDoc, PlanPackage,
 };
 use wavetank_store::{Spool, SpoolMeta};
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Nanos, Sentence, UserError, phrase, sentence};
 
 use super::dns_refresh::DnsRefresher;
 use super::fleet_package::unpacked;
@@ -184,7 +184,7 @@ impl AgentRun {
         // The last interval took its samples, unless there was none.
         drop(self.sampled());
         for update in self.load.finish_dns_refresh() {
-            self.event(update.kind(), update.text().to_owned());
+            self.event(update.kind(), update.text().clone());
         }
         // If the end cannot be stored, a restarted agent takes it for a crash.
         let _ = self.spool.sync();
@@ -204,15 +204,15 @@ impl AgentRun {
             }
             AgentEvent::Names(updates) => {
                 for update in updates {
-                    self.event(update.kind(), update.text().to_owned());
+                    self.event(update.kind(), update.text().clone());
                 }
             }
             AgentEvent::DrainOver => {
-                let text = "the drain limit was reached; unanswered requests stay open";
-                self.event(EventKind::DrainOver, text.to_owned());
+                let text = phrase!("the drain limit was reached; unanswered requests stay open");
+                self.event(EventKind::DrainOver, text);
             }
             AgentEvent::ThreadFailed(thread, why) => {
-                self.event(EventKind::ThreadFailed, format!("load thread {thread} failed: {why}"));
+                self.event(EventKind::ThreadFailed, sentence!("load thread {thread} failed: {why}"));
             }
         }
     }
@@ -252,7 +252,7 @@ impl AgentRun {
         self.sampler.iter().flat_map(Sampler::poll).collect()
     }
 
-    fn event(&mut self, kind: EventKind, text: String) {
+    fn event(&mut self, kind: EventKind, text: Sentence) {
         let now = self.clock.now() - self.zero.unwrap_or(Nanos::ZERO);
         self.extras.events.push(EventLine::new(now, kind, text));
     }

@@ -15,7 +15,7 @@ use wavetank_record::{EnvironmentDoc, HostDoc, LoadDoc, PlanDoc, RunRecord, Setu
 use wavetank_report::{RunFacts, build_record, load_doc};
 use wavetank_store::{ArchiveWriter, RunMeta, RunsDir, new_id};
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Nanos, UserError, unix_path};
+use wavetank_units::{Nanos, Sentence, UserError, unix_path};
 
 use super::event_runner::ExecutorFactory;
 use super::fleet_load::FleetLoad;
@@ -47,7 +47,7 @@ pub struct Execution<'a> {
     /// The fleet that sends the load; `None`: this host sends it.
     pub fleet: Option<FleetLoad>,
     /// What this is a rehearsal of, if it is not the load that was planned.
-    pub rehearsal: Option<String>,
+    pub rehearsal: Option<Sentence>,
     /// The search that it is a level of, if any: a full generator then voids it.
     pub search: Option<&'a SearchControl>,
     /// The target's latency from an earlier probe, if this run sends none.
@@ -92,19 +92,19 @@ pub fn execute(execution: Execution<'_>, console: &mut dyn RunConsole) -> Result
         wants_probe.map_or_else(ProbeResult::none, |one| probe(&one, clock, host, tls.as_ref(), signals));
     let (mut notes, latency) = (print_notes(&probed, console), probed.latency.or(execution.known_latency));
     let (plan, load) = with_pools(probed.reached(plan), load, latency, console);
-    let (yaml, before) = (PlanDoc::new(&plan).to_yaml(), UsageAtStart::now());
+    let (yaml, before, mut control) = (PlanDoc::new(&plan).to_yaml(), UsageAtStart::now(), None);
     let started = WallTime((wall_at_zero + clock.now().0).unsigned_abs());
     let engine_why = engine_why.map(|Unsupported { cause, cure }| format!("{cause}: {cure}"));
     let surroundings = surroundings(host, &plan, command, started);
     let mut environment = EnvironmentDoc { load, rehearsal, probe: probed.doc, engine_why, ..surroundings };
     let hash = PlanDoc::hash(&yaml);
     let archive = archive(runs_dir.as_ref(), &plan.name, &yaml, &environment, started, console);
-    let mut control = None;
     let nothing = |ending, archive| (LoadResult::nothing(&plan, ending, archive), HookResults::default());
     let (mut result, bounds) = if signals.received() > 0 {
         nothing(RunEnd::Signal, archive)
     } else if let Some(failure) = probed.failure {
-        nothing(RunEnd::ProbeFailed { class: failure.class, message: failure.detail }, archive)
+        let message = Sentence::quoted(failure.detail);
+        nothing(RunEnd::ProbeFailed { class: failure.class, message }, archive)
     } else {
         let samples_host = execution.samples_host && host.lab.is_none();
         let fleet = fleet.map(|load| FleetPackage::new(load, &plan, &tables, samples_host));
@@ -115,7 +115,7 @@ pub fn execute(execution: Execution<'_>, console: &mut dyn RunConsole) -> Result
         let truth = SamplingConfig { truth, this_host, hosts, remote: remote.as_ref(), silence, servers };
         let (plan, hash, guard) = (&plan, hash.as_str(), &guard);
         let loss = || host.lab.as_ref().and_then(LabRun::loss);
-        let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<String>);
+        let loss = host.lab.is_some().then_some(&loss as &dyn Fn() -> Option<Sentence>);
         let seen =
             RunContext { same_host: same_host(plan, &host.facts), knee_sought, ..RunContext::default() };
         let metrics = LiveMetrics::start(metrics, plan, &environment, wall_at_zero)?;
@@ -164,8 +164,8 @@ fn surroundings(host: &Host, plan: &Plan, command: &str, started: WallTime) -> E
 }
 
 /// Prints and returns the notes of the probe.
-fn print_notes(probed: &ProbeResult, console: &mut dyn RunConsole) -> Vec<String> {
-    let notes: Vec<String> = probed.notes().collect();
+fn print_notes(probed: &ProbeResult, console: &mut dyn RunConsole) -> Vec<Sentence> {
+    let notes: Vec<Sentence> = probed.notes().collect();
     for note in &notes {
         console.info(&format!("note       {note}"));
     }
@@ -243,7 +243,7 @@ fn load_config(host: &Host, tls: Option<Arc<TlsClient>>, journeys: Journeys) -> 
 fn conclude(
     result: LoadResult,
     around: &ExecutionContext<'_>,
-    (setup, notes): (Setup, Vec<String>),
+    (setup, notes): (Setup, Vec<Sentence>),
     console: &mut dyn RunConsole,
 ) -> FinishedRun {
     let LoadResult {

@@ -9,7 +9,7 @@ use wavetank_measure::{Selection, Totals};
 use wavetank_plan::{Guard, Plan};
 use wavetank_record::{EventKind, EventLine, Setup};
 use wavetank_store::ArchiveWriter;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Nanos, Sentence, UserError, phrase, sentence};
 
 use super::dns_refresh::DnsRefresher;
 use super::event_runner::{EventRunner, ExecutorFactory};
@@ -41,7 +41,7 @@ pub(crate) struct LoadContext<'a> {
     /// Who does what the plan's events say; `None`: it has none.
     pub(crate) executors: Option<ExecutorFactory<'a>>,
     /// Returns what is missing of the lab that the run goes to; `None` outside of a lab.
-    pub(crate) loss: Option<&'a dyn Fn() -> Option<String>>,
+    pub(crate) loss: Option<&'a dyn Fn() -> Option<Sentence>>,
     /// What other processes see of the run, and how they control it.
     pub(crate) control: &'a RunControl<'a>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn run_load(
     let ending = match before.early {
         Some(EarlyEnd::Cancelled) => Some(RunEnd::Signal),
         Some(EarlyEnd::Run) if before.failure.is_none() => {
-            let what = "ended the run before its load".to_owned();
+            let what = phrase!("ended the run before its load");
             hook_results.before.faults.push(HookFailure { step: "end: run".to_owned(), what });
             Some(RunEnd::BeforeFailed)
         }
@@ -115,7 +115,7 @@ fn done(kind: EventKind, plan: &Plan, result_of: &HookResult) -> EventLine {
     let begins = plan.phases.iter().map(|phase| phase.start).min().unwrap_or(Nanos::ZERO);
     let at = if kind == EventKind::BeforeDone { begins } else { plan.load_end().unwrap_or(begins) };
     let &HookResult { sent, done, failed, .. } = result_of;
-    let text = format!("{done} done, {failed} failed");
+    let text = sentence!("{done} done, {failed} failed");
     EventLine { setup: Some(Setup { sent, done, failed }), ..EventLine::new(at, kind, text) }
 }
 
@@ -146,12 +146,16 @@ fn hook_result(plan: &Plan, walked: &WalkResult) -> HookResult {
         step: check.step.clone(),
         check: check.check.clone(),
         held: check.instead.is_none(),
-        found: check.instead.as_deref().map(|found| redaction.redact(found)).unwrap_or_default(),
+        found: check
+            .instead
+            .as_deref()
+            .map(|found| Sentence::quoted(redaction.redact(found)))
+            .unwrap_or_default(),
     });
-    let faults = walked
-        .faults
-        .iter()
-        .map(|fault| HookFailure { step: fault.step.clone(), what: redaction.redact(&fault.trouble.detail) });
+    let faults = walked.faults.iter().map(|fault| {
+        let what = Sentence::quoted(redaction.redact(&fault.trouble.detail));
+        HookFailure { step: fault.step.clone(), what }
+    });
     HookResult {
         sent: walked.sent,
         done: walked.done,

@@ -4,25 +4,25 @@ use serde_json::{Value, json};
 use wavetank_lab::Client;
 use wavetank_record::{EventKind, EventLine};
 use wavetank_topology::{Host, ServiceKind};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use super::{LabRun, LoadResult};
 
 impl LabRun {
     /// Returns what a finished run reports of its lab, and adds the ends of services to its events.
     /// `wall_at_zero` is the time of day at the zero of the process's clock.
-    pub(crate) fn notes(&self, result: &mut LoadResult, wall_at_zero: i64) -> Vec<String> {
+    pub(crate) fn notes(&self, result: &mut LoadResult, wall_at_zero: i64) -> Vec<Sentence> {
         let zero = result.started.map(|zero| wall_at_zero + zero.0);
         let ends = zero.map(|zero| self.service_ends(zero)).unwrap_or_default();
         for (at, text) in &ends {
-            result.record_event(EventLine::new(*at, EventKind::ServiceEnded, text));
+            result.record_event(EventLine::new(*at, EventKind::ServiceEnded, text.clone()));
         }
         self.kernel_work().into_iter().chain(ends.into_iter().map(|(_, text)| text)).collect()
     }
 
     /// Returns the unplanned ends of services since `from`, in nanoseconds since 1970, each with
     /// its time since then. A lab that does not respond has none.
-    fn service_ends(&self, from: i64) -> Vec<(Nanos, String)> {
+    fn service_ends(&self, from: i64) -> Vec<(Nanos, Sentence)> {
         let Ok(mut client) = Client::connect(&self.folder) else { return Vec::new() };
         let mut all = Vec::new();
         for host in self.lab.hosts.iter().filter(|host| !host.services.is_empty()) {
@@ -40,7 +40,7 @@ impl LabRun {
     }
 
     /// Names the balancers with work that no host's CPU time includes, for a note.
-    fn kernel_work(&self) -> Option<String> {
+    fn kernel_work(&self) -> Option<Sentence> {
         let forwards = |kind: &ServiceKind| {
             matches!(kind, ServiceKind::DirectRouting(_) | ServiceKind::Nat(_) | ServiceKind::Ipvs(_))
         };
@@ -52,15 +52,15 @@ impl LabRun {
 }
 
 /// Describes the end of a service's process, `at` this time of the run.
-fn service_end(host: &str, death: &Value, at: Nanos) -> String {
+fn service_end(host: &str, death: &Value, at: Nanos) -> Sentence {
     let (service, how) = (death["service"].as_str().unwrap_or("?"), death["how"].as_str().unwrap_or("?"));
     match death["copy"].as_u64() {
-        Some(copy) => format!("copy {copy} of {host}/{service} ended at {at} of the run: {how}"),
-        None => format!("{host}/{service} ended at {at} of the run: {how}"),
+        Some(copy) => sentence!("copy {copy} of {host}/{service} ended at {at} of the run: {how}"),
+        None => sentence!("{host}/{service} ended at {at} of the run: {how}"),
     }
 }
 
-fn kernel_work_text(hosts: &[&str]) -> String {
+fn kernel_work_text(hosts: &[&str]) -> Sentence {
     let hosts = hosts.join(", ");
-    format!("the kernel forwards packets for {hosts}: that CPU time is the machine's and in no host's CPU")
+    sentence!("the kernel forwards packets for {hosts}: that CPU time is the machine's and in no host's CPU")
 }

@@ -18,7 +18,7 @@ use wavetank_observe::{HostQuota, HostSampler, host_facts, route_sources};
 use wavetank_plan::{HostFacts, LoadOrigin, Plan, SourceOrder, SourcesPlan, Subject, matches_host};
 use wavetank_record::{LabDoc, LabHostDoc};
 use wavetank_topology::{Host, Interface, Lab, Role, Service, ServiceKind, planned_events};
-use wavetank_units::{Code, SourceRange, UserError, did_you_mean};
+use wavetank_units::{Code, Sentence, SourceRange, UserError, did_you_mean, phrase, sentence};
 
 use super::LabServer;
 use super::event_runner::{EventExecutor, LabEventExecutor};
@@ -244,13 +244,13 @@ impl LabRun {
     }
 
     /// Describes which parts of the lab have gone since the run started.
-    pub(crate) fn loss(&self) -> Option<String> {
+    pub(crate) fn loss(&self) -> Option<Sentence> {
         let LabState { mark, keeper, hosts, .. } = &self.state;
         if keeper.marked(mark).is_none() {
-            return Some("the lab was taken down while the run went on".to_owned());
+            return Some(phrase!("the lab was taken down while the run went on"));
         }
         let ended = hosts.iter().find(|host| host.process.marked(mark).is_none())?;
-        Some(format!("host {} of the lab ended while the run went on", ended.name))
+        Some(sentence!("host {} of the lab ended while the run went on", ended.name))
     }
 
     /// `plan` with the lab's own faults among its events, each of them for one host.

@@ -8,7 +8,7 @@ use wavetank_engine::{Probe, ProbeAnswer, ProbeFailure};
 use wavetank_journey::auth::{Challenge, ChallengeFault};
 use wavetank_plan::{HttpVersion, Plan, StatusSet};
 use wavetank_record::{Number, Probe as ProbeDoc, Setup};
-use wavetank_units::{Nanos, address_text};
+use wavetank_units::{Nanos, Sentence, address_text, phrase, sentence};
 
 use super::Host;
 
@@ -23,7 +23,7 @@ pub(crate) struct ProbeResult {
     /// Why there is no point in going on.
     pub(crate) failure: Option<ProbeFailure>,
     /// What to do about an answer that the plan does not expect.
-    pub(crate) cure: Option<String>,
+    pub(crate) cure: Option<Sentence>,
     /// Addresses to which no connection could be made, if there are others, with the reason.
     pub(crate) unreached: Vec<(SocketAddr, String)>,
 }
@@ -56,10 +56,10 @@ impl ProbeResult {
     }
 
     /// Returns notes: addresses that are left out, and what to do about an unexpected answer.
-    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn notes(&self) -> impl Iterator<Item = Sentence> {
         let left_out = self.unreached.iter().map(|(address, detail)| {
             let address = address_text(*address);
-            format!("no load goes to {address}, because the probe could not connect to it: {detail}")
+            sentence!("no load goes to {address}, because the probe could not connect to it: {detail}")
         });
         left_out.chain(self.cure.clone())
     }
@@ -143,7 +143,7 @@ fn probe_one(
             failure: None,
             unreached: Vec::new(),
             cure: hint_for_unexpected_answer(plan, &answer)
-                .map(|cure| format!("the probe was answered with status {}: {cure}", answer.status)),
+                .map(|cure| sentence!("the probe was answered with status {}: {cure}", answer.status)),
         },
         Err(failure) => {
             let request = &plan.scenarios[0].steps[0].request;
@@ -152,7 +152,7 @@ fn probe_one(
                 path: request.path.shown(),
                 address: address_text(failure.address),
                 time_us: Number::micros(failure.waited.0.unsigned_abs()),
-                error: failure.detail.clone(),
+                error: Sentence::quoted(failure.detail.clone()),
                 ..ProbeDoc::default()
             };
             let sent = u64::from(failure.sent);
@@ -180,32 +180,32 @@ fn answered(plan: &Plan, answer: &ProbeAnswer) -> ProbeDoc {
         .to_owned(),
         address: address_text(answer.address),
         time_us: Number::micros(answer.complete.since(answer.begun)),
-        error: String::new(),
+        error: Sentence::empty(),
     }
 }
 
 /// What to do about an answer that is not what was asked for.
-pub fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> Option<String> {
+pub fn hint_for_unexpected_answer(plan: &Plan, answer: &ProbeAnswer) -> Option<Sentence> {
     let https = plan.tls.is_none() && wants_tls(answer);
     if https {
-        return Some("the target requires TLS on this port: use https:// instead of http://".to_owned());
+        return Some(phrase!("the target requires TLS on this port: use https:// instead of http://"));
     }
     if wants_http2(answer) {
-        let hint =
-            "the target speaks HTTP/2 on this port: use --http 2, or `version: 2` in an experiment file";
-        return Some(hint.to_owned());
+        return Some(phrase!(
+            "the target speaks HTTP/2 on this port: use --http 2, or `version: 2` in an experiment file"
+        ));
     }
     if answer.status == 401
         && !plan.http.expect.contains(401)
         && let Some(hint) = of_challenge(answer)
     {
-        return Some(hint.to_owned());
+        return Some(hint);
     }
     of_status(answer.status, &plan.http.expect, answer.location.as_deref())
 }
 
 /// Returns a hint for a challenge (status 401) that a plain `--basic` does not meet.
-fn of_challenge(answer: &ProbeAnswer) -> Option<&'static str> {
+fn of_challenge(answer: &ProbeAnswer) -> Option<Sentence> {
     let fields = |bytes: &'_ [u8], name: &str| -> Vec<Vec<u8>> {
         let field = |line: &[u8]| {
             let at = line.iter().position(|&byte| byte == b':')?;
@@ -219,11 +219,13 @@ fn of_challenge(answer: &ProbeAnswer) -> Option<&'static str> {
             if schemes.iter().any(|one| one.eq_ignore_ascii_case("basic")) =>
         {
             let gave = !fields(&answer.request, "authorization").is_empty();
-            gave.then_some("the target refused the credentials of this request: check user and password")
+            gave.then(|| {
+                phrase!("the target refused the credentials of this request: check user and password")
+            })
         }
-        Ok(_) => Some(
-            "the target asks for Digest authentication: auth: digest USER:PASSWORD in an experiment file",
-        ),
+        Ok(_) => Some(phrase!(
+            "the target asks for Digest authentication: auth: digest USER:PASSWORD in an experiment file"
+        )),
         Err(_) => None,
     }
 }
@@ -254,30 +256,32 @@ fn wants_http2(answer: &ProbeAnswer) -> bool {
 }
 
 /// Returns a hint for a response with an unexpected status.
-fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<String> {
+fn of_status(status: u16, expect: &StatusSet, location: Option<&str>) -> Option<Sentence> {
     if expect.contains(status) {
         // A user who lists status codes needs no hint. By default, however, a redirect counts as
         // success.
         let reported = *expect != StatusSet::default_expected() || !(300..400).contains(&status);
         return location
             .filter(|_| !reported)
-            .map(|location| format!("redirects are not followed; to load where it leads: {location}"));
+            .map(|location| sentence!("redirects are not followed; to load where it leads: {location}"));
     }
     Some(match status {
         301 | 302 | 303 | 307 | 308 => match location {
-            Some(location) => format!("the target redirects: load {location} instead"),
-            None => "the target redirects: load the address it names instead".to_owned(),
+            Some(location) => sentence!("the target redirects: load {location} instead"),
+            None => phrase!("the target redirects: load the address it names instead"),
         },
-        401 => "the target requires authentication: use --basic USER:PASSWORD, or -H 'Authorization: …'"
-            .to_owned(),
-        407 => {
-            "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
-                .to_owned()
+        401 => {
+            phrase!("the target requires authentication: use --basic USER:PASSWORD, or -H 'Authorization: …'")
         }
-        403 => format!("the target forbids it; if that is what you test: --expect-status {status}"),
-        404 => format!("there is no such path; if that is what you test: --expect-status {status}"),
-        405 => "the target does not accept this method here: use -X METHOD".to_owned(),
-        429 => "the target limits the rate of requests".to_owned(),
-        _ => format!("if this is the response you expect: --expect-status {status}"),
+        407 => {
+            phrase!(
+                "the proxy requires authentication: --proxy http://USER:PASSWORD@HOST:PORT, or @FILE with that"
+            )
+        }
+        403 => sentence!("the target forbids it; if that is what you test: --expect-status {status}"),
+        404 => sentence!("there is no such path; if that is what you test: --expect-status {status}"),
+        405 => phrase!("the target does not accept this method here: use -X METHOD"),
+        429 => phrase!("the target limits the rate of requests"),
+        _ => sentence!("if this is the response you expect: --expect-status {status}"),
     })
 }

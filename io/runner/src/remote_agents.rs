@@ -12,7 +12,7 @@ use wavetank_link::StreamEvent;
 use wavetank_measure::{FleetMerger, Interval};
 use wavetank_record::{AgentHealth, IntervalExtras, IntervalLine};
 use wavetank_store::LineDigest;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use super::fleet_link::FleetLink;
 use super::fleet_run::FleetRun;
@@ -70,7 +70,7 @@ pub(super) enum RemoteEvent {
         /// Number of the agent.
         agent: usize,
         /// What happened.
-        text: String,
+        text: Sentence,
     },
 }
 
@@ -127,8 +127,10 @@ impl RemoteAgents {
                 StreamEvent::Frame { agent, frame } => self.accept(agent, frame, &mut events),
                 StreamEvent::Disconnected { agent, host, reason } => {
                     self.connections.remove(&agent);
-                    events
-                        .push(RemoteEvent::Link { agent: host, text: format!("connection lost: {reason}") });
+                    events.push(RemoteEvent::Link {
+                        agent: host,
+                        text: sentence!("connection lost: {reason}"),
+                    });
                 }
                 // The first failure was reported as a disconnection.
                 StreamEvent::Unreachable { .. } | StreamEvent::OtherVersion { .. } => {}

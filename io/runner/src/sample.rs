@@ -5,7 +5,7 @@ use wavetank_measure::ErrorClass;
 use wavetank_plan::{Key, Plan};
 use wavetank_record::{Number, SampleLine};
 use wavetank_report::Examples;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use super::redaction::Redaction;
 
@@ -47,14 +47,14 @@ impl SampleStore {
 }
 
 /// Keeps the detail of a failed request if it is the first of its class and the hint depends on it.
-pub fn note_fault(faults: &mut Vec<(ErrorClass, String)>, class: ErrorClass, detail: Option<&str>) {
+pub fn note_fault(faults: &mut Vec<(ErrorClass, Sentence)>, class: ErrorClass, detail: Option<&str>) {
     let Some(detail) = detail else { return };
     let reporting = matches!(class, ErrorClass::Tls | ErrorClass::Protocol)
         || ["CONNECT", "no connection to ", "the challenge ", "between requests", "redirects did not end"]
             .iter()
             .any(|text| detail.contains(text));
     if reporting && faults.iter().all(|(known, _)| *known != class) {
-        faults.push((class, detail.to_owned()));
+        faults.push((class, Sentence::quoted(detail)));
     }
 }
 

@@ -7,7 +7,7 @@ use wavetank_driver::Clock;
 use wavetank_record::{
     LIVE_SCHEMA, LiveDoc, LiveLevel, LiveSearch, LiveState, Number, SearchDoc, Status, VerdictDoc,
 };
-use wavetank_units::ExitCode;
+use wavetank_units::{ExitCode, Sentence};
 
 use super::{RunConsole, control_replies, run_folder};
 
@@ -171,7 +171,7 @@ impl SearchControl {
         latest.verdict = Some(VerdictDoc {
             status,
             exit: doc.answer.exit,
-            headline: doc.answer.headline.clone(),
+            headline: Sentence::quoted(&doc.answer.headline),
             blame: doc.answer.blame,
             ..VerdictDoc::default()
         });

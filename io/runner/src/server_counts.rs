@@ -10,8 +10,8 @@ use wavetank_lab::{Client, LabFolder};
 use wavetank_plan::Plan;
 use wavetank_record::{RunRecord, ServerCountDoc};
 use wavetank_topology::{Host, Lab, Service, ServiceKind};
-use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
+use wavetank_units::{Sentence, UserError, sentence};
 
 /// Names that are joined where several servers take the load together.
 const NAMES_JOINED: usize = 3;
@@ -156,23 +156,25 @@ impl ServerCounts {
 
     /// Lists services with counters that do not cover the time since `before`, as `HOST/SERVICE`,
     /// for a note.
-    pub(crate) fn uncountable_since(&self, before: &Self) -> Option<String> {
+    pub(crate) fn uncountable_since(&self, before: &Self) -> Option<Sentence> {
         let again = self.started_again(before);
         let names: Vec<String> =
             again.iter().take(NAMES_JOINED).map(|(host, service)| format!("{host}/{service}")).collect();
         let more = again.len().saturating_sub(NAMES_JOINED);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let services = match more {
+            0 => sentence!("{}", names.join(", ")),
+            more => sentence!("{} and {more} more", names.join(", ")),
+        };
         (!again.is_empty()).then(|| {
-            format!(
-                "{}{rest}: restarted during the run, so its own counts started again and are not reported",
-                names.join(", ")
+            sentence!(
+                "{services}: restarted during the run, so its own counts started again and are not reported"
             )
         })
     }
 
     /// Lists services that had as many connections open as they allow, and had fewer before: a note
     /// for each. Further clients waited for a place, however fast the servers were.
-    pub(crate) fn full_since(&self, before: &Self) -> Vec<String> {
+    pub(crate) fn full_since(&self, before: &Self) -> Vec<Sentence> {
         let full = |(key, count): (&(String, String), &Count)| {
             let (_, limit) = count.fullest?;
             let (host, service) = key;
@@ -191,8 +193,8 @@ impl ServerCounts {
     }
 }
 
-fn full_text(host: &str, service: &str, limit: u64) -> String {
-    format!(
+fn full_text(host: &str, service: &str, limit: u64) -> Sentence {
+    sentence!(
         "{host}/{service} had {} connections open, its own limit: further ones waited; raise its `connections`, or `maxconn`",
         format_grouped(limit)
     )

@@ -1,6 +1,7 @@
 //! [`ReadReport`]: result of reading the intervals of an archive, and what they are read as.
 
 use wavetank_record::IntervalLine;
+use wavetank_units::{Sentence, phrase, sentence};
 
 /// An item read from the sealed intervals. It is borrowed, since the next one reuses its memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,13 +42,15 @@ pub struct AgentGap {
 
 impl ReadReport {
     /// Describes lines that cannot be read, and why if a later version wrote them.
-    pub fn unread_text(&self) -> String {
-        let lines = |count: u64| if count == 1 { "a line".to_owned() } else { format!("{count} lines") };
-        let unread = format!("{} of the archive cannot be read", lines(self.damaged));
+    pub fn unread_text(&self) -> Sentence {
+        let unread = match self.damaged {
+            1 => phrase!("a line of the archive cannot be read"),
+            damaged => sentence!("{damaged} lines of the archive cannot be read"),
+        };
         match self.newer {
             0 => unread,
-            newer if newer == self.damaged => format!("{unread}: written by a later version of wavetank"),
-            newer => format!("{unread}, {newer} of them written by a later version of wavetank"),
+            newer if newer == self.damaged => sentence!("{unread}: written by a later version of wavetank"),
+            newer => sentence!("{unread}, {newer} of them written by a later version of wavetank"),
         }
     }
 

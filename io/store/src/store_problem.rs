@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use wavetank_record::{EventKind, EventLine};
-use wavetank_units::{Code, Nanos, UserError};
+use wavetank_units::{Code, Nanos, Sentence, UserError, sentence};
 
 /// Something in the archive could not be written.
 #[derive(Debug)]
@@ -32,9 +32,14 @@ impl StoreProblem {
         }
     }
 
+    /// The problem as a sentence.
+    fn sentence(&self) -> Sentence {
+        sentence!("cannot write `{}`: {}", self.path.display(), os_error_text(&self.source))
+    }
+
     /// Returns the problem as an event of the run at `now`.
     pub fn event(&self, now: Nanos) -> EventLine {
-        EventLine::new(now, EventKind::ArchiveFailed, self.to_string())
+        EventLine::new(now, EventKind::ArchiveFailed, self.sentence())
     }
 
     /// Returns the problem as a usage error, for use before a run starts.
@@ -45,7 +50,7 @@ impl StoreProblem {
 
 impl fmt::Display for StoreProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot write `{}`: {}", self.path.display(), os_error_text(&self.source))
+        self.sentence().fmt(f)
     }
 }
 

@@ -66,7 +66,7 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
         schema: ARCHIVE_SCHEMA.to_owned(),
         path: shown,
         packed: unpacked.is_some(),
-        headline: record.as_ref().map(|record| record.verdict.headline.clone()).unwrap_or_default(),
+        headline: record.as_ref().map(|record| record.verdict.headline.to_string()).unwrap_or_default(),
         repeat: seed.map(|seed| repeat(&command, seed)).unwrap_or_default(),
         command,
         seed,
@@ -75,7 +75,7 @@ pub fn inspect(path: &Path) -> Result<ArchiveDoc, UserError> {
         version: environment.as_ref().map(|environment| environment.version.clone()).unwrap_or_default(),
         engine: environment.as_ref().map(|environment| environment.engine.clone()).unwrap_or_default(),
         host: environment.map(|environment| environment.host),
-        notes: record.map(|record| record.notes).unwrap_or_default(),
+        notes: record.into_iter().flat_map(|record| record.notes).map(String::from).collect(),
         files: contents.files,
         problems,
         run: line,
@@ -140,7 +140,7 @@ fn look(dir: &Path, folder: &str) -> Look {
     if let Some(environment) = &environment {
         line.id.clone_from(&environment.id);
         line.started_at.clone_from(&environment.started_at);
-        line.load.clone_from(&environment.load.text);
+        environment.load.text.as_str().clone_into(&mut line.load);
     }
     let mut record = None;
     let mut plan = None;

@@ -16,6 +16,8 @@ const FORMATS_DIR: &str = "core/record/src/";
 const PACKAGE_DIR: &str = "core/record/src/plan_package/";
 /// Crates with types that only a plan package may contain.
 const PLAN_CRATES: [&str; 2] = ["wavetank_plan", "wavetank_units"];
+/// A type of these crates that is stored as the text it is.
+const PLAIN_TEXT: &str = "wavetank_units::Sentence";
 /// Types of `std::net` that are plain data.
 const NET_DATA: [&str; 9] = [
     "IpAddr",
@@ -132,7 +134,9 @@ fn plan_types(source: &Source, findings: &mut Vec<Finding>) {
     if !source.path.starts_with(FORMATS_DIR) || source.path.starts_with(PACKAGE_DIR) {
         return;
     }
-    let of_plan = |path: &str| path.split_once("::").is_some_and(|(name, _)| PLAN_CRATES.contains(&name));
+    let of_plan = |path: &str| {
+        path.split_once("::").is_some_and(|(name, _)| PLAN_CRATES.contains(&name)) && path != PLAIN_TEXT
+    };
     let imported: Vec<&str> = source
         .paths
         .iter()
@@ -306,6 +310,8 @@ mod tests {
             "#[derive(Serialize)] struct X(wavetank_units::Nanos);",
             &["serialized-core"],
         );
+        let text = "use wavetank_units::{Nanos, Sentence}; #[derive(Serialize)] struct X(Sentence);";
+        check_at("core/record/src/x.rs", text, &[]);
         let converted = "use wavetank_plan::Plan; #[derive(Serialize)] struct X(u64); fn f(plan: &Plan) {}";
         check_at("core/record/src/x.rs", converted, &[]);
     }

@@ -4,7 +4,7 @@ use wavetank_diagnose::{RunContext, RunEnd};
 use wavetank_record::{PlanDoc, RunRecord};
 use wavetank_report::{Examples, RunFacts, build_record, requests_outside_load};
 use wavetank_store::{NetFolder, OpenedRun, RunsDir, SearchFolder};
-use wavetank_units::{Code, ExitCode, UserError};
+use wavetank_units::{Code, ExitCode, UserError, phrase, sentence};
 
 use crate::cli::{OutputFormat, ReportArgs, ReportOptions};
 use crate::output;
@@ -81,12 +81,12 @@ fn unfinished(opened: &OpenedRun) -> Result<RunRecord, UserError> {
     let running = opened.is_written();
     let mut lost = Vec::new();
     if !running {
-        lost.push("wavetank was stopped before the run was over".to_owned());
+        lost.push(phrase!("wavetank was stopped before the run was over"));
     }
     if read.missing > 0 {
         lost.push(match read.missing {
-            1 => "an interval is missing from the archive".to_owned(),
-            missing => format!("{missing} intervals are missing from the archive"),
+            1 => phrase!("an interval is missing from the archive"),
+            missing => sentence!("{missing} intervals are missing from the archive"),
         });
     }
     if read.damaged > 0 {

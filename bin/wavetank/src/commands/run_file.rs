@@ -6,7 +6,7 @@ use wavetank_runner::{
     TargetAddresses, check_supported,
 };
 use wavetank_store::RunsDir;
-use wavetank_units::{ExitCode, UserError};
+use wavetank_units::{ExitCode, Sentence, UserError, sentence};
 
 use super::fleet::connect_fleet;
 use super::planned_load::{OutputPlan, announce, execute_and_report};
@@ -91,10 +91,10 @@ pub(super) fn report_load_errors(
 }
 
 /// Describes a rehearsal; `None` if the run has the file's full load.
-fn rehearsal(file: &FileArgs, name: &str) -> Option<String> {
+fn rehearsal(file: &FileArgs, name: &str) -> Option<Sentence> {
     let scale = file.scale.filter(|factor| !factor.is_one()).map(|factor| format!("--scale {factor}"));
     let speed = file.speed.filter(|factor| !factor.is_one()).map(|factor| format!("--speed {factor}"));
     let how: Vec<String> = scale.into_iter().chain(speed).collect();
     (!how.is_empty())
-        .then(|| format!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))
+        .then(|| sentence!("a rehearsal of {name} with {}: not the load that it asks for", how.join(" ")))
 }

@@ -8,7 +8,7 @@ use wavetank_plan::Plan;
 use wavetank_record::{ComparedRunDoc, EventKind, RunRecord};
 use wavetank_store::{ArchiveItem, OpenedRun, RunsDir, answered};
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Code, Nanos, UserError};
+use wavetank_units::{Code, Nanos, Sentence, UserError, phrase, sentence};
 
 /// A run, read from its archive.
 pub(crate) struct LoadedRun {
@@ -19,7 +19,7 @@ pub(crate) struct LoadedRun {
     pub(crate) machine: Machine,
     pub(crate) data: SideRun,
     /// What is wrong with its archive; empty if nothing is.
-    pub(crate) damage: String,
+    pub(crate) damage: Sentence,
 }
 
 /// Reads the run called `word`.
@@ -66,7 +66,7 @@ impl LoadedRun {
             name: record.name.clone(),
             started_at: record.started_at.clone(),
             target: record.target.clone(),
-            load: record.load.text.clone(),
+            load: record.load.text.as_str().to_owned(),
             verdict: record.verdict.status.name().to_owned(),
             duration_s: record.duration_s,
             version: record.version.clone(),
@@ -75,7 +75,7 @@ impl LoadedRun {
 }
 
 /// The intervals, cut, and what reading them was like.
-fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun, String), UserError> {
+fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun, Sentence), UserError> {
     let mut cutter = RunSeriesBuilder::new(plan);
     for event in opened.events.iter().filter(|event| event.kind == EventKind::PhaseEnded) {
         if let Some(phase) = event.phase {
@@ -99,21 +99,21 @@ fn read(opened: &OpenedRun, plan: &Plan, record: &RunRecord) -> Result<(SideRun,
     })?;
     let mut damage = Vec::new();
     if lost || report.missing > 0 {
-        damage.push("intervals are missing".to_owned());
+        damage.push(phrase!("intervals are missing"));
     }
     if report.damaged > 0 {
-        damage.push(format!("{} lines cannot be read", report.damaged));
+        damage.push(sentence!("{} lines cannot be read", report.damaged));
     }
     let counted = record.requests.done + record.requests.failed;
     if reported < counted {
-        damage.push(format!(
+        damage.push(sentence!(
             "its intervals lack {} of the {} requests that it counted",
             format_grouped(counted - reported),
             format_grouped(counted)
         ));
     }
     let data = SideRun { cut: cutter.finish(), figures: figures(opened, record)? };
-    Ok((data, damage.join(", ")))
+    Ok((data, Sentence::join(damage, ", ")))
 }
 
 /// What a run has one figure of: its messages, what it took of this host, and how hosts stood.

@@ -3,7 +3,7 @@
 use wavetank_compare::{CompareContext, CompareOptions, compare_doc, compare_networks};
 use wavetank_record::{CompareDoc, ComparedRunDoc, NetDoc, SideDoc};
 use wavetank_store::{NetFolder, RunsDir};
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, Sentence, UserError, phrase};
 
 use crate::cli::CompareSettings;
 
@@ -82,14 +82,14 @@ pub(crate) fn compare_nets(
 }
 
 /// What could make the comparison unfair.
-fn warnings(all: &[&NetDoc]) -> Vec<String> {
+fn warnings(all: &[&NetDoc]) -> Vec<Sentence> {
     let Some(first) = all.first() else { return Vec::new() };
     let mut warnings = Vec::new();
     if all.iter().any(|doc| doc.settings != first.settings) {
-        warnings.push("the measurements differ in tests, streams, durations or rates".to_owned());
+        warnings.push(phrase!("the measurements differ in tests, streams, durations or rates"));
     }
     if all.iter().any(|doc| doc.version != first.version) {
-        warnings.push("they were made by different versions of wavetank".to_owned());
+        warnings.push(phrase!("they were made by different versions of wavetank"));
     }
     warnings
 }

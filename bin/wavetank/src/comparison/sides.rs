@@ -8,7 +8,7 @@ use wavetank_compare::{
 };
 use wavetank_plan::Plan;
 use wavetank_record::{CompareAnswer, CompareDoc, SideDoc, Status};
-use wavetank_units::{Code, UserError, sanitize};
+use wavetank_units::{Code, Sentence, UserError, phrase, sanitize, sentence};
 
 use super::LoadedRun;
 use crate::cli::CompareSettings;
@@ -79,11 +79,11 @@ pub(super) fn rows(
 
 /// Returns other reasons for a difference: doubts about single runs, then differences between the
 /// first run and others.
-fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> {
+fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<Sentence>, UserError> {
     let first = &a[0];
     let of_a = first.record.id.as_str();
     // Each difference with the runs that have it.
-    let mut differing: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut differing: Vec<(Sentence, Vec<&str>)> = Vec::new();
     for run in a[1..].iter().chain(b) {
         let id = run.record.id.as_str();
         let reported = differences(&first.plan, &run.plan, [FIRST, RUNS]);
@@ -99,7 +99,7 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
         differing.iter().any(|(_, ids)| a.iter().any(|run| ids.contains(&run.record.id.as_str())))
             || a.iter().any(|run| run.opened.environment.is_none());
     let of_b: Vec<&str> = b.iter().map(|run| run.record.id.as_str()).collect();
-    let mut warnings: Vec<String> = a.iter().chain(b).flat_map(doubts).collect();
+    let mut warnings: Vec<Sentence> = a.iter().chain(b).flat_map(doubts).collect();
     let left_out = differing.len().saturating_sub(WARNINGS_MAX);
     warnings.extend(differing.into_iter().take(WARNINGS_MAX).map(|(said, ids)| {
         // If all of A are alike and none of B is, the sides differ, whichever run was checked
@@ -111,25 +111,25 @@ fn warnings(a: &[LoadedRun], b: &[LoadedRun]) -> Result<Vec<String>, UserError> 
         }
     }));
     if left_out > 0 {
-        warnings.push(format!("{left_out} more of this kind"));
+        warnings.push(sentence!("{left_out} more of this kind"));
     }
     Ok(warnings)
 }
 
 /// Replaces the runs in a difference by their sides.
-fn by_sides(said: &str) -> String {
+fn by_sides(said: &Sentence) -> Sentence {
     let both = (format!("runs {FIRST} and {RUNS}"), "A and B");
     let each = [(format!("run {FIRST}"), "A"), (format!("run {RUNS}"), "B")];
-    [both].into_iter().chain(each).fold(said.to_owned(), |said, (runs, side)| said.replace(&runs, side))
+    [both].into_iter().chain(each).fold(said.clone(), |said, (runs, side)| said.replace(&runs, side))
 }
 
 /// Returns a note if runs have more steps than are compared individually.
-fn steps_note(all: &[&LoadedRun]) -> Option<String> {
+fn steps_note(all: &[&LoadedRun]) -> Option<Sentence> {
     let steps =
         |run: &&LoadedRun| -> usize { run.plan.scenarios.iter().map(|scenario| scenario.steps.len()).sum() };
     let most = all.iter().map(steps).max()?;
     (most > STEPS_MAX).then(|| {
-        format!(
+        sentence!(
             "the first {STEPS_MAX} of {most} steps are compared individually; values without a step cover all steps"
         )
     })
@@ -143,26 +143,26 @@ fn is_same(a: &LoadedRun, b: &LoadedRun) -> bool {
 }
 
 /// Returns reasons to doubt a run's numbers.
-fn doubts(run: &LoadedRun) -> Vec<String> {
+fn doubts(run: &LoadedRun) -> Vec<Sentence> {
     let id = &run.record.id;
     let mut doubts = Vec::new();
     match run.record.verdict.status {
         Status::Invalid => {
-            doubts.push(format!(
+            doubts.push(sentence!(
                 "run {id} is INVALID: the generator or the network path, not the target, determined its numbers"
             ));
         }
-        Status::Incomplete => doubts.push(format!("run {id} is INCOMPLETE: part of it is missing")),
+        Status::Incomplete => doubts.push(sentence!("run {id} is INCOMPLETE: part of it is missing")),
         Status::Pass | Status::Fail => {}
     }
     if let Some(rehearsal) = &run.record.rehearsal {
-        doubts.push(format!("run {id} rehearses: {rehearsal}"));
+        doubts.push(sentence!("run {id} rehearses: {rehearsal}"));
     }
     if !run.damage.is_empty() {
-        doubts.push(format!("the archive of run {id} is damaged: {}", run.damage));
+        doubts.push(sentence!("the archive of run {id} is damaged: {}", run.damage));
     }
     if run.opened.environment.is_none() {
-        doubts.push(format!(
+        doubts.push(sentence!(
             "the machine of run {id} is unknown: its `environment.json` is missing or cannot be read"
         ));
     }
@@ -179,33 +179,33 @@ fn advise(doc: &mut CompareDoc) {
     };
     if a.min(b) > 1 {
         if a.min(b) == 2 {
-            doc.notes.push("two runs say little about how much runs differ: intervals are wide".to_owned());
+            doc.notes.push(phrase!("two runs say little about how much runs differ: intervals are wide"));
         }
         let worth = |(runs, _): &(u32, String)| *runs as usize > a.min(b) && *runs <= 20;
         let soonest = needed(doc).filter(|_| doc.answer == CompareAnswer::NoDifference).filter(worth);
         if let Some((runs, name)) = soonest {
-            doc.notes.push(format!("the difference in {name} needs the fewest runs: about {runs} per side"));
+            doc.notes
+                .push(sentence!("the difference in {name} needs the fewest runs: about {runs} per side"));
         }
         return;
     }
     if a.max(b) > 1 {
         let few = if a == 1 { "A" } else { "B" };
-        doc.notes.push(format!("{few} is one run: its variation is assumed to be that of the other side"));
+        doc.notes.push(sentence!("{few} is one run: its variation is assumed to be that of the other side"));
         return;
     }
     if doc.metrics.iter().any(|metric| metric.low.is_some()) {
-        doc.notes.push(
+        doc.notes.push(phrase!(
             "intervals come from blocks within the two runs; they do not include the variation between runs"
-                .to_owned(),
-        );
+        ));
     }
     let more = RUNS_ADVISED - 1;
-    doc.next.push(format!(
+    doc.next.push(sentence!(
         "run each side {more} more times, in turn, and compare {RUNS_ADVISED} with {RUNS_ADVISED}: wavetank compare A1,A2,A3 \
          B1,B2,B3"
     ));
     if let Some((runs, name)) = needed(doc).filter(|(runs, _)| *runs > RUNS_ADVISED) {
-        doc.notes.push(format!(
+        doc.notes.push(sentence!(
             "at least {runs} runs per side are needed to show the difference in {name}, and no fewer for any other"
         ));
     }
@@ -235,13 +235,16 @@ pub(super) fn common_steps(plans: &[&Plan]) -> (StepNames, Vec<String>) {
 }
 
 /// Returns a note that the steps with these names are not compared individually.
-fn uncompared_note(names: &[String]) -> Option<String> {
+fn uncompared_note(names: &[String]) -> Option<Sentence> {
     let more = names.len().saturating_sub(STEPS_TOLD);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let some = names.iter().take(STEPS_TOLD).map(|name| sanitize(name)).collect::<Vec<_>>().join(", ");
+    let listed = match more {
+        0 => sentence!("{some}"),
+        more => sentence!("{some} and {more} more"),
+    };
     (!names.is_empty()).then(|| {
-        format!(
-            "steps that differ between runs, or are at another position, are not compared individually: {some}{more}"
+        sentence!(
+            "steps that differ between runs, or are at another position, are not compared individually: {listed}"
         )
     })
 }

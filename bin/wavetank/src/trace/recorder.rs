@@ -196,14 +196,14 @@ fn failed(trouble: &RequestFailure) -> TryEvent {
     let detail = trouble.detail.as_str();
     let own = detail.strip_suffix(')').and_then(|detail| detail.rsplit_once(" (hint: "));
     let hint = match trouble.class {
-        ErrorClass::Check => "see the response above; correct the check or the target",
+        ErrorClass::Check => "see the response above; correct the check or the target".to_owned(),
         ErrorClass::Status if detail.strip_prefix("status ").is_some_and(|code| code.len() == 3) => {
-            "set the expected statuses with a check of the step (status = 404) or http.expect"
+            "set the expected statuses with a check of the step (status = 404) or http.expect".to_owned()
         }
-        ErrorClass::Data => "the value was not set: check the steps before, and vars and data",
-        class => hint_for(class, Some(detail)),
+        ErrorClass::Data => "the value was not set: check the steps before, and vars and data".to_owned(),
+        class => hint_for(class, Some(detail)).into(),
     };
-    let (detail, hint) = own.unwrap_or((detail, hint));
+    let (detail, hint) = own.unwrap_or((detail, &hint));
     TryEvent::Failed {
         class: trouble.class.name().to_owned(),
         detail: detail.to_owned(),

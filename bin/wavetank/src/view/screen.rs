@@ -74,6 +74,7 @@ mod tests {
         Finding, LiveAgent, LiveHost, LiveInterval, LivePhase, LiveState, LiveStep, Number, Requests, Spread,
         Threshold, Times,
     };
+    use wavetank_units::Sentence;
 
     use super::*;
 
@@ -131,7 +132,7 @@ mod tests {
                 Threshold { expr: "failed < 1%".to_owned(), ok: Some(true), ..Threshold::default() },
             ],
             findings: vec![Finding {
-                message: "the target resets connections".to_owned(),
+                message: Sentence::quoted("the target resets connections"),
                 ..Finding::default()
             }],
             agents: vec![

@@ -1,5 +1,7 @@
 //! Findings about a load that is uneven, and about a limit that is near.
 
+use wavetank_units::{phrase, sentence};
+
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Role, fill, ports_text};
@@ -44,7 +46,7 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
         return None;
     }
     let names = idle.iter().map(Host::name).collect::<Vec<_>>().join(", ");
-    let received = format!(
+    let received = sentence!(
         "{} of the bytes that servers received · {} connections accepted by {}, {} by the others",
         format::percent(share(busy)),
         format::count(busy.rise("Tcp.PassiveOpens")),
@@ -52,7 +54,7 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
         format::count(idle.iter().map(|host| host.rise("Tcp.PassiveOpens")).sum())
     );
     let bypassed = (balancer.received_bytes() as f64) < BYPASSED_SHARE * busy.received_bytes() as f64;
-    let evidence = evidence([Some(received), Some(format!("idle: {names}"))]);
+    let evidence = evidence([Some(received), Some(sentence!("idle: {names}"))]);
     let decisive = false;
     let finding = if bypassed {
         Finding {
@@ -60,12 +62,17 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
             code: FindingCode::BalancerBypassed,
             blame: busy.blame(),
             decisive,
-            message: format!("{} gets the load past {}: clients reach it directly", busy.name(), balancer.name()),
+            message: sentence!(
+                "{} gets the load past {}: clients reach it directly",
+                busy.name(),
+                balancer.name()
+            ),
             evidence,
-            hint: "a server behind direct routing must not answer ARP for the balancer's address: set \
+            hint: phrase!(
+                "a server behind direct routing must not answer ARP for the balancer's address: set \
                    net.ipv4.conf.all.arp_ignore=1 and arp_announce=2 before adding it (a file in /etc/sysctl.d keeps \
                    them after a reboot)"
-                .to_owned(),
+            ),
         }
     } else {
         Finding {
@@ -73,11 +80,12 @@ fn uneven(hosts: &Hosts<'_>, failed: bool) -> Option<Cause> {
             code: FindingCode::OneServerOnly,
             blame: balancer.blame(),
             decisive,
-            message: format!("{} sends all of the load to {}", balancer.name(), busy.name()),
+            message: sentence!("{} sends all of the load to {}", balancer.name(), busy.name()),
             evidence,
-            hint: "balance by something that differs between clients: ip_hash and `balance source` see one client where \
+            hint: phrase!(
+                "balance by something that differs between clients: ip_hash and `balance source` see one client where \
                    all addresses share a network or a proxy; use least_conn, round robin or a hash of a cookie"
-                .to_owned(),
+            ),
         }
     };
     Some(Cause { rank: Rank::Hint, finding, covers: &[] })
@@ -107,15 +115,19 @@ fn ports<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
             code: FindingCode::PortsHalfUsed,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} uses more than half of its ports to a server: each connect takes longer", host.name()),
+            message: sentence!(
+                "{} uses more than half of its ports to a server: each connect takes longer",
+                host.name()
+            ),
             evidence: evidence([
                 Some(used),
                 host.moved("Tcp.ActiveOpens"),
-                Some("the kernel searches for a free port, and no counter shows that".to_owned()),
+                Some(phrase!("the kernel searches for a free port, and no counter shows that")),
             ]),
-            hint: "more servers, source addresses or ports (net.ipv4.ip_local_port_range='1024 65535'), or HAProxy \
+            hint: phrase!(
+                "more servers, source addresses or ports (net.ipv4.ip_local_port_range='1024 65535'), or HAProxy \
                    `source ADDRESS:1024-65535`, which chooses ports itself"
-                .to_owned(),
+            ),
         },
         covers: &[],
     })

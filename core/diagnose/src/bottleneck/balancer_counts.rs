@@ -2,6 +2,7 @@
 //! saw.
 
 use wavetank_measure::{ErrorClass, LogEvent};
+use wavetank_units::{Sentence, phrase, sentence};
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -38,17 +39,26 @@ pub(super) fn maxconn(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::BalancerMaxconn,
             blame: host.blame(),
             decisive: false,
-            message: format!("{name} had as many connections of clients as its `maxconn` allows: others waited"),
+            message: sentence!(
+                "{name} had as many connections of clients as its `maxconn` allows: others waited"
+            ),
             evidence: evidence([
-                Some(format!("{} connections of {service}, its own limit", format::count(limit))),
-                Some(format!("up to {} in its accept queue", format::count(waited))),
+                Some(sentence!("{} connections of {service}, its own limit", format::count(limit))),
+                Some(sentence!("up to {} in its accept queue", format::count(waited))),
                 hosts.clients(),
                 host.unmoved(),
             ]),
-            hint: "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
-                .to_owned(),
+            hint: phrase!(
+                "raise `maxconn` of global and of the frontend, and the limit of open files to more than twice that"
+            ),
         },
-        covers: &[FindingCode::AcceptQueueFull, FindingCode::AcceptQueueNear, FindingCode::PacketLoss, FindingCode::SlowServer, FindingCode::AbandonedRequests],
+        covers: &[
+            FindingCode::AcceptQueueFull,
+            FindingCode::AcceptQueueNear,
+            FindingCode::PacketLoss,
+            FindingCode::SlowServer,
+            FindingCode::AbandonedRequests,
+        ],
     })
 }
 
@@ -66,23 +76,24 @@ fn queue(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: Blame::Balancer,
             decisive: false,
             message: if has_ended {
-                format!("requests waited in the queue of {name} until its timeout")
+                sentence!("requests waited in the queue of {name} until its timeout")
             } else {
-                format!("requests waited in the queue of {name} for its servers")
+                sentence!("requests waited in the queue of {name} for its servers")
             },
             evidence: evidence([
-                Some(format!(
+                Some(sentence!(
                     "up to {} requests in the queue of {}",
                     format::count(counts.queue_max),
                     counts.service
                 )),
-                has_ended.then(|| format!("{} responses 503", format::count(rejected))),
+                has_ended.then(|| sentence!("{} responses 503", format::count(rejected))),
                 failures::shared_age(hosts.case)
-                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                    .map(|(age, n)| sentence!("{} of them failed after {age}", format::count(n))),
                 host.unmoved(),
             ]),
-            hint: "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`"
-                .to_owned(),
+            hint: phrase!(
+                "raise `maxconn` of the servers if they can do more, add servers, or raise `timeout queue`"
+            ),
         },
         covers: if has_ended {
             &[FindingCode::SlowServer, FindingCode::BalancerTimeout, FindingCode::UpstreamClosed]
@@ -106,20 +117,20 @@ fn timeout(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::BalancerTimeout,
             blame: Blame::Balancer,
             decisive: false,
-            message: format!(
+            message: sentence!(
                 "{} gave up on responses of its servers: its timeout is shorter than they take",
                 host.name()
             ),
             evidence: evidence([
-                Some(format!("{} responses 504", format::count(given_up))),
+                Some(sentence!("{} responses 504", format::count(given_up))),
                 failures::shared_age(hosts.case)
-                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                    .map(|(age, n)| sentence!("{} of them failed after {age}", format::count(n))),
                 errors
                     .filter(|errors| *errors > 0)
-                    .map(|errors| format!("{} response errors of servers", format::count(errors))),
+                    .map(|errors| sentence!("{} response errors of servers", format::count(errors))),
                 host.unmoved(),
             ]),
-            hint: super::logs::RAISE_TIMEOUT.to_owned(),
+            hint: super::log_rules::RAISE_TIMEOUT,
         },
         covers: &[FindingCode::SlowServer, FindingCode::AcceptQueueFull],
     })
@@ -136,16 +147,15 @@ fn slow_clients(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::ClientTimeout,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} gave up on requests that clients had not sent in full", host.name()),
+            message: sentence!("{} gave up on requests that clients had not sent in full", host.name()),
             evidence: evidence([
-                Some(format!("{} responses 408", format::count(given_up))),
+                Some(sentence!("{} responses 408", format::count(given_up))),
                 failures::shared_age(hosts.case)
-                    .map(|(age, n)| format!("{} of them failed after {age}", format::count(n))),
+                    .map(|(age, n)| sentence!("{} of them failed after {age}", format::count(n))),
                 host.unmoved(),
             ]),
-            hint: "set the timeout above the time that the slowest client needs for a whole request (HAProxy: `timeout \
-                   http-request`; nginx: client_header_timeout, client_body_timeout)"
-                .to_owned(),
+            hint: phrase!("set the timeout above the time that the slowest client needs for a whole request (HAProxy: `timeout \
+                   http-request`; nginx: client_header_timeout, client_body_timeout)"),
         },
         covers: &[FindingCode::SlowServer, FindingCode::RateLimited],
     })
@@ -160,7 +170,7 @@ fn rejected(hosts: &Hosts<'_>) -> Option<Cause> {
     let explains = most as f64 >= REJECTED_SHARE_MIN * refused as f64;
     (refused >= FAILED_MIN && most >= FAILED_MIN && explains).then(|| {
         let evidence = evidence([
-            Some(format!("{} counted {} rejected by its rules", counts.service, format::count(most))),
+            Some(sentence!("{} counted {} rejected by its rules", counts.service, format::count(most))),
             hosts.clients(),
             host.unmoved(),
         ]);
@@ -173,8 +183,8 @@ fn session_rate(hosts: &Hosts<'_>) -> Option<Cause> {
     let (host, counts) = hosts.counts().find(|(_, count)| count.rate_limit.is_some())?;
     let limit = format::count(counts.rate_limit?);
     let evidence = evidence([
-        Some(format!("{limit} new sessions a second of {}, its own limit", counts.service)),
-        Some(format!("up to {} in its accept queue", format::count(host.stats.peaks().accept_queue))),
+        Some(sentence!("{limit} new sessions a second of {}, its own limit", counts.service)),
+        Some(sentence!("up to {} in its accept queue", format::count(host.stats.peaks().accept_queue))),
         hosts.clients(),
         host.unmoved(),
     ]);
@@ -191,7 +201,7 @@ fn session_rate(hosts: &Hosts<'_>) -> Option<Cause> {
 fn rate_limited(
     hosts: &Hosts<'_>,
     host: &Host<'_>,
-    evidence: String,
+    evidence: Sentence,
     covers: &'static [FindingCode],
 ) -> Cause {
     let fix = if covers.is_empty() { Vec::new() } else { fixes::session_rate(hosts, host) };
@@ -202,11 +212,12 @@ fn rate_limited(
             code: FindingCode::RateLimited,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} rejected requests or connections above a limit of its rules", host.name()),
+            message: sentence!("{} rejected requests or connections above a limit of its rules", host.name()),
             evidence,
-            hint: "raise the limit (HAProxy: the rate in `deny` and `reject` rules, `rate-limit sessions`), or send the \
+            hint: phrase!(
+                "raise the limit (HAProxy: the rate in `deny` and `reject` rules, `rate-limit sessions`), or send the \
                    load from more addresses (--source, more load hosts) if real clients have one each"
-                .to_owned(),
+            ),
         },
         covers,
     }
@@ -225,8 +236,8 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
         return None;
     }
     let rejected = hosts.status(503);
-    let state = |server: &crate::BalancedServer| format!("{}: {}", server.name, server.state);
-    let states = counts.servers.iter().take(SERVERS_MAX).map(state).collect::<Vec<_>>().join(", ");
+    let state = |server: &crate::BalancedServer| sentence!("{}: {}", server.name, server.state);
+    let states = Sentence::join(counts.servers.iter().take(SERVERS_MAX).map(state), ", ");
     (rejected >= FAILED_MIN).then(|| Cause {
         rank: Rank::Log,
         finding: Finding {
@@ -234,17 +245,16 @@ pub(super) fn no_servers(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::NoLiveUpstreams,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} rejected requests because it had taken all its servers out", host.name()),
+            message: sentence!("{} rejected requests because it had taken all its servers out", host.name()),
             evidence: evidence([
                 Some(states),
-                Some(format!("{} responses 503", format::count(rejected))),
+                Some(sentence!("{} responses 503", format::count(rejected))),
                 hosts.clients(),
                 host.unmoved(),
             ]),
-            hint: "MAINT: enable the servers, or look at the resolver of their names; DRAIN: give them a weight; L6: look at TLS \
+            hint: phrase!("MAINT: enable the servers, or look at the resolver of their names; DRAIN: give them a weight; L6: look at TLS \
                    with the servers; L7STS: the check asks a path without \
-                   a good response (`option httpchk GET /PATH`); L4: nothing listens on the checked port"
-                .to_owned(),
+                   a good response (`option httpchk GET /PATH`); L4: nothing listens on the checked port"),
         },
         covers: &[FindingCode::UpstreamRefused, FindingCode::UpstreamClosed, FindingCode::HealthFlapping, FindingCode::BalancerQueue],
     })

@@ -1,5 +1,7 @@
 //! [`Cause`]: a finding of one rule, and how directly its evidence shows it.
 
+use wavetank_units::Sentence;
+
 use crate::{Finding, FindingCode};
 
 /// How directly evidence shows a cause, the most direct first.
@@ -26,6 +28,6 @@ pub(super) struct Cause {
 }
 
 /// Joins the pieces of evidence that exist.
-pub(super) fn evidence(pieces: impl IntoIterator<Item = Option<String>>) -> String {
-    pieces.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+pub(super) fn evidence(pieces: impl IntoIterator<Item = Option<Sentence>>) -> Sentence {
+    Sentence::join(pieces.into_iter().flatten(), " · ")
 }

@@ -3,6 +3,7 @@
 
 use wavetank_measure::ErrorClass;
 use wavetank_plan::PlannedEvent;
+use wavetank_units::{phrase, sentence};
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -50,22 +51,21 @@ pub(super) fn reload(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::CutByReload,
             blame: host.blame(),
             decisive: false,
-            message: format!(
+            message: sentence!(
                 "the reload of {} ended unanswered requests: {}",
                 host.name(),
                 format::count(cut)
             ),
             evidence: evidence([
-                Some(format!("{} reloads, the first at {}", format::count(reloads.len() as u64), event.when)),
-                (repeated > 0).then(|| format!("{} of them were sent again and answered", format::count(repeated))),
+                Some(sentence!("{} reloads, the first at {}", format::count(reloads.len() as u64), event.when)),
+                (repeated > 0).then(|| sentence!("{} of them were sent again and answered", format::count(repeated))),
                 host.moved("Tcp.OutRsts"),
                 hosts.clients(),
                 host.unmoved(),
             ]),
-            hint: "let old processes finish: nginx `worker_shutdown_timeout` above the longest response, HAProxy \
+            hint: phrase!("let old processes finish: nginx `worker_shutdown_timeout` above the longest response, HAProxy \
                    `hard-stop-after` and `timeout http-keep-alive`; clients must repeat a request on a connection that \
-                   was closed"
-                .to_owned(),
+                   was closed"),
         },
         covers: &[FindingCode::UpstreamClosed],
     })
@@ -86,15 +86,14 @@ fn pool(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::FlowsForgotten,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} sent packets of open connections to other servers after its pool changed", host.name()),
+            message: sentence!("{} sent packets of open connections to other servers after its pool changed", host.name()),
             evidence: evidence([
-                Some(format!("{} connections lost, {} reset by servers", format::count(lost), format::count(resets))),
-                Some(format!("`{}` at {}", event.run, event.when)),
+                Some(sentence!("{} connections lost, {} reset by servers", format::count(lost), format::count(resets))),
+                Some(sentence!("`{}` at {}", event.run, event.when)),
                 worst.moved("Tcp.OutRsts"),
             ]),
-            hint: "remember connections longer than clients are silent (`sticky` of direct_routing; IPVS: ipvsadm --set, \
-                   persistence), and use a consistent hash"
-                .to_owned(),
+            hint: phrase!("remember connections longer than clients are silent (`sticky` of direct_routing; IPVS: ipvsadm --set, \
+                   persistence), and use a consistent hash"),
         },
         covers: &[FindingCode::UpstreamClosed, FindingCode::PacketLoss],
     })

@@ -1,6 +1,7 @@
 //! Causes that several values show together: what clients saw, and where connections are.
 
 use wavetank_measure::ErrorClass;
+use wavetank_units::{phrase, sentence};
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -38,17 +39,16 @@ fn left(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::AbandonedRequests,
             blame: server.blame(),
             decisive: false,
-            message: format!("{} responds more slowly than requests come, and works for clients that have left", server.name()),
+            message: sentence!("{} responds more slowly than requests come, and works for clients that have left", server.name()),
             evidence: evidence([
-                Some(format!("{} requests timed out", format::count(given_up))),
-                Some(format!("{} connections of {} in CLOSE-WAIT at {} s", format::count(left), host.name(), at.as_secs_f64().round())),
-                Some(format!("up to {} connections established on {}", format::count(host.stats.peaks().tcp_established), host.name())),
+                Some(sentence!("{} requests timed out", format::count(given_up))),
+                Some(sentence!("{} connections of {} in CLOSE-WAIT at {} s", format::count(left), host.name(), at.as_secs_f64().round())),
+                Some(sentence!("up to {} connections established on {}", format::count(host.stats.peaks().tcp_established), host.name())),
                 server.unmoved(),
             ]),
-            hint: "let the balancer end the requests of clients that left (nginx: `proxy_ignore_client_abort off`; HAProxy: \
+            hint: phrase!("let the balancer end the requests of clients that left (nginx: `proxy_ignore_client_abort off`; HAProxy: \
                    `option abortonclose`), limit how many wait, and give the server more capacity; a longer timeout of \
-                   clients does not help"
-                .to_owned(),
+                   clients does not help"),
         },
         covers: &[FindingCode::SlowServer, FindingCode::PacketLoss],
     })
@@ -98,11 +98,11 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
             code: FindingCode::ClosedByHost,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} closed connections that the plan still needed", host.name()),
+            message: sentence!("{} closed connections that the plan still needed", host.name()),
             evidence: evidence([
-                Some(format!("{} lost", format::count(lost))),
+                Some(sentence!("{} lost", format::count(lost))),
                 (resting > 0).then(|| {
-                    format!(
+                    sentence!(
                         "sockets in TIME-WAIT on {} rose by {}: the side that closes first keeps them",
                         host.name(),
                         format::count(resting)
@@ -113,8 +113,7 @@ pub(super) fn closed<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
                     .then(|| hosts.with_role(Role::Load).find_map(|load| load.moved("Tcp.OutRsts")))
                     .flatten(),
             ]),
-            hint: "compare its idle timeout with the time that clients are silent, and read its log"
-                .to_owned(),
+            hint: phrase!("compare its idle timeout with the time that clients are silent, and read its log"),
         },
         covers: &[],
     })
@@ -137,20 +136,19 @@ fn slow_server(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::SlowServer,
             blame: Blame::Target,
             decisive: false,
-            message: format!("{} is slower than the other servers: requests wait for it", slow.name()),
+            message: sentence!("{} is slower than the other servers: requests wait for it", slow.name()),
             evidence: evidence([
-                Some(format!(
+                Some(sentence!(
                     "up to {} connections on {}, {} on any other server",
                     format::count(waiting(slow)),
                     slow.name(),
                     format::count(next)
                 )),
-                Some(format!("up to {} in its accept queue", format::count(slow.stats.peaks().accept_queue))),
+                Some(sentence!("up to {} in its accept queue", format::count(slow.stats.peaks().accept_queue))),
                 slow.unmoved(),
             ]),
-            hint: "compare this server with the others: its version, CPU and neighbours; balance by open connections \
-                   (leastconn, least_conn) so that it gets less"
-                .to_owned(),
+            hint: phrase!("compare this server with the others: its version, CPU and neighbours; balance by open connections \
+                   (leastconn, least_conn) so that it gets less"),
         },
         covers: &[],
     })

@@ -1,5 +1,7 @@
 //! Packets that a host received and its firewall dropped.
 
+use wavetank_units::{phrase, sentence};
+
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, seconds};
@@ -53,7 +55,7 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
     let received = host.activity().counter("Ip.InReceives");
     let (from, to) = seconds(&received);
     let accepts = host.rise("Tcp.PassiveOpens") > 0;
-    let text = format!(
+    let text = sentence!(
         "{} of {} packets that {} received did not reach a protocol (Ip.InReceives, Ip.InDelivers), from {from} s to {to} s",
         format::count(most),
         format::count(received.total),
@@ -67,11 +69,12 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::FirewallDrops,
             blame: host.blame(),
             decisive: false,
-            message: format!("the firewall of {} dropped packets", host.name()),
+            message: sentence!("the firewall of {} dropped packets", host.name()),
             evidence: evidence([Some(text), repeated, hosts.clients()]),
-            hint: "list its rules with their counters (nft list ruleset; iptables -nvL), and accept the port from the load \
+            hint: phrase!(
+                "list its rules with their counters (nft list ruleset; iptables -nvL), and accept the port from the load \
                    and the balancers; rules with `limit`, `hashlimit` or `connlimit` need a higher limit"
-                .to_owned(),
+            ),
         },
         covers: &[
             FindingCode::UpstreamUnreachable,

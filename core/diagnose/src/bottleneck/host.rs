@@ -7,7 +7,7 @@ use wavetank_measure::{
     Movement,
 };
 use wavetank_plan::{THIS_HOST, UrlProtocol};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use crate::facts::RuleInput;
 use crate::{BalancerCounts, Blame, format};
@@ -199,12 +199,12 @@ impl<'a> Hosts<'a> {
     }
 
     /// The host with the connections that waited most for their receivers, if that is much.
-    pub(super) fn waiting_for_receivers(&self) -> Option<String> {
+    pub(super) fn waiting_for_receivers(&self) -> Option<Sentence> {
         let share = |host: &Host<'a>| host.activity().highest("tcp.rwnd_limited_milli").unwrap_or_default();
         let host = self.all.iter().copied().max_by_key(|host| share(host).0)?;
         let (milli, at) = share(&host);
         (milli >= RECEIVER_LIMITED_MIN).then(|| {
-            format!(
+            sentence!(
                 "connections of {} waited for their receiver in {} of the time with data to send, at {} s",
                 host.name(),
                 format::percent(milli as f64 / 1_000.0),
@@ -246,11 +246,11 @@ impl<'a> Hosts<'a> {
     }
 
     /// What clients saw of it: failed requests of all.
-    pub(super) fn clients(&self) -> Option<String> {
+    pub(super) fn clients(&self) -> Option<Sentence> {
         let counters = &self.case.judged.counters;
         let failed = counters.failed();
         (failed > 0).then(|| {
-            format!("{} of {} requests failed", format::count(failed), format::count(counters.offered))
+            sentence!("{} of {} requests failed", format::count(failed), format::count(counters.offered))
         })
     }
 }
@@ -291,26 +291,29 @@ impl<'a> Host<'a> {
     }
 
     /// `TcpExt.ListenOverflows +2,309 on app1, from 1 s to 8 s`, if it moved.
-    pub(super) fn moved(&self, name: &str) -> Option<String> {
+    pub(super) fn moved(&self, name: &str) -> Option<Sentence> {
         let movement = self.activity().counter(name);
         (movement.total > 0).then(|| {
             let (from, to) = seconds(&movement);
             let by = format::count(movement.total);
-            format!("{name} +{by} on {}, from {from} s to {to} s", self.name())
+            sentence!("{name} +{by} on {}, from {from} s to {to} s", self.name())
         })
     }
 
     /// The counters of other causes that did not move.
-    pub(super) fn unmoved(&self) -> Option<String> {
+    pub(super) fn unmoved(&self) -> Option<Sentence> {
         let quiet: Vec<_> = EXCLUDING.into_iter().filter(|name| self.rise(name) == 0).collect();
-        (!quiet.is_empty()).then(|| format!("unchanged on {}: {}", self.name(), quiet.join(", ")))
+        (!quiet.is_empty()).then(|| sentence!("unchanged on {}: {}", self.name(), quiet.join(", ")))
     }
 
     /// `round trips of its connections: 39 ms in the median at 5 s`, at their longest.
-    pub(super) fn round_trips(&self) -> Option<String> {
+    pub(super) fn round_trips(&self) -> Option<Sentence> {
         let (rtt_us, at) = self.activity().highest("tcp.rtt_us")?;
         let rtt = Nanos::from_micros(i64::try_from(rtt_us).unwrap_or(i64::MAX));
-        Some(format!("round trips of its connections: {rtt} in the median at {} s", at.as_secs_f64().round()))
+        Some(sentence!(
+            "round trips of its connections: {rtt} in the median at {} s",
+            at.as_secs_f64().round()
+        ))
     }
 
     /// By how much `value` rose at most since the first sample, which is from before the load.
@@ -339,8 +342,8 @@ pub(super) fn fill(one: &DestinationSample) -> f64 {
 }
 
 /// `1,000 of 1,000 ports to 10.40.1.3:8080 in use at 5 s, 1,000 of them in TIME-WAIT`.
-pub(super) fn ports_text((most, at): &(DestinationSample, Nanos)) -> String {
-    format!(
+pub(super) fn ports_text((most, at): &(DestinationSample, Nanos)) -> Sentence {
+    sentence!(
         "{} of {} ports to {} in use at {} s, {} of them in TIME-WAIT",
         format::count(most.ports),
         format::count(most.range),

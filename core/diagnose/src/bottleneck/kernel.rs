@@ -1,5 +1,7 @@
 //! Causes that a counter of a host's kernel shows.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
 use super::host::{Host, Hosts, Place, Role, fill, ports_text, seconds};
@@ -45,11 +47,12 @@ fn ports(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::HostNoPorts,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} uses all local ports to a server", host.name()),
+            message: sentence!("{} uses all local ports to a server", host.name()),
             evidence: evidence([Some(ports_text(most)), hosts.clients(), host.unmoved()]),
-            hint: "more servers, source addresses or ports: net.ipv4.ip_local_port_range='1024 65535' (a file in \
+            hint: phrase!(
+                "more servers, source addresses or ports: net.ipv4.ip_local_port_range='1024 65535' (a file in \
                    /etc/sysctl.d keeps it after a reboot), or reuse connections to the servers"
-                .to_owned(),
+            ),
         },
         covers: &[FindingCode::PortsHalfUsed, FindingCode::PacketLoss],
     })
@@ -72,15 +75,16 @@ pub(super) fn files(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::HostNoFiles,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} has reached its limit of open files", host.name()),
+            message: sentence!("{} has reached its limit of open files", host.name()),
             evidence: evidence([
-                Some(format!("{open} of {limit} files of a process of {} open at {at} s", host.name())),
+                Some(sentence!("{open} of {limit} files of a process of {} open at {at} s", host.name())),
                 hosts.clients(),
                 host.unmoved(),
             ]),
-            hint: "raise LimitNOFILE= in the systemd unit (kept after a reboot) or worker_rlimit_nofile in nginx to at \
+            hint: phrase!(
+                "raise LimitNOFILE= in the systemd unit (kept after a reboot) or worker_rlimit_nofile in nginx to at \
                    least twice the connections of a worker; a balancer needs two files for each request"
-                .to_owned(),
+            ),
         },
         covers: &[
             FindingCode::AcceptQueueFull,
@@ -106,9 +110,9 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
     let movement = host.activity().counter("cgroup.throttled_periods");
     let ((from, to), periods) = (seconds(&movement), format::count(host.rise("cgroup.periods")));
     let stops =
-        format!("stopped in {} of {periods} periods, from {from} s to {to} s", format::count(stopped));
+        sentence!("stopped in {} of {periods} periods, from {from} s to {to} s", format::count(stopped));
     let cpu =
-        host.stats.peaks().cpu.map(|share| format!("up to {} of its CPU quota", format::percent(share)));
+        host.stats.peaks().cpu.map(|share| sentence!("up to {} of its CPU quota", format::percent(share)));
     let handshakes = handshakes(hosts);
     let covers = &[
         FindingCode::AcceptQueueFull,
@@ -127,11 +131,12 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::TlsHandshakes,
             blame,
             decisive,
-            message: format!("{} spends its CPU on full TLS handshakes", host.name()),
+            message: sentence!("{} spends its CPU on full TLS handshakes", host.name()),
             evidence,
-            hint: "keep connections (keep-alive), let clients resume sessions (ssl_session_cache, session tickets), use \
+            hint: phrase!(
+                "keep connections (keep-alive), let clients resume sessions (ssl_session_cache, session tickets), use \
                    an ECDSA certificate, or give it more CPU"
-                .to_owned(),
+            ),
         }
     } else {
         Finding {
@@ -139,24 +144,25 @@ fn quota(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::CpuQuota,
             blame,
             decisive,
-            message: format!("the CPU quota of {} was used up", host.name()),
+            message: sentence!("the CPU quota of {} was used up", host.name()),
             evidence,
-            hint: "raise the quota (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; Docker: --cpus), or run fewer \
+            hint: phrase!(
+                "raise the quota (systemd: CPUQuota=; Kubernetes: resources.limits.cpu; Docker: --cpus), or run fewer \
                    worker threads than it has CPUs"
-                .to_owned(),
+            ),
         }
     };
     Some(Cause { rank, finding, covers })
 }
 
 /// Full handshakes, if most requests needed one.
-fn handshakes(hosts: &Hosts<'_>) -> Option<String> {
+fn handshakes(hosts: &Hosts<'_>) -> Option<Sentence> {
     let all = &hosts.case.facts.totals.handshakes().complete;
     let count =
         |resumed: bool| all.iter().filter(|(how, _)| how.resumed == resumed).map(|(_, n)| n).sum::<u64>();
     let (full, sent) = (count(false), hosts.case.judged.counters.sent);
     (full > 0 && full as f64 >= HANDSHAKE_SHARE_MIN * sent as f64).then(|| {
-        format!(
+        sentence!(
             "{} full handshakes and {} resumed ones for {} requests",
             format::count(full),
             format::count(count(true)),
@@ -179,7 +185,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
     let fullest = listeners.iter().max_by_key(|one| (one.drops, one.fullest.queue));
     let fullest = fullest.copied().filter(|one| one.fullest.queue > 0);
     let (queue, limit) = (fullest.map(waited), QueueLimit::of(&host, fullest));
-    let turned_away = format!("{} turned away (ListenOverflows)", format::count(dropped));
+    let turned_away = sentence!("{} turned away (ListenOverflows)", format::count(dropped));
     // The kernel completed these connections by cookies, and dropped them when the queue was full:
     // clients wait on them for responses, and the server does not know them.
     let unknown = host.moved("TcpExt.SyncookiesSent");
@@ -191,7 +197,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::AcceptQueueFull,
             blame: host.blame(),
             decisive: false,
-            message: format!("the accept queue of {} was full: the server accepts too slowly", host.name()),
+            message: sentence!("the accept queue of {} was full: the server accepts too slowly", host.name()),
             evidence: evidence([
                 Some(turned_away),
                 host.moved(counter),
@@ -201,7 +207,7 @@ fn overflow(hosts: &Hosts<'_>) -> Option<Cause> {
                 repeated,
                 hosts.clients(),
             ]),
-            hint: limit.hint().to_owned(),
+            hint: limit.hint(),
         },
         covers: &[
             FindingCode::PacketLoss,
@@ -222,9 +228,9 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
     let ((from, to), most) = (seconds(&link.full), mbit(link.most_bits_per_s));
     let (interface, name) = (&link.last.interface, host.name());
     let carried = if link.most_is_out {
-        format!("up to {most} out of {interface} of {name}, from {from} s to {to} s")
+        sentence!("up to {most} out of {interface} of {name}, from {from} s to {to} s")
     } else {
-        format!("up to {most} into {interface} of {name}, from {from} s to {to} s")
+        sentence!("up to {most} into {interface} of {name}, from {from} s to {to} s")
     };
     let again = hosts.all.iter().max_by_key(|one| one.rise("Tcp.RetransSegs"));
     let again = again.and_then(|one| one.moved("Tcp.RetransSegs"));
@@ -235,13 +241,20 @@ fn link(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::LinkFull,
             blame: Blame::Network,
             decisive: false,
-            message: format!("the link of {} was full: {}", host.name(), mbit(link.last.bits_per_s)),
+            message: sentence!("the link of {} was full: {}", host.name(), mbit(link.last.bits_per_s)),
             evidence: evidence([Some(carried), host.round_trips(), again, hosts.clients()]),
-            hint: "smaller or compressed responses, a faster link, more balancers, or responses that bypass the balancer \
+            hint: phrase!(
+                "smaller or compressed responses, a faster link, more balancers, or responses that bypass the balancer \
                    (direct routing)"
-                .to_owned(),
+            ),
         },
-        covers: &[FindingCode::PacketLoss, FindingCode::SlowServer, FindingCode::BalancerTimeout, FindingCode::AbandonedRequests, FindingCode::CpuQuota],
+        covers: &[
+            FindingCode::PacketLoss,
+            FindingCode::SlowServer,
+            FindingCode::BalancerTimeout,
+            FindingCode::AbandonedRequests,
+            FindingCode::CpuQuota,
+        ],
     })
 }
 
@@ -270,7 +283,7 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
     let remote = hosts.all.iter().filter(|host| host.place != Place::WithTarget);
     let host = remote.filter(lossy).max_by_key(|host| host.rise("Tcp.RetransSegs"))?;
     let (from, to) = seconds(&host.activity().counter("Tcp.RetransSegs"));
-    let again = format!(
+    let again = sentence!(
         "{} of {} segments retransmitted by {}, from {from} s to {to} s",
         format::count(host.rise("Tcp.RetransSegs")),
         format::count(host.rise("Tcp.OutSegs")),
@@ -283,17 +296,18 @@ fn loss(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::PacketLoss,
             blame: Blame::Network,
             decisive: false,
-            message: format!("packets from or to {} were lost in the network", host.name()),
+            message: sentence!("packets from or to {} were lost in the network", host.name()),
             evidence: evidence([
                 Some(again),
                 host.moved("TcpExt.TCPTimeouts"),
                 host.moved("TcpExt.TCPSynRetrans"),
                 host.round_trips(),
-                Some("unchanged on all hosts: TcpExt.ListenDrops".to_owned()),
+                Some(phrase!("unchanged on all hosts: TcpExt.ListenDrops")),
             ]),
-            hint: "find where: drops of interfaces and rings (ip -s link, ethtool -S), queues (tc -s qdisc) and switch \
+            hint: phrase!(
+                "find where: drops of interfaces and rings (ip -s link, ethtool -S), queues (tc -s qdisc) and switch \
                    ports between this host and its peers"
-                .to_owned(),
+            ),
         },
         covers: &[FindingCode::SlowServer, FindingCode::AbandonedRequests, FindingCode::BalancerTimeout],
     })

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use wavetank_measure::{ListenerActivity, Movement, UNEVEN_QUEUE};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use super::cause::{Cause, Rank, evidence};
 use super::fixes;
@@ -31,7 +31,7 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
     });
     let (host, (address, movement)) = all.max_by_key(|(_, (_, movement))| movement.samples)?;
     let ((from, to), samples) = (seconds(&movement), format::count(movement.samples));
-    let uneven = format!("uneven queues at {address} in {samples} samples, from {from} s to {to} s");
+    let uneven = sentence!("uneven queues at {address} in {samples} samples, from {from} s to {to} s");
     let listeners = hosts.listeners(&host);
     let fullest = listeners.iter().find(|one| one.fullest.address == address);
     let queue = fullest.map(|one| waited(one));
@@ -42,13 +42,20 @@ pub(super) fn stuck_worker(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::StuckWorker,
             blame: host.blame(),
             decisive: false,
-            message: format!("a process of {} does not accept its share of the connections", host.name()),
+            message: sentence!("a process of {} does not accept its share of the connections", host.name()),
             evidence: evidence([Some(uneven), queue, hosts.clients(), host.unmoved()]),
-            hint: "restart the process that does not accept, and look for what blocks it; without `reuseport`, the other \
+            hint: phrase!(
+                "restart the process that does not accept, and look for what blocks it; without `reuseport`, the other \
                    processes would accept its connections"
-                .to_owned(),
+            ),
         },
-        covers: &[FindingCode::AcceptQueueFull, FindingCode::PacketLoss, FindingCode::AbandonedRequests, FindingCode::BalancerTimeout, FindingCode::SlowServer],
+        covers: &[
+            FindingCode::AcceptQueueFull,
+            FindingCode::PacketLoss,
+            FindingCode::AbandonedRequests,
+            FindingCode::BalancerTimeout,
+            FindingCode::SlowServer,
+        ],
     })
 }
 
@@ -89,9 +96,9 @@ pub(super) fn nearly_full(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::AcceptQueueNear,
             blame: host.blame(),
             decisive: false,
-            message: format!("an accept queue of {} was nearly full", host.name()),
+            message: sentence!("an accept queue of {} was nearly full", host.name()),
             evidence: evidence([Some(waited(one)), limit.evidence(), host.unmoved()]),
-            hint: limit.hint().to_owned(),
+            hint: limit.hint(),
         },
         covers: &[],
     })
@@ -108,12 +115,12 @@ pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
     let (host, one) = all.max_by_key(|(_, one)| one.fullest.queue)?;
     let (queue, limit) = (format::count(one.fullest.queue), format::count(one.fullest.limit));
     let (address, at) = (one.fullest.address, one.at.as_secs_f64().round());
-    let waited = format!("{queue} of {limit} waited at {address} at {at} s");
+    let waited = sentence!("{queue} of {limit} waited at {address} at {at} s");
     let cpu = host
         .stats
         .peaks()
         .cpu
-        .map(|share| format!("up to {} of the CPU time of {}", format::percent(share), host.name()));
+        .map(|share| sentence!("up to {} of the CPU time of {}", format::percent(share), host.name()));
     let judged = &hosts.case.judged;
     let per_s = judged.counters.offered as f64 / judged.duration.as_secs_f64().max(1.0);
     let least = SLOW_SECONDS_MIN * per_s;
@@ -124,11 +131,10 @@ pub(super) fn slow_accept<'a>(hosts: &Hosts<'a>) -> Option<Cause> {
             code: FindingCode::SlowAccept,
             blame: host.blame(),
             decisive: false,
-            message: format!("{} accepts connections more slowly than they come: they wait in its queue", host.name()),
+            message: sentence!("{} accepts connections more slowly than they come: they wait in its queue", host.name()),
             evidence: evidence([Some(waited), cpu, hosts.clients(), host.unmoved()]),
-            hint: "more workers or threads, or less work before the next accept; a longer queue only makes clients wait \
-                   longer"
-                .to_owned(),
+            hint: phrase!("more workers or threads, or less work before the next accept; a longer queue only makes clients wait \
+                   longer"),
         },
         covers: &[FindingCode::AcceptQueueNear],
     })
@@ -155,13 +161,13 @@ impl QueueLimit {
         }
     }
 
-    pub(super) fn evidence(self) -> Option<String> {
+    pub(super) fn evidence(self) -> Option<Sentence> {
         match self {
-            Self::Kernel(most) => Some(format!(
+            Self::Kernel(most) => Some(sentence!(
                 "net.core.somaxconn is {}: the kernel cuts a larger backlog to it",
                 format::count(most)
             )),
-            Self::Program(most) => Some(format!(
+            Self::Program(most) => Some(sentence!(
                 "the program asked for this limit: net.core.somaxconn is {}",
                 format::count(most)
             )),
@@ -170,27 +176,33 @@ impl QueueLimit {
     }
 
     /// How the queue becomes longer.
-    pub(super) const fn hint(self) -> &'static str {
+    pub(super) const fn hint(self) -> Sentence {
         match self {
             Self::Kernel(_) => {
-                "more workers or a faster accept loop; then a longer queue: sysctl -w net.core.somaxconn=65535 (a file \
+                phrase!(
+                    "more workers or a faster accept loop; then a longer queue: sysctl -w net.core.somaxconn=65535 (a file \
                  in /etc/sysctl.d keeps it after a reboot; in the network namespace of a container: Kubernetes \
                  `securityContext.sysctls`), then restart the server"
+                )
             }
             Self::Program(_) => {
-                "more workers or a faster accept loop; then a longer queue: `backlog` of listen (nginx: `listen … \
+                phrase!(
+                    "more workers or a faster accept loop; then a longer queue: `backlog` of listen (nginx: `listen … \
                  backlog=65535` instead of 511; HAProxy: `backlog`) up to net.core.somaxconn, then restart the server"
+                )
             }
             Self::Unknown => {
-                "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
+                phrase!(
+                    "more workers or a faster accept loop; then a longer queue: `backlog` of listen and net.core.somaxconn \
                  (sysctl -w; a file in /etc/sysctl.d keeps it after a reboot), and restart the server"
+                )
             }
         }
     }
 }
 
 /// `9 of 8 waited at 10.40.1.3:8080`.
-pub(super) fn waited(one: &ListenerActivity) -> String {
+pub(super) fn waited(one: &ListenerActivity) -> Sentence {
     let (queue, limit) = (format::count(one.fullest.queue), format::count(one.fullest.limit));
-    format!("{queue} of {limit} waited at {}", one.fullest.address)
+    sentence!("{queue} of {limit} waited at {}", one.fullest.address)
 }

@@ -1,5 +1,7 @@
 //! Causes that several values of a whole host show: its CPUs, disks and interfaces.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Place, seconds};
 use crate::{Blame, Finding, FindingCode, format};
@@ -38,8 +40,8 @@ fn apart<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = Host<'a>> {
     hosts.under_test().filter(|host| host.place == Place::Other)
 }
 
-fn finding(code: FindingCode, blame: Blame, message: String, evidence: String, hint: &str) -> Cause {
-    let (decisive, hint) = (false, hint.to_owned());
+fn finding(code: FindingCode, blame: Blame, message: Sentence, evidence: Sentence, hint: Sentence) -> Cause {
+    let decisive = false;
     Cause {
         rank: Rank::Pattern,
         finding: Finding { fix: Vec::new(), code, blame, decisive, message, evidence, hint },
@@ -61,14 +63,16 @@ fn drops(hosts: &Hosts<'_>) -> Option<Cause> {
     let is_sent = counter.ends_with(".tx_drops");
     let interface = counter.trim_start_matches("dev.").rsplit_once('.').map_or("", |(name, _)| name);
     let message = if is_sent {
-        format!("{interface} of {} dropped packets that it was to send", host.name())
+        sentence!("{interface} of {} dropped packets that it was to send", host.name())
     } else {
-        format!("{interface} of {} dropped packets because its ring was full", host.name())
+        sentence!("{interface} of {} dropped packets because its ring was full", host.name())
     };
     let hint = if is_sent {
-        "a longer queue (ip link set IFACE txqueuelen 10000), fq or fq_codel, or fewer bursts"
+        phrase!("a longer queue (ip link set IFACE txqueuelen 10000), fq or fq_codel, or fewer bursts")
     } else {
-        "a longer ring (ethtool -G IFACE rx MAXIMUM), more queues (ethtool -L), or interrupts on more CPUs"
+        phrase!(
+            "a longer ring (ethtool -G IFACE rx MAXIMUM), more queues (ethtool -L), or interrupts on more CPUs"
+        )
     };
     let text = evidence([host.moved(&counter), hosts.clients(), host.unmoved()]);
     Some(finding(FindingCode::InterfaceDrops, Blame::Network, message, text, hint))
@@ -85,13 +89,13 @@ fn cpu_share(host: &Host<'_>, kind: &str) -> f64 {
 fn steal(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| cpu_share(host, "steal");
     let host = apart(hosts).find(|host| share(host) >= STEAL_MIN)?;
-    let taken = format!("the hypervisor took {} of the CPU time", format::percent(share(&host)));
+    let taken = sentence!("the hypervisor took {} of the CPU time", format::percent(share(&host)));
     Some(finding(
         FindingCode::CpuSteal,
         host.blame(),
-        format!("{} did not get the CPU time that it asked for", host.name()),
+        sentence!("{} did not get the CPU time that it asked for", host.name()),
         evidence([Some(taken), hosts.clients(), host.unmoved()]),
-        "a larger or a dedicated instance, or other neighbours; do not compare this run with others",
+        phrase!("a larger or a dedicated instance, or other neighbours; do not compare this run with others"),
     ))
 }
 
@@ -101,14 +105,16 @@ fn orphans(hosts: &Hosts<'_>) -> Option<Cause> {
         |host: &Host<'_>| host.activity().limit("orphans").filter(|limit| limit.share() >= ORPHANS_MIN);
     let (host, limit) = hosts.under_test().find_map(|host| Some((host, limit(&host)?)))?;
     let (used, max) = (format::count(limit.used as u64), format::count(limit.max as u64));
-    let many = format!("{used} of {max} orphans at {} s", limit.at.as_secs_f64().round());
+    let many = sentence!("{used} of {max} orphans at {} s", limit.at.as_secs_f64().round());
     Some(finding(
         FindingCode::ManyOrphans,
         host.blame(),
-        format!("{} has many connections that its programs have closed and peers have not", host.name()),
+        sentence!("{} has many connections that its programs have closed and peers have not", host.name()),
         evidence([Some(many), host.moved("TcpExt.TCPAbortOnMemory"), hosts.clients(), host.unmoved()]),
-        "let clients close first or read to the end; a shorter lingering close (nginx: `lingering_close`) and \
-         net.ipv4.tcp_orphan_retries=1 (a file in /etc/sysctl.d keeps it after a reboot)",
+        phrase!(
+            "let clients close first or read to the end; a shorter lingering close (nginx: `lingering_close`) and \
+         net.ipv4.tcp_orphan_retries=1 (a file in /etc/sysctl.d keeps it after a reboot)"
+        ),
     ))
 }
 
@@ -117,14 +123,16 @@ fn disk(hosts: &Hosts<'_>) -> Option<Cause> {
     let share = |host: &Host<'_>| cpu_share(host, "iowait");
     let is_long = |host: &Host<'_>| host.activity().samples() >= DISK_SAMPLES_MIN;
     let host = hosts.under_test().find(|host| is_long(host) && share(host) >= DISK_WAIT_MIN)?;
-    let waited = format!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
+    let waited = sentence!("CPUs waited for disks in {} of their time", format::percent(share(&host)));
     Some(finding(
         FindingCode::DiskWait,
         host.blame(),
-        format!("processes of {} waited for its disks", host.name()),
+        sentence!("processes of {} waited for its disks", host.name()),
         evidence([Some(waited), host.moved("psi.io.some_us"), hosts.clients(), host.unmoved()]),
-        "write less to disk: access logs off or with a buffer (nginx: `access_log … buffer=64k flush=1s`), or logs on \
-         another disk",
+        phrase!(
+            "write less to disk: access logs off or with a buffer (nginx: `access_log … buffer=64k flush=1s`), or logs on \
+         another disk"
+        ),
     ))
 }
 
@@ -137,16 +145,18 @@ fn tracking(hosts: &Hosts<'_>) -> Option<Cause> {
     };
     let (host, (most, at)) = apart(hosts).find_map(|host| Some((host, tracked(&host)?)))?;
     let softirq = format::percent(cpu_share(&host, "softirq"));
-    let work = format!("network work of the kernel took {softirq} of the CPU time");
-    let entries = format!("{} connections tracked at {} s", format::count(most), at.as_secs_f64().round());
+    let work = sentence!("network work of the kernel took {softirq} of the CPU time");
+    let entries = sentence!("{} connections tracked at {} s", format::count(most), at.as_secs_f64().round());
     Some(finding(
         FindingCode::ConnectionTracking,
         host.blame(),
-        format!("{} tracks each connection (conntrack, NAT), and its CPUs were used up", host.name()),
+        sentence!("{} tracks each connection (conntrack, NAT), and its CPUs were used up", host.name()),
         evidence([Some(work), Some(entries), hosts.clients(), host.unmoved()]),
-        "do not track the service port (nft: `tcp dport 80 notrack` in a raw prerouting chain and the same for its \
+        phrase!(
+            "do not track the service port (nft: `tcp dport 80 notrack` in a raw prerouting chain and the same for its \
          replies), and use the host's network or routes instead of NAT for containers (Docker: `--network host`, \
-         Kubernetes: `hostNetwork: true`)",
+         Kubernetes: `hostNetwork: true`)"
+        ),
     ))
 }
 
@@ -159,13 +169,15 @@ fn cpu(hosts: &Hosts<'_>) -> Option<Cause> {
     let host = apart(hosts).find(is_full)?;
     let (from, to) = seconds(&host.activity().cpu_full());
     let full = host.activity().cpu_full().samples;
-    let used = format!("used to 90 % or more in {} s, from {from} s to {to} s", format::count(full));
+    let used = sentence!("used to 90 % or more in {} s, from {from} s to {to} s", format::count(full));
     Some(finding(
         FindingCode::CpuFull,
         host.blame(),
-        format!("the CPUs of {} were fully used", host.name()),
+        sentence!("the CPUs of {} were fully used", host.name()),
         evidence([Some(used), hosts.clients(), host.unmoved()]),
-        "more CPUs or hosts, or less work for each request; a profile of the server shows where the time goes",
+        phrase!(
+            "more CPUs or hosts, or less work for each request; a profile of the server shows where the time goes"
+        ),
     ))
 }
 
@@ -181,13 +193,15 @@ fn core(hosts: &Hosts<'_>) -> Option<Cause> {
     };
     let host = apart(hosts).find(is_one)?;
     let percent = |resource: &str| limit(&host, resource).map(format::percent).unwrap_or_default();
-    let used = format!("its busiest CPU at {}, all of them at {}", percent("cpu_core"), percent("cpu"));
+    let used = sentence!("its busiest CPU at {}, all of them at {}", percent("cpu_core"), percent("cpu"));
     Some(finding(
         FindingCode::OneCpuFull,
         host.blame(),
-        format!("one CPU of {} was fully used while others were idle", host.name()),
+        sentence!("one CPU of {} was fully used while others were idle", host.name()),
         evidence([Some(used), hosts.clients(), host.unmoved()]),
-        "more worker processes or threads (nginx: `worker_processes auto`; HAProxy: `nbthread`), each with its own \
-         listener (`reuseport`)",
+        phrase!(
+            "more worker processes or threads (nginx: `worker_processes auto`; HAProxy: `nbthread`), each with its own \
+         listener (`reuseport`)"
+        ),
     ))
 }

@@ -16,6 +16,7 @@ mod fixes;
 mod host;
 mod kernel;
 mod listeners;
+mod log_rules;
 mod logs;
 mod machine;
 mod own_host;

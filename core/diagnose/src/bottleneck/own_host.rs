@@ -2,6 +2,7 @@
 //! ports.
 
 use wavetank_measure::{ErrorClass, LimitUse};
+use wavetank_units::{Sentence, phrase, sentence};
 
 use super::cause::evidence;
 use super::fixes;
@@ -42,14 +43,12 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
         let of_host = |host: &Host<'_>| {
             let name = (host.name() != THIS).then(|| host.name());
             let ports =
-                |one| name.map_or_else(|| ports_text(one), |name| format!("{name}: {}", ports_text(one)));
+                |one| name.map_or_else(|| ports_text(one), |name| sentence!("{name}: {}", ports_text(one)));
             [
                 is_about(ErrorClass::NoSourceAddress)
                     .then(|| hosts.destination(host, true).map(ports))
                     .flatten(),
-                is_about(ErrorClass::NoFiles)
-                    .then(|| used_up(host, "files", "open files of wavetank"))
-                    .flatten(),
+                is_about(ErrorClass::NoFiles).then(|| used_up(host, "files")).flatten(),
             ]
         };
         if is_about(ErrorClass::NoSourceAddress) {
@@ -70,11 +69,12 @@ pub(super) fn add_own_host(case: &RuleInput<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// `19,990 of 20,000 open files of wavetank in use at 5 s on this host`.
-fn used_up(host: &Host<'_>, resource: &str, name: &str) -> Option<String> {
+fn used_up(host: &Host<'_>, resource: &str) -> Option<Sentence> {
     let limit: LimitUse = host.activity().limit(resource)?;
     let at = limit.at.as_secs_f64().round();
     let (used, max) = (format::count(limit.used as u64), format::count(limit.max as u64));
-    (limit.share() >= USED_UP).then(|| format!("{used} of {max} {name} in use at {at} s on {}", host.name()))
+    (limit.share() >= USED_UP)
+        .then(|| sentence!("{used} of {max} open files of wavetank in use at {at} s on {}", host.name()))
 }
 
 /// The CPUs of this host were used up, or its load threads waited for one.
@@ -96,8 +96,8 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
     let others = (busy - own).max(0.0);
     let at = sustained.at.as_secs_f64().round();
     let share = format::percent(sustained.share().min(1.0));
-    let peak = format!("{share} of {cpus} CPUs used in the 3 s up to {at} s");
-    let parts = format!(
+    let peak = sentence!("{share} of {cpus} CPUs used in the 3 s up to {at} s");
+    let parts = sentence!(
         "over the run {} by wavetank, {} by other processes",
         format::percent(own.min(1.0)),
         format::percent(others.min(1.0))
@@ -105,20 +105,20 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
     let waited = (waited_ns > 0.0).then(|| {
         let movement = host.activity().counter("load_threads.waited_us");
         let (from, to) = seconds(&movement);
-        format!("load threads waited {:.1} s for a CPU, from {from} s to {to} s", waited_ns / 1e9)
+        sentence!("load threads waited {:.1} s for a CPU, from {from} s to {to} s", waited_ns / 1e9)
     });
     let name = host.name();
     let message = if is_full {
-        format!("the CPUs of {name} were used up: wavetank could not start or read everything in time")
+        sentence!("the CPUs of {name} were used up: wavetank could not start or read everything in time")
     } else {
-        format!(
+        sentence!(
             "load threads waited for a CPU of {name}: wavetank could not start or read everything in time"
         )
     };
     let hint = if others >= OTHERS_SHARE_MIN * busy {
-        "run wavetank on a host without other work: other processes used much of the CPU time"
+        phrase!("run wavetank on a host without other work: other processes used much of the CPU time")
     } else {
-        "more or faster CPUs, more load hosts (--fleet), or less load"
+        phrase!("more or faster CPUs, more load hosts (--fleet), or less load")
     };
     Some(Finding {
         fix: Vec::new(),
@@ -127,6 +127,6 @@ fn cpu(hosts: &Hosts<'_>, host: &Host<'_>, decisive: bool) -> Option<Finding> {
         decisive,
         message,
         evidence: evidence([Some(peak), Some(parts), waited]),
-        hint: hint.to_owned(),
+        hint,
     })
 }

@@ -2,6 +2,7 @@
 //! wait for. They are found only where nothing else is.
 
 use wavetank_measure::LogEvent;
+use wavetank_units::{Sentence, phrase, sentence};
 
 use super::cause::{Cause, Rank, evidence};
 use super::host::{Host, Hosts, Role};
@@ -46,15 +47,16 @@ fn errors(hosts: &Hosts<'_>) -> Option<Cause> {
     let all: u64 = counted.iter().map(|(_, n)| n).sum();
     let fact = hosts.logs(LogEvent::ServerError).first().copied();
     let logged = fact.filter(|fact| fact.lines >= FAILED_MIN && fact.lines * 2 >= all);
-    let lines = logged
-        .map(|fact| format!("{} lines in the log {} of {}", format::count(fact.lines), fact.log, fact.host));
+    let lines = logged.map(|fact| {
+        sentence!("{} lines in the log {} of {}", format::count(fact.lines), fact.log, fact.host)
+    });
     let named = match logged {
         Some(fact) => Some(fact.peer.as_str()),
         None => only_server(hosts).map(|host| host.name()),
     };
     let peer = hosts.all.iter().find(|host| Some(host.name()) == named);
     let matters = logged.is_some() || own >= FAILED_MIN && have_answered(hosts);
-    let list = |(status, n): &(u16, u64)| format!("{status}: {}", format::count(*n));
+    let list = |(status, n): &(u16, u64)| sentence!("{status}: {}", format::count(*n));
     matters.then(|| Cause {
         rank: Rank::Pattern,
         finding: Finding {
@@ -63,17 +65,16 @@ fn errors(hosts: &Hosts<'_>) -> Option<Cause> {
             blame: Blame::Target,
             decisive: false,
             message: match named {
-                Some(name) => format!("{name} responded with errors of its own"),
-                None => "servers responded with errors of their own".to_owned(),
+                Some(name) => sentence!("{name} responded with errors of its own"),
+                None => phrase!("servers responded with errors of their own"),
             },
             evidence: evidence([
-                Some(format!("responses {}", counted.iter().map(list).collect::<Vec<_>>().join(", "))),
+                Some(sentence!("responses {}", Sentence::join(counted.iter().map(list), ", "))),
                 lines,
                 peer.and_then(Host::unmoved),
             ]),
-            hint: "read the log of the server: an exception, a full pool of connections to a database, or a limit that it \
-                   sets itself; the balancer only passes these responses on"
-                .to_owned(),
+            hint: phrase!("read the log of the server: an exception, a full pool of connections to a database, or a limit that it \
+                   sets itself; the balancer only passes these responses on"),
         },
         covers: &[],
     })
@@ -90,15 +91,14 @@ fn rejections(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::RateLimited,
             blame: server.blame(),
             decisive: false,
-            message: format!("{} rejected requests above a limit of its own", server.name()),
+            message: sentence!("{} rejected requests above a limit of its own", server.name()),
             evidence: evidence([
-                Some(format!("{} responses 429", format::count(rejected))),
+                Some(sentence!("{} responses 429", format::count(rejected))),
                 hosts.clients(),
                 server.unmoved(),
             ]),
-            hint: "raise the limit of the application, or send the load as more clients (addresses, users, keys), if it \
-                   counts those"
-                .to_owned(),
+            hint: phrase!("raise the limit of the application, or send the load as more clients (addresses, users, keys), if it \
+                   counts those"),
         },
         covers: &[],
     })
@@ -123,19 +123,18 @@ fn slow_responses(hosts: &Hosts<'_>) -> Option<Cause> {
             code: FindingCode::SlowResponses,
             blame: server.blame(),
             decisive: false,
-            message: format!(
+            message: sentence!(
                 "{} responds slowly without using its CPUs: requests wait inside of it",
                 server.name()
             ),
             evidence: evidence([
-                Some(format!("{} requests at a time, each for {:.2} s", format::count(waiting.round() as u64), mean)),
-                Some(format!("up to {} connections established on {}", format::count(most as u64), server.name())),
-                Some(format!("up to {} of the CPU time of {}", format::percent(cpu), server.name())),
+                Some(sentence!("{} requests at a time, each for {:.2} s", format::count(waiting.round() as u64), mean)),
+                Some(sentence!("up to {} connections established on {}", format::count(most as u64), server.name())),
+                Some(sentence!("up to {} of the CPU time of {}", format::percent(cpu), server.name())),
                 server.unmoved(),
             ]),
-            hint: "look at what its threads wait for (a profile of blocked time, a dump of stacks): a lock, a pool of \
-                   connections or threads, a disk, or another service that is slow"
-                .to_owned(),
+            hint: phrase!("look at what its threads wait for (a profile of blocked time, a dump of stacks): a lock, a pool of \
+                   connections or threads, a disk, or another service that is slow"),
         },
         covers: &[],
     })

@@ -1,5 +1,7 @@
 //! [`Challenge`]: a server's request for credentials in `WWW-Authenticate` or `Proxy-Authenticate`.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 /// Maximum length of a header that is read.
 const CHALLENGE_BYTES_MAX: usize = 8192;
 
@@ -59,25 +61,27 @@ pub enum ChallengeFault {
 
 impl ChallengeFault {
     /// Returns a sentence with the reason.
-    pub fn message(&self) -> String {
+    pub fn message(&self) -> Sentence {
         match self {
-            Self::Missing => "the challenge is missing: the response has no WWW-Authenticate".to_owned(),
+            Self::Missing => phrase!("the challenge is missing: the response has no WWW-Authenticate"),
             Self::NoDigest(schemes) => {
-                format!(
+                sentence!(
                     "the challenge was not answered: the server asks for {}, not Digest",
                     schemes.join(", ")
                 )
             }
             Self::Algorithm(name) => {
-                format!("the challenge was not answered: its algorithm {name} is not supported")
+                sentence!("the challenge was not answered: its algorithm {name} is not supported")
             }
             Self::Protection(offers) => {
-                format!("the challenge was not answered: it offers qop {offers}, and auth is supported alone")
+                sentence!(
+                    "the challenge was not answered: it offers qop {offers}, and auth is supported alone"
+                )
             }
             Self::Malformed => {
-                "the challenge was not answered: it is malformed, or has no realm or nonce".to_owned()
+                phrase!("the challenge was not answered: it is malformed, or has no realm or nonce")
             }
-            Self::Refused => "the challenge was answered, and the server refused the credentials".to_owned(),
+            Self::Refused => phrase!("the challenge was answered, and the server refused the credentials"),
         }
     }
 

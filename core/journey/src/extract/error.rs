@@ -1,5 +1,7 @@
 //! [`ExtractError`]: the reason why nothing was extracted.
 
+use wavetank_units::registered;
+
 /// The reason why nothing was extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtractError {
@@ -19,11 +21,11 @@ impl ExtractError {
     /// Returns the reason as part of a sentence: "`sku`: the body is not JSON".
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::NotFound => "not found in the response",
-            Self::NotJson => "the body is not JSON",
-            Self::NotXml => "the body is not XML or HTML",
-            Self::TooLarge => "longer than the limit",
-            Self::TooMuchWork => "the search needs more work than is allowed",
+            Self::NotFound => registered!("not found in the response"),
+            Self::NotJson => registered!("the body is not JSON"),
+            Self::NotXml => registered!("the body is not XML or HTML"),
+            Self::TooLarge => registered!("longer than the limit"),
+            Self::TooMuchWork => registered!("the search needs more work than is allowed"),
         }
     }
 }

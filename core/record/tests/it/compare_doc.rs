@@ -6,6 +6,7 @@ use support::golden;
 use wavetank_record::{
     COMPARE_SCHEMA, CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, SideDoc,
 };
+use wavetank_units::Sentence;
 
 fn side(id: &str) -> SideDoc {
     SideDoc {
@@ -52,10 +53,10 @@ fn doc() -> CompareDoc {
             smallest_seen: Some(Number(0.05)),
             runs_needed: None,
             block_s: Number(2.0),
-            why: String::new(),
+            why: Sentence::empty(),
         }],
-        warnings: vec!["CPUs: 2 for run 7f3a11, 4 for run a1b2c3".to_owned()],
-        notes: vec!["two runs say little about how much runs differ: intervals are wide".to_owned()],
+        warnings: vec![Sentence::quoted("CPUs: 2 for run 7f3a11, 4 for run a1b2c3")],
+        notes: vec![Sentence::quoted("two runs say little about how much runs differ: intervals are wide")],
         next: Vec::new(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::support;
 
 use wavetank_measure::HostSample;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use support::{golden, interval};
 use wavetank_record::{
@@ -30,7 +30,7 @@ fn extras() -> IntervalExtras {
         events: vec![EventLine {
             at_ns: 3_300_000_000,
             kind: "names_failed".to_owned(),
-            text: "a look-up failed".to_owned(),
+            text: Sentence::quoted("a look-up failed"),
             agent: "load-1".to_owned(),
             ..EventLine::default()
         }],

@@ -10,7 +10,7 @@ use wavetank_record::{
     PhaseDoc, Probe, RUN_SCHEMA, RecoveryDoc, RendezvousDoc, RendezvousReleaseDoc, Requests, RunRecord,
     SampleLine, Sessions, Spread, Status, StepDoc, TargetDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup,
 };
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, Sentence, UserError};
 
 fn times() -> Times {
     let spread = Spread {
@@ -42,7 +42,7 @@ fn probe() -> Probe {
         version: "HTTP/1.1".to_owned(),
         address: "127.0.0.1:8080".to_owned(),
         time_us: Number(2_100.5),
-        error: String::new(),
+        error: Sentence::empty(),
     }
 }
 
@@ -76,7 +76,7 @@ fn record() -> RunRecord {
             status: Status::Fail,
             reasons: vec!["p99 < 5ms".to_owned()],
             blame: Blame::Target,
-            headline: "p99 9.00 ms, not < 5ms".to_owned(),
+            headline: Sentence::quoted("p99 9.00 ms, not < 5ms"),
             exit: 1,
         },
         requests,
@@ -90,7 +90,7 @@ fn record() -> RunRecord {
             ok: Some(false),
             implicit: false,
             unit: "us".to_owned(),
-            why: String::new(),
+            why: Sentence::empty(),
         }],
         steps: vec![StepDoc {
             name: "GET /".to_owned(),
@@ -102,13 +102,17 @@ fn record() -> RunRecord {
         events: vec![EventLine {
             at_ns: -5,
             kind: "phase_started".to_owned(),
-            text: "warmup".to_owned(),
+            text: Sentence::quoted("warmup"),
             phase: Some(0),
             ..EventLine::default()
         }],
         findings: vec![finding()],
-        notes: vec!["same machine".to_owned()],
-        load: LoadDoc { model: "closed".to_owned(), text: "50 connections".to_owned(), defaults: true },
+        notes: vec![Sentence::quoted("same machine")],
+        load: LoadDoc {
+            model: "closed".to_owned(),
+            text: Sentence::quoted("50 connections"),
+            defaults: true,
+        },
         probe: Some(probe()),
         tags: [("k".to_owned(), "v".to_owned())].into(),
         generator: generator(),
@@ -136,7 +140,7 @@ fn journeyed() -> RunRecord {
     RunRecord {
         hosts: vec![hosts::sampled_host()],
         nearest_limit: Some(NearestLimitDoc { host: "local".to_owned(), limit: hosts::host_limit() }),
-        rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
+        rehearsal: Some(Sentence::quoted("a rehearsal of shop.yaml with --scale 1/10")),
         sessions: Sessions { offered: 9, started: 8, done: 4, failed: 1, dropped: 1, open: 3 },
         sessions_dropped_by: [("max_open".to_owned(), 1)].into(),
         checks: vec![CheckDoc { name, step, scenario: "buyer".to_owned(), held: 7, failed: 1 }],
@@ -164,9 +168,12 @@ fn journeyed() -> RunRecord {
                 step: "GET /sale".to_owned(),
                 name: "json $.sold <= ${stock}".to_owned(),
                 ok: false,
-                found: "1003".to_owned(),
+                found: Sentence::quoted("1003"),
             }],
-            faults: vec![HookFailureDoc { step: "GET /sale".to_owned(), what: "status 500".to_owned() }],
+            faults: vec![HookFailureDoc {
+                step: "GET /sale".to_owned(),
+                what: Sentence::quoted("status 500"),
+            }],
         }),
         samples: vec![sample],
         impacts: impacts(),
@@ -209,7 +216,7 @@ fn impacts() -> Vec<ImpactDoc> {
         what: "systemctl stop app".to_owned(),
         from_s: Number(20.0),
         outcome: ImpactOutcome::Failed,
-        why: "app2: systemctl stop app could not be done".to_owned(),
+        why: Sentence::quoted("app2: systemctl stop app could not be done"),
         ..ImpactDoc::default()
     };
     vec![seen, failed]
@@ -342,7 +349,7 @@ fn the_small_documents_are_as_described() {
     let event = EventLine {
         at_ns: 10_000_000_000,
         kind: EventKind::PhaseEnded.name().to_owned(),
-        text: "main".to_owned(),
+        text: Sentence::quoted("main"),
         phase: Some(1),
         ..EventLine::default()
     };
@@ -368,7 +375,7 @@ fn the_small_documents_are_as_described() {
         command: "wavetank run localhost:8080".to_owned(),
         started_at: "2026-11-21T19:00:00Z".to_owned(),
         load: record().load,
-        rehearsal: Some("a rehearsal of shop.yaml with --scale 1/10".to_owned()),
+        rehearsal: Some(Sentence::quoted("a rehearsal of shop.yaml with --scale 1/10")),
         probe: Some(probe()),
         engine: "epoll".to_owned(),
         engine_why: Some("io_uring_setup EPERM: sysctl kernel.io_uring_disabled=0".to_owned()),

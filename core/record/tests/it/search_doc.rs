@@ -7,6 +7,7 @@ use wavetank_record::{
     Blame, Number, RateDoc, Requests, SEARCH_SCHEMA, SearchAnswerDoc, SearchDoc, SearchPointDoc,
     SearchRunDoc, SearchSetupDoc, Spread, Status, Threshold, Times,
 };
+use wavetank_units::Sentence;
 
 fn times(p99: f64) -> Times {
     let spread = Spread {
@@ -32,7 +33,7 @@ fn run(level: f64, p99: f64) -> SearchRunDoc {
         level: Number(level),
         stage: "measure".to_owned(),
         result: if held { "pass" } else { "fail" }.to_owned(),
-        why: if held { String::new() } else { "`p99 < 50ms` broke: 61.0 ms".to_owned() },
+        why: if held { Sentence::empty() } else { Sentence::quoted("`p99 < 50ms` broke: 61.0 ms") },
         status: if held { Status::Pass } else { Status::Fail },
         blame: if held { Blame::None } else { Blame::Target },
         id: "a1b2c3".to_owned(),
@@ -94,7 +95,7 @@ fn doc() -> SearchDoc {
             confidence: Number(0.95),
             generator_at: None,
             blame: Blame::Target,
-            limit: "`p99 < 50ms` broke: 61.0 ms".to_owned(),
+            limit: Sentence::quoted("`p99 < 50ms` broke: 61.0 ms"),
         },
         thresholds: vec!["p99 < 50ms".to_owned()],
         setup: SearchSetupDoc {
@@ -112,7 +113,7 @@ fn doc() -> SearchDoc {
         },
         curve: vec![point(2_450.0, 3, 12_000.0), point(2_510.0, 0, 61_000.0)],
         runs: vec![run(2_450.0, 12_000.0), run(2_510.0, 61_000.0)],
-        notes: vec!["load and target share this host".to_owned()],
+        notes: vec![Sentence::quoted("load and target share this host")],
     }
 }
 

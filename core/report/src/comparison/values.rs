@@ -151,7 +151,7 @@ pub(super) fn judgement_in(metric: &MetricDoc, words: &CompareStrings) -> String
         }
         "undecided" if metric.ratio.is_none() => format!("{}{}", words.undecided, words.for_no_ratio),
         "undecided" => words.undecided.to_owned(),
-        _ => metric.why.clone(),
+        _ => metric.why.as_str().to_owned(),
     };
     match metric.regression.as_deref() {
         Some("shown") => (words.regression)(&said),

@@ -171,8 +171,8 @@ fn cut(table: String, all: usize) -> String {
     left_out(table, all.saturating_sub(ROWS_MAX))
 }
 
-fn list(sentences: &[String]) -> String {
-    let lines: Vec<_> = sentences.iter().map(|one| format!("- {}\n", sentence(one))).collect();
+fn list(sentences: &[impl AsRef<str>]) -> String {
+    let lines: Vec<_> = sentences.iter().map(|one| format!("- {}\n", sentence(one.as_ref()))).collect();
     lines.concat()
 }
 

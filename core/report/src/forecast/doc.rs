@@ -78,7 +78,7 @@ fn phases(plan: &Plan, forecast: &Forecast) -> Vec<PhaseForecastDoc> {
         name: phase.name.clone(),
         warmup: phase.warmup,
         kind: kind(&phase.load).to_owned(),
-        load: load_of_phase(plan, phase),
+        load: load_of_phase(plan, phase).into(),
         start_s: Number(phase.start.as_secs_f64()),
         end_s: own.ends.map(|end| Number(end.as_secs_f64())),
         sessions: own.sessions.into(),

@@ -1,6 +1,7 @@
 //! [`knee_drift`]: signs that the target changed while it was searched.
 
 use wavetank_record::{SearchPointDoc, SearchRunDoc};
+use wavetank_units::{Sentence, sentence};
 
 use super::level_text;
 
@@ -14,12 +15,12 @@ const APART: f64 = 0.95;
 /// Returns notes on contradictions to the assumption of every search: a target that sustains a load
 /// sustains a lower one at any time. Empty if everything is consistent. `of` is what is varied;
 /// `runs` are in the order they were made.
-pub fn knee_drift(of: &str, runs: &[SearchRunDoc], curve: &[SearchPointDoc]) -> Vec<String> {
+pub fn knee_drift(of: &str, runs: &[SearchRunDoc], curve: &[SearchPointDoc]) -> Vec<Sentence> {
     stopped(of, runs).or_else(|| turned(of, curve)).into_iter().collect()
 }
 
 /// Whether there is no response any more at loads that passed before.
-fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
+fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<Sentence> {
     let is_silent = |run: &&SearchRunDoc| run.result != "pass" && run.requests.done == 0;
     let silent = runs.iter().rev().take_while(is_silent).count();
     let (before, silent) = runs.split_at(runs.len() - silent);
@@ -29,7 +30,7 @@ fn stopped(of: &str, runs: &[SearchRunDoc]) -> Option<String> {
     if silent.len() < SILENT_MIN || lowest.0 > held.0 {
         return None;
     }
-    Some(format!(
+    Some(sentence!(
         "every request failed from run {} on, even at {}, although {} passed before: the target stopped \
          during the search, so the answer does not show its capacity",
         before.len() + 1,
@@ -44,9 +45,9 @@ pub fn knee_contradicts(curve: &[SearchPointDoc]) -> bool {
 }
 
 /// A load that seldom passes is well below one that always does.
-fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<String> {
+fn turned(of: &str, curve: &[SearchPointDoc]) -> Option<Sentence> {
     let (low, high) = opposites(curve)?;
-    Some(format!(
+    Some(sentence!(
         "{} passed in {} of {} runs, but the lower {} in only {} of {}: the target changes with time, not \
          only with the load, so the answer is little more than a guess",
         level_text(of, high.level),

@@ -2,6 +2,7 @@
 
 use wavetank_record::SearchDoc;
 use wavetank_units::quantity::show_share;
+use wavetank_units::{Sentence, sentence};
 
 use super::level_text;
 use super::observed_levels::held_above_knee;
@@ -12,11 +13,11 @@ const SHOWN_FROM: f64 = 0.002;
 /// Returns a note if the interval starts below the level that it comes from, and one if the knee is
 /// below a level that passed. Requests still in flight at the end of such runs may have been a
 /// queue.
-pub fn knee_queued(doc: &SearchDoc) -> Vec<String> {
+pub fn knee_queued(doc: &SearchDoc) -> Vec<Sentence> {
     low_queued(doc).into_iter().chain(below_held(doc)).collect()
 }
 
-fn low_queued(doc: &SearchDoc) -> Option<String> {
+fn low_queued(doc: &SearchDoc) -> Option<Sentence> {
     // A target that changes with time has no certain level.
     if doc.answer.end == "unsteady" {
         return None;
@@ -24,7 +25,7 @@ fn low_queued(doc: &SearchDoc) -> Option<String> {
     let (low, level) = (doc.answer.low?, doc.answer.low_level?);
     let left = 1.0 - low.0 / level.0;
     (left >= SHOWN_FROM).then(|| {
-        format!(
+        sentence!(
             "{} passed, but {} of it may have been queued at the end of a run: the interval starts at {}, which \
              was certainly done in time; longer runs (-d) narrow this down",
             level_text(&doc.of, level),
@@ -34,9 +35,9 @@ fn low_queued(doc: &SearchDoc) -> Option<String> {
     })
 }
 
-fn below_held(doc: &SearchDoc) -> Option<String> {
+fn below_held(doc: &SearchDoc) -> Option<Sentence> {
     let (knee, held) = (doc.answer.knee?, held_above_knee(doc)?);
-    Some(format!(
+    Some(sentence!(
         "{} passed in {} of {} runs, but part of it may have been queued at their end: the knee is placed \
          below it, at {}; longer runs (-d) narrow this down",
         level_text(&doc.of, held.level),
@@ -64,12 +65,12 @@ mod tests {
         // A search that was stopped has an interval, too.
         for end in ["found", "time"] {
             end.clone_into(&mut doc.answer.end);
-            let notes = knee_queued(&doc).concat();
+            let notes = Sentence::join(knee_queued(&doc), "");
             assert_eq!(notes.is_empty(), reported.is_none(), "{end}: {notes}");
             assert!(notes.contains(reported.unwrap_or_default()), "{end}, {low:?} of {level:?}: {notes}");
         }
         "unsteady".clone_into(&mut doc.answer.end);
-        assert_eq!(knee_queued(&doc), Vec::<String>::new());
+        assert_eq!(knee_queued(&doc), Vec::<Sentence>::new());
     }
 
     #[test]
@@ -95,13 +96,13 @@ mod tests {
             let answer = SearchAnswerDoc { end, knee: knee.map(Number), ..SearchAnswerDoc::default() };
             let mut doc =
                 SearchDoc { of: "rate".to_owned(), answer, curve: vec![point], ..SearchDoc::default() };
-            let notes = knee_queued(&doc).concat();
+            let notes = Sentence::join(knee_queued(&doc), "");
             assert_eq!(notes.contains("504/s passed in 3 of 3 runs, but part"), reported, "{notes}");
             assert_eq!(notes.contains("below it, at 501.9/s; longer runs"), reported, "{notes}");
             // A bound is not a knee.
             for end in ["generator", "above", "time", "unsteady"] {
                 end.clone_into(&mut doc.answer.end);
-                assert_eq!(knee_queued(&doc), Vec::<String>::new(), "{end}");
+                assert_eq!(knee_queued(&doc), Vec::<Sentence>::new(), "{end}");
             }
         };
         check(Some(501.9), 3, Some(1.0), true);

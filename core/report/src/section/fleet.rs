@@ -31,7 +31,7 @@ type Col = Column<AgentDoc>;
 const COLUMNS: [Col; 11] = [
     Col::text("agent", Own(["Agent", "代理"]), |agent| Value::Name(agent.name.clone())),
     Col::text("missing", Own(["Missing", "缺失"]), |agent| {
-        Value::stored(agent_lack(agent).into_iter().chain(agent.refusals.iter().cloned()))
+        Value::stored(agent_lack(agent).map(String::from).into_iter().chain(agent.refusals.iter().cloned()))
     }),
     Col::number("share", Own(["Share of the load", "负载份额"]), |agent| Value::Number(share(agent)))
         .narrow("share", 9),

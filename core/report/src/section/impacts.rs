@@ -55,7 +55,7 @@ fn notes(impacts: &[ImpactDoc]) -> Vec<(&'static str, Vec<String>)> {
     for (number, impact) in impacts.iter().take(SHOWN_MAX).enumerate() {
         let event = format!("at {}: {} on {}", format::seconds(impact.from_s), impact.what, impact.host);
         lines.push((if number == 0 { "events" } else { "" }, vec![event, plain().outcome(impact)]));
-        lines.push(("", vec![impact.why.clone()]));
+        lines.push(("", vec![impact.why.to_string()]));
         lines.push(("", changes(impact).into_iter().chain([plain().recovery(impact)]).collect()));
     }
     let more = impacts.len().saturating_sub(SHOWN_MAX);

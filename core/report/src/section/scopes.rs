@@ -99,7 +99,7 @@ pub(crate) fn phase_table(record: &RunRecord, plan: Option<&Plan>) -> Table {
     };
     let row = |phase| Scope {
         phase: Some(phase),
-        load: load(phase).unwrap_or_default(),
+        load: load(phase).unwrap_or_default().into(),
         ..Scope::new(&phase.name, Some(phase.requests), &phase.response_us)
     };
     let rows: Vec<_> = record.phases.iter().map(row).collect();

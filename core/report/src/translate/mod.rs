@@ -6,7 +6,7 @@
 //! nothing.
 //!
 //! The phrases are files of pairs of lines (`words/*.txt`), because they are read and edited as
-//! prose. A test compares them with the sources that make the sentences.
+//! prose. A test of the program checks that each of [`wavetank_units::SENTENCES`] has one.
 
 mod catalog;
 mod phrase;

@@ -9,7 +9,7 @@ use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number, RunRecord};
 use wavetank_report::{
     CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 #[track_caller]
 fn check(answer: CompareAnswer, language: Language, mentions: &[&str]) {
@@ -125,7 +125,7 @@ fn a_comparison_marks_and_explains_as_a_run_does() {
     doc.metrics[0].judged = false;
     let forms = |doc: &CompareDoc| [en(doc), comparison_text(doc), comparison_markdown(doc)];
     assert!(forms(&doc).iter().all(|form| !form.contains('~')), "nothing is uncertain");
-    doc.metrics[0].why = MetricDoc::FEW_ABOVE.to_owned();
+    doc.metrics[0].why = MetricDoc::FEW_ABOVE;
     for form in forms(&doc) {
         assert!(form.contains("~40.0") && form.contains("~50.0"), "{form}");
     }
@@ -140,7 +140,8 @@ fn a_comparison_marks_and_explains_as_a_run_does() {
     assert!(!printed.contains("<dt>Phase</dt>"), "{printed}");
     assert!(page(&doc, Language::Chinese).contains("<dt>95 % 区间</dt>"));
 
-    (doc.warnings, doc.notes) = (vec!["kernel is another".to_owned()], vec!["`x` is a name".to_owned()]);
+    (doc.warnings, doc.notes) =
+        (vec![Sentence::quoted("kernel is another")], vec![Sentence::quoted("`x` is a name")]);
     let printed = en(&doc);
     assert!(printed.contains("<p class=\"headline sentence\">in 0 values"), "{printed}");
     assert!(
@@ -218,7 +219,7 @@ fn names_and_commands_stay_whole() {
     let mut doc = doc(CompareAnswer::Difference);
     doc.metrics[0].name = "cpu_per_request(generator)".to_owned();
     doc.metrics[1].name = "p99(a step with quite a long name)".to_owned();
-    doc.next = vec!["compare 3 with 3: wavetank compare A1,A2,A3 B1,B2,B3".to_owned()];
+    doc.next = vec![Sentence::quoted("compare 3 with 3: wavetank compare A1,A2,A3 B1,B2,B3")];
     let side = SideTimeSeries::default();
     let page =
         comparison_html(CompareSource { doc: &doc, courses: [&side, &side], command: "" }, Language::English);

@@ -8,6 +8,7 @@ use wavetank_record::{CompareAnswer, CompareDoc, MetricDoc, Number};
 use wavetank_report::{
     CompareSource, Language, SideTimeSeries, comparison_html, comparison_markdown, comparison_text,
 };
+use wavetank_units::Sentence;
 
 /// The key explains the marks and lines of the ratio chart, and its title says what the axis shows.
 #[test]
@@ -44,7 +45,7 @@ fn the_chart_of_ratios_explains_itself() {
 #[test]
 fn the_selection_is_reported_before_rows_are_left_out() {
     let mut doc = doc(CompareAnswer::Regression);
-    doc.next = vec!["run more".to_owned()];
+    doc.next = vec![Sentence::quoted("run more")];
     let first = doc.metrics[0].clone();
     let of = |name: String, verdict: &str, regression: Option<&str>| MetricDoc {
         name,
@@ -164,12 +165,14 @@ fn objections_to_an_answer_are_reported() {
     };
     let why = |doc: &mut CompareDoc, whys: [&str; 2]| {
         for (metric, why) in doc.metrics.iter_mut().zip(whys) {
-            (metric.judged, metric.verdict, metric.why) = (false, "not_judged".to_owned(), why.to_owned());
+            (metric.judged, metric.verdict, metric.why) =
+                (false, "not_judged".to_owned(), Sentence::quoted(why));
         }
     };
-    let few = MetricDoc::FEW_ABOVE;
+    let (few, not_asked) = (MetricDoc::FEW_ABOVE, MetricDoc::NOT_ASKED);
+    let few = few.as_str();
     check(
-        &|doc| why(doc, [few, MetricDoc::NOT_ASKED]),
+        &|doc| why(doc, [few, not_asked.as_str()]),
         ["none of the values asked for can be judged", few],
         ["所要求的数值均无法判定", "高于该值的样本不足 10 个"],
     );

@@ -12,7 +12,7 @@ use wavetank_plan::{
 };
 use wavetank_record::{EnvironmentDoc, EventLine, Number, Requests, RunRecord, Setup};
 use wavetank_report::{Composition, compose, load_doc};
-use wavetank_units::{ExitCode, Nanos, Rate};
+use wavetank_units::{ExitCode, Nanos, Rate, Sentence};
 
 use crate::common;
 
@@ -85,14 +85,14 @@ fn second(from: i64, open: u64) -> Interval {
 fn diagnosis() -> Diagnosis {
     let (status, blame, reasons) = (Status::Fail, Blame::Target, vec!["p99 < 5ms".to_owned()]);
     let [message, evidence, hint] =
-        ["8 requests ended at exactly 60.0 s", "2 a second", "raise the timeout"].map(str::to_owned);
+        ["8 requests ended at exactly 60.0 s", "2 a second", "raise the timeout"].map(Sentence::quoted);
     let (code, decisive, fix) = (FindingCode::BalancerTimeout, true, Vec::new());
     Diagnosis {
         verdict: Verdict { status, reasons, blame },
         exit: ExitCode::Fail,
-        headline: "p99 60.0 s, not < 5ms".to_owned(),
+        headline: Sentence::quoted("p99 60.0 s, not < 5ms"),
         findings: vec![Finding { code, blame, decisive, message, evidence, hint, fix }],
-        notes: vec!["same machine".to_owned()],
+        notes: vec![Sentence::quoted("same machine")],
         cut_short: None,
     }
 }
@@ -104,7 +104,7 @@ fn result(text: &str, value: Option<f64>, ok: Option<bool>) -> ThresholdResult {
         condition,
         value,
         ok,
-        why: value.is_none().then(|| "no sample".to_owned()),
+        why: value.is_none().then(|| Sentence::quoted("no sample")),
         implicit: false,
         at: None,
         holds_without_lag: None,

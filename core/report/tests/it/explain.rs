@@ -2,9 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::support;
-
-use support::sources::root;
 use wavetank_diagnose::{FindingCode, ReasonCode};
 use wavetank_measure::{DropReason, ErrorClass};
 use wavetank_netbench::NetFindingCode;
@@ -24,6 +21,11 @@ const OF_ERRORS: [CodeGroup; 6] = [
     CodeGroup::Meant,
     CodeGroup::Data,
 ];
+
+/// The repository's root.
+fn root() -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 fn of(group: CodeGroup) -> BTreeSet<&'static str> {
     explanations().into_iter().filter(|one| one.group == group).map(|one| one.code).collect()

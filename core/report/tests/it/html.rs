@@ -10,6 +10,7 @@ use wavetank_record::{
     Status, Threshold,
 };
 use wavetank_report::{HtmlSource, Language, html, junit, markdown, text};
+use wavetank_units::Sentence;
 
 const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
@@ -52,7 +53,7 @@ fn sections_are_there_when_their_data_is() {
     check(&unanswered(), &always, &["requests", "examples"]);
     let mut reported = closed();
     reported.events =
-        vec![EventLine { at_ns: 1, text: "phase main began".to_owned(), ..EventLine::default() }];
+        vec![EventLine { at_ns: 1, text: Sentence::quoted("phase main began"), ..EventLine::default() }];
     reported.samples = vec![SampleLine { kind: "slow".to_owned(), ..SampleLine::default() }];
     check(&reported, &["examples", "events"], &["parts"]);
 }
@@ -123,24 +124,24 @@ fn what_comes_from_outside_stays_in_its_place() {
     record.target = hostile.to_owned();
     record.started_at = hostile.to_owned();
     record.plan_hash = hostile.to_owned();
-    record.rehearsal = Some(hostile.to_owned());
+    record.rehearsal = Some(Sentence::quoted(hostile));
     record.verdict.reasons = vec![hostile.to_owned(), hostile.to_owned()];
-    record.verdict.headline = hostile.to_owned();
-    record.load.text = hostile.to_owned();
-    record.notes = vec![hostile.to_owned()];
-    record.next = vec![hostile.to_owned()];
+    record.verdict.headline = Sentence::quoted(hostile);
+    record.load.text = Sentence::quoted(hostile);
+    record.notes = vec![Sentence::quoted(hostile)];
+    record.next = vec![Sentence::quoted(hostile)];
     record.errors = [(hostile.to_owned(), 3)].into();
     record.dropped_by = record.errors.clone();
     record.counts = record.errors.clone();
     record.tags = [(hostile.to_owned(), hostile.to_owned())].into();
     record.generator.engine = hostile.to_owned();
     record.thresholds[0].expr = hostile.to_owned();
-    record.thresholds[0].why = hostile.to_owned();
+    record.thresholds[0].why = Sentence::quoted(hostile);
     record.findings = invalid().findings;
     record.findings[0].code = hostile.to_owned();
-    record.findings[0].message = hostile.to_owned();
-    record.findings[0].evidence = hostile.to_owned();
-    record.findings[0].hint = hostile.to_owned();
+    record.findings[0].message = Sentence::quoted(hostile);
+    record.findings[0].evidence = Sentence::quoted(hostile);
+    record.findings[0].hint = Sentence::quoted(hostile);
     let step = wavetank_record::StepDoc {
         name: hostile.to_owned(),
         scenario: hostile.to_owned(),
@@ -148,7 +149,7 @@ fn what_comes_from_outside_stays_in_its_place() {
     };
     record.steps = vec![step.clone(), step.clone()];
     record.scenarios = vec![step.clone(), step];
-    record.events = vec![EventLine { text: hostile.to_owned(), ..EventLine::default() }];
+    record.events = vec![EventLine { text: Sentence::quoted(hostile), ..EventLine::default() }];
     let sample = SampleLine {
         kind: "failed".to_owned(),
         class: hostile.to_owned(),
@@ -188,7 +189,7 @@ fn the_page_is_in_its_language() {
     );
     let mut stopped = interrupted();
     stopped.verdict.reasons.push("p99 < 5ms".to_owned());
-    stopped.verdict.headline = "interrupted by a signal".to_owned();
+    stopped.verdict.headline = Sentence::quoted("interrupted by a signal");
     let stopped = page(&stopped, Language::Chinese);
     assert!(
         stopped.contains("<p class=\"headline sentence\">被信号中断</p>"),

@@ -6,6 +6,7 @@ use support::measured::bare;
 use support::{asked, closed, failed, finding, implicit, open};
 use wavetank_record::{Blame, CheckDoc, RunRecord, SampleLine, Times};
 use wavetank_report::{Language, html};
+use wavetank_units::Sentence;
 
 fn page(record: &RunRecord, language: Language) -> String {
     html(bare(record), language)
@@ -50,7 +51,7 @@ fn stored_text_is_shown_where_it_exists() {
 #[test]
 fn implicit_conditions_are_reported_next_to_those_that_were_set() {
     let mut record = open();
-    record.verdict.headline.clear();
+    record.verdict.headline = Sentence::empty();
     record.thresholds = vec![
         asked("p99 < 1s", Some(true), 9e3, "us"),
         asked("p50 < 1s", Some(true), 9e3, "us"),

@@ -12,7 +12,7 @@ use wavetank_record::{
     EnvironmentDoc, EventKind, EventLine, ImpactOutcome, Number, RecoveryDoc, RunRecord, Status,
 };
 use wavetank_report::{HtmlSource, Language, html, markdown, text};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 fn event(when: i64, host: &str, run: &str) -> PlannedEvent {
     PlannedEvent {
@@ -38,7 +38,7 @@ fn eventful() -> Plan {
 }
 
 fn line(event: u16, kind: EventKind, at: i64, text: &str) -> EventLine {
-    EventLine { event: Some(event), ..EventLine::new(Nanos::from_secs(at), kind, text) }
+    EventLine { event: Some(event), ..EventLine::new(Nanos::from_secs(at), kind, Sentence::quoted(text)) }
 }
 
 /// Clients notice the first fault but not the second. The third fails, the fourth cannot be

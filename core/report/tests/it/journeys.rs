@@ -14,6 +14,7 @@ use wavetank_record::{
     CheckDoc, EnvironmentDoc, Number, RunRecord, SampleLine, Sessions, Setup, Status, Threshold, VerdictDoc,
 };
 use wavetank_report::{Composition, Language, compose, html, junit, markdown, text};
+use wavetank_units::Sentence;
 
 fn composed(warmup: bool) -> RunRecord {
     composed_of(warmup, ten_seconds())
@@ -32,10 +33,10 @@ fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord
     let check = HookCheck {
         step: "GET /sale".to_owned(),
         check: "sum".to_owned(),
-        found: "1003".to_owned(),
+        found: Sentence::quoted("1003"),
         ..HookCheck::default()
     };
-    let fault = HookFailure { step: "GET /sale".to_owned(), what: "status 500".to_owned() };
+    let fault = HookFailure { step: "GET /sale".to_owned(), what: Sentence::quoted("status 500") };
     let after = HookResult { sent: 3, done: 1, failed: 2, checks: vec![check], faults: vec![fault] };
     let circumstances = RunContext {
         before: HookResult { sent: 2, done: 2, ..HookResult::default() },
@@ -43,7 +44,7 @@ fn composed_of(warmup: bool, seconds: impl Iterator<Item = Second>) -> RunRecord
         ..RunContext::default()
     };
     let diagnosis = diagnose(&plan, &book, &RunEnd::Finished, &circumstances);
-    let rehearsal = Some("a rehearsal of shop.yaml with --scale 1/10".to_owned());
+    let rehearsal = Some(Sentence::quoted("a rehearsal of shop.yaml with --scale 1/10"));
     let environment = EnvironmentDoc { rehearsal, ..EnvironmentDoc::default() };
     compose(&Composition {
         plan: &plan,

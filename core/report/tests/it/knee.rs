@@ -7,6 +7,7 @@ use wavetank_report::{
     Language, knee_contradicts, knee_csv, knee_curve, knee_drift, knee_headline, knee_html, knee_junit,
     knee_markdown, knee_text, level_text,
 };
+use wavetank_units::Sentence;
 
 const HOSTILE: &str = "<script>alert(1)</script>|`x`";
 
@@ -38,11 +39,11 @@ fn doc(end: &str, answer: [Option<f64>; 3]) -> SearchDoc {
             high_proven: true,
             confidence: Number(0.95),
             blame: Blame::Target,
-            limit: HOSTILE.to_owned(),
+            limit: Sentence::quoted(HOSTILE),
             ..SearchAnswerDoc::default()
         },
         curve: vec![point(2_450.0, 3), point(2_510.0, 0)],
-        notes: vec![HOSTILE.to_owned()],
+        notes: vec![Sentence::quoted(HOSTILE)],
         ..SearchDoc::default()
     };
     doc.answer.headline = knee_headline(&doc);
@@ -200,12 +201,11 @@ fn a_chinese_page_answers_in_chinese() {
         &format!("剩余时间不足以再运行一次（{option}）；目前在 2,450/s 的 3 次运行中成立 3 次"),
     );
     let mut doc = doc("found", found);
-    doc.answer.limit = "`p99 < 50ms` broke: 61 ms".to_owned();
-    doc.notes = vec![
+    doc.answer.limit = Sentence::quoted("`p99 < 50ms` broke: 61 ms");
+    doc.notes = vec![Sentence::quoted(
         "500/s passed, but 2 % of it may have been queued at the end of a run: the interval starts at 490/s, \
-         which was certainly done in time; longer runs (-d) narrow this down"
-            .to_owned(),
-    ];
+         which was certainly done in time; longer runs (-d) narrow this down",
+    )];
     let listed = page(&doc);
     assert!(
         listed.contains("被测目标：<code class=\"option\">p99 &lt; 50ms</code> 未满足：实测 61\u{a0}ms"),

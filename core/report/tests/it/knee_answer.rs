@@ -4,6 +4,7 @@ use wavetank_record::{
     Blame, Number, SearchAnswerDoc, SearchDoc, SearchPointDoc, SearchRunDoc, Spread, Threshold,
 };
 use wavetank_report::{Language, knee_curve, knee_headline, knee_html, knee_markdown, knee_text};
+use wavetank_units::Sentence;
 
 /// A search with this result, without a level.
 fn found([low, knee, high]: [f64; 3]) -> SearchDoc {
@@ -28,24 +29,24 @@ fn found([low, knee, high]: [f64; 3]) -> SearchDoc {
 
 /// A search of a noisy target of 500/s: result and reason of each run, by level.
 fn noisy() -> SearchDoc {
-    let broke = |value: &str| format!("`p95 < 24ms` broke: {value}");
+    let broke = |value: &str| Sentence::quoted(format!("`p95 < 24ms` broke: {value}"));
     let runs = [
         (100.0, "fail", broke("53.7 ms")),
-        (100.0, "pass", String::new()),
+        (100.0, "pass", Sentence::empty()),
         (100.0, "fail", broke("55.6 ms")),
-        (100.0, "pass", String::new()),
-        (100.0, "pass", String::new()),
-        (495.4, "pass", String::new()),
-        (500.4, "pass", String::new()),
-        (500.4, "pass", String::new()),
-        (502.0, "undecided", "interrupted".to_owned()),
+        (100.0, "pass", Sentence::empty()),
+        (100.0, "pass", Sentence::empty()),
+        (495.4, "pass", Sentence::empty()),
+        (500.4, "pass", Sentence::empty()),
+        (500.4, "pass", Sentence::empty()),
+        (502.0, "undecided", Sentence::quoted("interrupted")),
         (504.0, "fail", broke("32.9 ms")),
-        (504.0, "generator", "a load thread was full".to_owned()),
+        (504.0, "generator", Sentence::quoted("a load thread was full")),
         (507.7, "fail", broke("48.0 ms")),
         (507.7, "fail", broke("48.0 ms")),
         (800.0, "fail", broke("759 ms")),
     ];
-    let run = |(level, result, why): (f64, &str, String)| {
+    let run = |(level, result, why): (f64, &str, Sentence)| {
         let level = Number(level);
         let spread = Spread { p95: Number(20_000.0), ..Spread::default() };
         let mut run = SearchRunDoc { level, result: result.to_owned(), why, ..SearchRunDoc::default() };
@@ -283,7 +284,10 @@ fn the_width_of_an_interval_is_explained() {
 #[test]
 fn a_page_of_a_search_reads_like_that_of_a_run() {
     let mut doc = noisy();
-    doc.notes = vec!["part of the load queued".to_owned(), "500/s passed, but 2 % of it queued".to_owned()];
+    doc.notes = vec![
+        Sentence::quoted("part of the load queued"),
+        Sentence::quoted("500/s passed, but 2 % of it queued"),
+    ];
     let page = knee_html(&doc, Language::English);
     assert!(page.contains("Runs that contradict others or do not count</h2>"), "{page}");
     assert!(page.contains("<p class=\"headline sentence\">knee estimated"), "{page}");

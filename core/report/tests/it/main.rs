@@ -24,7 +24,6 @@ mod journeys;
 mod knee;
 mod knee_answer;
 mod machine;
-mod phrases;
 mod progress;
 #[path = "../../../measure/tests/it/common/shop.rs"]
 mod shop;

@@ -1,5 +1,7 @@
 //! What can be wrong on a connection or stream of HTTP/2 or HTTP/3.
 
+use wavetank_units::registered;
+
 use std::fmt;
 
 use super::hpack::HpackError;
@@ -164,40 +166,52 @@ impl Fault {
     /// The fault as one clause.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Http1 => "the server speaks HTTP/1.1, not HTTP/2",
-            Self::NoSettings => "the first frame is not SETTINGS: the server does not speak HTTP/2",
-            Self::FrameTooLarge => "an HTTP/2 frame is longer than allowed",
-            Self::FrameSize => "an HTTP/2 frame has the wrong length for its type",
-            Self::WrongStream => "an HTTP/2 frame is on a stream that does not allow its type",
-            Self::Padding => "the padding of an HTTP/2 frame is longer than the frame",
-            Self::Continuation => "an HTTP/2 header block is interrupted, or continued without a start",
-            Self::HeadersTooLarge => "a header block is larger than allowed",
-            Self::Compression => "a header block cannot be decoded",
-            Self::BadSetting => "an HTTP/2 setting has a value that is not allowed",
-            Self::WindowOverflow => "an HTTP/2 flow-control window grew beyond its maximum",
-            Self::EmptyWindowUpdate => "an HTTP/2 window update has no size",
-            Self::WindowExceeded => "the peer sent more data than the HTTP/2 flow-control window allows",
-            Self::StreamClosed => "the peer sent an HTTP/2 frame on a closed stream",
-            Self::UnknownStream => "the peer sent a frame on a stream that was never opened",
-            Self::Push => "the server pushed a response although push is disabled",
-            Self::Flood => "the peer sends HTTP/2 control frames without end",
-            Self::Malformed => "the headers of the message are malformed",
-            Self::BodyLength => "the body's length differs from Content-Length",
-            Self::BodyTooLarge => "the body is larger than allowed",
-            Self::TooManyInterim => "there are more interim (1xx) responses than allowed",
-            Self::GrpcFrame => "the response ends inside a gRPC message",
-            Self::GrpcFlag => "a gRPC frame has an unknown flag",
-            Self::GrpcCompression => "a gRPC message is compressed, but the response names no encoding",
-            Self::NoPreface => "the client does not begin like HTTP/2",
-            Self::Http3Frame => "an HTTP/3 frame is on a stream that does not allow its type",
-            Self::Http3FrameSize => "an HTTP/3 frame is longer than allowed, or too short for its type",
-            Self::Http3CriticalStream => "an HTTP/3 control or QPACK stream is closed",
-            Self::Http3SecondStream => "an HTTP/3 control or QPACK stream is opened twice",
-            Self::Http3Setting => "an HTTP/3 setting is given twice, or belongs to HTTP/2",
-            Self::Http3Id => "an HTTP/3 frame names a stream or push that it must not name",
-            Self::Qpack(_) => "a QPACK instruction needs a dynamic table, which was not allowed",
-            Self::NoHttp3Settings => "the first frame of the HTTP/3 control stream is not SETTINGS",
-            Self::Http3Incomplete => "the HTTP/3 stream ended before the response was complete",
+            Self::Http1 => registered!("the server speaks HTTP/1.1, not HTTP/2"),
+            Self::NoSettings => {
+                registered!("the first frame is not SETTINGS: the server does not speak HTTP/2")
+            }
+            Self::FrameTooLarge => registered!("an HTTP/2 frame is longer than allowed"),
+            Self::FrameSize => registered!("an HTTP/2 frame has the wrong length for its type"),
+            Self::WrongStream => registered!("an HTTP/2 frame is on a stream that does not allow its type"),
+            Self::Padding => registered!("the padding of an HTTP/2 frame is longer than the frame"),
+            Self::Continuation => {
+                registered!("an HTTP/2 header block is interrupted, or continued without a start")
+            }
+            Self::HeadersTooLarge => registered!("a header block is larger than allowed"),
+            Self::Compression => registered!("a header block cannot be decoded"),
+            Self::BadSetting => registered!("an HTTP/2 setting has a value that is not allowed"),
+            Self::WindowOverflow => registered!("an HTTP/2 flow-control window grew beyond its maximum"),
+            Self::EmptyWindowUpdate => registered!("an HTTP/2 window update has no size"),
+            Self::WindowExceeded => {
+                registered!("the peer sent more data than the HTTP/2 flow-control window allows")
+            }
+            Self::StreamClosed => registered!("the peer sent an HTTP/2 frame on a closed stream"),
+            Self::UnknownStream => registered!("the peer sent a frame on a stream that was never opened"),
+            Self::Push => registered!("the server pushed a response although push is disabled"),
+            Self::Flood => registered!("the peer sends HTTP/2 control frames without end"),
+            Self::Malformed => registered!("the headers of the message are malformed"),
+            Self::BodyLength => registered!("the body's length differs from Content-Length"),
+            Self::BodyTooLarge => registered!("the body is larger than allowed"),
+            Self::TooManyInterim => registered!("there are more interim (1xx) responses than allowed"),
+            Self::GrpcFrame => registered!("the response ends inside a gRPC message"),
+            Self::GrpcFlag => registered!("a gRPC frame has an unknown flag"),
+            Self::GrpcCompression => {
+                registered!("a gRPC message is compressed, but the response names no encoding")
+            }
+            Self::NoPreface => registered!("the client does not begin like HTTP/2"),
+            Self::Http3Frame => registered!("an HTTP/3 frame is on a stream that does not allow its type"),
+            Self::Http3FrameSize => {
+                registered!("an HTTP/3 frame is longer than allowed, or too short for its type")
+            }
+            Self::Http3CriticalStream => registered!("an HTTP/3 control or QPACK stream is closed"),
+            Self::Http3SecondStream => registered!("an HTTP/3 control or QPACK stream is opened twice"),
+            Self::Http3Setting => registered!("an HTTP/3 setting is given twice, or belongs to HTTP/2"),
+            Self::Http3Id => registered!("an HTTP/3 frame names a stream or push that it must not name"),
+            Self::Qpack(_) => registered!("a QPACK instruction needs a dynamic table, which was not allowed"),
+            Self::NoHttp3Settings => {
+                registered!("the first frame of the HTTP/3 control stream is not SETTINGS")
+            }
+            Self::Http3Incomplete => registered!("the HTTP/3 stream ended before the response was complete"),
         }
     }
 

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use wavetank_driver::{CloseReason, Driver, Errno, StreamEndKind};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
-use wavetank_units::address_text;
+use wavetank_units::{address_text, registered, sentence};
 use wavetank_wire::datagram::SendFault;
 use wavetank_wire::h1::{FaultKind, ParseError};
 use wavetank_wire::h2::{Fault, StreamFailure};
@@ -40,64 +40,70 @@ pub(crate) const BEHIND_A_FAILURE: Failure = Failure::new(ErrorClass::ClosedEarl
 
 /// A body that a step evaluates is longer than the kept maximum.
 pub(crate) const TOO_LONG_TO_LOOK: Failure =
-    Failure::detailed(ErrorClass::BodyLimit, "the body is too long to be evaluated");
+    Failure::detailed(ErrorClass::BodyLimit, registered!("the body is too long to be evaluated"));
 
 /// The connect succeeded, but the TLS handshake did not complete in time.
-pub(crate) const HANDSHAKE_TIMEOUT: Failure =
-    Failure::detailed(ErrorClass::ConnectTimeout, "connected, but the TLS handshake did not end in time");
+pub(crate) const HANDSHAKE_TIMEOUT: Failure = Failure::detailed(
+    ErrorClass::ConnectTimeout,
+    registered!("connected, but the TLS handshake did not end in time"),
+);
 
 /// The connection was made, but the server sent no HTTP/2 settings in time.
 pub(crate) const GREETING_TIMEOUT: Failure = Failure::detailed(
     ErrorClass::ConnectTimeout,
-    "connected, but the server sent no HTTP/2 settings in time",
+    registered!("connected, but the server sent no HTTP/2 settings in time"),
 );
 
 /// The server closed a new connection instead of sending its HTTP/2 settings.
-pub(crate) const GREETING_CLOSED: Failure =
-    Failure::detailed(ErrorClass::Protocol, "the server closed the connection instead of speaking HTTP/2");
+pub(crate) const GREETING_CLOSED: Failure = Failure::detailed(
+    ErrorClass::Protocol,
+    registered!("the server closed the connection instead of speaking HTTP/2"),
+);
 
 /// The TLS handshake did not agree on HTTP/2.
-pub(crate) const HTTP2_REFUSED: Failure =
-    Failure::detailed(ErrorClass::Protocol, "the server did not agree on HTTP/2 in the TLS handshake (ALPN)");
+pub(crate) const HTTP2_REFUSED: Failure = Failure::detailed(
+    ErrorClass::Protocol,
+    registered!("the server did not agree on HTTP/2 in the TLS handshake (ALPN)"),
+);
 
 /// A request that was written out cannot be sent as HTTP/2.
 pub(crate) const NOT_A_REQUEST: Failure = Failure::detailed(
     ErrorClass::Data,
-    "the text of the request is not valid HTTP and cannot be sent as HTTP/2",
+    registered!("the text of the request is not valid HTTP and cannot be sent as HTTP/2"),
 );
 
 /// The connection was made, but the server did not answer the upgrade to WebSocket in time.
 const UPGRADE_TIMEOUT: Failure = Failure::detailed(
     ErrorClass::ConnectTimeout,
-    "connected, but the server did not answer the WebSocket upgrade in time",
+    registered!("connected, but the server did not answer the WebSocket upgrade in time"),
 );
 
 /// The server closed a new connection instead of answering the upgrade to WebSocket.
 const UPGRADE_CLOSED: Failure = Failure::detailed(
     ErrorClass::Protocol,
-    "the server closed the connection instead of answering the WebSocket upgrade",
+    registered!("the server closed the connection instead of answering the WebSocket upgrade"),
 );
 
 /// Like [`UPGRADE_TIMEOUT`], for an event stream.
 const STREAM_TIMEOUT: Failure = Failure::detailed(
     ErrorClass::ConnectTimeout,
-    "connected, but the server did not answer the request for an event stream in time",
+    registered!("connected, but the server did not answer the request for an event stream in time"),
 );
 
 /// Like [`UPGRADE_CLOSED`], for an event stream.
 const STREAM_CLOSED: Failure = Failure::detailed(
     ErrorClass::Protocol,
-    "the server closed the connection instead of answering the request for an event stream",
+    registered!("the server closed the connection instead of answering the request for an event stream"),
 );
 
 /// The server ended an event stream.
 pub(crate) const STREAM_ENDED: Failure =
-    Failure::detailed(ErrorClass::ClosedEarly, "the server ended the event stream");
+    Failure::detailed(ErrorClass::ClosedEarly, registered!("the server ended the event stream"));
 
 /// The server ended a call with status OK, while a message was awaited.
 pub(crate) const CALL_ENDED: Failure = Failure::detailed(
     ErrorClass::ClosedEarly,
-    "the server ended the call with status OK instead of answering",
+    registered!("the server ended the call with status OK instead of answering"),
 );
 
 /// A step needs an open connection with messages.
@@ -105,11 +111,17 @@ pub(crate) const fn not_open(protocol: UrlProtocol) -> Failure {
     Failure::detailed(
         ErrorClass::ClosedEarly,
         match protocol {
-            UrlProtocol::Events => "the event stream is not open: it has ended, or no sse.open came before",
-            UrlProtocol::Udp => "the UDP socket is not open",
-            UrlProtocol::Grpc => "there is no open call: the server ended it, or no grpc.open came before",
-            UrlProtocol::Tcp => "the connection is not open: it was closed, or no tcp.connect came before",
-            _ => "the WebSocket is not open: it was closed, or no ws.connect came before",
+            UrlProtocol::Events => {
+                registered!("the event stream is not open: it has ended, or no sse.open came before")
+            }
+            UrlProtocol::Udp => registered!("the UDP socket is not open"),
+            UrlProtocol::Grpc => {
+                registered!("there is no open call: the server ended it, or no grpc.open came before")
+            }
+            UrlProtocol::Tcp => {
+                registered!("the connection is not open: it was closed, or no tcp.connect came before")
+            }
+            _ => registered!("the WebSocket is not open: it was closed, or no ws.connect came before"),
         },
     )
 }
@@ -125,7 +137,8 @@ pub(crate) const fn opening_closed(protocol: UrlProtocol) -> Failure {
 }
 
 /// A connection that had served requests was ended as the next one was sent.
-const BETWEEN_REQUESTS: &str = "the server ended the kept connection between requests, unannounced";
+const BETWEEN_REQUESTS: &str =
+    registered!("the server ended the kept connection between requests, unannounced");
 
 impl Failure {
     /// Creates a failure of `class` without further details.
@@ -154,7 +167,10 @@ impl Failure {
     #[must_use]
     pub(crate) fn between_requests(self) -> Self {
         let detail = match self.errno {
-            Some(errno) => Cow::Owned(format!("{BETWEEN_REQUESTS}: {errno}")),
+            Some(errno) => Cow::Owned(
+                sentence!("the server ended the kept connection between requests, unannounced: {errno}")
+                    .into(),
+            ),
             None => Cow::Borrowed(BETWEEN_REQUESTS),
         };
         Self { detail: Some(detail), ..self }
@@ -165,8 +181,8 @@ impl Failure {
     pub(crate) fn at(self, address: Option<SocketAddr>) -> Self {
         match address.filter(|_| self.is_unreached()) {
             Some(address) => {
-                let detail = format!("no connection to {}: {}", address_text(address), self.message());
-                Self { detail: Some(Cow::Owned(detail)), ..self }
+                let detail = sentence!("no connection to {}: {}", address_text(address), self.message());
+                Self { detail: Some(Cow::Owned(detail.into())), ..self }
             }
             None => self,
         }
@@ -247,11 +263,12 @@ pub(crate) fn send_failure(errno: Errno) -> Failure {
 /// handshake failure, whichever side ended the connection and by whatever means.
 pub(crate) fn handshake_failure<D: Driver>(how: CloseReason, driver: &D) -> Failure {
     match how {
-        CloseReason::Eof | CloseReason::Truncated => {
-            Failure::detailed(ErrorClass::Tls, "the target closed the connection in the TLS handshake")
-        }
+        CloseReason::Eof | CloseReason::Truncated => Failure::detailed(
+            ErrorClass::Tls,
+            registered!("the target closed the connection in the TLS handshake"),
+        ),
         CloseReason::Broken(errno) => Failure {
-            detail: Some(Cow::Owned(format!("the connection broke in the TLS handshake: {errno}"))),
+            detail: Some(Cow::Owned(sentence!("the connection broke in the TLS handshake: {errno}").into())),
             ..Failure::new(ErrorClass::Tls)
         },
         CloseReason::Tls | CloseReason::Stream => end_failure(how, driver),
@@ -270,14 +287,15 @@ pub(crate) fn stream_failure(failure: StreamFailure, retry: bool) -> Failure {
     match failure {
         StreamFailure::Fault(fault) => http2_failure(fault),
         StreamFailure::Reset(code) => Failure {
-            detail: Some(Cow::Owned(format!("the server reset the stream: {code}"))),
+            detail: Some(Cow::Owned(sentence!("the server reset the stream: {code}").into())),
             ..Failure::new(ErrorClass::Reset)
         },
-        StreamFailure::Refused => {
-            Failure { retry, ..Failure::detailed(ErrorClass::Reset, "the server refused the stream") }
-        }
+        StreamFailure::Refused => Failure {
+            retry,
+            ..Failure::detailed(ErrorClass::Reset, registered!("the server refused the stream"))
+        },
         StreamFailure::GoneAway(code) => Failure {
-            detail: Some(Cow::Owned(format!("the server closed the connection (GOAWAY, {code})"))),
+            detail: Some(Cow::Owned(sentence!("the server closed the connection (GOAWAY, {code})").into())),
             retry,
             ..Failure::new(ErrorClass::ClosedEarly)
         },
@@ -298,14 +316,13 @@ pub(crate) const fn unsendable(fault: SendFault) -> Failure {
 /// Returns the failure for a server that answered the request for a WebSocket or an event stream
 /// with another status.
 pub(crate) fn opening_refused(protocol: UrlProtocol, status: u16) -> Failure {
-    let detail = match protocol {
-        UrlProtocol::Events => {
-            format!("the server answered the request for an event stream with status {status}")
-        }
-        _ => format!("the server answered the WebSocket upgrade with status {status}"),
+    let detail = if matches!(protocol, UrlProtocol::Events) {
+        sentence!("the server answered the request for an event stream with status {status}")
+    } else {
+        sentence!("the server answered the WebSocket upgrade with status {status}")
     };
     let class = if is_login(status) { ErrorClass::Login } else { ErrorClass::Status };
-    Failure { detail: Some(Cow::Owned(detail)), ..Failure::new(class) }
+    Failure { detail: Some(Cow::Owned(detail.into())), ..Failure::new(class) }
 }
 
 /// Whether a server that answers the opening of a connection like this does not accept the client.
@@ -316,11 +333,12 @@ const fn is_login(status: u16) -> bool {
 /// Returns the failure for a server that closed a WebSocket.
 pub(crate) fn websocket_closed(code: ws::CloseCode, reason: &[u8]) -> Failure {
     let reason = String::from_utf8_lossy(reason);
-    let colon = if reason.is_empty() { "" } else { ": " };
-    Failure {
-        detail: Some(Cow::Owned(format!("the server closed the WebSocket ({code}){colon}{reason}"))),
-        ..Failure::new(ErrorClass::ClosedEarly)
-    }
+    let detail = if reason.is_empty() {
+        sentence!("the server closed the WebSocket ({code})")
+    } else {
+        sentence!("the server closed the WebSocket ({code}): {reason}")
+    };
+    Failure { detail: Some(Cow::Owned(detail.into())), ..Failure::new(ErrorClass::ClosedEarly) }
 }
 
 /// Returns the failure for a fault of the response.

@@ -8,6 +8,7 @@ use wavetank_journey::content::ContentFault;
 use wavetank_journey::{CompiledStep, FollowUpError, Rejection, RenderError};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{MessageAction, Plan, Scenario, Step};
+use wavetank_units::{phrase, sentence};
 
 use super::{Failure, is_login};
 
@@ -17,17 +18,17 @@ impl Failure {
         let what = match lacking {
             RenderError::Variable(slot) => {
                 let name = scenario.variables.get(usize::from(slot)).map_or("?", String::as_str);
-                format!("${{{name}}} was not extracted")
+                sentence!("${{{name}}} was not extracted")
             }
             RenderError::Row(data) => {
                 let data = plan.shared.data.get(usize::from(data));
-                format!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
+                sentence!("{} has no row left", data.map_or("?", |data| data.name.as_str()))
             }
-            RenderError::Header => "a value for a header has a line break in it".to_owned(),
-            RenderError::Message(why) => why,
-            RenderError::Address => "the value for a whole path does not begin with /".to_owned(),
+            RenderError::Header => phrase!("a value for a header has a line break in it"),
+            RenderError::Message(why) => sentence!("{why}"),
+            RenderError::Address => phrase!("the value for a whole path does not begin with /"),
         };
-        Self { detail: Some(Cow::Owned(what)), ..Self::new(ErrorClass::Data) }
+        Self { detail: Some(Cow::Owned(what.into())), ..Self::new(ErrorClass::Data) }
     }
 
     /// Returns the failure for an unacceptable response with this status to `step`, which is
@@ -40,21 +41,23 @@ impl Failure {
     ) -> Self {
         let opens = planned.message.as_ref().is_some_and(|own| own.action == MessageAction::Connect);
         let (class, detail) = match unwanted {
-            Rejection::Status if opens && is_login(status) => (ErrorClass::Login, format!("status {status}")),
+            Rejection::Status if opens && is_login(status) => {
+                (ErrorClass::Login, sentence!("status {status}"))
+            }
             Rejection::Status => return Self::new(ErrorClass::Status),
-            Rejection::Call(status) => (ErrorClass::Status, status),
+            Rejection::Call(status) => (ErrorClass::Status, sentence!("{status}")),
             Rejection::Check(place, instead) => {
                 let check = step.checks().nth(usize::from(place)).unwrap_or("?");
-                (ErrorClass::Check, format!("{check}: found {instead}"))
+                (ErrorClass::Check, sentence!("{check}: found {instead}"))
             }
             Rejection::Extract(place, miss) => {
                 let from =
                     planned.extract.get(usize::from(place)).map_or("?", |extract| extract.from.as_str());
-                (ErrorClass::Check, format!("{from}: {}", miss.as_str()))
+                (ErrorClass::Check, sentence!("{from}: {}", miss.as_str()))
             }
             Rejection::Stray(stray) => (of_stray(&stray), stray.message()),
         };
-        Self { detail: Some(Cow::Owned(detail)), ..Self::new(class) }
+        Self { detail: Some(Cow::Owned(detail.into())), ..Self::new(class) }
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, Sentence, UserError, sentence};
 
 /// Time limit for a command. The host does nothing else meanwhile.
 const TIME_MAX: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
@@ -18,16 +18,20 @@ const SAID_MAX: u64 = 2_048;
 /// Runs `command` in the host's shell and waits until it has ended. Background processes that it
 /// leaves continue to run.
 pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
-    let failed = |what: String, said: &str| {
-        let said = said.lines().last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
-        let message = format!("host {host}: `{command}` {what}{said}");
+    let failed = |message: Sentence, said: &str| {
+        let message = match said.lines().last() {
+            Some(line) => sentence!("{message}: {}", line.trim()),
+            None => message,
+        };
         UserError::refused(
             Code::LabCommandFailed,
             message,
             format!("try it: wavetank lab exec {host} -- {command}"),
         )
     };
-    let system = |error: &dyn std::fmt::Display| failed(format!("cannot be run: {error}"), "");
+    let system = |error: &dyn std::fmt::Display| {
+        failed(sentence!("host {host}: `{command}` cannot be run: {error}"), "")
+    };
     // The output goes to a file instead of a pipe, because background processes may keep it open.
     let said = memfd_create("wavetank-said", MemfdFlags::CLOEXEC).map_err(|errno| system(&errno))?;
     let output = || said.try_clone().map(Stdio::from);
@@ -42,10 +46,13 @@ pub(super) fn shell(host: &str, command: &str) -> Result<(), UserError> {
         // It is killed, and reaped below.
         let _ = child.kill();
         let _ = child.wait();
-        return Err(failed("took longer than 10 s".to_owned(), &tail(said)));
+        return Err(failed(sentence!("host {host}: `{command}` took longer than 10 s"), &tail(said)));
     }
     let status = child.wait().map_err(|error| system(&error))?;
-    if status.success() { Ok(()) } else { Err(failed(format!("ended with {status}"), &tail(said))) }
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(sentence!("host {host}: `{command}` ended with {status}"), &tail(said)))
 }
 
 /// Whether the command ends within its time limit.

@@ -14,7 +14,7 @@ mod slow;
 
 use serde_json::Value;
 use wavetank_topology::{FaultKind, HostAction, Lab, PoolAction};
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, UserError, sentence};
 
 use crate::service::Services;
 use command::shell;
@@ -63,11 +63,11 @@ impl Faults {
     /// An action that the host does not support, or not any more. Nothing has changed in that case.
     pub fn begin(&mut self, what: &Value, services: &mut Services) -> Result<u64, UserError> {
         let action: HostAction = serde_json::from_value(what.clone()).map_err(|error| {
-            let message = format!("host {} does not know this fault: {error}", self.host);
+            let message = sentence!("host {} does not know this fault: {error}", self.host);
             UserError::refused(Code::LabMessage, message, "is the lab of another version of wavetank?")
         })?;
         if lasts(what) && self.active.len() >= FAULTS_MAX {
-            let message = format!("host {} has {FAULTS_MAX} active faults", self.host);
+            let message = sentence!("host {} has {FAULTS_MAX} active faults", self.host);
             return Err(UserError::refused(Code::LabFaultsMany, message, "end some of them first"));
         }
         let active = match action {
@@ -91,7 +91,7 @@ impl Faults {
     /// the list in any case.
     pub fn end(&mut self, id: u64, services: &mut Services) -> Result<(), UserError> {
         let Some(place) = self.active.iter().position(|(own, _)| *own == id) else {
-            let message = format!("host {} has no fault {id}", self.host);
+            let message = sentence!("host {} has no fault {id}", self.host);
             return Err(UserError::usage(Code::LabFaultUnknown, message, "it may have ended already"));
         };
         let (_, active) = self.active.remove(place);
@@ -202,7 +202,7 @@ impl Faults {
         let ends = matches!(fault, FaultKind::Kill { .. } | FaultKind::Stop { .. });
         let pids = services.pids(service);
         if matches!(fault, FaultKind::Files { .. }) && fd_limit::any_on_io_uring(&pids) {
-            let message = format!(
+            let message = sentence!(
                 "service {service} of host {} uses io_uring, so a file limit may not count its sockets",
                 self.host
             );
@@ -212,7 +212,7 @@ impl Faults {
         if processes::any_alive(&pids) || (ends && self.grip(service).down) {
             return Ok(());
         }
-        let message = format!("service {service} of host {} has no running process", self.host);
+        let message = sentence!("service {service} of host {} has no running process", self.host);
         Err(UserError::refused(
             Code::LabFaultVacant,
             message,
@@ -247,7 +247,7 @@ fn handed_on(before: PoolAction, later: &mut [(u64, Active)]) -> PoolAction {
 }
 
 fn failed(host: &str, error: &std::io::Error) -> UserError {
-    let message = format!("host {host}: the fault failed: {error}");
+    let message = sentence!("host {host}: the fault failed: {error}");
     UserError::refused(Code::LabFaultFailed, message, "check the host with `wavetank lab status`")
 }
 

@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, UserError, sentence};
 
 /// Runs before any other filter at this hook.
 const PRIORITY: i32 = -500;
@@ -60,7 +60,7 @@ fn ruleset(table: &str, interface: &str, share_ppm: Option<u32>) -> String {
 /// Runs `commands` in nft, as one transaction.
 fn nft(host: &str, commands: &str) -> Result<(), UserError> {
     let failed = |said: &str| {
-        let message = format!("host {host}: nft: {}", said.lines().next().unwrap_or_default());
+        let message = sentence!("host {host}: nft: {}", said.lines().next().unwrap_or_default());
         let hint = "cut and drop need nftables (apt install nftables) and a kernel with netdev filters, 5.16 or later";
         UserError::refused(Code::LabFaultFailed, message, hint)
     };

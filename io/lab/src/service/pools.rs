@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wavetank_driver::Clock;
 use wavetank_topology::{NftBalancer, PoolAction, ServerMode, ServiceKind};
-use wavetank_units::{Code, Nanos, UserError};
+use wavetank_units::{Code, Nanos, UserError, registered, sentence};
 
 use super::process::pause;
 use super::running_service::RunningService;
@@ -106,10 +106,10 @@ impl Services {
         let failed = |reason: String| failed(&action.service, &host.name, &reason);
         let backends = running.service.backends();
         if action.wishes.iter().any(|(server, _)| *server >= backends.len()) {
-            return Err(failed("it does not have that many servers".to_owned()));
+            return Err(failed(registered!("it does not have that many servers").to_owned()));
         }
         if running.is_down() {
-            return Err(failed("it is not running".to_owned()));
+            return Err(failed(registered!("it is not running").to_owned()));
         }
         let before: Vec<u32> = match &running.service.kind {
             ServiceKind::Haproxy(haproxy) => {
@@ -141,12 +141,12 @@ impl Services {
     }
 }
 
-const NO_POOL: &str = "it has no pool that can be changed while it runs";
+const NO_POOL: &str = registered!("it has no pool that can be changed while it runs");
 
 /// Returns the weights in the director's file.
 fn weights(running: &RunningService) -> Result<Vec<u32>, String> {
     let read = Weights::in_folder(&folders(running)[0]).read(running.service.backends());
-    read.map_err(|why| format!("its weights.json cannot be read: {why}"))
+    read.map_err(|why| sentence!("its weights.json cannot be read: {why}").into())
 }
 
 /// Writes weights into the director's file; returns the weights of all servers from the next
@@ -158,7 +158,7 @@ fn weighed(running: &RunningService, wishes: &[(usize, ServerMode)]) -> Result<V
         wanted[*server] = wish.weight(servers[*server].weight);
     }
     let written = Weights::in_folder(&folders(running)[0]).write(servers, &wanted);
-    written.map_err(|error| format!("its weights cannot be written: {error}"))?;
+    written.map_err(|error| sentence!("its weights cannot be written: {error}"))?;
     Ok(wanted)
 }
 
@@ -173,7 +173,7 @@ fn steered(running: &RunningService, wishes: &[(usize, ServerMode)], clock: Cloc
             return Ok(());
         }
         if clock.now() >= deadline {
-            return Err(format!("its director has not applied the weights within {TAKEN_WITHIN}"));
+            return Err(sentence!("its director has not applied the weights within {TAKEN_WITHIN}").into());
         }
         pause(LOOK_EVERY);
     }
@@ -185,7 +185,7 @@ fn folders(running: &RunningService) -> Vec<std::path::PathBuf> {
 }
 
 fn failed(service: &str, host: &str, reason: &str) -> UserError {
-    let message = format!("the pool of `{service}` on {host}: {reason}");
+    let message = sentence!("the pool of `{service}` on {host}: {reason}");
     let hint = format!("check it with `wavetank lab status` and `wavetank lab logs {host} {service}`");
     UserError::refused(Code::LabPoolFailed, message, hint)
 }

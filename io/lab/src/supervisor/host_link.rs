@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use serde_json::Value;
 use wavetank_topology::Host;
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, UserError, sentence};
 
 use super::broadcast::ask_all_within;
 use super::host_channel::HostChannel;
@@ -158,13 +158,13 @@ impl HostLink {
     }
 
     fn silent(&self) -> UserError {
-        let message = format!("host {} has not answered for a long time", self.name);
+        let message = sentence!("host {} has not answered for a long time", self.name);
         let hint = "its first process may be stopped, and may carry out the request later; run `wavetank lab down`, then `wavetank lab up`";
         UserError::refused(SILENT, message, hint)
     }
 
     fn dead(&self) -> UserError {
-        let message = format!("the process of host {} has ended", self.name);
+        let message = sentence!("the process of host {} has ended", self.name);
         let hint = format!(
             "see `wavetank lab logs {} host`, then run `wavetank lab down` and `wavetank lab up`",
             self.name

@@ -7,8 +7,8 @@ use wavetank_diagnose::RunEnd;
 use wavetank_plan::LoadChange;
 use wavetank_plan::constants::{INTERVAL, SIGNAL_DRAIN_MAX};
 use wavetank_record::{EventKind, EventLine, LiveAgent, LiveDoc, LiveState};
-use wavetank_units::Nanos;
 use wavetank_units::quantity::{format_grouped, show_request_rate};
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use super::RunController;
 use super::agents::Agents;
@@ -104,7 +104,7 @@ impl<'a> RunController<'a> {
     }
 
     fn stop_on_request(&mut self, now: bool) -> ControlReply {
-        self.event(EventKind::StopRequested, "the run was stopped by `wavetank stop`");
+        self.event(EventKind::StopRequested, phrase!("the run was stopped by `wavetank stop`"));
         let at_once = now || self.ending_early;
         let drain = (!at_once).then(|| self.plan.drain.min(SIGNAL_DRAIN_MAX));
         self.end(RunEnd::Stopped, drain);
@@ -117,7 +117,7 @@ impl<'a> RunController<'a> {
         {
             return control_replies::bad_mark();
         }
-        self.event(EventKind::Marked, text);
+        self.event(EventKind::Marked, Sentence::quoted(text));
         control_replies::marked(self.clock.now())
     }
 
@@ -144,7 +144,7 @@ impl<'a> RunController<'a> {
         self.plan = Arc::new(plan);
         self.log.ledger.load_changed(phase);
         let name = &self.plan.phases[usize::from(phase)].name;
-        let text = format!("load of phase {name} changed to {}", load_text(change));
+        let text = sentence!("load of phase {name} changed to {}", load_text(change));
         let load = Some(sessions.into());
         let event = EventLine {
             phase: Some(phase),
@@ -162,12 +162,14 @@ const fn next_second(at: Nanos) -> Nanos {
     Nanos((at.0 + INTERVAL.0 - 1).div_euclid(INTERVAL.0) * INTERVAL.0)
 }
 
-fn load_text(change: LoadChange) -> String {
+fn load_text(change: LoadChange) -> Sentence {
     match change {
-        LoadChange::Rate(rate) => show_request_rate(rate.count as f64 * 1e9 / rate.per.0 as f64),
-        LoadChange::Users(1) => "1 user".to_owned(),
-        LoadChange::Users(users) => format!("{} users", format_grouped(users)),
-        LoadChange::Connections(1) => "1 connection".to_owned(),
-        LoadChange::Connections(count) => format!("{} connections", format_grouped(count)),
+        LoadChange::Rate(rate) => {
+            sentence!("{}", show_request_rate(rate.count as f64 * 1e9 / rate.per.0 as f64))
+        }
+        LoadChange::Users(1) => phrase!("1 user"),
+        LoadChange::Users(users) => sentence!("{} users", format_grouped(users)),
+        LoadChange::Connections(1) => phrase!("1 connection"),
+        LoadChange::Connections(count) => sentence!("{} connections", format_grouped(count)),
     }
 }

@@ -2,7 +2,7 @@
 //! the run ends.
 
 use wavetank_record::{EventKind, EventLine};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, sentence};
 
 use super::{POLL_WAIT, RunController};
 use crate::event_runner::{EventRunner, EventUpdate};
@@ -15,14 +15,14 @@ impl RunController<'_> {
     /// Records that phase number `phase` ended at `at`. The archive stores it too, so that reading
     /// it back gives the same counts.
     pub(super) fn phase_ended(&mut self, phase: u16, at: Nanos) {
-        let text = format!("phase {} ended", self.plan.phases[usize::from(phase)].name);
+        let text = sentence!("phase {} ended", self.plan.phases[usize::from(phase)].name);
         self.log.ledger.phase_ended(phase, at);
         let event = EventLine { phase: Some(phase), ..EventLine::new(at, EventKind::PhaseEnded, text) };
         self.log.event(event, at);
     }
 
     /// Records that something happened now.
-    pub(super) fn event(&mut self, kind: EventKind, text: impl Into<String>) {
+    pub(super) fn event(&mut self, kind: EventKind, text: Sentence) {
         let now = self.clock.now();
         self.log.event(EventLine::new(now, kind, text), now);
     }
@@ -73,20 +73,24 @@ impl RunController<'_> {
                     continue;
                 }
                 EventUpdate::Done { event, at } => {
-                    (event, at, EventKind::EventDone, self.action_text(event, ""))
+                    let (host, run) = self.action(event);
+                    (event, at, EventKind::EventDone, sentence!("{host}: {run}"))
                 }
                 EventUpdate::Failed { event, at, why } => {
                     self.log.ledger.event_failed(event);
-                    let text = self.action_text(event, &format!(" could not be done: {}", why.message));
+                    let (host, run) = self.action(event);
+                    let text = sentence!("{host}: {run} could not be done: {}", why.message);
                     self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventFailed, text)
                 }
                 EventUpdate::Undone { event, at } => {
                     self.log.ledger.event_ended(event, at);
-                    (event, at, EventKind::EventUndone, self.action_text(event, " reverted"))
+                    let (host, run) = self.action(event);
+                    (event, at, EventKind::EventUndone, sentence!("{host}: {run} reverted"))
                 }
                 EventUpdate::Stuck { event, at, why } => {
-                    let text = self.action_text(event, &format!(" could not be reverted: {}", why.message));
+                    let (host, run) = self.action(event);
+                    let text = sentence!("{host}: {run} could not be reverted: {}", why.message);
                     self.log.console.warn(&format!("{text}\nhint: {}", why.hint));
                     (event, at, EventKind::EventStuck, text)
                 }
@@ -98,9 +102,9 @@ impl RunController<'_> {
         }
     }
 
-    /// `app1: kill nginx`, and what became of it.
-    fn action_text(&self, event: u16, became: &str) -> String {
+    /// The host and what is done to it: `app1`, `kill nginx`.
+    fn action(&self, event: u16) -> (&str, &str) {
         let planned = &self.plan.events[usize::from(event)];
-        format!("{}: {}{became}", planned.host, planned.run)
+        (&planned.host, &planned.run)
     }
 }

@@ -9,7 +9,7 @@ use wavetank_fleet::{
 use wavetank_measure::ErrorClass;
 use wavetank_plan::Key;
 use wavetank_record::{EventKind, EventLine, IntervalExtras};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, sentence};
 
 use super::RunController;
 use super::agents::Agents;
@@ -36,7 +36,7 @@ impl RunController<'_> {
                     }
                 }
                 RemoteEvent::Link { agent, text } => {
-                    let text = format!("{}: {text}", self.agent_name(agent));
+                    let text = sentence!("{}: {text}", self.agent_name(agent));
                     self.event(EventKind::AgentLink, text);
                 }
             }
@@ -75,7 +75,7 @@ impl RunController<'_> {
         };
         self.log(logs.into_iter().map(line).collect(), logs_dropped);
         for text in accounting {
-            self.accounting_broken(format!("{name}: {text}"));
+            self.accounting_broken(sentence!("{name}: {text}"));
         }
         for sample in samples.iter().filter(|sample| sample.kind == "failed") {
             if let Some(class) = ErrorClass::ALL.into_iter().find(|class| class.name() == sample.class) {
@@ -88,7 +88,7 @@ impl RunController<'_> {
         }
         for event in events {
             if event.kind == EventKind::ThreadFailed {
-                self.log.lost.push(format!("{name}: {}", event.text));
+                self.log.lost.push(sentence!("{name}: {}", event.text));
             }
             self.log.event(EventLine { agent: name.clone(), ..event }, now);
         }
@@ -123,22 +123,24 @@ impl RunController<'_> {
             ControllerNotice::Back(agent) => self.agent_back(&self.name_of(agent)),
             ControllerNotice::Refused { agent, reason } => {
                 let reason = StartProblem::Refused(reason);
-                let text = format!("agent {} refused a command: {reason}", self.name_of(agent));
+                let text = sentence!("agent {} refused a command: {reason}", self.name_of(agent));
                 self.event(EventKind::CommandRefused, text);
             }
             ControllerNotice::CannotStart(refusal) => {
-                self.event(EventKind::StartRefused, format!("{}: {}", refusal.name, refusal.reason));
+                self.event(EventKind::StartRefused, sentence!("{}: {}", refusal.name, refusal.reason));
             }
             ControllerNotice::DigestDiffers(agent) => {
-                let text =
-                    format!("agent {} keeps its spool, which differs from the archive", self.name_of(agent));
+                let text = sentence!(
+                    "agent {} keeps its spool, which differs from the archive",
+                    self.name_of(agent)
+                );
                 self.log.lost.push(text.clone());
                 self.event(EventKind::SpoolKept, text);
             }
             ControllerNotice::Unstored { agent, seq } => {
                 // What was sent before and was resolved within it is in no interval.
                 self.log.ledger.mark_incomplete();
-                let text = format!("agent {} could not store interval {seq}", self.name_of(agent));
+                let text = sentence!("agent {} could not store interval {seq}", self.name_of(agent));
                 self.event(EventKind::IntervalUnstored, text);
             }
             ControllerNotice::Rebalanced { phase, .. } => self.rebalanced(phase),
@@ -151,7 +153,7 @@ impl RunController<'_> {
     }
 
     fn agent_lost(&mut self, loss: &Loss) {
-        let text = format!("agent {} is silent", loss.name);
+        let text = sentence!("agent {} is silent", loss.name);
         let at = loss.at;
         let now = self.clock.now();
         if let Agents::Remote(remote) = &mut self.agents {
@@ -161,7 +163,7 @@ impl RunController<'_> {
         let event = EventLine { agent: loss.name.clone(), ..EventLine::new(at, EventKind::AgentLost, text) };
         self.log.event(event, now);
         if self.aborts_after(loss) {
-            let text = format!("the loss of agent {} ends the run", loss.name);
+            let text = sentence!("the loss of agent {} ends the run", loss.name);
             self.log.console.warn(&text);
             self.event(EventKind::StoppedOnLoss, text);
             self.end(RunEnd::AgentLost, None);
@@ -171,7 +173,7 @@ impl RunController<'_> {
     /// The remaining agents send the whole load of the later phases.
     fn rebalanced(&mut self, phase: u16) {
         let Some(phase) = self.plan.phases.get(usize::from(phase)) else { return };
-        let text = format!("the other agents send the load of lost ones from phase {} on", phase.name);
+        let text = sentence!("the other agents send the load of lost ones from phase {} on", phase.name);
         self.log.console.info(&format!("rebalanced {text}"));
         self.event(EventKind::Rebalanced, text);
     }
@@ -193,7 +195,7 @@ impl RunController<'_> {
                 self.log.ledger.mark_incomplete();
             }
         }
-        self.event(EventKind::AgentBack, format!("agent {name} is back"));
+        self.event(EventKind::AgentBack, sentence!("agent {name} is back"));
     }
 
     /// Writes a record of the controller's journal. A run inside one process ends with it and needs

@@ -4,7 +4,7 @@ use wavetank_diagnose::{FleetGaps, Throttling};
 use wavetank_fleet::{AgentOutcome, FleetStatus, Loss, Outcome};
 use wavetank_record::{AgentDoc, AgentLossDoc, FleetDoc};
 use wavetank_report::lacking_agents;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Nanos, UserError, phrase, sentence};
 
 use super::RunController;
 use super::agents::Agents;
@@ -75,10 +75,11 @@ impl RunController<'_> {
         });
         match counted {
             Some(Ok((ledger, _))) => self.log.ledger = ledger,
-            Some(Err(why)) => self.log.lost.push(format!("late intervals could not be counted: {why}")),
+            Some(Err(why)) => self.log.lost.push(sentence!("late intervals could not be counted: {why}")),
             None => {
-                let text = "intervals came too late to be judged with the others, and there is no archive";
-                self.log.lost.push(text.to_owned());
+                self.log.lost.push(phrase!(
+                    "intervals came too late to be judged with the others, and there is no archive"
+                ));
             }
         }
     }

@@ -4,6 +4,7 @@ use wavetank_diagnose::RunEnd;
 use wavetank_engine::{EndOfRun, LogLine};
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_record::{EventKind, EventLine};
+use wavetank_units::{Sentence, phrase, sentence};
 
 use super::RunController;
 
@@ -20,14 +21,22 @@ impl RunController<'_> {
         }
         let scenario = &self.plan.scenarios[usize::from(wish.scenario)];
         let name = scenario.name.clone();
-        let of = if name.is_empty() { String::new() } else { format!(" of {name}") };
         match wish.failed.map(|step| scenario.steps[usize::from(step)].name.clone()) {
             None => {
-                self.event(EventKind::RunEnded, format!("a session{of} reached `end: run`"));
+                let text = if name.is_empty() {
+                    phrase!("a session reached `end: run`")
+                } else {
+                    sentence!("a session of {name} reached `end: run`")
+                };
+                self.event(EventKind::RunEnded, text);
                 self.end(RunEnd::Finished, Some(self.plan.drain));
             }
             Some(step) => {
-                let text = format!("{step}{of} failed, which ends the run (`on_failure: end_run`)");
+                let text = if name.is_empty() {
+                    sentence!("{step} failed, which ends the run (`on_failure: end_run`)")
+                } else {
+                    sentence!("{step} of {name} failed, which ends the run (`on_failure: end_run`)")
+                };
                 self.event(EventKind::RunEnded, text);
                 let ending = RunEnd::StepFailed { step, scenario: name };
                 self.end(ending, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
@@ -52,7 +61,10 @@ impl RunController<'_> {
                     self.log.console.info("log        (later lines are in the archive's events)");
                 }
             }
-            let event = EventLine { phase: Some(key.phase), ..EventLine::new(at, EventKind::Log, text) };
+            let event = EventLine {
+                phase: Some(key.phase),
+                ..EventLine::new(at, EventKind::Log, Sentence::quoted(text))
+            };
             self.log.event(event, now);
         }
     }
@@ -61,7 +73,7 @@ impl RunController<'_> {
     pub(super) fn end_log(&mut self) {
         let untold = self.log.logged.untold;
         if untold > 0 {
-            self.event(EventKind::LogUntold, format!("{untold} more lines were logged and not stored"));
+            self.event(EventKind::LogUntold, sentence!("{untold} more lines were logged and not stored"));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use wavetank_diagnose::RunEnd;
 use wavetank_record::{EventKind, EventLine};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use super::RunController;
 use super::load_result::LoadResult;
@@ -12,7 +12,7 @@ const LOSS_EVERY: Nanos = Nanos::from_millis(250);
 
 impl<'a> RunController<'a> {
     /// The same in a lab; `lab_check` returns what is missing of it.
-    pub(crate) fn in_lab(mut self, lab_check: Option<&'a dyn Fn() -> Option<String>>) -> Self {
+    pub(crate) fn in_lab(mut self, lab_check: Option<&'a dyn Fn() -> Option<Sentence>>) -> Self {
         self.lab_check = lab_check;
         self
     }

@@ -5,7 +5,7 @@ use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_plan::Plan;
 use wavetank_record::{ConnectionMemory, EventLine, SampleLine, Setup};
 use wavetank_store::ArchiveWriter;
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use super::fleet_result::FleetResult;
 
@@ -20,11 +20,11 @@ pub(crate) struct LoadResult {
     /// Zero of the run's clock on the process's; `None`: the load was never begun.
     pub(crate) started: Option<Nanos>,
     /// Descriptions of missing data.
-    pub(crate) lost: Vec<String>,
+    pub(crate) lost: Vec<Sentence>,
     /// Descriptions of counts that load threads found inconsistent.
-    pub(crate) accounting: Vec<String>,
+    pub(crate) accounting: Vec<Sentence>,
     /// Detail of the first TLS failure of each class.
-    pub(crate) faults: Vec<(ErrorClass, String)>,
+    pub(crate) faults: Vec<(ErrorClass, Sentence)>,
     pub(crate) memory: Option<ConnectionMemory>,
     /// Requests outside every counter: those sent to poll a target that does not report its count.
     pub(crate) setup: Setup,

@@ -3,6 +3,7 @@
 use wavetank_measure::Interval;
 
 use wavetank_record::EventKind;
+use wavetank_units::sentence;
 
 use super::RunController;
 use crate::live_metrics::LiveMetrics;
@@ -28,7 +29,7 @@ impl RunController<'_> {
         // A second signal ends everything immediately.
         let hurried = self.signals.received() > 1;
         for loss in metrics.finish(self.log.ledger.totals(), self.zero, hurried) {
-            let text = format!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
+            let text = sentence!("metrics to {} lost {} of {} intervals", loss.output, loss.lost, loss.all);
             self.log.console.warn(&format!("{text}: {}", loss.reason));
             self.event(EventKind::MetricsLost, text);
         }

@@ -31,7 +31,7 @@ use wavetank_plan::Plan;
 use wavetank_plan::constants::SIGNAL_DRAIN_MAX;
 use wavetank_record::{EventKind, Setup};
 use wavetank_store::ArchiveWriter;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Nanos, Sentence, UserError, phrase, sentence};
 
 use super::SamplingConfig;
 use super::console::RunConsole;
@@ -77,7 +77,7 @@ pub(crate) struct RunController<'a> {
     /// What the plan's events do to hosts.
     event_runner: Option<EventRunner>,
     /// Returns what is missing of the lab that the run goes to, if something is.
-    lab_check: Option<&'a dyn Fn() -> Option<String>>,
+    lab_check: Option<&'a dyn Fn() -> Option<Sentence>>,
     /// When that is looked for next.
     lab_check_due: Nanos,
     /// Of a level of a search: whether the target answers anything at all.
@@ -259,13 +259,13 @@ impl<'a> RunController<'a> {
             AgentEvent::DrainOver => {
                 self.event(
                     EventKind::DrainOver,
-                    "the drain limit was reached; unanswered requests stay open",
+                    phrase!("the drain limit was reached; unanswered requests stay open"),
                 );
             }
             AgentEvent::Names(news) => self.names(news),
             AgentEvent::EndRun(wish) => self.on_end_run_requested(wish),
             AgentEvent::ThreadFailed(thread, why) => {
-                let text = format!("load thread {thread} failed: {why}");
+                let text = sentence!("load thread {thread} failed: {why}");
                 self.log.lost.push(text.clone());
                 self.event(EventKind::ThreadFailed, text);
             }
@@ -291,7 +291,7 @@ impl<'a> RunController<'a> {
         let now = self.clock.now();
         for text in accounting {
             debug_assert!(false, "{text}");
-            self.accounting_broken(text);
+            self.accounting_broken(Sentence::quoted(text));
         }
         let problem = self.log.archive.as_mut().and_then(|archive| archive.interval(now, &interval));
         self.log.store_problem(problem, now);
@@ -305,7 +305,7 @@ impl<'a> RunController<'a> {
         self.sealed(&interval);
     }
 
-    fn accounting_broken(&mut self, text: String) {
+    fn accounting_broken(&mut self, text: Sentence) {
         self.event(EventKind::AccountingBroken, text.clone());
         self.log.accounting.push(text);
     }
@@ -314,7 +314,7 @@ impl<'a> RunController<'a> {
     fn sealed(&mut self, interval: &Interval) {
         if let Err(violation) = self.log.ledger.add(interval) {
             debug_assert!(false, "{violation}");
-            self.event(EventKind::AccountingBroken, violation.to_string());
+            self.event(EventKind::AccountingBroken, sentence!("{violation}"));
         }
         if let Some(silence) = &mut self.silence {
             silence.add(interval);
@@ -337,15 +337,18 @@ impl<'a> RunController<'a> {
         if let Some(class) = self.log.ledger.hopeless() {
             self.event(
                 EventKind::Hopeless,
-                format!("nothing was done, every request failed: {}", class.name()),
+                sentence!("nothing was done, every request failed: {}", class.name()),
             );
             self.end(RunEnd::Hopeless { class }, None);
         } else if let Some((condition, at)) = self.log.ledger.stop_fired() {
             let condition = condition.to_owned();
-            self.event(EventKind::StopFired, format!("stop condition fired: {condition}"));
+            self.event(EventKind::StopFired, sentence!("stop condition fired: {condition}"));
             self.end(RunEnd::StopFired { condition, at }, Some(self.plan.drain.min(SIGNAL_DRAIN_MAX)));
         } else if let Some(lasted) = self.silence.as_ref().and_then(UnresponsiveDetector::exceeded_for) {
-            self.event(EventKind::Silent, format!("nothing was answered for {lasted}, which ends the level"));
+            self.event(
+                EventKind::Silent,
+                sentence!("nothing was answered for {lasted}, which ends the level"),
+            );
             self.end(RunEnd::Finished, None);
         }
     }
@@ -357,7 +360,7 @@ impl<'a> RunController<'a> {
         }
         let first = !self.ending_early && received == 1;
         self.signals_seen = received;
-        self.event(EventKind::SignalReceived, format!("signal {received}"));
+        self.event(EventKind::SignalReceived, sentence!("signal {received}"));
         if first {
             self.log
                 .console

@@ -1,6 +1,7 @@
 //! Reports about names that are resolved again.
 
 use wavetank_record::EventKind;
+use wavetank_units::sentence;
 
 use super::RunController;
 use super::agents::Agents;
@@ -27,7 +28,7 @@ impl RunController<'_> {
             } else {
                 self.log.console.warn(one.text());
             }
-            self.event(one.kind(), one.text());
+            self.event(one.kind(), one.text().clone());
         }
     }
 
@@ -38,11 +39,11 @@ impl RunController<'_> {
             Agents::Remote(_) => Vec::new(),
         };
         for one in rest {
-            self.event(one.kind(), one.text());
+            self.event(one.kind(), one.text().clone());
         }
         let untold = self.log.moves.untold;
         if untold > 0 {
-            self.event(EventKind::NamesUntold, format!("addresses changed {untold} more times"));
+            self.event(EventKind::NamesUntold, sentence!("addresses changed {untold} more times"));
         }
     }
 }

@@ -3,7 +3,7 @@
 use wavetank_diagnose::RunEnd;
 use wavetank_fleet::{AgentEnd, EndCause, Outcome, RefusalReason};
 use wavetank_plan::Phase;
-use wavetank_units::{Code, UserError};
+use wavetank_units::{Code, UserError, phrase, sentence};
 
 use super::RunController;
 use super::agents::Agents;
@@ -23,18 +23,19 @@ impl RunController<'_> {
                         return Err(UserError::refused(Code::HostCannot, text, hint));
                     }
                     RefusalReason::TooLate => {
-                        let text = "this host was delayed until an agreed instant had passed";
-                        self.log.lost.push(text.to_owned());
+                        self.log
+                            .lost
+                            .push(phrase!("this host was delayed until an agreed instant had passed"));
                     }
                     RefusalReason::Host(lines) => {
-                        self.log.lost.push(format!("this host {}", lines.join("; ")));
+                        self.log.lost.push(sentence!("this host {}", lines.join("; ")));
                     }
                     RefusalReason::WrongState(_)
                     | RefusalReason::OlderEpoch { .. }
                     | RefusalReason::Busy { .. }
                     | RefusalReason::PlanHash { .. }
                     | RefusalReason::Unsupported => {
-                        self.log.lost.push("a command was refused by the agent of this host".to_owned());
+                        self.log.lost.push(phrase!("a command was refused by the agent of this host"));
                     }
                 }
             }
@@ -42,9 +43,9 @@ impl RunController<'_> {
                 AgentEnd::Sealed(EndCause::Plan | EndCause::Command | EndCause::NotStarted) => {}
                 AgentEnd::Sealed(EndCause::Orphaned | EndCause::Overdue | EndCause::Crashed)
                 | AgentEnd::Unfinished => {
-                    self.log.lost.push("the load did not end when it should have and was cut".to_owned());
+                    self.log.lost.push(phrase!("the load did not end when it should have and was cut"));
                 }
-                AgentEnd::Lost => self.log.lost.push("the agent of this host was lost".to_owned()),
+                AgentEnd::Lost => self.log.lost.push(phrase!("the agent of this host was lost")),
             }
         }
         let silent = matches!(self.log.ending, RunEnd::Finished) && self.log.lost.is_empty();

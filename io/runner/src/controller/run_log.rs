@@ -4,7 +4,7 @@ use wavetank_diagnose::RunEnd;
 use wavetank_measure::{ErrorClass, Ledger};
 use wavetank_record::{ConnectionMemory, EventLine, Setup};
 use wavetank_store::{ArchiveWriter, StoreProblem};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 use crate::console::RunConsole;
 use crate::sample::SampleStore;
@@ -19,9 +19,9 @@ pub(super) struct RunLog<'a> {
     pub(super) logged: LogLineCount,
     pub(super) moves: AddressChanges,
     pub(super) samples: SampleStore,
-    pub(super) lost: Vec<String>,
-    pub(super) accounting: Vec<String>,
-    pub(super) faults: Vec<(ErrorClass, String)>,
+    pub(super) lost: Vec<Sentence>,
+    pub(super) accounting: Vec<Sentence>,
+    pub(super) faults: Vec<(ErrorClass, Sentence)>,
     pub(super) memory: Option<ConnectionMemory>,
     /// Requests outside every counter that the load's time saw.
     pub(super) setup: Setup,

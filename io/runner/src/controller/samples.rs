@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use wavetank_measure::UnresponsiveDetector;
 use wavetank_observe::{Observation, Sampler};
 use wavetank_record::{EventKind, EventLine, HostLine, Setup};
+use wavetank_units::phrase;
 
 use super::RunController;
 use crate::SamplingConfig;
@@ -96,7 +97,7 @@ impl<'a> RunController<'a> {
         let setup = Setup { sent, done, failed: sent - done };
         self.log.setup = setup;
         let now = self.clock.now();
-        let text = "the target does not report its connections: only `wavetank serve` does";
+        let text = phrase!("the target does not report its connections: only `wavetank serve` does");
         let event =
             EventLine { setup: Some(setup), ..EventLine::new(now, EventKind::TargetReportsNothing, text) };
         self.log.event(event, now);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use wavetank_plan::{DnsRefreshPlan, Guard, Plan};
 use wavetank_record::EventKind;
-use wavetank_units::UserError;
+use wavetank_units::{Sentence, UserError, sentence};
 
 use super::lookup::lookup;
 
@@ -33,7 +33,7 @@ type Round = Vec<Result<Vec<SocketAddr>, UserError>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DnsUpdate {
     kind: EventKind,
-    text: String,
+    text: Sentence,
 }
 
 impl DnsUpdate {
@@ -43,7 +43,7 @@ impl DnsUpdate {
     }
 
     /// Returns the text of the report.
-    pub(crate) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &Sentence {
         &self.text
     }
 
@@ -88,7 +88,9 @@ impl DnsRefresher {
         };
         let started = Builder::new().name("names".to_owned()).spawn(life);
         let text = |error| {
-            format!("names keep their addresses, because no thread could be started to look them up: {error}")
+            sentence!(
+                "names keep their addresses, because no thread could be started to look them up: {error}"
+            )
         };
         let lacking =
             started.err().map(|error| DnsUpdate { kind: EventKind::NamesFailed, text: text(error) });
@@ -163,7 +165,7 @@ impl RunNames {
                     let Point { at: (host, _), failed, .. } = &mut self.points[place];
                     *failed += 1;
                     if *failed == 1 {
-                        let text = format!(
+                        let text = sentence!(
                             "{}; connections continue to the previous addresses of `{host}`",
                             error.message
                         );
@@ -193,7 +195,7 @@ impl RunNames {
             Err(error) => {
                 if !self.refused.contains(&address) && self.refused.len() < REFUSED_SHOWN_MAX {
                     self.refused.push(address);
-                    let text = format!("not used: {}; {}", error.message, error.hint);
+                    let text = sentence!("not used: {}; {}", error.message, error.hint);
                     news.push(DnsUpdate { kind: EventKind::NamesRefused, text });
                 }
                 last = Some(error);
@@ -230,7 +232,7 @@ impl RunNames {
         }
         self.known.extend(added);
         let names: Vec<String> = way.names.iter().map(|(host, port)| format!("{host}:{port}")).collect();
-        let text = format!("{} moved from {} to {}", names.join(", "), shown(before), shown(&now));
+        let text = sentence!("{} moved from {} to {}", names.join(", "), shown(before), shown(&now));
         // Several targets may have one name.
         if news.iter().all(|one| one.text != text) {
             news.push(DnsUpdate { kind: EventKind::NamesMoved, text });
@@ -243,12 +245,12 @@ impl RunNames {
         let failed = self.points.iter().filter(|point| point.failed > 1);
         let describe = |point: &Point| {
             let Point { at: (host, _), asked, failed, .. } = point;
-            format!("{failed} of {asked} look-ups of `{host}` failed while the load ran")
+            sentence!("{failed} of {asked} look-ups of `{host}` failed while the load ran")
         };
         let mut news: Vec<_> =
             failed.map(|point| DnsUpdate { kind: EventKind::NamesFailed, text: describe(point) }).collect();
         if self.overflown {
-            let text = format!("names had more than {KNOWN_MAX} new addresses; later ones were not used");
+            let text = sentence!("names had more than {KNOWN_MAX} new addresses; later ones were not used");
             news.push(DnsUpdate { kind: EventKind::NamesRefused, text });
         }
         news
@@ -261,11 +263,11 @@ fn sorted(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     sorted
 }
 
-fn shown(addresses: &[SocketAddr]) -> String {
+fn shown(addresses: &[SocketAddr]) -> Sentence {
     let reported: Vec<String> = addresses.iter().take(SHOWN_MAX).map(ToString::to_string).collect();
     match addresses.len() - reported.len() {
-        0 => reported.join(", "),
-        more => format!("{} and {more} more", reported.join(", ")),
+        0 => sentence!("{}", reported.join(", ")),
+        more => sentence!("{} and {more} more", reported.join(", ")),
     }
 }
 

@@ -61,7 +61,10 @@ fn check(mut names: RunNames, answers: &[(&str, &str, &str)]) -> RunNames {
         assert_eq!(ways.map(|ways| ways[0].clone()), expected, "answer {number}: {found}");
         let texts: Vec<_> = news.iter().map(DnsUpdate::text).collect();
         assert_eq!(texts.is_empty(), report.is_empty(), "answer {number}: {texts:?}");
-        assert!(texts.concat().contains(report), "answer {number}: {report}: {texts:?}");
+        assert!(
+            texts.is_empty() || texts.iter().any(|text| text.contains(report)),
+            "answer {number}: {report}: {texts:?}"
+        );
     }
     names
 }

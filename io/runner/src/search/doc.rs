@@ -6,7 +6,7 @@ use wavetank_record::{
 };
 use wavetank_report::{knee_contradicts, knee_curve, knee_drift, knee_headline, knee_queued};
 use wavetank_search::{CONFIDENCE, RunRequest, SearchEnd, SearchResult, SearchVariable, StopReason};
-use wavetank_units::{ExitCode, Nanos};
+use wavetank_units::{ExitCode, Nanos, Sentence};
 
 use super::settings::SearchSettings;
 use super::verdict::LevelOutcome;
@@ -22,9 +22,9 @@ pub(super) struct SearchContext<'a> {
     pub(super) started: WallTime,
     pub(super) runs: Vec<SearchRunDoc>,
     /// Remarks of the first level.
-    pub(super) remarks: Vec<String>,
+    pub(super) remarks: Vec<Sentence>,
     /// Notes that appeared in every run so far.
-    pub(super) notes: Option<Vec<String>>,
+    pub(super) notes: Option<Vec<Sentence>>,
     /// Exit code of a run that broke off; the search exits with it.
     pub(super) broken_exit: Option<u8>,
 }
@@ -103,7 +103,7 @@ impl SearchContext<'_> {
     }
 
     /// Returns the bottleneck and what failed, taken from the failed runs next above the result.
-    fn limit(&self, answer: &SearchResult) -> (Blame, String) {
+    fn limit(&self, answer: &SearchResult) -> (Blame, Sentence) {
         let wanted = match answer.end {
             SearchEnd::Generator => "generator",
             SearchEnd::Stopped(StopReason::Broken) => "undecided",
@@ -112,17 +112,17 @@ impl SearchContext<'_> {
                 return self
                     .runs
                     .last()
-                    .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()));
+                    .map_or((Blame::None, Sentence::empty()), |run| (run.blame, run.why.clone()));
             }
             // No limit was found: a run that failed at a level where others passed does not set
             // one.
-            SearchEnd::Above => return (Blame::None, String::new()),
+            SearchEnd::Above => return (Blame::None, Sentence::empty()),
             _ => "fail",
         };
         let above = answer.knee.unwrap_or(0.0);
         let all = self.runs.iter().filter(|run| run.result == wanted && run.level.0 >= above);
         most_significant(all.collect())
-            .map_or((Blame::None, String::new()), |run| (run.blame, run.why.clone()))
+            .map_or((Blame::None, Sentence::empty()), |run| (run.blame, run.why.clone()))
     }
 
     /// Adds a finished run.

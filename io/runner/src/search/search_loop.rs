@@ -9,7 +9,7 @@ use wavetank_record::{Blame, Number, RunRecord, SearchDoc, SearchRunDoc, Status,
 use wavetank_report::{engine_line, level_text};
 use wavetank_search::{RunOutcome, RunRequest, SearchVariable, SearchWithLiveness, StopReason};
 use wavetank_store::{RunsDir, SearchFolder, new_id};
-use wavetank_units::{ExitCode, Nanos, UserError, unix_path};
+use wavetank_units::{ExitCode, Nanos, Sentence, UserError, sentence, unix_path};
 
 use super::doc::SearchContext;
 use super::level::length_for;
@@ -74,7 +74,7 @@ pub fn run_search(
         thresholds: first.plan.thresholds.iter().map(|one| one.text.clone()).collect(),
         started,
         runs: Vec::new(),
-        remarks: first.remarks.clone(),
+        remarks: first.remarks.iter().map(Sentence::quoted).collect(),
         notes: None,
         broken_exit: None,
     };
@@ -294,7 +294,7 @@ impl SearchLoop<'_> {
             level: Number(wanted.level),
             stage: wanted.stage.name().to_owned(),
             result: RunOutcome::Generator.name().to_owned(),
-            why: error.message.clone(),
+            why: sentence!("{}", error.message),
             status: Status::Incomplete,
             blame: Blame::Generator,
             ..SearchRunDoc::default()

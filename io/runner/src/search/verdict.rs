@@ -3,6 +3,7 @@
 use wavetank_record::{Blame, Number, RunRecord, Status, Threshold};
 use wavetank_search::{GROWTH_MAX, QueueGrowth, RunOutcome, StopReason};
 use wavetank_units::quantity::show_share;
+use wavetank_units::{Sentence, phrase, sentence};
 
 /// The condition that every rate has, without being requested.
 const GROWTH: &str = "queue growth < 0.5%";
@@ -12,7 +13,7 @@ pub(super) struct LevelOutcome {
     /// The outcome; `Err` if the search cannot continue.
     pub(super) seen: Result<RunOutcome, StopReason>,
     /// Why the run did not pass, in one line.
-    pub(super) why: String,
+    pub(super) why: Sentence,
     pub(super) blame: Blame,
     /// Whether requests were due and none was done.
     pub(super) silent: bool,
@@ -27,7 +28,7 @@ impl LevelOutcome {
     /// The run ended early, whatever else its verdict says.
     pub(super) fn break_off(&mut self, why: StopReason) {
         (self.seen, self.blame) = (Err(why), Blame::None);
-        why.name().clone_into(&mut self.why);
+        self.why = sentence!("{}", why.name());
     }
 }
 
@@ -41,7 +42,7 @@ pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -
         ok: Some(!flow.overloaded()),
         implicit: true,
         unit: "share".to_owned(),
-        why: String::new(),
+        why: Sentence::empty(),
     });
     let overloaded = flow.is_some_and(|flow| flow.overloaded());
     let verdict = &record.verdict;
@@ -51,7 +52,7 @@ pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -
         Status::Incomplete if reason("undecided") && overloaded => {
             (Ok(RunOutcome::Fail), grown(flow), behind)
         }
-        Status::Pass => (Ok(RunOutcome::Pass), String::new(), Blame::None),
+        Status::Pass => (Ok(RunOutcome::Pass), Sentence::empty(), Blame::None),
         Status::Fail if reason("probe") => (Err(StopReason::Broken), verdict.headline.clone(), verdict.blame),
         Status::Fail => (Ok(RunOutcome::Fail), verdict.headline.clone(), verdict.blame),
         Status::Invalid if reason("accounting") => {
@@ -59,7 +60,7 @@ pub(super) fn judged(record: &RunRecord, resolved: Option<u64>, behind: Blame) -
         }
         Status::Invalid => (Ok(RunOutcome::Generator), verdict.headline.clone(), Blame::Generator),
         Status::Incomplete if reason("signal") => {
-            (Err(StopReason::Signal), "interrupted".to_owned(), Blame::None)
+            (Err(StopReason::Signal), phrase!("interrupted"), Blame::None)
         }
         Status::Incomplete if reason("undecided") => {
             (Ok(RunOutcome::Undecided), verdict.headline.clone(), Blame::None)
@@ -82,9 +83,9 @@ fn flow(record: &RunRecord, resolved: u64) -> QueueGrowth {
     }
 }
 
-fn grown(flow: Option<QueueGrowth>) -> String {
+fn grown(flow: Option<QueueGrowth>) -> Sentence {
     let growth = flow.map_or(0.0, |flow| flow.growth());
-    format!(
+    sentence!(
         "the queue grew by {} of the offered load, more than {}: the target does not keep up",
         show_share(growth),
         show_share(GROWTH_MAX)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use wavetank_diagnose::{HookCheck, HookFailure, HookResult};
 use wavetank_plan::Plan;
 use wavetank_record::{AgentEndDoc, EventKind, EventLine, HookDoc, IntervalExtras, SampleLine};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence, phrase, sentence};
 
 use super::agent_facts::AgentFacts;
 use crate::SampleStore;
@@ -37,7 +37,7 @@ impl AddedLines {
             self.events.extend(events.map(|event| EventLine { agent: agent.to_owned(), ..event }));
             for line in extras.logs.into_iter().take(LOGS_MAX - self.logs) {
                 self.logs += 1;
-                let event = EventLine::new(Nanos(line.at_ns), EventKind::Log, line.text);
+                let event = EventLine::new(Nanos(line.at_ns), EventKind::Log, Sentence::quoted(line.text));
                 self.events.push(EventLine { phase: Some(line.phase), ..event });
             }
         }
@@ -46,11 +46,11 @@ impl AddedLines {
 
 /// Returns what is missing of a run apart from intervals. The controller of one that `is_finished`
 /// saw its end.
-pub(super) fn losses(plan: &Plan, events: &[EventLine], is_finished: bool) -> Vec<String> {
+pub(super) fn losses(plan: &Plan, events: &[EventLine], is_finished: bool) -> Vec<Sentence> {
     let failed = events.iter().filter(|event| event.kind == "thread_failed");
-    let mut lost: Vec<String> = failed.map(|event| format!("{}: {}", event.agent, event.text)).collect();
+    let mut lost: Vec<Sentence> = failed.map(|event| sentence!("{}: {}", event.agent, event.text)).collect();
     if !is_finished && plan.around.after.is_some() {
-        lost.push("wavetank was stopped before the run was over".to_owned());
+        lost.push(phrase!("wavetank was stopped before the run was over"));
     }
     lost
 }
@@ -71,7 +71,7 @@ pub(super) fn hook_result(doc: &HookDoc) -> HookResult {
 
 /// The event that intervals came from a spool. `at` is the end of the last one.
 pub(super) fn settled(agent: &str, added: u64, at: Nanos) -> EventLine {
-    let text = format!("agent {agent}: {added} intervals came from its spool");
+    let text = sentence!("agent {agent}: {added} intervals came from its spool");
     EventLine { agent: agent.to_owned(), ..EventLine::new(at, EventKind::Settled, text) }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn unseen_losses(
     let lost = ends.iter().filter(|(name, end)| is_lost(*end) && !is_known(name));
     lost.map(|(name, _)| {
         let at = facts.get(name).map_or(Nanos::ZERO, |facts| facts.end);
-        let event = EventLine::new(at, EventKind::AgentLost, format!("agent {name} is silent"));
+        let event = EventLine::new(at, EventKind::AgentLost, sentence!("agent {name} is silent"));
         EventLine { agent: name.clone(), ..event }
     })
     .collect()
@@ -111,7 +111,7 @@ pub(super) fn phase_ends(
     });
     phases
         .map(|(index, phase)| {
-            let text = format!("phase {} ended", phase.name);
+            let text = sentence!("phase {} ended", phase.name);
             EventLine { phase: Some(index), ..EventLine::new(at, EventKind::PhaseEnded, text) }
         })
         .collect()

@@ -11,7 +11,7 @@ use wavetank_record::{
 };
 use wavetank_report::{Examples, RunFacts, build_record, lacking_agents, requests_outside_load};
 use wavetank_store::OpenedRun;
-use wavetank_units::{Nanos, UserError};
+use wavetank_units::{Nanos, Sentence, UserError, sentence};
 
 use super::agent_facts::AgentFacts;
 use super::settled_events::{hook_result, losses};
@@ -80,7 +80,7 @@ pub(super) fn settled_record(
     record.fleet = Some(fleet);
     if let Some(former) = former {
         let missing = former.notes.iter().filter(|note| !record.notes.contains(note));
-        let mut missing: Vec<String> = missing.cloned().collect();
+        let mut missing: Vec<Sentence> = missing.cloned().collect();
         record.notes.append(&mut missing);
         if former.next.is_empty() {
             record.next.clear();
@@ -133,7 +133,7 @@ fn step_failed(plan: &Plan, facts: &BTreeMap<String, AgentFacts>) -> Option<RunE
 }
 
 /// Returns the first failure of each class on which a hint depends.
-fn faults(opened: &OpenedRun) -> Vec<(ErrorClass, String)> {
+fn faults(opened: &OpenedRun) -> Vec<(ErrorClass, Sentence)> {
     let mut faults = Vec::new();
     for sample in opened.samples.iter().filter(|sample| sample.kind == "failed") {
         if let Some(class) = ErrorClass::ALL.into_iter().find(|class| class.name() == sample.class) {
@@ -143,9 +143,9 @@ fn faults(opened: &OpenedRun) -> Vec<(ErrorClass, String)> {
     faults
 }
 
-fn accounting(facts: &BTreeMap<String, AgentFacts>) -> Vec<String> {
+fn accounting(facts: &BTreeMap<String, AgentFacts>) -> Vec<Sentence> {
     let all = facts.iter().flat_map(|(name, facts)| facts.accounting.iter().map(move |text| (name, text)));
-    all.map(|(name, text)| format!("{name}: {text}")).collect()
+    all.map(|(name, text)| sentence!("{name}: {text}")).collect()
 }
 
 /// Returns how well the hosts of the agents could send.

@@ -12,14 +12,18 @@ use wavetank_record::{EventKind, EventLine, IntervalExtras, IntervalLine};
 use wavetank_store::{
     ArchiveSettling, ArchiveWriter, MergedSpool, RunsDir, SettleProblem, Spool, SpoolFile, SpoolMeta, open,
 };
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 const AGENT: &str = "load-1";
 const EPOCH: u64 = 4;
 
 fn line(seq: u64) -> String {
     let extras = IntervalExtras {
-        events: vec![EventLine::new(Nanos::from_secs(seq as i64), EventKind::NamesMoved, "elsewhere")],
+        events: vec![EventLine::new(
+            Nanos::from_secs(seq as i64),
+            EventKind::NamesMoved,
+            Sentence::quoted("elsewhere"),
+        )],
         ..IntervalExtras::default()
     };
     let extras = if seq.is_multiple_of(2) { extras } else { IntervalExtras::default() };
@@ -139,7 +143,7 @@ fn a_spool_that_does_not_fit_changes_nothing() {
 fn the_record_replaces_the_former_one_and_files_continue() {
     let temp = tempfile::tempdir().expect("a folder for the test");
     let (dir, _) = archive(&temp.path().join("runs"), &[0]);
-    let event = |text: &str| EventLine::new(Nanos::ZERO, EventKind::Settled, text);
+    let event = |text: &str| EventLine::new(Nanos::ZERO, EventKind::Settled, Sentence::quoted(text));
     fs::write(dir.join("events.jsonl"), event("first").encode() + "\n{\"at_ns\":1,")
         .expect("it can be written");
     for text in ["second", "third"] {

@@ -4,6 +4,7 @@ use crate::common::Second;
 use crate::contract::case::run;
 use wavetank_diagnose::RunEnd;
 use wavetank_measure::ErrorClass;
+use wavetank_units::Sentence;
 
 /// Every view of a run says why its load ended before the plan did.
 #[test]
@@ -26,8 +27,8 @@ fn a_load_that_was_cut_short_has_its_reason() {
         RunEnd::StepFailed { step, scenario },
         Some("pay of shop failed, and its `on_failure` ends the run"),
     );
-    check(RunEnd::ProbeFailed { class, message: "status 500".to_owned() }, None);
-    let lost = run([]).around(|around| around.lost = vec!["agent b is gone".to_owned()]);
+    check(RunEnd::ProbeFailed { class, message: Sentence::quoted("status 500") }, None);
+    let lost = run([]).around(|around| around.lost = vec![Sentence::quoted("agent b is gone")]);
     assert_eq!(lost.diagnosis().cut_short.as_deref(), Some("lost: agent b is gone"));
     let running = run([]).around(|around| around.running = true);
     assert_eq!(running.said(), "incomplete none 4: running");

@@ -2,6 +2,7 @@
 
 use crate::contract::case::{Run, run};
 use wavetank_diagnose::{Blame, FindingCode, FleetGaps};
+use wavetank_units::Sentence;
 
 fn check(run: &Run, said: &str) {
     assert_eq!(run.said(), said);
@@ -11,7 +12,7 @@ fn check(run: &Run, said: &str) {
 fn an_incomplete_fleet_makes_the_run_incomplete_and_names_its_agents() {
     let lack = |agents: u64, tolerated| {
         let names = ["load-3", "load-7", "d", "e", "f", "g"];
-        let lacking = names.map(|name| (name.to_owned(), "lost at 12 s in main".to_owned()));
+        let lacking = names.map(|name| (name.to_owned(), Sentence::quoted("lost at 12 s in main")));
         let lacking = lacking[..agents as usize].to_vec();
         run([]).around(move |around| {
             around.fleet = Some(FleetGaps { agents: 12, lacking: lacking.clone(), tolerated });

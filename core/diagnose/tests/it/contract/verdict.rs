@@ -4,7 +4,7 @@ use crate::common::{KEY, Second};
 use crate::contract::case::{Run, alike, run};
 use wavetank_diagnose::{FindingCode, HookCheck, HookFailure, HookResult, RunEnd};
 use wavetank_measure::{DropReason, ErrorClass, HandshakeParams, RendezvousRelease};
-use wavetank_units::Nanos;
+use wavetank_units::{Nanos, Sentence};
 
 const STATUS: FindingCode = FindingCode::Class(ErrorClass::Status);
 const SAME_AGE: FindingCode = FindingCode::SameAge;
@@ -102,7 +102,7 @@ fn a_stop_condition_that_fired_fails() {
 
 #[test]
 fn how_a_run_ended() {
-    let words = |text: &str| text.to_owned();
+    let words = |text: &str| Sentence::quoted(text);
     check(&run([]).ending(RunEnd::Signal), "incomplete none 130: signal");
     check(&run([]).ending(RunEnd::Stopped), "incomplete none 4: stopped");
     let never = run([]).ending(RunEnd::NeverBegan { waited: Nanos::from_secs(80) });
@@ -199,13 +199,13 @@ fn precedence() {
         run.seconds[3].step_mut(KEY).counters.offered += 1;
         run
     };
-    let losing = |run: Run| run.around(|around| around.lost.push("an interval".to_owned()));
+    let losing = |run: Run| run.around(|around| around.lost.push(Sentence::quoted("an interval")));
     check(&losing(broken()), "incomplete none 4: lost; p99 < 4ms");
     check(&losing(lossy()), "invalid generator 3: generator; lost");
     check(&unsound(run([])), "invalid generator 3: accounting");
     check(&unsound(losing(broken())), "invalid generator 3: accounting; lost; p99 < 4ms");
     check(&unsound(lossy()).ending(RunEnd::Signal), "incomplete none 130: signal; accounting; generator");
-    let of_thread = run([]).around(|around| around.accounting.push("thread 1: …".to_owned()));
+    let of_thread = run([]).around(|around| around.accounting.push(Sentence::quoted("thread 1: …")));
     check(&of_thread, "invalid generator 3: accounting");
 }
 
@@ -231,7 +231,7 @@ fn failures_that_share_an_age_are_named() {
         diagnosis.findings.into_iter().find(|finding| finding.code == code).map(|finding| finding.message)
     };
     let timed_out = run([(3, Second::at(3).done(88, 5).failed(12_400, ErrorClass::RequestTimeout, 60_000))]);
-    let reported = Some("12,400 requests ended at exactly 60.0 s: raise the timeout".to_owned());
+    let reported = Some(Sentence::quoted("12,400 requests ended at exactly 60.0 s: raise the timeout"));
     assert_eq!(message(&timed_out, FindingCode::Class(ErrorClass::RequestTimeout)), reported);
     // A timeout elsewhere: all connections closed at about 30 s.
     let closed_at = |n, ms: u64| {
@@ -241,13 +241,13 @@ fn failures_that_share_an_age_are_named() {
         run([(3, ages(Second::at(3)))])
     };
     let same = |ms: u64| run([(3, Second::at(3).failed(12, ErrorClass::Status, ms))]);
-    let reported = Some("12 requests failed at the same age, 29.9 s".to_owned());
+    let reported = Some(Sentence::quoted("12 requests failed at the same age, 29.9 s"));
     assert_eq!(message(&closed_at(12, 30_000), SAME_AGE), reported);
     assert_eq!(message(&closed_at(9, 30_000), SAME_AGE), None, "too few failures for a finding");
     assert_eq!(message(&closed_at(12, 3), SAME_AGE), None, "instant failures share their age by nature");
-    let reported = Some("12 requests failed at the same age, 499 ms".to_owned());
+    let reported = Some(Sentence::quoted("12 requests failed at the same age, 499 ms"));
     assert_eq!(message(&same(500), SAME_AGE), reported);
-    let reported = Some("12 requests failed at the same age, 99.6 ms".to_owned());
+    let reported = Some(Sentence::quoted("12 requests failed at the same age, 99.6 ms"));
     assert_eq!(message(&same(100), SAME_AGE), reported);
     assert_eq!(message(&same(5), SAME_AGE), None, "as old as other responses");
     let spread = |second: Second| {
@@ -292,7 +292,7 @@ fn circumstances_are_notes_and_change_nothing() {
         "3 requests were unanswered at the end and count in the response time as long as they waited";
     assert_eq!(noted(unanswered), [reported]);
     let killed = run([(19, Second::at(19).done(97, 5).open(3))])
-        .around(|around| around.lost = vec!["wavetank was stopped".into()]);
+        .around(|around| around.lost = vec![Sentence::quoted("wavetank was stopped")]);
     let reported = "3 requests were unanswered when the last interval was sealed and are in no response time";
     assert_eq!(killed.diagnosis().notes, [reported]);
     let at_limit = run([(19, Second::at(19).done(60, 5).dropped(40, DropReason::MaxOpen))]);
@@ -333,8 +333,8 @@ fn a_generator_that_stood_still_is_reported() {
 /// Returns the result of `before` or `after` with one failed step or one failed check.
 fn around(fault: Option<&str>, held: bool) -> HookResult {
     let words = |text: &str| text.to_owned();
-    let fault = fault.map(|what| HookFailure { step: words("POST /login"), what: words(what) });
-    let found = words(if held { "" } else { "1003" });
+    let fault = fault.map(|what| HookFailure { step: words("POST /login"), what: Sentence::quoted(what) });
+    let found = Sentence::quoted(if held { "" } else { "1003" });
     let check = HookCheck { step: words("GET /sum"), check: words("json $.sold <= 1000"), held, found };
     HookResult { sent: 2, done: 1, failed: 1, checks: vec![check], faults: fault.into_iter().collect() }
 }
@@ -358,7 +358,7 @@ fn what_was_done_around_the_load() {
     check(&after(around(Some("reset"), false)).asking(&["p99 < 1ms"]), "fail target 1: p99 < 1ms; after");
     let stopped = after(around(None, false)).stopping("done_rate > 50/s for 2s");
     check(&stopped, "fail target 1: done_rate > 50/s for 2s; after");
-    let lost = after(around(None, false)).around(|around| around.lost.push("interval 7".to_owned()));
+    let lost = after(around(None, false)).around(|around| around.lost.push(Sentence::quoted("interval 7")));
     check(&lost, "incomplete none 4: lost; after");
 }
 

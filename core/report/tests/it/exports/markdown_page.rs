@@ -7,6 +7,7 @@ use wavetank_record::{
     RendezvousDoc, RunRecord, ServerCountDoc, StepDoc, TargetDoc, Threshold,
 };
 use wavetank_report::markdown;
+use wavetank_units::Sentence;
 
 use crate::support::{closed, failed, golden, hopeless, interrupted, invalid, open, times};
 
@@ -96,24 +97,24 @@ const HOSTILE: [&str; 14] = [
 #[test]
 fn nothing_from_outside_becomes_markup() {
     for hostile in HOSTILE {
-        let word = || hostile.to_owned();
+        let (word, said) = (|| hostile.to_owned(), || Sentence::quoted(hostile));
         let mut record = open();
-        record.rehearsal = Some(word());
+        record.rehearsal = Some(said());
         (record.name, record.target, record.command) = (word(), word(), word());
-        (record.verdict.headline, record.verdict.reasons) = (word(), vec![word(), word()]);
-        (record.load.text, record.id, record.version, record.plan_hash) = (word(), word(), word(), word());
-        record.notes = vec![word(), word()];
+        (record.verdict.headline, record.verdict.reasons) = (said(), vec![word(), word()]);
+        (record.load.text, record.id, record.version, record.plan_hash) = (said(), word(), word(), word());
+        record.notes = vec![said(), said()];
         record.findings = vec![Finding {
             code: word(),
             blame: Blame::Target,
-            message: word(),
-            evidence: word(),
-            hint: word(),
+            message: said(),
+            evidence: said(),
+            hint: said(),
             ..Finding::default()
         }];
-        record.thresholds = vec![Threshold { expr: word(), why: word(), ..Threshold::default() }];
+        record.thresholds = vec![Threshold { expr: word(), why: said(), ..Threshold::default() }];
         record.checks = vec![CheckDoc { name: word(), step: word(), failed: 1, ..CheckDoc::default() }];
-        let check = HookCheckDoc { step: word(), name: word(), found: word(), ok: false };
+        let check = HookCheckDoc { step: word(), name: word(), found: said(), ok: false };
         record.after = Some(HookDoc { checks: vec![check], faults: Vec::new() });
         record.errors = [(word(), 1)].into();
         record.held = vec![HoldDoc { phase: word(), ..HoldDoc::default() }];

@@ -1,6 +1,7 @@
 //! A comparison to show.
 
 use wavetank_record::{CompareAnswer, CompareDoc, ComparedRunDoc, MetricDoc, Number, SideDoc};
+use wavetank_units::Sentence;
 
 /// Text from outside that must not escape from its place.
 pub(crate) const HOSTILE: &str = "<script>alert(1)</script>\"&\u{202e}";
@@ -31,7 +32,7 @@ pub(crate) fn doc(answer: CompareAnswer) -> CompareDoc {
         verdict: verdict.to_owned(),
         regression: Some(if answer == CompareAnswer::Regression { "shown" } else { "possible" }.to_owned()),
         smallest_seen: Some(Number(0.05)),
-        why: HOSTILE.to_owned(),
+        why: Sentence::quoted(HOSTILE),
         ..MetricDoc::default()
     };
     CompareDoc {
@@ -46,9 +47,9 @@ pub(crate) fn doc(answer: CompareAnswer) -> CompareDoc {
             metric(HOSTILE, "no_difference"),
             metric("p50", "not_judged"),
         ],
-        warnings: vec![HOSTILE.to_owned()],
-        notes: vec![HOSTILE.to_owned()],
-        next: vec![HOSTILE.to_owned()],
+        warnings: vec![Sentence::quoted(HOSTILE)],
+        notes: vec![Sentence::quoted(HOSTILE)],
+        next: vec![Sentence::quoted(HOSTILE)],
         ..CompareDoc::default()
     }
 }

@@ -3,7 +3,6 @@
 
 pub(crate) mod compared;
 pub(crate) mod measured;
-pub(crate) mod sources;
 
 use std::path::PathBuf;
 
@@ -12,6 +11,7 @@ use wavetank_record::{
     PhaseConnections, PhaseDoc, Probe, RUN_SCHEMA, RateDoc, Requests, RunRecord, Spread, Status, StepDoc,
     TargetDoc, Threshold, Times, VerdictDoc, Wire,
 };
+use wavetank_units::Sentence;
 
 /// Compares `actual` with the golden file `name`; `WAVETANK_GOLDEN=update` writes it instead.
 pub(crate) fn golden(name: &str, actual: &str) {
@@ -89,20 +89,19 @@ pub(crate) fn closed() -> RunRecord {
             implicit("failed < 1%", Some(true), 0.0),
         ],
         steps: vec![StepDoc { name: "GET /api/users".to_owned(), requests, ..StepDoc::default() }],
-        notes: vec![
-            "same machine: server and wavetank shared 8 CPUs, so the server alone can do this or more"
-                .to_owned(),
-        ],
+        notes: vec![Sentence::quoted(
+            "same machine: server and wavetank shared 8 CPUs, so the server alone can do this or more",
+        )],
         target: "http://localhost:8080/api/users".to_owned(),
         load: LoadDoc {
             model: "closed".to_owned(),
-            text: "50 connections, 10 s, closed loop".to_owned(),
+            text: Sentence::quoted("50 connections, 10 s, closed loop"),
             defaults: true,
         },
         probe: Some(probe()),
-        next: vec![
-            "response times at a fixed rate: wavetank run localhost:8080/api/users -r 6.2k/s".to_owned(),
-        ],
+        next: vec![Sentence::quoted(
+            "response times at a fixed rate: wavetank run localhost:8080/api/users -r 6.2k/s",
+        )],
         ..RunRecord::default()
     }
 }
@@ -117,7 +116,7 @@ pub(crate) fn probe() -> Probe {
         version: "HTTP/1.1".to_owned(),
         address: "127.0.0.1".to_owned(),
         time_us: Number(2_100.0),
-        error: String::new(),
+        error: Sentence::empty(),
     }
 }
 
@@ -146,7 +145,7 @@ pub(crate) fn open() -> RunRecord {
         ],
         load: LoadDoc {
             model: "open".to_owned(),
-            text: "5,000 req/s evenly, 10 s, open loop".to_owned(),
+            text: Sentence::quoted("5,000 req/s evenly, 10 s, open loop"),
             defaults: false,
         },
         notes: Vec::new(),
@@ -162,7 +161,7 @@ pub(crate) fn asked(expr: &str, ok: Option<bool>, value: f64, unit: &str) -> Thr
         ok,
         implicit: false,
         unit: unit.to_owned(),
-        why: String::new(),
+        why: Sentence::empty(),
     }
 }
 
@@ -179,12 +178,12 @@ pub(crate) fn verdict(status: Status, reasons: &[&str], blame: Blame, headline: 
         Status::Incomplete => 4,
     };
     let reasons = reasons.iter().map(|&reason| reason.to_owned()).collect();
-    VerdictDoc { status, reasons, blame, headline: headline.to_owned(), exit }
+    VerdictDoc { status, reasons, blame, headline: Sentence::quoted(headline), exit }
 }
 
 pub(crate) fn finding(code: &str, blame: Blame, message: &str, evidence: &str, hint: &str) -> Finding {
-    let [code, message, evidence, hint] = [code, message, evidence, hint].map(str::to_owned);
-    Finding { code, blame, decisive: true, message, evidence, hint, ..Finding::default() }
+    let [message, evidence, hint] = [message, evidence, hint].map(Sentence::quoted);
+    Finding { code: code.to_owned(), blame, decisive: true, message, evidence, hint, ..Finding::default() }
 }
 
 /// A threshold failed.
@@ -195,7 +194,7 @@ pub(crate) fn failed() -> RunRecord {
             asked("p99 < 5ms", Some(false), 8_400.0, "us"),
             Threshold {
                 value: None,
-                why: "only 12 samples".to_owned(),
+                why: Sentence::quoted("only 12 samples"),
                 ..asked("p99.9(cart) < 1s", None, 0.0, "us")
             },
             implicit("failed < 1%", Some(false), 0.02),
@@ -247,7 +246,7 @@ pub(crate) fn invalid() -> RunRecord {
 
 /// A load of ten seconds that ended before.
 fn cut_short(why: &str) -> CutShortDoc {
-    CutShortDoc { planned_s: Some(Number(10.0)), why: why.to_owned() }
+    CutShortDoc { planned_s: Some(Number(10.0)), why: Sentence::quoted(why) }
 }
 
 /// Ctrl-C after some seconds.
@@ -302,7 +301,7 @@ pub(crate) fn hopeless() -> RunRecord {
 pub(crate) fn unanswered() -> RunRecord {
     let probe = Probe {
         status: 0,
-        error: "connection refused".to_owned(),
+        error: Sentence::quoted("connection refused"),
         address: "127.0.0.1:8080".to_owned(),
         ..probe()
     };
@@ -356,8 +355,11 @@ pub(crate) fn held() -> RunRecord {
         }),
         ..PhaseDoc::default()
     };
-    let load =
-        LoadDoc { model: "hold".to_owned(), text: "1,000,000 connections held".to_owned(), ..closed().load };
+    let load = LoadDoc {
+        model: "hold".to_owned(),
+        text: Sentence::quoted("1,000,000 connections held"),
+        ..closed().load
+    };
     RunRecord {
         connections,
         load,
