@@ -10,8 +10,8 @@ use wavetank_units::{UserError, is_control_char};
 
 use crate::comparison::comparison_suite;
 use crate::cut_short::cut_short_text;
+use crate::examples_text::example;
 use crate::format;
-use crate::journeys_text::example;
 use crate::section::{NamedCheck, checks_by_name};
 use crate::threshold_state::{ThresholdState, measured_value, reason};
 

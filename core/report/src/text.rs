@@ -10,17 +10,17 @@ use wavetank_units::status_text;
 
 use crate::counts::named;
 use crate::cut_short::cut_short_text;
+use crate::examples_text::add_examples;
 use crate::findings_text::{add_findings, add_probe_hint, is_covered_by_findings};
 use crate::format::{self, count_with_share};
-use crate::journeys_text as journeys;
 use crate::lag_part::lag_part;
 use crate::limits::add_nearest;
 use crate::section::{
-    add_section, connections, counts, fleet, handshakes, held, hosts, impacts, phases, rendezvous, scenarios,
-    servers, sessions, steps, times, traffic,
+    add_section, checks, connections, counts, fleet, handshakes, held, hooks, hosts, impacts, phases,
+    rendezvous, scenarios, servers, sessions, steps, thresholds, times, traffic,
 };
 use crate::text_layout::TextLayout;
-use crate::threshold_state::{ThresholdState, is_running, measured_value, reason, was_killed};
+use crate::threshold_state::{is_running, was_killed};
 
 /// The run as text of at most 100 columns, ending in a newline.
 pub fn text(record: &RunRecord) -> String {
@@ -57,12 +57,11 @@ pub fn text(record: &RunRecord) -> String {
         add_section(&mut page, &section);
     }
     if judged {
-        add_thresholds(&mut page, record);
+        add_section(&mut page, &thresholds(record));
     }
-    journeys::add_checks(&mut page, record);
-    add_section(&mut page, &counts(record));
-    add_section(&mut page, &rendezvous(record));
-    journeys::add_loop_times(&mut page, record);
+    for section in [checks(record), counts(record), rendezvous(record)].iter().chain(&hooks(record)) {
+        add_section(&mut page, section);
+    }
     add_section(&mut page, &impacts(record));
     add_counts(&mut page, record);
     add_section(&mut page, &hosts(record, false));
@@ -72,7 +71,7 @@ pub fn text(record: &RunRecord) -> String {
         add_section(&mut page, &fleet(agents));
     }
     add_findings(&mut page, record);
-    journeys::add_examples(&mut page, record);
+    add_examples(&mut page, record);
     if record.requests.offered > 0 && (judged || record.requests.late > 0) {
         page.parts("generator", &generator(record));
     }
@@ -183,21 +182,6 @@ fn percentiles(record: &RunRecord, shown: &[&str]) -> Vec<String> {
         format!("{field} {}{}", format::percentile(spread, field), lag.unwrap_or_default())
     };
     shown.iter().map(one).collect()
-}
-
-/// The user's thresholds, and the implicit ones that did not pass.
-fn add_thresholds(page: &mut TextLayout, record: &RunRecord) {
-    let shown =
-        record.thresholds.iter().filter(|threshold| !threshold.implicit || threshold.ok != Some(true));
-    for (number, threshold) in shown.enumerate() {
-        let outcome = ThresholdState::for_threshold(record, threshold);
-        let implicit = if threshold.implicit { " (implicit)" } else { "" };
-        let said = [measured_value(record, threshold), reason(record, threshold).to_owned()];
-        let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        let sentence =
-            format!("{}{implicit}{}{said}", threshold.expr, if said.is_empty() { "" } else { ": " });
-        page.entry(if number == 0 { "thresholds" } else { "" }, outcome.name(), 9, &sentence);
-    }
 }
 
 fn add_counts(page: &mut TextLayout, record: &RunRecord) {

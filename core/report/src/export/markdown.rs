@@ -1,6 +1,6 @@
 //! [`markdown`]: a run as a summary for a pull request or a wiki.
 
-use wavetank_record::{Finding, HookDoc, RunRecord};
+use wavetank_record::{Finding, RunRecord};
 use wavetank_units::quantity::format_grouped;
 use wavetank_units::status_text;
 
@@ -11,7 +11,7 @@ use crate::format;
 use crate::lag_part::{has_lag_part, lag_part};
 use crate::limits;
 use crate::section::{
-    Section, checks, counts, fleet, held, hosts, impacts, markdown as in_markdown, phases, rendezvous,
+    Section, checks, counts, fleet, held, hooks, hosts, impacts, markdown as in_markdown, phases, rendezvous,
     requests, scenarios, servers, sessions, steps, thresholds, times,
 };
 
@@ -28,12 +28,11 @@ pub fn markdown(record: &RunRecord) -> String {
     page.section(&sessions(record));
     page.section(&times(record));
     page.section(&held(record));
-    page.section(&thresholds(record));
-    page.section(&checks(record));
-    page.section(&counts(record));
-    page.section(&rendezvous(record));
-    page.part("Before the load", &hook(record.before.as_ref()));
-    page.part("After the load", &hook(record.after.as_ref()));
+    for section in
+        [thresholds(record), checks(record), counts(record), rendezvous(record)].iter().chain(&hooks(record))
+    {
+        page.section(section);
+    }
     page.section(&impacts(record));
     page.part(
         "Headroom",
@@ -110,21 +109,6 @@ fn head(record: &RunRecord) -> String {
     let rows = about.into_iter().filter(|(_, said)| !said.is_empty());
     let rows: Vec<_> = rows.map(|(what, said)| vec![what.to_owned(), said]).collect();
     format!("{text}\n{}", table(&["", ""], 0, &rows))
-}
-
-/// The checks and faults of a hook.
-fn hook(hook: Option<&HookDoc>) -> String {
-    let Some(HookDoc { checks, faults }) = hook else { return String::new() };
-    let faults =
-        faults.iter().map(|fault| vec![name(&fault.step), "**fail**".to_owned(), sentence(&fault.what)]);
-    let checks = checks.iter().map(|check| {
-        let name = name(&format!("{}: {}", check.step, check.name));
-        let (result, found) =
-            if check.ok { ("pass", String::new()) } else { ("**fail**", code(&check.found)) };
-        vec![name, result.to_owned(), found]
-    });
-    let rows: Vec<_> = faults.chain(checks).collect();
-    cut(table(&["check", "result", "found"], 0, &rows[..rows.len().min(ROWS_MAX)]), rows.len())
 }
 
 fn findings(record: &RunRecord) -> String {

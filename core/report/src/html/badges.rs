@@ -95,12 +95,6 @@ pub(crate) fn explain_link(sheet: &PageContext, command: Option<String>) -> Mark
     }
 }
 
-/// Passed or failed.
-pub(crate) fn result(sheet: &PageContext, ok: bool) -> Markup {
-    let words = &sheet.words.marks;
-    if ok { mark("good", "✓", words.held) } else { mark("bad", "✗", words.broken) }
-}
-
 /// A word with a sign before it, in the colour of `class`: `good`, `bad` or `doubt`.
 pub(crate) fn mark(class: &str, sign: &str, word: &str) -> Markup {
     html! {

@@ -2,16 +2,15 @@
 
 use maud::{Markup, html};
 use wavetank_measure::ErrorClass;
-use wavetank_record::{Finding, HookDoc};
+use wavetank_record::Finding;
 use wavetank_units::quantity::format_grouped;
 
 use super::Section;
-use super::badges::result;
 use super::page_context::{PageContext, isolate_untrusted, outside_code};
 use super::requests::named;
 use crate::format;
 use crate::section::{
-    checks, checks_by_name, counts, has_sessions, page_table, rendezvous, sessions as session_section,
+    checks, checks_by_name, counts, has_sessions, hooks, page_table, rendezvous, sessions as session_section,
 };
 
 /// Most failed checks shown next to a finding. Their section has all of them.
@@ -22,13 +21,11 @@ pub(crate) fn section(sheet: &PageContext) -> Option<Section> {
     let own = &words.journeys;
     let parts =
         [(own.checks, checks(record)), (own.counts, counts(record)), (own.rendezvous, rendezvous(record))];
+    let hooks = hooks(record).map(|hook| (hook.title.in_language(sheet.language()), hook));
     let body = html! {
         (sessions(sheet))
-        @for (title, section) in parts {
+        @for (title, section) in parts.iter().chain(&hooks) {
             @if !section.table.rows.is_empty() { h3 { (title) } (page_table(&section.table, sheet, title)) }
-        }
-        @for (title, around) in [(own.before, &record.before), (own.after, &record.after)] {
-            @if let Some(around) = around { (hook_section(sheet, title, around)) }
         }
     };
     Section::new("sessions", words.titles.journeys, words.leads.journeys, body)
@@ -77,25 +74,6 @@ pub(super) fn failed_checks(sheet: &PageContext, finding: &Finding) -> Markup {
             }
             @if others > 0 { (words.next_check) ((words.failed_otherwise)(&format_grouped(others))) }
             @if others > 0 && record.samples.iter().any(|sample| sample.kind != "slow") { (words.see_failures) }
-        }
-    }
-}
-
-fn hook_section(sheet: &PageContext, title: &str, around: &HookDoc) -> Markup {
-    html! {
-        @if !around.checks.is_empty() || !around.faults.is_empty() {
-            h3 { (title) }
-            ul {
-                @for fault in &around.faults {
-                    li { (result(sheet, false)) " " (isolate_untrusted(&fault.step)) (sheet.words.page.colon) (sheet.stored(&fault.what)) }
-                }
-                @for check in &around.checks {
-                    li {
-                        (result(sheet, check.ok)) " " (isolate_untrusted(&check.step)) (sheet.words.page.colon) (isolate_untrusted(&check.name))
-                        @if !check.found.is_empty() { " → " (isolate_untrusted(&check.found)) }
-                    }
-                }
-            }
         }
     }
 }

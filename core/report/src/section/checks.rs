@@ -3,12 +3,16 @@
 use std::collections::{HashMap, HashSet};
 
 use wavetank_record::RunRecord;
+use wavetank_units::quantity::format_grouped;
 
 use super::model::Section;
 use super::page_text::PageText::{Absent, Own, Shared};
 use super::table::{Column, Table};
 use super::value::{Sign, Value};
-use crate::format::count_with_share;
+use crate::format::{count_with_share, cut};
+
+/// Most checks that a terminal lists by name if all responses passed them.
+const HELD_MAX: usize = 10;
 
 /// One check by its name, over all steps that have it.
 pub(crate) struct NamedCheck {
@@ -20,12 +24,12 @@ pub(crate) struct NamedCheck {
 
 impl NamedCheck {
     /// Responses that were checked.
-    pub(crate) const fn answers(&self) -> u64 {
+    const fn answers(&self) -> u64 {
         self.held + self.failed
     }
 
     /// Bad if a response failed it, in doubt if it never ran.
-    pub(crate) const fn sign(&self) -> Sign {
+    const fn sign(&self) -> Sign {
         match (self.failed, self.held) {
             (1.., _) => Sign::Bad,
             (0, 0) => Sign::Doubt,
@@ -54,12 +58,38 @@ const COLUMNS: [Col; 6] = [
 
 /// The checks of a run.
 pub(crate) fn checks(record: &RunRecord) -> Section {
-    Section::of_table("Checks", Table::new("checks", &COLUMNS, &checks_by_result(record)))
+    let ordered = checks_by_result(record);
+    let section = Section::of_table("Checks", Table::new("checks", &COLUMNS, &ordered));
+    Section { label: "checks", terminal_entries: entries(&ordered), ..section }
+}
+
+/// Checks on a terminal: failed ones, those that never ran, and some that passed.
+fn entries(ordered: &[NamedCheck]) -> Vec<(&'static str, String)> {
+    let held = ordered.iter().filter(|check| check.sign() == Sign::Good).count();
+    let shown = ordered.len() - held.saturating_sub(HELD_MAX);
+    let entry = |check: &NamedCheck| {
+        let answers = format_grouped(check.answers());
+        let failed = || count_with_share(check.failed, check.answers());
+        let (word, said) = match check.sign() {
+            Sign::Bad => ("fail", format!("{} of {answers} answers", failed())),
+            Sign::Doubt => ("not run", "no answer arrived".to_owned()),
+            Sign::Good => ("pass", format!("{answers} answers")),
+        };
+        let step = match &check.steps[..] {
+            [] => String::new(),
+            [step] => cut(step).into_owned(),
+            steps => format!("{} steps", steps.len()),
+        };
+        (word, format!("{}: {said} · {step}", cut(&check.name)))
+    };
+    let more = ordered.len() - shown;
+    let rest = (more > 0).then(|| ("pass", format!("and {more} more")));
+    ordered[..shown].iter().map(entry).chain(rest).collect()
 }
 
 /// Returns the record's checks by name: failed ones, then those that never ran, then those that
 /// passed.
-pub(crate) fn checks_by_result(record: &RunRecord) -> Vec<NamedCheck> {
+fn checks_by_result(record: &RunRecord) -> Vec<NamedCheck> {
     let mut named = checks_by_name(record);
     named.sort_by_key(|check| match check.sign() {
         Sign::Bad => 0,

@@ -6,7 +6,7 @@ use super::value::Value;
 
 /// The facts, tables and notes on one subject.
 pub(crate) struct Section {
-    /// The label of the facts on a terminal.
+    /// The label of the facts and entries on a terminal.
     pub(crate) label: &'static str,
     /// The target of links to it on a page.
     pub(crate) id: &'static str,
@@ -19,6 +19,8 @@ pub(crate) struct Section {
     pub(crate) table: Table,
     /// Sentences below the table in Markdown.
     pub(crate) notes: Vec<String>,
+    /// Lines of a terminal in place of the table, each a result and a sentence.
+    pub(crate) terminal_entries: Vec<(&'static str, String)>,
     /// Lines of a terminal below the table, each a label and its parts: what the table has no room
     /// for there.
     pub(crate) terminal_notes: Vec<(&'static str, Vec<String>)>,
@@ -36,9 +38,18 @@ impl Section {
     }
 
     fn new(label: &'static str, heading: &'static str, facts: Vec<Fact>, table: Table) -> Self {
-        let (title, lead) = (PageText::Absent, PageText::Absent);
-        let (notes, terminal_notes) = (Vec::new(), Vec::new());
-        Self { label, id: "", heading, title, lead, facts, table, notes, terminal_notes }
+        Self {
+            label,
+            id: "",
+            heading,
+            title: PageText::Absent,
+            lead: PageText::Absent,
+            facts,
+            table,
+            notes: Vec::new(),
+            terminal_entries: Vec::new(),
+            terminal_notes: Vec::new(),
+        }
     }
 }
 

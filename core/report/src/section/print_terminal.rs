@@ -6,10 +6,16 @@ use super::model::Section;
 use super::table::{Head, Row, Table, Terminal};
 use crate::text_layout::{COLUMNS_MAX, TextLayout, cut, pad, pad_left, width};
 
-/// Adds the facts with their label, the table, and the notes.
+/// Columns for the result of an entry.
+const WORD_COLUMNS: usize = 9;
+
+/// Adds the facts with their label, the entries, the table, and the notes.
 pub(crate) fn add_section(page: &mut TextLayout, section: &Section) {
     let facts: Vec<String> = section.facts.iter().map(|fact| fact.plain.clone()).collect();
     page.parts(section.label, &facts);
+    for (number, (word, sentence)) in section.terminal_entries.iter().enumerate() {
+        page.entry(if number == 0 { section.label } else { "" }, word, WORD_COLUMNS, sentence);
+    }
     add_table(page, &section.table);
     for (label, parts) in &section.terminal_notes {
         page.parts(label, parts);

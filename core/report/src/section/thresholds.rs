@@ -29,9 +29,20 @@ fn columns<'a>() -> [Col<'a>; 4] {
     ]
 }
 
-/// The thresholds in their order.
+/// The thresholds in their order. A terminal has the user's, and the implicit ones that did not
+/// pass.
 pub(crate) fn thresholds(record: &RunRecord) -> Section {
-    Section::of_table("Thresholds", threshold_table(record, record.thresholds.iter()))
+    let shown = record.thresholds.iter().filter(|one| !one.implicit || one.ok != Some(true));
+    let entry = |one: &Threshold| {
+        let implicit = if one.implicit { " (implicit)" } else { "" };
+        let said = [measured_value(record, one), reason(record, one).to_owned()];
+        let said = said.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let colon = if said.is_empty() { "" } else { ": " };
+        let state = ThresholdState::for_threshold(record, one).name();
+        (state, format!("{}{implicit}{colon}{said}", one.expr))
+    };
+    let section = Section::of_table("Thresholds", threshold_table(record, &record.thresholds));
+    Section { label: "thresholds", terminal_entries: shown.map(entry).collect(), ..section }
 }
 
 /// `shown`, which are thresholds of `record`.
