@@ -41,12 +41,12 @@ fn hook(label: &'static str, heading: &'static str, title: PageText, hook: Optio
     let faults = faults.iter().map(|fault| Hook {
         name: fault.step.clone(),
         ok: false,
-        found: Value::stored([fault.what.clone()]),
+        found: Value::stored([fault.what.to_string()]),
     });
     let checks = checks.iter().map(|check| Hook {
         name: format!("{}: {}", check.step, check.name),
         ok: check.ok,
-        found: Value::Name(check.found.clone()),
+        found: Value::Name(check.found.to_string()),
     });
     let rows: Vec<Hook> = faults.chain(checks).collect();
     // Hooks before the load that passed are of no interest after it.
