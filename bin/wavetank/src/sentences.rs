@@ -8,7 +8,7 @@ use wavetank_report::{HtmlSource, Language, html};
 use wavetank_units::{SENTENCES, Sentence, SentenceSource};
 
 /// Crates that make sentences. The linker would leave one out that this program does not use.
-const MAKERS: [&str; 14] = [
+const MAKERS: [&str; 15] = [
     "bin/wavetank",
     "core/compare",
     "core/diagnose",
@@ -19,6 +19,7 @@ const MAKERS: [&str; 14] = [
     "core/record",
     "core/report",
     "core/wire",
+    "io/driver",
     "io/engine",
     "io/lab",
     "io/runner",

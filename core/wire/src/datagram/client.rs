@@ -1,5 +1,7 @@
 //! [`Client`]: the client's side of a connected UDP socket.
 
+use wavetank_units::registered;
+
 use crate::ws::{ClientSink, MessageKind};
 
 /// The maximum number of bytes of a datagram over IPv4: 65,535 without the headers of IP and UDP.
@@ -37,9 +39,9 @@ impl SendFault {
     /// Describes the fault.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Empty => "the datagram has no bytes",
-            Self::TooLong => "the datagram has more than 65,507 bytes",
-            Self::EndsBeforeMatch => "the datagram ends before the bytes of match",
+            Self::Empty => registered!("the datagram has no bytes"),
+            Self::TooLong => registered!("the datagram has more than 65,507 bytes"),
+            Self::EndsBeforeMatch => registered!("the datagram ends before the bytes of match"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! [`Client`]: the client's side of one call.
 
+use wavetank_units::registered;
+
 use memchr::memmem;
 
 use super::end_frame::CLIENT_END;
@@ -24,9 +26,9 @@ impl Fault {
     /// Describes the fault.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Frame => "a gRPC frame has an unknown flag",
-            Self::MessageTooLarge => "a gRPC message is larger than its limit",
-            Self::HeadTooLarge => "the head of a response is larger than its limit",
+            Self::Frame => registered!("a gRPC frame has an unknown flag"),
+            Self::MessageTooLarge => registered!("a gRPC message is larger than its limit"),
+            Self::HeadTooLarge => registered!("the head of a response is larger than its limit"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why bytes could not be read as HTTP/1.
 
+use wavetank_units::registered;
+
 use std::fmt;
 
 /// A fault that ended reading: the bytes break the protocol or a limit. The connection is of no
@@ -100,41 +102,47 @@ impl Reason {
     /// The reason as one clause.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::NotHttp => "the data does not begin like HTTP",
-            Self::Http2 => "the server speaks HTTP/2, not HTTP/1.1",
-            Self::Tls => "the server speaks TLS, not plain HTTP",
-            Self::Version => "the HTTP version is not 1.0 or 1.1",
-            Self::BadStatus => "the status line has no three-digit status code",
-            Self::BareCr => "a carriage return is not followed by a line feed",
-            Self::BareLf => "a chunk line ends in a bare line feed",
-            Self::ControlByte => "the head contains a control character",
-            Self::FoldedLine => "a header line begins with white space",
-            Self::SpaceBeforeColon => "there is white space between a header's name and its colon",
-            Self::MissingColon => "a header line has no colon",
-            Self::BadFieldName => "a header's name is empty or contains a forbidden character",
-            Self::HeadTooLarge => "the head is larger than the limit of 64 KiB",
-            Self::TooManyFields => "the head has more headers than the limit of 256",
-            Self::BadContentLength => "Content-Length is not a number",
-            Self::DifferingContentLengths => "Content-Length is given with different values",
-            Self::LengthAndCoding => "Content-Length and Transfer-Encoding are both given",
-            Self::CodingIn10 => "Transfer-Encoding is given in an HTTP/1.0 message",
-            Self::UnknownCoding => "Transfer-Encoding names an unknown coding",
-            Self::BadCoding => "Transfer-Encoding is empty, repeats chunked or has parameters",
-            Self::TooManyInterim => "there are more interim (1xx) responses than the limit of 16",
-            Self::UnaskedUpgrade => "the peer switched protocols (101) without being asked",
-            Self::BadChunkSize => "a chunk size is not one to sixteen hexadecimal digits",
-            Self::BadChunkExtension => "a chunk extension is malformed",
-            Self::ChunkExtensionTooLarge => "a chunk extension is larger than the limit of 4 KiB",
-            Self::MissingChunkEnd => "a chunk is longer than its declared size",
-            Self::TrailersTooLarge => "the trailers are larger than the limit of 16 KiB",
-            Self::BodyTooLarge => "the body is larger than allowed",
-            Self::BadRequestLine => "the request line is not method, target and version",
-            Self::BadMethod => "the method contains a forbidden character",
-            Self::BadTarget => "the request target contains a forbidden character",
-            Self::MissingHost => "an HTTP/1.1 request has no Host",
-            Self::SeveralHosts => "a request has more than one Host",
-            Self::UnframedRequest => "the request's last transfer coding is not chunked",
-            Self::TooManyBlankLines => "there are too many blank lines before the request",
+            Self::NotHttp => registered!("the data does not begin like HTTP"),
+            Self::Http2 => registered!("the server speaks HTTP/2, not HTTP/1.1"),
+            Self::Tls => registered!("the server speaks TLS, not plain HTTP"),
+            Self::Version => registered!("the HTTP version is not 1.0 or 1.1"),
+            Self::BadStatus => registered!("the status line has no three-digit status code"),
+            Self::BareCr => registered!("a carriage return is not followed by a line feed"),
+            Self::BareLf => registered!("a chunk line ends in a bare line feed"),
+            Self::ControlByte => registered!("the head contains a control character"),
+            Self::FoldedLine => registered!("a header line begins with white space"),
+            Self::SpaceBeforeColon => {
+                registered!("there is white space between a header's name and its colon")
+            }
+            Self::MissingColon => registered!("a header line has no colon"),
+            Self::BadFieldName => registered!("a header's name is empty or contains a forbidden character"),
+            Self::HeadTooLarge => registered!("the head is larger than the limit of 64 KiB"),
+            Self::TooManyFields => registered!("the head has more headers than the limit of 256"),
+            Self::BadContentLength => registered!("Content-Length is not a number"),
+            Self::DifferingContentLengths => registered!("Content-Length is given with different values"),
+            Self::LengthAndCoding => registered!("Content-Length and Transfer-Encoding are both given"),
+            Self::CodingIn10 => registered!("Transfer-Encoding is given in an HTTP/1.0 message"),
+            Self::UnknownCoding => registered!("Transfer-Encoding names an unknown coding"),
+            Self::BadCoding => registered!("Transfer-Encoding is empty, repeats chunked or has parameters"),
+            Self::TooManyInterim => {
+                registered!("there are more interim (1xx) responses than the limit of 16")
+            }
+            Self::UnaskedUpgrade => registered!("the peer switched protocols (101) without being asked"),
+            Self::BadChunkSize => registered!("a chunk size is not one to sixteen hexadecimal digits"),
+            Self::BadChunkExtension => registered!("a chunk extension is malformed"),
+            Self::ChunkExtensionTooLarge => {
+                registered!("a chunk extension is larger than the limit of 4 KiB")
+            }
+            Self::MissingChunkEnd => registered!("a chunk is longer than its declared size"),
+            Self::TrailersTooLarge => registered!("the trailers are larger than the limit of 16 KiB"),
+            Self::BodyTooLarge => registered!("the body is larger than allowed"),
+            Self::BadRequestLine => registered!("the request line is not method, target and version"),
+            Self::BadMethod => registered!("the method contains a forbidden character"),
+            Self::BadTarget => registered!("the request target contains a forbidden character"),
+            Self::MissingHost => registered!("an HTTP/1.1 request has no Host"),
+            Self::SeveralHosts => registered!("a request has more than one Host"),
+            Self::UnframedRequest => registered!("the request's last transfer coding is not chunked"),
+            Self::TooManyBlankLines => registered!("there are too many blank lines before the request"),
         }
     }
 

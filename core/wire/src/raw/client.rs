@@ -1,5 +1,7 @@
 //! [`Client`]: the client's side of a TCP connection.
 
+use wavetank_units::registered;
+
 use memchr::memmem;
 
 use crate::datagram::MatchedRange;
@@ -109,8 +111,8 @@ impl Fault {
     /// Describes the fault.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::AnswerTooLong => "the answer is longer than the limit",
-            Self::Unread => "the server sent more than 1 MiB that no step has read",
+            Self::AnswerTooLong => registered!("the answer is longer than the limit"),
+            Self::Unread => registered!("the server sent more than 1 MiB that no step has read"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong on an event stream.
 
+use wavetank_units::registered;
+
 use crate::h1::ParseError;
 
 /// A fault of the server, which ends the connection.
@@ -20,9 +22,9 @@ impl Fault {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Http(fault) => fault.reason.text(),
-            Self::NotEvents => "the response is not an event stream (text/event-stream)",
-            Self::Encoded => "the event stream is compressed, which was not asked for",
-            Self::EventTooLarge => "an event of the stream is longer than the limit",
+            Self::NotEvents => registered!("the response is not an event stream (text/event-stream)"),
+            Self::Encoded => registered!("the event stream is compressed, which was not asked for"),
+            Self::EventTooLarge => registered!("an event of the stream is longer than the limit"),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What can be wrong on a WebSocket connection.
 
+use wavetank_units::registered;
+
 use super::close::CloseCode;
 
 /// A fault of the peer, which ends the connection.
@@ -47,24 +49,32 @@ impl Fault {
     /// Describes the fault.
     pub const fn text(self) -> &'static str {
         match self {
-            Self::NotHttp => "the response to the WebSocket upgrade is not HTTP/1",
-            Self::HeadTooLarge => "the head of the response to the WebSocket upgrade is too large",
-            Self::TooManyInterim => "there are more interim (1xx) responses than the limit of 16",
-            Self::NoUpgrade => "the response has status 101, but does not upgrade to WebSocket",
-            Self::WrongAccept => "the response has the wrong Sec-WebSocket-Accept",
-            Self::WrongSubprotocol => "the server chose a subprotocol that was not offered",
-            Self::WrongExtension => "the server chose a WebSocket extension that was not offered",
-            Self::ReservedBit => "a WebSocket frame has a reserved bit",
-            Self::ReservedOpcode => "a WebSocket frame has a reserved opcode",
-            Self::Masking => "a WebSocket frame has the wrong masking",
-            Self::BadLength => "the length of a WebSocket frame is not encoded as required",
-            Self::BadControl => "a WebSocket control frame is fragmented or longer than 125 bytes",
-            Self::Fragmentation => "the fragments of WebSocket messages are not in order",
-            Self::BadClose => "a WebSocket Close frame is malformed",
-            Self::NotUtf8 => "a WebSocket text message is not UTF-8",
-            Self::NotDeflate => "a compressed WebSocket message cannot be inflated",
-            Self::MessageTooLarge => "a WebSocket message is longer than the limit",
-            Self::TooManyFragments => "a WebSocket message has too many fragments",
+            Self::NotHttp => registered!("the response to the WebSocket upgrade is not HTTP/1"),
+            Self::HeadTooLarge => {
+                registered!("the head of the response to the WebSocket upgrade is too large")
+            }
+            Self::TooManyInterim => {
+                registered!("there are more interim (1xx) responses than the limit of 16")
+            }
+            Self::NoUpgrade => registered!("the response has status 101, but does not upgrade to WebSocket"),
+            Self::WrongAccept => registered!("the response has the wrong Sec-WebSocket-Accept"),
+            Self::WrongSubprotocol => registered!("the server chose a subprotocol that was not offered"),
+            Self::WrongExtension => {
+                registered!("the server chose a WebSocket extension that was not offered")
+            }
+            Self::ReservedBit => registered!("a WebSocket frame has a reserved bit"),
+            Self::ReservedOpcode => registered!("a WebSocket frame has a reserved opcode"),
+            Self::Masking => registered!("a WebSocket frame has the wrong masking"),
+            Self::BadLength => registered!("the length of a WebSocket frame is not encoded as required"),
+            Self::BadControl => {
+                registered!("a WebSocket control frame is fragmented or longer than 125 bytes")
+            }
+            Self::Fragmentation => registered!("the fragments of WebSocket messages are not in order"),
+            Self::BadClose => registered!("a WebSocket Close frame is malformed"),
+            Self::NotUtf8 => registered!("a WebSocket text message is not UTF-8"),
+            Self::NotDeflate => registered!("a compressed WebSocket message cannot be inflated"),
+            Self::MessageTooLarge => registered!("a WebSocket message is longer than the limit"),
+            Self::TooManyFragments => registered!("a WebSocket message has too many fragments"),
         }
     }
 

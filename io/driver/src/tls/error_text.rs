@@ -1,63 +1,68 @@
 //! Plain-language messages for TLS errors.
 
+use wavetank_units::{Sentence, phrase, sentence};
+
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 
 /// Returns `error` as one line.
-pub(super) fn error_text(error: &Error) -> String {
+pub(super) fn error_text(error: &Error) -> Sentence {
     match error {
         Error::InvalidCertificate(problem) => certificate(problem),
         Error::AlertReceived(alert) => alert_received(*alert),
         Error::PeerIncompatible(problem) => incompatible(problem),
         Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
-            "the peer does not speak TLS here: is this a port for plain HTTP?".to_owned()
+            phrase!("the peer does not speak TLS here: is this a port for plain HTTP?")
         }
-        Error::InvalidMessage(problem) => format!("the peer sent a malformed TLS message ({problem:?})"),
-        Error::NoCertificatesPresented => "the peer sent no certificate".to_owned(),
-        Error::UnsupportedNameType => "a certificate cannot contain the peer's name".to_owned(),
-        Error::DecryptError => "a TLS record could not be decrypted: it was damaged or forged".to_owned(),
-        Error::PeerSentOversizedRecord => "the peer sent a TLS record larger than allowed".to_owned(),
-        Error::NoApplicationProtocol => "no application protocol (ALPN) in common".to_owned(),
-        Error::PeerMisbehaved(problem) => format!("the peer violated the TLS protocol ({problem:?})"),
+        Error::InvalidMessage(problem) => sentence!("the peer sent a malformed TLS message ({problem:?})"),
+        Error::NoCertificatesPresented => phrase!("the peer sent no certificate"),
+        Error::UnsupportedNameType => phrase!("a certificate cannot contain the peer's name"),
+        Error::DecryptError => phrase!("a TLS record could not be decrypted: it was damaged or forged"),
+        Error::PeerSentOversizedRecord => phrase!("the peer sent a TLS record larger than allowed"),
+        Error::NoApplicationProtocol => phrase!("no application protocol (ALPN) in common"),
+        Error::PeerMisbehaved(problem) => sentence!("the peer violated the TLS protocol ({problem:?})"),
         Error::InappropriateMessage { .. } | Error::InappropriateHandshakeMessage { .. } => {
-            "the peer sent an unexpected TLS message".to_owned()
+            phrase!("the peer sent an unexpected TLS message")
         }
-        Error::EncryptError => "a TLS record could not be encrypted".to_owned(),
-        other => other.to_string(),
+        Error::EncryptError => phrase!("a TLS record could not be encrypted"),
+        other => sentence!("{other}"),
     }
 }
 
-fn certificate(problem: &CertificateError) -> String {
+fn certificate(problem: &CertificateError) -> Sentence {
     match problem {
         CertificateError::UnknownIssuer => {
-            "the certificate's issuer is unknown here: not signed by a trusted CA"
+            phrase!("the certificate's issuer is unknown here: not signed by a trusted CA")
         }
-        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "the certificate has expired",
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            phrase!("the certificate has expired")
+        }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
-            "the certificate is not valid yet"
+            phrase!("the certificate is not valid yet")
         }
-        CertificateError::NotValidForName => "the certificate is for another name",
+        CertificateError::NotValidForName => phrase!("the certificate is for another name"),
         CertificateError::NotValidForNameContext { expected, presented } => {
-            return other_name(&expected.to_str(), presented);
+            other_name(&expected.to_str(), presented)
         }
-        CertificateError::Revoked => "the certificate has been revoked",
-        CertificateError::BadSignature => "the certificate's signature is wrong",
-        CertificateError::BadEncoding => "the certificate is malformed",
+        CertificateError::Revoked => phrase!("the certificate has been revoked"),
+        CertificateError::BadSignature => phrase!("the certificate's signature is wrong"),
+        CertificateError::BadEncoding => phrase!("the certificate is malformed"),
         CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            "the certificate is not valid for this side of TLS"
+            phrase!("the certificate is not valid for this side of TLS")
         }
         // `openssl req -x509` makes such certificates by default.
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
-            "the certificate is a CA's, not a server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
+            phrase!(
+                "the certificate is a CA's, not a server's (CA:TRUE): make it with basicConstraints=CA:FALSE"
+            )
         }
-        other => return format!("the certificate is not accepted ({other:?})"),
+        other => sentence!("the certificate is not accepted ({other:?})"),
     }
-    .to_owned()
 }
 
 /// Maximum number of names in a message: certificates of large sites have pages of them.
 const NAMES_MAX: usize = 4;
 
-fn other_name(expected: &str, presented: &[String]) -> String {
+fn other_name(expected: &str, presented: &[String]) -> Sentence {
     // webpki formats them as DnsName("a.example"), IpAddress(127.0.0.1).
     let plain = |name: &String| {
         let inner = name.split_once('(').map_or(name.as_str(), |(_, inner)| inner.trim_end_matches(')'));
@@ -68,33 +73,35 @@ fn other_name(expected: &str, presented: &[String]) -> String {
         names.push("…".to_owned());
     }
     match names.len() {
-        0 => format!("the certificate contains no names, so it is not valid for {expected}"),
-        _ => format!("the certificate is for {}, not for {expected}", names.join(", ")),
+        0 => sentence!("the certificate contains no names, so it is not valid for {expected}"),
+        _ => sentence!("the certificate is for {}, not for {expected}", names.join(", ")),
     }
 }
 
-fn alert_received(alert: AlertDescription) -> String {
+fn alert_received(alert: AlertDescription) -> Sentence {
     let why = match alert {
-        AlertDescription::HandshakeFailure => "no common TLS parameters, or a certificate is required",
-        AlertDescription::ProtocolVersion => "it does not support this version of TLS",
-        AlertDescription::UnrecognisedName => "it does not know the requested name (SNI)",
-        AlertDescription::CertificateRequired => "it requires a client certificate",
-        AlertDescription::UnknownCA => "it does not trust the issuer of our certificate",
+        AlertDescription::HandshakeFailure => {
+            phrase!("no common TLS parameters, or a certificate is required")
+        }
+        AlertDescription::ProtocolVersion => phrase!("it does not support this version of TLS"),
+        AlertDescription::UnrecognisedName => phrase!("it does not know the requested name (SNI)"),
+        AlertDescription::CertificateRequired => phrase!("it requires a client certificate"),
+        AlertDescription::UnknownCA => phrase!("it does not trust the issuer of our certificate"),
         AlertDescription::BadCertificate
         | AlertDescription::CertificateUnknown
-        | AlertDescription::UnsupportedCertificate => "it does not accept our certificate",
-        AlertDescription::CertificateExpired => "it considers our certificate expired",
-        AlertDescription::NoApplicationProtocol => "no application protocol (ALPN) in common",
-        AlertDescription::InsufficientSecurity => "it requires stronger ciphers",
-        AlertDescription::InternalError => "it has an internal problem",
-        AlertDescription::DecryptError => "it could not check a signature or decrypt a message",
-        _ => "",
+        | AlertDescription::UnsupportedCertificate => phrase!("it does not accept our certificate"),
+        AlertDescription::CertificateExpired => phrase!("it considers our certificate expired"),
+        AlertDescription::NoApplicationProtocol => phrase!("no application protocol (ALPN) in common"),
+        AlertDescription::InsufficientSecurity => phrase!("it requires stronger ciphers"),
+        AlertDescription::InternalError => phrase!("it has an internal problem"),
+        AlertDescription::DecryptError => phrase!("it could not check a signature or decrypt a message"),
+        _ => Sentence::empty(),
     };
     let name = alert_name(alert);
     if why.is_empty() {
-        format!("the peer ended TLS with the alert {name}")
+        sentence!("the peer ended TLS with the alert {name}")
     } else {
-        format!("the peer ended TLS with the alert {name}: {why}")
+        sentence!("the peer ended TLS with the alert {name}: {why}")
     }
 }
 
@@ -113,20 +120,21 @@ fn alert_name(alert: AlertDescription) -> String {
     name
 }
 
-fn incompatible(problem: &PeerIncompatible) -> String {
+fn incompatible(problem: &PeerIncompatible) -> Sentence {
     match problem {
-        PeerIncompatible::NoCipherSuitesInCommon => "no cipher suite in common",
-        PeerIncompatible::NoKxGroupsInCommon => "no key exchange group in common",
+        PeerIncompatible::NoCipherSuitesInCommon => phrase!("no cipher suite in common"),
+        PeerIncompatible::NoKxGroupsInCommon => phrase!("no key exchange group in common"),
         PeerIncompatible::NoSignatureSchemesInCommon
-        | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon => "no signature scheme in common",
+        | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon => {
+            phrase!("no signature scheme in common")
+        }
         PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
         | PeerIncompatible::ServerDoesNotSupportTls12Or13
         | PeerIncompatible::SupportedVersionsExtensionRequired
         | PeerIncompatible::Tls12NotOffered
-        | PeerIncompatible::Tls12NotOfferedOrEnabled => "no version of TLS in common",
-        other => return format!("the peer lacks a required feature ({other:?})"),
+        | PeerIncompatible::Tls12NotOfferedOrEnabled => phrase!("no version of TLS in common"),
+        other => sentence!("the peer lacks a required feature ({other:?})"),
     }
-    .to_owned()
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Events of the inner driver, and how the TLS layer handles them.
 
+use wavetank_units::registered;
+
 use rustls::Error;
 
 use super::stream::TlsStage;
@@ -131,7 +133,8 @@ impl<D: Driver> Tls<D> {
             (TlsStage::Over, CloseReason::Eof) => return,
             (TlsStage::Open, CloseReason::Eof) => CloseReason::Truncated,
             (TlsStage::Shaking, CloseReason::Eof) => {
-                self.fault = Some("the peer closed the connection in the TLS handshake".to_owned());
+                self.fault =
+                    Some(registered!("the peer closed the connection in the TLS handshake").to_owned());
                 CloseReason::Tls
             }
             (_, how) => how,
@@ -140,7 +143,7 @@ impl<D: Driver> Tls<D> {
     }
 
     pub(super) fn fail(&mut self, conn: ConnId, error: &Error) {
-        self.fault = Some(error_text::error_text(error));
+        self.fault = Some(error_text::error_text(error).into());
         if let Some(stream) = self.streams.get(conn) {
             // The library has no more to do for this connection.
             stream.machine = None;
