@@ -6,6 +6,8 @@ use prost::Message as _;
 use wavetank_grpc::{Descriptors, MessageError, ReflectionAnswers, push_frame, read_frames};
 use wavetank_units::Nanos;
 
+use crate::truth::Counts;
+
 /// Statuses that the service answers with.
 const UNKNOWN: u16 = 2;
 const INVALID_ARGUMENT: u16 = 3;
@@ -57,8 +59,9 @@ impl Rpc {
         })
     }
 
-    /// Returns the response to a request with this body, and how long it waits.
-    pub(crate) fn answer(self, body: &[u8]) -> (GrpcReply, Nanos) {
+    /// Returns the response to a request with this body, and how long it waits. Its messages are
+    /// counted, except for questions for descriptions.
+    pub(crate) fn answer(self, body: &[u8], counts: &Counts) -> (GrpcReply, Nanos) {
         if self == Self::Reflection {
             return (describe(body), Nanos::ZERO);
         }
@@ -74,6 +77,7 @@ impl Rpc {
         if let Err(error) = read {
             return (GrpcReply::failed(INVALID_ARGUMENT, error.to_string()), Nanos::ZERO);
         }
+        counts.messages_received.add(messages.len() as u64);
         self.answer_messages(&messages)
     }
 
@@ -135,7 +139,7 @@ static DESCRIBED: LazyLock<ReflectionAnswers> = LazyLock::new(|| {
 fn describe(body: &[u8]) -> GrpcReply {
     let mut answers = Vec::new();
     match DESCRIBED.answer(body, &mut answers) {
-        Ok(()) => GrpcReply { body: answers, status: 0, message: String::new() },
+        Ok(()) => GrpcReply { body: answers, ..GrpcReply::default() },
         Err(error) => GrpcReply::failed(INVALID_ARGUMENT, error.to_string()),
     }
 }
@@ -145,6 +149,8 @@ fn describe(body: &[u8]) -> GrpcReply {
 pub(crate) struct GrpcReply {
     /// The frames of the messages.
     pub(crate) body: Vec<u8>,
+    /// The number of messages that are counted as sent.
+    pub(crate) messages: u64,
     pub(crate) status: u16,
     /// The message of a status other than OK.
     pub(crate) message: String,
@@ -156,11 +162,11 @@ impl GrpcReply {
         for message in messages {
             push_frame(&mut body, false, |out| message.encode(out)).expect("a buffer takes all bytes");
         }
-        Self { body, status: 0, message: String::new() }
+        Self { body, messages: messages.len() as u64, ..Self::default() }
     }
 
     pub(crate) fn failed(status: u16, message: String) -> Self {
-        Self { body: Vec::new(), status, message }
+        Self { status, message, ..Self::default() }
     }
 
     /// Appends the head of the response. A response without messages has no trailers: its status is

@@ -42,8 +42,7 @@ impl OpenCall {
             }
             let Some(frame) = self.arrived.get(at..at + PREFIX_BYTES + length) else { break };
             at += frame.len();
-            counts.messages_received.add(1);
-            let (reply, delay) = Rpc::Chat.answer(frame);
+            let (reply, delay) = Rpc::Chat.answer(frame, counts);
             self.answers.push_back((now.after(delay), reply));
             if self.has_failed() {
                 break;
@@ -83,7 +82,7 @@ impl OpenCall {
             if reply.status != 0 {
                 return Err(reply);
             }
-            counts.messages_sent.add(1);
+            counts.messages_sent.add(reply.messages);
             out.extend_from_slice(&reply.body);
         }
         match self.answers.front() {

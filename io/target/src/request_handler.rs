@@ -204,7 +204,9 @@ impl RequestHandler<'_> {
                 return (reply.into(), at);
             }
             (_, Route::Grpc(rpc)) => {
-                let (reply, delay) = rpc.answer(&asked.echo.take().unwrap_or_default().body);
+                let body = asked.echo.take().unwrap_or_default().body;
+                let (reply, delay) = rpc.answer(&body, self.counts);
+                self.counts.messages_sent.add(reply.messages);
                 return (Response::Grpc(Box::new(reply)), self.now.after(delay));
             }
             (verb, Route::Shop(ask)) => {

@@ -26,10 +26,14 @@ fn experiment(target: &str, steps: &str) -> String {
     )
 }
 
-fn requests(serve: &Serve) -> u64 {
+/// What the server counted.
+fn truth(serve: &Serve) -> Value {
     let answer = Client::connect(serve.address()).get("/truth");
-    let counts: Value = serde_json::from_slice(&answer.body).expect("/truth is JSON");
-    counts["requests"].as_u64().expect("a number of requests")
+    serde_json::from_slice(&answer.body).expect("/truth is JSON")
+}
+
+fn requests(serve: &Serve) -> u64 {
+    truth(serve)["requests"].as_u64().expect("a number of requests")
 }
 
 /// Every kind of method, with values that a session sets, extracts and checks.
@@ -66,6 +70,11 @@ fn all_kinds_of_methods_are_called() {
         assert_eq!((result.count("requests.done"), result.count("requests.failed")), (40, 0), "{result}");
         assert_eq!(result.count("status.0"), 40, "{result}");
         assert_eq!(requests(&serve), 40, "{result}");
+        // A session sends 1 + 1 + 2 + 2 messages and receives 1 + 3 + 1 + 2.
+        let messages = ["messages.sent", "messages.received"].map(|name| result.count(name));
+        assert_eq!(messages, [60, 70], "{result}");
+        let counted = truth(&serve)["messages"].clone();
+        assert_eq!((&counted["received"], &counted["sent"]), (&60.into(), &70.into()), "{counted}");
     }
 }
 

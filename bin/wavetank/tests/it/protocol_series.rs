@@ -44,6 +44,11 @@ fn websockets_are_pinged() {
         assert!(report("text").contains("messages out 24"), "{}", report("text"));
         assert!(report("csv").contains("hello_p50_us"), "{}", report("csv"));
         assert!(report("html").contains("Messages sent"));
+        let second = run(&harness, &text, &format!("--engine {engine}"));
+        let ids = [&outcome, &second].map(|outcome| outcome.json()["id"].as_str().expect("an id").to_owned());
+        let compare = Program::new(PROGRAM).in_folder(harness.place().path());
+        let compared = compare.args(["compare", &ids[0], &ids[1]]).run();
+        assert!(compared.stdout.contains("messages"), "{compared}");
     }
 }
 
