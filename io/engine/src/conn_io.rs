@@ -12,9 +12,10 @@ use wavetank_plan::UrlProtocol;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::Limits;
 use wavetank_wire::messages::{IdleState, MessageClient};
+use wavetank_wire::streams::StreamClient;
 use wavetank_wire::{datagram, grpc, raw, sse, ws};
 
-use crate::machine::{Machine, MessageConn};
+use crate::machine::{Machine, MessageConn, StreamRequest};
 use crate::request_queue::RequestQueue;
 
 /// The activity on a slot's connection; see the module documentation.
@@ -79,11 +80,14 @@ impl ConnIo {
         let queued = self.queue.deadline();
         match &self.machine {
             Machine::Http1(_) | Machine::Messages(_) => queued,
-            Machine::Streams(client) => {
-                client.tags().map(|stream| stream.request.deadline).chain(queued).min()
-            }
+            Machine::Streams(client) => earliest_deadline(client, queued),
         }
     }
+}
+
+#[cold]
+fn earliest_deadline(client: &StreamClient<StreamRequest>, queued: Option<Nanos>) -> Option<Nanos> {
+    client.tags().map(|stream| stream.request.deadline).chain(queued).min()
 }
 
 /// Unused instances, which can be taken without an allocation.

@@ -29,7 +29,7 @@ use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event};
 use wavetank_pace::Timers;
 use wavetank_plan::{ConnectionOwner, HttpVersion, Plan};
 use wavetank_units::Nanos;
-use wavetank_wire::h1::{Eof, HeadCache, Limits};
+use wavetank_wire::h1::{Eof, HeadCache, Limits, ResponseReader};
 
 use crate::conn_io::ConnIoPool;
 use crate::conn_slot::{ConnSlot, ConnState, LastUse, SlotIntent};
@@ -272,9 +272,9 @@ impl<D: Driver> Connections<D> {
         rec.opened(std::mem::replace(&mut entry.last_use, LastUse::Nothing) == LastUse::Lost);
         entry.state = ConnState::Open;
         if let Some(io) = &mut entry.io
-            && io.machine.is_http1()
+            && let Machine::Http1(reader) = &mut io.machine
         {
-            io.machine = Machine::http1(self.io_pool.limits());
+            *reader = ResponseReader::new(self.io_pool.limits());
         }
         self.on_dial_finished(slot);
         self.start_pings(slot, at);

@@ -27,13 +27,20 @@ const IDLE_BYTES_MAX: usize = 64 << 10;
 
 impl<D: Driver> Connections<D> {
     /// Handles a connection that is ready for its protocol: after connecting, the preface and TLS.
+    #[inline]
     pub(super) fn established(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
         if self.upgrades.is_some() {
-            return self.begin_messages(slot, conn, at, rec);
+            self.begin_messages(slot, conn, at, rec);
+        } else if self.has_streams {
+            self.greet(slot, conn, at, rec);
+        } else {
+            self.opened(slot, at, rec);
         }
-        if !self.has_streams {
-            return self.opened(slot, at, rec);
-        }
+    }
+
+    /// Sends the preface of HTTP/2 or HTTP/3.
+    #[cold]
+    fn greet(&mut self, slot: u32, conn: ConnId, at: Nanos, rec: &mut Recorder) {
         let secure = self.names[usize::from(self.slots[slot as usize].target)].is_some();
         let limits = self.io_pool.limits();
         let mut client = Box::new(if self.is_quic {
