@@ -44,6 +44,12 @@ impl Socket {
         Errno::unpacked(self.broke)
     }
 
+    /// Returns why connecting failed, if it did.
+    #[cold]
+    pub(crate) fn connect_error(&self) -> Result<(), Errno> {
+        self.send_error().map_or_else(|| socket::pending_error(&self.fd), Err)
+    }
+
     /// Records that sending failed, and drops the bytes kept for it.
     pub(crate) fn break_sending(&mut self, errno: Errno) {
         self.broke = errno.packed();

@@ -374,6 +374,7 @@ impl Epoll {
         }
     }
 
+    #[inline]
     fn connect_ready(&mut self, conn: ConnId, events: i32) -> Option<Event> {
         let entry = self.sockets.get(conn)?;
         if events & (libc::EPOLLOUT | libc::EPOLLERR | libc::EPOLLHUP) == 0 {
@@ -382,8 +383,7 @@ impl Epoll {
         }
         // Writable and neither broken nor hung up means connected, without a further query.
         let reported = events & (libc::EPOLLERR | libc::EPOLLHUP) != 0;
-        let failed = || entry.send_error().map_or_else(|| socket::pending_error(&entry.fd), Err);
-        match if reported { failed() } else { Ok(()) } {
+        match if reported { entry.connect_error() } else { Ok(()) } {
             // Stay on this entry: data may have come with the same edge.
             Ok(()) => {
                 entry.connecting = false;

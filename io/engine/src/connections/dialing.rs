@@ -140,7 +140,11 @@ impl<D: Driver> Connections<D> {
                         self.slot_of_conn.resize(index + 1, u32::MAX);
                     }
                     self.slot_of_conn[index] = slot;
-                    self.arm(slot);
+                    // Nothing is in flight on it.
+                    let began = self.slots[slot as usize].began;
+                    let deadline = began.after(self.plan.http.connect_timeout);
+                    let queued = self.io_of(slot).queue.deadline();
+                    self.arm_for(slot, queued.map_or(deadline, |queued| queued.min(deadline)));
                     return Ok(());
                 }
                 Err(errno) => {

@@ -22,10 +22,7 @@ impl<D: Driver> Connections<D> {
         if self.preface.is_needed() {
             return self.begin_preface(slot, conn, at, rec);
         }
-        // A UDP socket asks no peer: its time to connect would say nothing about the target.
-        // The same holds for a stream on a connection that was open.
-        let is_new = !self.driver.is_on_earlier(conn);
-        if is_new && (self.upgrades.is_none() || self.protocol_of(slot) != UrlProtocol::Udp) {
+        if self.upgrades.is_none() || self.opens_transport(slot, conn) {
             let entry = &self.slots[slot as usize];
             rec.connected(entry.phase, entry.target, at.since(entry.began));
             if self.is_quic
@@ -41,6 +38,14 @@ impl<D: Driver> Connections<D> {
         } else {
             self.established(slot, conn, at, rec);
         }
+    }
+
+    /// Whether connecting opened a connection to the target. A UDP socket asks no peer: its time
+    /// to connect would say nothing about the target. A stream may be on a connection that was
+    /// open.
+    #[cold]
+    fn opens_transport(&self, slot: u32, conn: ConnId) -> bool {
+        !self.driver.is_on_earlier(conn) && self.protocol_of(slot) != UrlProtocol::Udp
     }
 
     /// Handles a complete TLS handshake.

@@ -75,7 +75,6 @@ impl<D: Driver> Connections<D> {
     }
 
     /// Ensures that a timer fires no later than the slot's next deadline.
-    #[inline]
     pub(super) fn arm(&mut self, slot: u32) {
         let entry = &mut self.slots[slot as usize];
         let Some(deadline) = entry.deadline(self.plan.http.connect_timeout) else { return };
