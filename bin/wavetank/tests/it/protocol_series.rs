@@ -21,7 +21,7 @@ fn websockets_are_pinged() {
             "wavetank: 1\ntarget: ws://{}/ws/echo\nws: {{ping: 20ms}}\nsteps:\n\
              \x20 - ws.send: a\n    reply: any\n  - ws.send: b\n  - ws.wait: any\n  - think: 100ms\n\
              phases: [{{users: 3, sessions: 12}}]\n\
-             thresholds: [max(ping) < 60s, max(hello) < 60s, messages_in = 24, messages_out = 24, pings_lost < 4]\n",
+             thresholds: [max(ping) < 60s, max(hello) < 60s, messages_in = 24, messages_out = 24]\n",
             serve.address()
         );
         let harness = RunHarness::new(PROGRAM);
@@ -32,7 +32,7 @@ fn websockets_are_pinged() {
         let counts = ["messages.sent", "messages.received", "hello_us.count"].map(|name| result.count(name));
         assert_eq!(counts, [24, 24, 3], "{outcome}");
         let (sent, answered) = (result.count("pings.sent"), result.count("pings.answered"));
-        assert!(answered > 0 && answered <= sent && sent - answered <= 3, "{outcome}");
+        assert!(answered > 0 && answered <= sent, "{outcome}");
         assert_eq!(result.count("ping_us.count"), answered, "{outcome}");
         let answer = Client::connect(serve.address()).get("/truth");
         let truth: Value = serde_json::from_slice(&answer.body).expect("/truth is JSON");
@@ -66,8 +66,27 @@ fn http2_is_pinged() {
         outcome.expect_exit(0);
         let result = outcome.result();
         let (sent, answered) = (result.count("pings.sent"), result.count("pings.answered"));
-        assert!(answered > 0 && answered <= sent && sent - answered <= 3, "{outcome}");
+        assert!(answered > 0 && answered <= sent, "{outcome}");
         assert_eq!((result.count("requests.done"), result.count("hello_us.count")), (12, 3), "{outcome}");
+    }
+}
+
+/// A server that freezes answers many pings late. All of them count with their time.
+#[test]
+fn a_freeze_shows_in_pings() {
+    for engine in ENGINES {
+        let serve = Serve::start(&Program::new(PROGRAM), &["--freeze", "500ms", "--freeze-at", "200ms"]);
+        let text = format!(
+            "wavetank: 1\ntarget: ws://{}/ws/echo\nws: {{ping: 20ms}}\n\
+             steps: [{{ws.send: a, reply: any}}, {{think: 1s}}, {{ws.send: a, reply: any}}]\n\
+             phases: [{{users: 1, sessions: 1}}]\n",
+            serve.address()
+        );
+        let outcome = run(&RunHarness::new(PROGRAM), &text, &format!("--engine {engine}"));
+        let result = outcome.result();
+        // The first ping of the freeze waits for all of it, and each later one for the rest.
+        assert!(result.number("ping_us.max") >= 400_000.0, "{outcome}");
+        assert!(result.number("ping_us.p75") >= 100_000.0, "{outcome}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Pings on open connections of HTTP/2 and `WebSocket`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use wavetank_driver::Driver;
 use wavetank_plan::Plan;
@@ -11,17 +11,51 @@ use crate::conn_slot::ConnState;
 use crate::machine::Machine;
 use crate::recorder::Recorder;
 
+/// More pings of a connection do not wait for an answer. The oldest ones count as lost.
+const UNANSWERED_MAX: usize = 100;
+
 /// The pings of a thread.
 pub(super) struct Pings {
     /// The time between two pings of a connection; `None`: there are none.
     every: Option<Nanos>,
-    /// When the last ping of a slot was sent that is not answered.
-    sent: HashMap<u32, Nanos>,
+    unanswered: Unanswered,
 }
 
 impl Pings {
     pub(super) fn new(plan: &Plan) -> Self {
-        Self { every: plan.http.ping, sent: HashMap::new() }
+        Self { every: plan.http.ping, unanswered: Unanswered::default() }
+    }
+}
+
+/// When the pings were sent that are not answered, by slot and in order.
+#[derive(Default)]
+struct Unanswered(HashMap<u32, VecDeque<Nanos>>);
+
+impl Unanswered {
+    /// Forgets the pings of the slot's last connection.
+    fn clear(&mut self, slot: u32) {
+        self.0.remove(&slot);
+    }
+
+    fn add(&mut self, slot: u32, sent: Nanos) {
+        let pings = self.0.entry(slot).or_default();
+        if pings.len() == UNANSWERED_MAX {
+            pings.pop_front();
+        }
+        pings.push_back(sent);
+    }
+
+    /// Takes out the ping sent at `sent` and those before it: a peer may answer only the last ping
+    /// that it has read (RFC 6455 §5.5.3).
+    fn take_until(&mut self, slot: u32, sent: Nanos) -> VecDeque<Nanos> {
+        let Some(pings) = self.0.get_mut(&slot) else { return VecDeque::new() };
+        let Some(place) = pings.iter().position(|ping| *ping == sent) else { return VecDeque::new() };
+        let later = pings.split_off(place + 1);
+        let answered = std::mem::replace(pings, later);
+        if pings.is_empty() {
+            self.0.remove(&slot);
+        }
+        answered
     }
 }
 
@@ -29,15 +63,17 @@ impl<D: Driver> Connections<D> {
     /// Starts the pings of a connection that is open now.
     #[inline]
     pub(super) fn start_pings(&mut self, slot: u32, at: Nanos) {
-        if let Some(every) = self.pings.every {
-            self.next_ping(slot, at.after(every));
+        if self.pings.every.is_some() {
+            self.pings.unanswered.clear(slot);
+            self.next_ping(slot, at);
         }
     }
 
+    /// Sends the next ping one interval after `at`.
     #[cold]
     fn next_ping(&mut self, slot: u32, at: Nanos) {
-        if let Some(conn) = self.slots[slot as usize].conn {
-            self.timers.insert(at, Timer::Ping(slot, conn.generation));
+        if let (Some(every), Some(conn)) = (self.pings.every, self.slots[slot as usize].conn) {
+            self.timers.insert(at.after(every), Timer::Ping(slot, conn.generation));
         }
     }
 
@@ -64,7 +100,7 @@ impl<D: Driver> Connections<D> {
             }
         };
         if is_sent {
-            self.pings.sent.insert(slot, now);
+            self.pings.unanswered.add(slot, now);
             rec.pinged(phase, target);
         }
         if self.uses_streams(slot) {
@@ -72,15 +108,39 @@ impl<D: Driver> Connections<D> {
         } else if self.slots[slot as usize].is_held_idle() {
             self.release_io(slot);
         }
-        self.start_pings(slot, now);
+        self.next_ping(slot, now);
     }
 
-    /// Records the answer to the last ping of a connection.
+    /// Records the answer to the ping that was sent at `sent`.
     pub(super) fn pong(&mut self, slot: u32, sent: Nanos, at: Nanos, rec: &mut Recorder) {
-        if self.pings.sent.get(&slot) == Some(&sent) {
-            self.pings.sent.remove(&slot);
+        for sent in self.pings.unanswered.take_until(slot, sent) {
             let entry = &self.slots[slot as usize];
             rec.ping_answered(entry.phase, entry.target, at.since(sent));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_covers_the_pings_before_it() {
+        let mut unanswered = Unanswered::default();
+        for sent in 1..=3 {
+            unanswered.add(7, Nanos(sent));
+        }
+        unanswered.add(8, Nanos(2));
+        assert_eq!(unanswered.take_until(7, Nanos(9)), [], "no such ping");
+        assert_eq!(unanswered.take_until(7, Nanos(2)), [Nanos(1), Nanos(2)]);
+        assert_eq!(unanswered.take_until(7, Nanos(2)), [], "answered twice");
+        assert_eq!(unanswered.take_until(7, Nanos(3)), [Nanos(3)]);
+        unanswered.clear(8);
+        assert_eq!(unanswered.take_until(8, Nanos(2)), [], "of an earlier connection");
+        for sent in 0..=UNANSWERED_MAX as i64 {
+            unanswered.add(7, Nanos(sent));
+        }
+        assert_eq!(unanswered.take_until(7, Nanos(UNANSWERED_MAX as i64)).len(), UNANSWERED_MAX);
+        assert!(unanswered.0.is_empty());
     }
 }
