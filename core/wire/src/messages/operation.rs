@@ -92,6 +92,19 @@ impl<'a> Operation<'a> {
         matches!(self, Self::Connect(_) | Self::Open(_))
     }
 
+    /// Returns the number of messages that it sends, on a gRPC call if `is_call`.
+    pub fn message_count(&self, is_call: bool) -> u64 {
+        match self {
+            Self::Send(_, frames) | Self::Post(_, frames) if is_call => count_frames(frames),
+            Self::Connect(request) if is_call => {
+                let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+                end.map_or(0, |end| count_frames(&request[end + 4..]))
+            }
+            Self::Send(..) | Self::Post(..) | Self::Ask(..) => 1,
+            _ => 0,
+        }
+    }
+
     /// Whether nothing answers it.
     pub const fn is_one_way(&self) -> bool {
         matches!(self, Self::Post(..) | Self::Open(_))
@@ -100,5 +113,34 @@ impl<'a> Operation<'a> {
     /// Whether it waits for a message without having sent one.
     pub const fn only_waits(&self) -> bool {
         matches!(self, Self::Wait | Self::WaitOn | Self::Read(_))
+    }
+}
+
+/// Counts the whole gRPC messages in `bytes`, each after a flag and its length in four bytes.
+fn count_frames(mut bytes: &[u8]) -> u64 {
+    let mut count = 0;
+    while let Some(([_, length @ ..], rest)) = bytes.split_first_chunk::<5>() {
+        let Some(rest) = rest.get(u32::from_be_bytes(*length) as usize..) else { break };
+        (count, bytes) = (count + 1, rest);
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_counted() {
+        let check = |operation: Operation<'_>, is_call, count| {
+            assert_eq!(operation.message_count(is_call), count, "{operation:?}");
+        };
+        check(Operation::Send(MessageKind::Text, b"hi"), false, 1);
+        check(Operation::Wait, true, 0);
+        check(Operation::Connect(b"POST / HTTP/1.1\r\n\r\n"), true, 0);
+        check(Operation::Connect(b"POST / HTTP/1.1\r\n\r\n\0\0\0\0\x02hi"), true, 1);
+        check(Operation::Connect(b"POST / HTTP/1.1\r\n\r\n\0\0\0\0\0"), false, 0);
+        check(Operation::Post(MessageKind::Binary, b"\0\0\0\0\0\0\0\0\0\x01x\0\0"), true, 2);
+        check(Operation::Post(MessageKind::Binary, b"\0\xff\xff\xff\xffx"), true, 0);
     }
 }

@@ -82,7 +82,7 @@ impl<D: Driver> Connections<D> {
         let operation = Operation::parse(buffers.request(request.exchange).unwrap_or(fixed));
         let goes_on = operation == Operation::WaitOn;
         let is_call = matches!(&own.client, MessageClient::Call(_));
-        let is_message = matches!(operation, Operation::Send(..) | Operation::Post(..) | Operation::Ask(..));
+        let messages = operation.message_count(is_call);
         let has_whole_answer = is_call && matches!(operation, Operation::Connect(_) | Operation::Close(_));
         let started = own.client.start(operation, &mut upgrades.deflater, io_pool.last_id(slot));
         if has_whole_answer && started == Started::Sends {
@@ -120,9 +120,9 @@ impl<D: Driver> Connections<D> {
                 self.wait_for_message(slot, conn, request, at, rec);
             }
             Started::Sends => {
-                if is_message {
+                if messages > 0 {
                     let entry = &self.slots[slot as usize];
-                    rec.messages(entry.phase, entry.target, (1, 0));
+                    rec.messages(entry.phase, entry.target, (messages, 0));
                 }
                 self.send_message(slot, conn, request, at, rec);
             }
