@@ -70,7 +70,10 @@ impl Observations {
 
     /// Adds a sample of the target; samples arrive in order.
     pub(crate) fn add_target(&mut self, sample: TargetSample) {
-        self.target_before.get_or_insert(sample);
+        // On a busy host the first sample may come after the start of the load.
+        if sample.at <= Nanos::ZERO {
+            self.target_before.get_or_insert(sample);
+        }
         self.target.push(sample);
     }
 
@@ -105,7 +108,7 @@ impl Observations {
         self.target.as_slice()
     }
 
-    /// The first of all: before the load.
+    /// The target before the load; `None` if it was asked too late.
     pub const fn target_before(&self) -> Option<TargetSample> {
         self.target_before
     }

@@ -59,6 +59,7 @@ fn hold_and_compare() -> Result<(), TimingMismatch> {
         (&2_000.into(), &2_000.into(), &4.into(), &0.into()),
         "{outcome}"
     );
+    expect_time(!held["target"].is_null(), || format!("the target was asked late: {held}"))?;
     assert_eq!(
         (&held["target"]["open"], &held["target"]["accepted"]),
         (&2_000.into(), &2_000.into()),
