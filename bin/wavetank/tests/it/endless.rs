@@ -85,7 +85,10 @@ fn check(scheme: &str, step: &str, begin: &str, again: &'static [u8], (class, re
         let file = harness.place().write("x.yaml", text);
         let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
         let result = outcome.result();
-        assert_eq!(result.count(&format!("errors.{class}")), 2, "{again:?}: {outcome}");
+        // If the machine is slow, the second request may start too late and is dropped.
+        let failed = result.count(&format!("errors.{class}"));
+        let dropped = result.count_or_zero("dropped_by.behind");
+        assert!(failed >= 1 && failed + dropped == 2, "{again:?}: {outcome}");
         expect_small(&result);
         // What is in the buffers of both kernels is not read.
         let sent = server.sent.load(Ordering::SeqCst);
