@@ -10,11 +10,38 @@ const MARKUP: &[char] = &['\\', '`', '*', '_', '{', '}', '[', ']', '<', '>', '|'
 /// escaped. Only code is safe.
 const CODE_ONLY: &[char] = &['@', '#', '$'];
 
-/// Formats a sentence. Terms that GitHub would turn into something else become code; all other
-/// markup is escaped.
+/// Formats a sentence. Text between back-quotes, and terms that GitHub would turn into something
+/// else, become code; all other markup is escaped.
 pub(crate) fn sentence(text: &str) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace()).filter(|word| !word.is_empty());
-    words.enumerate().map(|(number, text)| word(text, number == 0)).collect::<Vec<_>>().join(" ")
+    let parts: Vec<&str> = text.split('`').collect();
+    // Text after an unclosed back-quote is not code.
+    if parts.len().is_multiple_of(2) {
+        return prose(text, true);
+    }
+    let (mut written, mut gap) = (String::new(), false);
+    for (number, part) in parts.into_iter().enumerate() {
+        let is_code = number % 2 == 1;
+        let shown = match is_code {
+            true if part.trim().is_empty() => "\\`\\`".to_owned(),
+            true => code(part),
+            false => prose(part, written.is_empty()),
+        };
+        gap |= !is_code && part.starts_with(char::is_whitespace);
+        // Two codes without a gap would be read as one.
+        gap |= written.ends_with('`') && shown.starts_with(['`', '\\']);
+        if gap && !written.is_empty() && !shown.is_empty() {
+            written.push(' ');
+        }
+        gap = !is_code && part.ends_with(char::is_whitespace) || gap && shown.is_empty();
+        written.push_str(&shown);
+    }
+    written
+}
+
+/// Text without code of its own; `first` if it starts a line.
+fn prose(text: &str, first: bool) -> String {
+    let words = text.split(char::is_whitespace).filter(|word| !word.is_empty());
+    words.enumerate().map(|(number, text)| word(text, first && number == 0)).collect::<Vec<_>>().join(" ")
 }
 
 fn word(text: &str, first: bool) -> String {
@@ -108,4 +135,23 @@ pub(crate) fn aligned_table(heads: &[(&str, bool)], rows: &[Vec<String>]) -> Str
 /// Returns `table` with the number of further rows.
 pub(crate) fn left_out(table: String, more: usize) -> String {
     if more == 0 { table } else { format!("{table}\n{more} more are in `--format json`\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_between_back_quotes_is_code() {
+        let check = |text: &str, shown: &str| assert_eq!(sentence(text), shown, "{text}");
+        check("raise `--threads 4`, or ask for `less`", "raise `--threads 4`, or ask for `less`");
+        check("threads (`--threads`)", "threads (`--threads`)");
+        check("`failed < 1%` broke: 2 %", "`failed < 1%` broke: 2 %");
+        check("`a|b`  and\n`c`", "`a`&#124;`b` and `c`");
+        check("`a``b` `c`@d", "`a` `b` `c` `@d`");
+        check("an empty `` one", "an empty \\`\\` one");
+        check("one ` alone <b>", "one \\` alone \\<b\\>");
+        check("- `a` - *b*", "\\- `a` - \\*b\\*");
+        check("", "");
+    }
 }

@@ -77,7 +77,7 @@ fn each_outcome_has_its_page() {
 }
 
 /// Text that people and servers may put into names and messages.
-const HOSTILE: [&str; 14] = [
+const HOSTILE: [&str; 18] = [
     "<script>alert(1)</script>",
     "<img src=x onerror=alert(1)>",
     "![x](http://evil.example/x.png)",
@@ -92,6 +92,10 @@ const HOSTILE: [&str; 14] = [
     "line one\r\nline two\u{2028}three\u{0}\u{1b}[31m",
     "\u{202e}txet desrever\u{202c}",
     "[^1]: foot [^1] <!-- gone --> <?php ?> \\",
+    "`a``b`[c](http://evil.example)`d`",
+    "`|`@x`` `<b>`\\`",
+    "\\`<img src=x>\\`",
+    "www`.`evil.example `",
 ];
 
 #[test]
