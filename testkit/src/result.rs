@@ -38,6 +38,11 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// The share of the offered requests that were sent late.
+    pub fn late_share(&self) -> f64 {
+        self.count("requests.late") as f64 / self.count("requests.offered").max(1) as f64
+    }
+
     /// Takes the object; panics if it is not a `wavetank.run/1`.
     #[track_caller]
     pub fn new(value: Value) -> Self {
