@@ -60,7 +60,7 @@ pub use dns_refresh::{DnsRefreshPlan, RefreshedName};
 pub use event_plan::PlannedEvent;
 pub use feasibility::{
     AutomaticChoices, ConnectionEnd, FileBudget, HostLimits, MemoryModel, RINGS_PER_THREAD_MAX,
-    SOCKETS_PER_RING_MAX, SPREAD, ServerCapacity, SocketLayout, adapt_to_host, lacking_for_share,
+    SOCKETS_PER_RING_MAX, SPREAD, ServerCapacity, SocketLayout, Transport, adapt_to_host, lacking_for_share,
     plannable_bytes,
 };
 pub use guard::Guard;

@@ -8,7 +8,7 @@ use wavetank_units::{Nanos, UserError};
 use super::{Forecast, PhaseForecast};
 use wavetank_plan::feasibility::HostCapacity;
 use wavetank_plan::feasibility::Peak;
-use wavetank_plan::feasibility::{ConnectionEnd, MemoryModel};
+use wavetank_plan::feasibility::{ConnectionEnd, MemoryModel, Transport};
 use wavetank_plan::{EngineChoice, HostFacts, Load, Phase, Plan, SourceOrder};
 
 /// The forecast of the phases that hold connections.
@@ -54,7 +54,7 @@ impl HoldForecast {
             return Ok(None);
         }
         let room =
-            HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, plan.tls.is_some())?;
+            HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, Transport::of(plan))?;
         let peak = Peak::for_plan(plan);
         let connections = peak.demand.connections;
         let most = |of: &dyn Fn(&PhaseForecast) -> Option<f64>| {
@@ -97,8 +97,8 @@ fn rising(phase: &Phase) -> Nanos {
 /// Returns the memory of kernel and program for each end on this host, and the memory that open
 /// requests add.
 fn memory(plan: &Plan, room: &HostCapacity<'_>, peak: Peak) -> Vec<(&'static str, u64, u64)> {
-    let (connections, tls) = (peak.demand.connections, plan.tls.is_some());
-    let of = |end| MemoryModel::for_end(end, plan.engine, tls);
+    let (connections, transport) = (peak.demand.connections, Transport::of(plan));
+    let of = |end| MemoryModel::for_end(end, plan.engine, transport);
     let all = |each: u64| (each, each.saturating_mul(connections));
     let mut parts = Vec::new();
     let mut add = |what, (each, bytes)| parts.push((what, each, bytes));

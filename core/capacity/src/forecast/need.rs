@@ -8,7 +8,7 @@ use wavetank_units::quantity::{format_grouped, show_size};
 
 use wavetank_plan::feasibility::HostCapacity;
 use wavetank_plan::feasibility::Peak;
-use wavetank_plan::{FileBudget, HostFacts, Plan};
+use wavetank_plan::{FileBudget, HostFacts, Plan, Transport};
 
 /// One thing that a plan takes of its host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -34,8 +34,8 @@ pub fn needs(plan: &Plan, host: &HostFacts) -> Result<Vec<ResourceNeed>, UserErr
         plan.targets.iter().flat_map(|target| target.addresses.iter().copied()).collect();
     targets.sort_unstable();
     targets.dedup();
-    let tls = plan.tls.is_some();
-    let room = HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, tls)?;
+    let room =
+        HostCapacity::new(host, &plan.sources.ranges, &targets, plan.engine, None, Transport::of(plan))?;
     let both_ends = host.is_target(&targets);
     let cpus = u32::try_from(host.cpus.len()).unwrap_or(1).max(1);
     let files = FileBudget::new(host, plan.engine, cpus, false, both_ends);

@@ -4,7 +4,7 @@ use wavetank_units::quantity::format_grouped;
 
 use super::{Balancing, HostInventory, LoadDemand, Quantity, Role, SizingResult, TierSizing};
 use wavetank_plan::EngineChoice;
-use wavetank_plan::feasibility::{ConnectionEnd, MemoryModel};
+use wavetank_plan::feasibility::{ConnectionEnd, MemoryModel, Transport};
 
 /// Memory of one connection of a client on a host of a role, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,9 @@ impl PerConnection {
     /// On a host of `role`.
     pub fn for_role(role: Role, demand: &LoadDemand, means: &HostInventory) -> Self {
         let tls = demand.exchange.tls;
-        let end = |end: ConnectionEnd, tls: bool| MemoryModel::for_end(end, EngineChoice::Auto, tls);
+        let end = |end: ConnectionEnd, tls: bool| {
+            MemoryModel::for_end(end, EngineChoice::Auto, Transport::tcp(tls))
+        };
         let (sockets, all) = match (role, means.balancing) {
             (Role::Load, _) => (1, end(ConnectionEnd::Client, tls)),
             // A proxy ends the clients' TLS.

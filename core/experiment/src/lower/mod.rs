@@ -86,7 +86,7 @@ pub fn lower(experiment: &Experiment, input: &LowerContext<'_>) -> Result<Lowere
         &addresses,
         engine.choice,
         input.threads,
-        tls.is_some(),
+        feasibility::Transport::with_version(http.version, tls.is_some()),
     )?;
     let LoweredPhases { phases, threads, files, fewer, remarks } =
         load::loads(experiment, input, &mut scenarios, &http, &room)?;

@@ -6,7 +6,7 @@ use crate::support;
 use support::example_text;
 use support::plans::{host, plan_of};
 use wavetank_capacity::forecast::{ConditionForecast, Forecast, needs, notes};
-use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, plannable_bytes};
+use wavetank_plan::{ConnectionEnd, HostFacts, MemoryModel, Transport, plannable_bytes};
 use wavetank_units::Ports;
 
 /// Kind, reason and hint of the forecast for the only threshold of a file.
@@ -161,7 +161,7 @@ fn a_plan_takes_so_much_of_its_host() {
     assert_eq!(of("source_ports"), (1_000_000, Some(64_512)));
     // Of a million users who think for a minute, one in 61 has an open request if responses take a
     // second.
-    let each = MemoryModel::for_end(ConnectionEnd::Client, plan.engine, false);
+    let each = MemoryModel::for_end(ConnectionEnd::Client, plan.engine, Transport::Tcp);
     let busy = 1_000_000_u64.div_ceil(61);
     let memory = (
         1_000_000 * each.idle() + busy * each.under_way,

@@ -6,8 +6,8 @@ use wavetank_experiment::{UrlPlan, plan_url};
 use wavetank_plan::{
     AuthPlan, Close, Condition, ConnectTo, ConnectionEnd, ConnectionOwner, EngineChoice, HostFacts,
     HostLimits, HttpVersion, IpFamily, Load, LoadOrigin, MaxOpenLimit, MemoryModel, Plan, PopulationCurve,
-    RateCurve, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, implicit_thresholds,
-    plannable_bytes,
+    RateCurve, RunOptions, Secret, SocketSupport, SourcesPlan, StatusSet, TargetUrl, Transport,
+    implicit_thresholds, plannable_bytes,
 };
 use wavetank_units::{Nanos, Rate, SourceRange};
 
@@ -214,7 +214,7 @@ fn max_open_is_what_the_host_allows_and_says_why() {
     assert_eq!(of(10_000, options(), &host()), (28_232, MaxOpenLimit::Sources, 28_232), "one source's ports");
     let small_memory = HostFacts { memory_available_bytes: 64 << 20, ..host() };
     let ends = [ConnectionEnd::Client, ConnectionEnd::Target]
-        .map(|end| MemoryModel::for_end(end, EngineChoice::Epoll, false).with_request_in_flight());
+        .map(|end| MemoryModel::for_end(end, EngineChoice::Epoll, Transport::Tcp).with_request_in_flight());
     let fit = plannable_bytes(64 << 20) / ends.iter().sum::<u64>();
     assert!((3_000..8_000).contains(&fit), "{fit}");
     assert_eq!(of(10_000, options(), &small_memory), (fit, MaxOpenLimit::Memory, fit));

@@ -6,7 +6,7 @@ use wavetank_units::quantity::{format_grouped, format_sizes_distinct};
 use wavetank_units::{Code, SourceRange, UserError, unix_path};
 
 use super::FileBudget;
-use super::footprint::{ConnectionEnd, MemoryModel, USER_BYTES, available_for, plannable_bytes};
+use super::footprint::{ConnectionEnd, MemoryModel, Transport, USER_BYTES, available_for, plannable_bytes};
 use super::shortfall::Shortfall;
 use crate::{EngineChoice, HostFacts, MaxOpenLimit, SettingNames};
 
@@ -87,14 +87,14 @@ impl Capacity {
         sources: &[SourceRange],
         targets: &[SocketAddr],
         files: FileBudget,
-        (engine, tls): (EngineChoice, bool),
+        (engine, transport): (EngineChoice, Transport),
     ) -> Self {
-        let client = MemoryModel::for_end(ConnectionEnd::Client, engine, tls);
+        let client = MemoryModel::for_end(ConnectionEnd::Client, engine, transport);
         // The server on this host is unknown, so its memory is estimated as that of wavetank's own
         // server on the same engine.
         let both_ends = host.is_target(targets);
         let each = if both_ends {
-            client.plus(MemoryModel::for_end(ConnectionEnd::Target, engine, tls))
+            client.plus(MemoryModel::for_end(ConnectionEnd::Target, engine, transport))
         } else {
             client
         };

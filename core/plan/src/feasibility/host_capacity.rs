@@ -7,7 +7,7 @@ use wavetank_units::{Code, SourceRange, UserError};
 
 use super::FileBudget;
 use super::capacity::{self, Capacity, ConnectionDemand};
-use super::footprint::{MemoryModel, USER_BYTES};
+use super::footprint::{MemoryModel, Transport, USER_BYTES};
 use super::shortfall::Shortfall;
 use crate::{EngineChoice, FileTables, HostFacts, MaxOpenLimit, SettingNames};
 
@@ -51,7 +51,7 @@ impl<'a> HostCapacity<'a> {
         targets: &'a [SocketAddr],
         engine: EngineChoice,
         threads: Option<u32>,
-        tls: bool,
+        transport: Transport,
     ) -> Result<Self, UserError> {
         // The same number on each host of a lab that sends, so that all send equally. Each agent of
         // a fleet has this number of threads by itself.
@@ -74,7 +74,7 @@ impl<'a> HostCapacity<'a> {
         }
         let both_ends = host.is_target(targets);
         let files = FileBudget::new(host, engine, threads_most, threads.is_some(), both_ends);
-        let capacity = Capacity::for_host(host, sources, targets, files, (engine, tls));
+        let capacity = Capacity::for_host(host, sources, targets, files, (engine, transport));
         Ok(Self { host, sources, targets, capacity, threads_most, threads_fixed: threads.is_some() })
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use wavetank_units::UserError;
 
 use super::shortfalls::shortfalls_of_share;
-use super::{HostCapacity, Peak, choose_engine};
+use super::{HostCapacity, Peak, Transport, choose_engine};
 use crate::{EngineChoice, HostFacts, Load, Plan, PlanShare, SettingNames};
 
 /// Settings that the user left to the program. Each host decides them for itself.
@@ -63,7 +63,7 @@ fn capacity<'a>(
     automatic: AutomaticChoices,
 ) -> Result<HostCapacity<'a>, UserError> {
     let threads = (!automatic.threads).then_some(plan.threads);
-    HostCapacity::new(facts, &plan.sources.ranges, addresses, plan.engine, threads, plan.tls.is_some())
+    HostCapacity::new(facts, &plan.sources.ranges, addresses, plan.engine, threads, Transport::of(plan))
 }
 
 /// Returns the option or key that sets the number of connections. Only the scenario of a run

@@ -20,7 +20,7 @@ mod shortfalls;
 pub use capacity::ConnectionDemand;
 pub use engine::{Engine, choose as choose_engine};
 pub use file_budget::{FileBudget, RINGS_PER_THREAD_MAX, SOCKETS_PER_RING_MAX, SocketLayout};
-pub use footprint::{ConnectionEnd, MemoryModel, PAGE_BYTES, TIME_WAIT_BYTES, plannable_bytes};
+pub use footprint::{ConnectionEnd, MemoryModel, PAGE_BYTES, TIME_WAIT_BYTES, Transport, plannable_bytes};
 pub use host_capacity::{HostCapacity, ThreadLayout};
 pub use host_fit::{AutomaticChoices, adapt_to_host, lacking_for_share};
 pub use host_limits::{BACKLOG_ASKED, BURST, HostLimits, TIME_WAIT};

@@ -4,7 +4,7 @@ use wavetank_units::UserError;
 use wavetank_units::quantity::format_grouped;
 
 use super::capacity::no_memory;
-use super::footprint::available_for;
+use super::footprint::{Transport, available_for};
 use super::shortfall::Shortfall;
 use super::shortfalls::{conntrack_shortfall, locked_memory_shortfall, threads};
 use super::{
@@ -47,7 +47,7 @@ impl<'a> ServerCapacity<'a> {
     ) -> Self {
         let cpus = u32::try_from(host.cpus.len()).unwrap_or(1).max(1);
         let budget = FileBudget::new(host, engine, threads.unwrap_or(cpus), threads.is_some(), both_ends);
-        let footprint = MemoryModel::for_end(ConnectionEnd::Target, engine, tls);
+        let footprint = MemoryModel::for_end(ConnectionEnd::Target, engine, Transport::tcp(tls));
         Self { host, engine, budget, footprint, ends: if both_ends { 2 } else { 1 } }
     }
 

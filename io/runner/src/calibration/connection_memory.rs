@@ -12,7 +12,7 @@ use wavetank_capacity::calibration::{CalibrationSchedule, median};
 use wavetank_experiment::{LowerContext, ParseInput, lower, read};
 use wavetank_observe::{slab_bytes, written_bytes};
 use wavetank_plan::{
-    ConnectionEnd, EngineChoice, FileBudget, FileTables, MemoryModel, RunOptions, SourcesPlan,
+    ConnectionEnd, EngineChoice, FileBudget, FileTables, MemoryModel, RunOptions, SourcesPlan, Transport,
     plannable_bytes,
 };
 use wavetank_record::{HeldMemoryDoc, RunRecord};
@@ -58,7 +58,7 @@ pub(super) fn max_holdable(bench: &Bench<'_>, wanted: u64) -> (u64, Option<Strin
     let by_files = files - files / FILES_LEFT;
     let by_ports = facts.ports.count() * 2 / 3;
     let each = [ConnectionEnd::Client, ConnectionEnd::Target]
-        .map(|end| MemoryModel::for_end(end, bench.engine, false).with_request_in_flight());
+        .map(|end| MemoryModel::for_end(end, bench.engine, Transport::Tcp).with_request_in_flight());
     let by_memory = plannable_bytes(facts.memory_available_bytes) / each.iter().sum::<u64>();
     let most = by_files.min(by_ports).min(by_memory);
     if most >= wanted {
