@@ -96,15 +96,7 @@ const WHOLE: [&str; 55] = [
 /// A Chinese page with this note.
 fn page(sentence: &str) -> String {
     let record = RunRecord { notes: vec![Sentence::quoted(sentence)], ..RunRecord::default() };
-    let source = HtmlSource {
-        record: &record,
-        plan: None,
-        environment: None,
-        course: None,
-        hosts: &[],
-        others: &[],
-        target: &[],
-    };
+    let source = HtmlSource::of_record(&record);
     html(source, Language::Chinese)
 }
 

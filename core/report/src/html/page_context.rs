@@ -34,6 +34,13 @@ pub struct HtmlSource<'a> {
     pub target: &'a [TargetSample],
 }
 
+impl<'a> HtmlSource<'a> {
+    /// Returns a source with only the record.
+    pub const fn of_record(record: &'a RunRecord) -> Self {
+        Self { record, plan: None, environment: None, course: None, hosts: &[], others: &[], target: &[] }
+    }
+}
+
 /// One page under construction.
 pub(crate) struct PageContext<'a> {
     pub(crate) source: HtmlSource<'a>,

@@ -188,15 +188,7 @@ mod tests {
 
     fn page(section: &Section, language: Language) -> String {
         let record = RunRecord::default();
-        let source = HtmlSource {
-            record: &record,
-            plan: None,
-            environment: None,
-            course: None,
-            hosts: &[],
-            others: &[],
-            target: &[],
-        };
+        let source = HtmlSource::of_record(&record);
         let drawn = page_section(section, &PageContext::new(source, language), &maud::Markup::default());
         drawn.expect("it is not empty").render().into_string()
     }

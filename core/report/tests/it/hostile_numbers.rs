@@ -79,15 +79,7 @@ fn show_run(number: usize, record: &RunRecord) {
         3 => Language::Chinese,
         _ => return,
     };
-    let source = HtmlSource {
-        record,
-        plan: None,
-        environment: None,
-        course: None,
-        hosts: &[],
-        others: &[],
-        target: &[],
-    };
+    let source = HtmlSource::of_record(record);
     assert!(!html(source, language).is_empty());
 }
 

@@ -36,5 +36,5 @@ pub(crate) fn record_of(
 
 /// A page with the record as its only input.
 pub(crate) const fn bare(record: &RunRecord) -> HtmlSource<'_> {
-    HtmlSource { record, plan: None, environment: None, course: None, hosts: &[], others: &[], target: &[] }
+    HtmlSource::of_record(record)
 }
