@@ -23,3 +23,13 @@ pub(crate) use end_frame::{push_end, split_end};
 const PREFIX_BYTES: usize = 5;
 /// The flag of the frame that ends a side.
 const END: u8 = 0x80;
+
+/// Counts the whole messages in `bytes`.
+pub(crate) fn count_frames(mut bytes: &[u8]) -> u64 {
+    let mut count = 0;
+    while let Some(([_, length @ ..], rest)) = bytes.split_first_chunk::<PREFIX_BYTES>() {
+        let Some(rest) = rest.get(u32::from_be_bytes(*length) as usize..) else { break };
+        (count, bytes) = (count + 1, rest);
+    }
+    count
+}

@@ -3,6 +3,7 @@
 //! Journeys write every request as bytes, and only the connection reads them. The first byte says
 //! what to do; it is below any byte that a method can start with.
 
+use crate::grpc::count_frames;
 use crate::raw::ReadRule;
 use crate::ws::MessageKind;
 
@@ -114,16 +115,6 @@ impl<'a> Operation<'a> {
     pub const fn only_waits(&self) -> bool {
         matches!(self, Self::Wait | Self::WaitOn | Self::Read(_))
     }
-}
-
-/// Counts the whole gRPC messages in `bytes`, each after a flag and its length in four bytes.
-fn count_frames(mut bytes: &[u8]) -> u64 {
-    let mut count = 0;
-    while let Some(([_, length @ ..], rest)) = bytes.split_first_chunk::<5>() {
-        let Some(rest) = rest.get(u32::from_be_bytes(*length) as usize..) else { break };
-        (count, bytes) = (count + 1, rest);
-    }
-    count
 }
 
 #[cfg(test)]
