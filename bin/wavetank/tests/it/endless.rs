@@ -174,3 +174,27 @@ fn control_frames_that_are_not_read() {
         expect_small(&result);
     }
 }
+
+/// The same on a connection of which the streams take the place of connections.
+#[test]
+fn control_frames_around_event_streams_that_are_not_read() {
+    let head = frame(1, 4, 1, b"\x88\x0f\x10\x11text/event-stream");
+    let again = [frame(6, 0, 0, &[7; 8]).repeat(1_000), frame(0, 0, 1, b":\n")].concat();
+    let flood = [&head[..], &again.repeat((64 << 20) / again.len())].concat();
+    for engine in ENGINES {
+        let flood = flood.clone();
+        let server = FrameServer::start(&[], move |_| FrameReply::Send(flood.clone()));
+        let text = format!(
+            "wavetank: 1\ntarget: {}\nhttp: {{version: 2, timeout: 60s}}\nsteps: [{{sse.wait: any}}]\n\
+             phases: [{{users: 1, sessions: 2}}]\n",
+            server.url().replace("http:", "sse:")
+        );
+        let harness = RunHarness::new(PROGRAM);
+        let file = harness.place().write("x.yaml", text);
+        let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
+        let result = outcome.result();
+        assert_eq!(result.count("errors.protocol"), 2, "{outcome}");
+        assert!(outcome.stdout.contains("control frames without end"), "{outcome}");
+        expect_small(&result);
+    }
+}

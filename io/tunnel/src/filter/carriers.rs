@@ -1,6 +1,6 @@
 //! Events of the connections that carry streams.
 
-use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event, StreamEndKind};
+use wavetank_driver::{CloseReason, ConnId, Driver, Errno, Event, SendStatus, StreamEndKind};
 use wavetank_plan::Close;
 use wavetank_wire::h2::{StreamFailure, TunnelSink};
 
@@ -30,6 +30,11 @@ impl<D: Driver> Tunnels<D> {
             Event::Secured(_) => self.secured_carrier(id),
             Event::ConnectFailed(_, errno) => self.connect_failed(id, errno),
             Event::Ended(_, how) => self.carrier_ended(id, how),
+            Event::Flushed(_) => {
+                if let Some(own) = carrier_mut(&mut self.carriers, id) {
+                    own.client.set_blocked(false);
+                }
+            }
             _ => {}
         }
         None
@@ -180,8 +185,11 @@ impl<D: Driver> Tunnels<D> {
         let Some(own) = carrier_mut(&mut self.carriers, id) else { return };
         if own.is_secured && !own.client.out().is_empty() {
             // If this fails, the inner driver reports the end of the connection.
-            let _ = self.inner.send(id, own.client.out());
+            let sent = self.inner.send(id, own.client.out());
             own.client.out().clear();
+            if sent == Ok(SendStatus::Pending) {
+                own.client.set_blocked(true);
+            }
         }
     }
 

@@ -73,6 +73,12 @@ impl<K: Copy> TunnelClient<K> {
         self.client.out()
     }
 
+    /// Whether the server does not read what was sent before. It must not demand answers without
+    /// end then.
+    pub const fn set_blocked(&mut self, is_blocked: bool) {
+        self.client.set_blocked(is_blocked);
+    }
+
     /// Whether the server's settings have arrived.
     pub const fn is_ready(&self) -> bool {
         self.client.is_ready()
