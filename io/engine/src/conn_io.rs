@@ -15,6 +15,7 @@ use wavetank_wire::messages::{IdleState, MessageClient};
 use wavetank_wire::streams::StreamClient;
 use wavetank_wire::{datagram, grpc, raw, sse, ws};
 
+use crate::inbox::InboxBudget;
 use crate::machine::{Machine, MessageConn, StreamRequest};
 use crate::request_queue::RequestQueue;
 
@@ -99,6 +100,8 @@ pub(crate) struct ConnIoPool {
     keeps_messages: bool,
     /// The last event id of streams, by slot: of those that were lost, and of idle ones.
     last_ids: BTreeMap<u32, Box<[u8]>>,
+    /// For the messages that no request awaits.
+    inbox_budget: InboxBudget,
     #[expect(clippy::vec_box, reason = "boxes are passed on without a move")]
     spare: Vec<Box<ConnIo>>,
 }
@@ -111,8 +114,9 @@ const SEED_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl ConnIoPool {
     /// Creates an empty pool. `seed` determines the keys and masks of WebSockets.
-    pub(crate) const fn new(limits: Limits, seed: u64, keeps_messages: bool) -> Self {
-        Self { limits, seed, keeps_messages, last_ids: BTreeMap::new(), spare: Vec::new() }
+    pub(crate) fn new(limits: Limits, seed: u64, keeps_messages: bool) -> Self {
+        let (last_ids, inbox_budget) = (BTreeMap::new(), InboxBudget::default());
+        Self { limits, seed, keeps_messages, last_ids, inbox_budget, spare: Vec::new() }
     }
 
     /// Whether some step reads messages that arrived before it started.
@@ -131,6 +135,11 @@ impl ConnIoPool {
             UrlProtocol::Grpc => MessageClient::Call(grpc::Client::new(self.answer_bytes_max())),
             _ => MessageClient::WebSocket(ws::Client::new(self.message_limits(), self.draw_seed())),
         }
+    }
+
+    /// Returns the machine of a connection with messages.
+    pub(crate) fn message_machine(&self, client: MessageClient) -> Machine {
+        Machine::Messages(Box::new(MessageConn::new(client, self.inbox_budget.clone())))
     }
 
     /// The limits on a response with events.
@@ -183,7 +192,7 @@ impl ConnIoPool {
         let mut io = self.take();
         if let Some(parked) = parked {
             let client = self.resume(slot, parked);
-            io.machine = Machine::Messages(Box::new(MessageConn::new(client)));
+            io.machine = self.message_machine(client);
         }
         io
     }

@@ -148,6 +148,14 @@ impl ExchangeBuffers {
         self.bodies = elsewhere + buffer.body.len();
     }
 
+    /// The body of that response is too long to be kept.
+    pub(crate) fn overflow(&mut self, exchange: Id) {
+        let buffer = self.entry(exchange);
+        let freed = std::mem::take(&mut buffer.body).len();
+        buffer.overflowed = true;
+        self.bodies -= freed;
+    }
+
     /// Discards the kept parts of the last response, because one more message is sent for
     /// `exchange`.
     pub(crate) fn reset_response(&mut self, exchange: Id) {

@@ -24,6 +24,7 @@ mod connections;
 mod exchange;
 mod exchange_buffers;
 mod failure;
+mod inbox;
 mod load_config;
 mod load_namespace;
 mod logs;

@@ -1,13 +1,12 @@
 //! [`Machine`]: the protocol on a connection.
 
-use std::collections::VecDeque;
-
 use wavetank_driver::HandshakeInfo;
 use wavetank_units::Nanos;
 use wavetank_wire::h1::{Limits, ResponseReader};
 use wavetank_wire::messages::{IdleState, MessageClient};
 use wavetank_wire::streams::StreamClient;
 
+use crate::inbox::{Inbox, InboxBudget};
 use crate::request_queue::QueuedRequest;
 
 /// The protocol on a connection.
@@ -31,73 +30,16 @@ pub(crate) struct MessageConn {
     pub(crate) inbox: Inbox,
 }
 
-/// A message that no request awaits.
-#[derive(Default)]
-pub(crate) struct Message {
-    /// Its field lines.
-    pub(crate) fields: Vec<u8>,
-    pub(crate) body: Vec<u8>,
-}
-
-/// The number of messages that are kept for later requests.
-const INBOX_MAX: usize = 16;
-/// The number of their bytes. One larger message is kept as well.
-const INBOX_BYTES_MAX: usize = 1 << 20;
-
-/// Messages that arrived while no request awaited one, the oldest first. Beyond the limits the
-/// oldest is discarded.
-#[derive(Default)]
-pub(crate) struct Inbox {
-    messages: VecDeque<Message>,
-    bytes: usize,
-    /// A message that no request awaits yet, or only waits for, as far as it has arrived.
-    pub(crate) partial: Option<Message>,
-}
-
-impl Inbox {
-    /// Adds a message.
-    pub(crate) fn push(&mut self, message: Message) {
-        self.bytes += message.bytes();
-        self.messages.push_back(message);
-        while self.messages.len() > INBOX_MAX || (self.bytes > INBOX_BYTES_MAX && self.messages.len() > 1) {
-            self.pop();
-        }
-    }
-
-    /// Passes the bodies of all messages to `each`, and of the one that has begun.
-    pub(crate) fn drain(&mut self, mut each: impl FnMut(&[u8])) {
-        while let Some(message) = self.pop() {
-            each(&message.body);
-        }
-        if let Some(partial) = self.partial.take() {
-            each(&partial.body);
-        }
-    }
-
-    /// Takes the oldest message.
-    pub(crate) fn pop(&mut self) -> Option<Message> {
-        let message = self.messages.pop_front()?;
-        self.bytes -= message.bytes();
-        Some(message)
-    }
-}
-
-impl Message {
-    const fn bytes(&self) -> usize {
-        self.fields.len() + self.body.len()
-    }
-}
-
 impl MessageConn {
     /// Creates one for a client.
-    pub(crate) fn new(client: MessageClient) -> Self {
-        Self { client, inbox: Inbox::default() }
+    pub(crate) fn new(client: MessageClient, budget: InboxBudget) -> Self {
+        Self { client, inbox: Inbox::new(budget) }
     }
 
     /// Returns how it continues, if it is open and has no other state.
     pub(crate) fn idle_state(&self) -> Option<IdleState> {
         // An idle client is between two messages, so nothing of one is left.
-        self.client.idle_state().filter(|_| self.inbox.messages.is_empty())
+        self.client.idle_state().filter(|_| self.inbox.is_empty())
     }
 }
 

@@ -10,7 +10,8 @@ use wavetank_wire::ws::{ClientSink, CloseCode, MessageKind, MessageSink};
 use super::events::ConnectionOutcome;
 use crate::exchange_buffers::ExchangeBuffers;
 use crate::failure::{self, Failure};
-use crate::machine::{Inbox, Message, ping_time};
+use crate::inbox::{Inbox, Message};
+use crate::machine::ping_time;
 use crate::request_queue::{QueuedRequest, RequestQueue};
 
 /// Why a connection with messages is to be closed.
@@ -111,9 +112,10 @@ impl MessageSink for MessageIntake<'_> {
     }
 
     fn piece(&mut self, bytes: &[u8]) {
-        if let Some(partial) = self.partial() {
-            partial.body.extend_from_slice(bytes);
-        } else if let Some(request) = self.awaiting()
+        if self.inbox.as_mut().is_some_and(|inbox| inbox.extend_partial(bytes)) {
+            return;
+        }
+        if let Some(request) = self.awaiting()
             && request.flags.keeps_body()
         {
             self.buffers.stream_body(request.exchange, bytes);
@@ -204,7 +206,16 @@ impl ClientSink for MessageIntake<'_> {
 pub(super) fn keep_message(buffers: &mut ExchangeBuffers, request: QueuedRequest, message: &Message) {
     buffers.begin_message(request.exchange, request.flags);
     buffers.message_fields(request.exchange, request.flags, &message.fields);
-    if request.flags.keeps_body() {
+    keep_body(buffers, request, message);
+}
+
+fn keep_body(buffers: &mut ExchangeBuffers, request: QueuedRequest, message: &Message) {
+    if !request.flags.keeps_body() {
+        return;
+    }
+    if message.overflowed {
+        buffers.overflow(request.exchange);
+    } else {
         buffers.stream_body(request.exchange, &message.body);
     }
 }
@@ -212,11 +223,7 @@ pub(super) fn keep_message(buffers: &mut ExchangeBuffers, request: QueuedRequest
 /// Prepares for the answer of a gRPC call, which has all messages that no step has read.
 pub(super) fn begin_call_answer(buffers: &mut ExchangeBuffers, request: QueuedRequest, inbox: &mut Inbox) {
     buffers.begin_message(request.exchange, request.flags);
-    inbox.drain(|body| {
-        if request.flags.keeps_body() {
-            buffers.stream_body(request.exchange, body);
-        }
-    });
+    inbox.drain(|message| keep_body(buffers, request, message));
 }
 
 /// Describes the end of an answer with this status and length. Messages have status 0.

@@ -43,8 +43,9 @@ impl<D: Driver> Connections<D> {
             is_open = client.start(Operation::Connect(request), &mut None, last_id) != Started::Sends;
             send_out(&mut self.driver, conn, &mut client);
         }
+        let machine = self.io_pool.message_machine(client);
         let io = self.io_of(slot);
-        io.machine = Machine::Messages(Box::new(MessageConn::new(client)));
+        io.machine = machine;
         (io.leaving, io.first_byte) = (false, at);
         if is_open {
             return self.opened(slot, at, rec);

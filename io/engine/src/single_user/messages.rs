@@ -14,7 +14,7 @@ use wavetank_wire::{datagram, grpc, raw, sse};
 
 use super::connection::{Connector, RequestError, ResponseCapture, ResponseTimes, SingleConnection};
 use crate::failure::{self, Failure};
-use crate::machine::{Inbox, Message};
+use crate::inbox::{Inbox, Message};
 use crate::upgrade_request::upgrade_request;
 
 /// A connection that carries messages, or that a step makes ready for them.
@@ -144,7 +144,7 @@ impl Connector<'_> {
             return Ok(end(0, 0));
         }
         if matches!((&*client, operation), (MessageClient::Call(_), Operation::Close(_))) {
-            inbox.drain(|body| sink.body(body));
+            inbox.drain(|message| sink.body(&message.body));
         }
         let timeout = Failure::new(ErrorClass::RequestTimeout);
         self.hear_message(line, own, (deadline, &timeout, operation.only_waits()), (hearing, sink))
@@ -303,9 +303,8 @@ impl<S: ResponseSink> MessageSink for Heard<'_, S> {
 
     fn piece(&mut self, bytes: &[u8]) {
         let is_awaited = self.is_awaited();
-        match &mut self.inbox.partial {
-            Some(partial) => partial.body.extend_from_slice(bytes),
-            None => self.sink.body(bytes),
+        if !self.inbox.extend_partial(bytes) {
+            self.sink.body(bytes);
         }
         if is_awaited {
             self.hearing.observe(bytes);
