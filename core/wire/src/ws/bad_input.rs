@@ -256,6 +256,8 @@ fn compression() {
     // A reserved type of block, lengths of a stored block that differ.
     deflated(b"\xc1\x01\x07", "Text NotDeflate");
     deflated(b"\xc1\x05\x00\x01\x00\x00\x00", "Text NotDeflate");
+    // "a", and a repetition of 3 bytes from 4 bytes back (RFC 1951 §2): before the beginning.
+    deflated(b"\xc1\x05\x4a\x04\x62\x00\x00", "Text NotDeflate");
     // Text that is not UTF-8 after inflating: a stored block.
     deflated(b"\xc1\x07\x00\x01\x00\xfe\xff\xff\x00", "Text NotUtf8");
     // Frames that inflate to nothing, beyond what any message of the limit needs.
@@ -264,7 +266,7 @@ fn compression() {
     // A bomb: thousands of zeros in a few bytes.
     let mut deflater = super::Deflater::default();
     let bomb = deflater.deflate(&vec![0; 20_000]);
-    assert!(bomb.len() < 126, "{} bytes", bomb.len());
-    let whole = [&[0xc2, bomb.len() as u8][..], bomb].concat();
+    assert!(bomb.len() < 256, "{} bytes", bomb.len());
+    let whole = [&[0xc2, 0x7e, 0, bomb.len() as u8][..], bomb].concat();
     deflated(&whole, "Binary MessageTooLarge");
 }
