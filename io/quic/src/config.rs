@@ -3,8 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::hmac;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn_proto::{ClientConfig, ServerConfig, TransportConfig, VarInt};
+use quinn_proto::{
+    ClientConfig, EndpointConfig, HashedConnectionIdGenerator, ServerConfig, TransportConfig, VarInt,
+};
 use wavetank_driver::{QuicSessions, TlsClient, TlsServer};
 
 /// The window for all streams and for each one. A client that lets the server wait for its window
@@ -47,6 +50,23 @@ pub(crate) fn clients(tls: &TlsClient) -> Option<Vec<(ClientConfig, QuicSessions
         Some((config, sessions))
     });
     configs.collect()
+}
+
+/// Returns the configuration of the endpoint of a server. It resets the connections of an earlier
+/// server with the same key, which it does not know (RFC 9000 §10.3). Otherwise their clients would
+/// wait for their time-outs.
+pub(crate) fn server_endpoint(tls: &TlsServer) -> EndpointConfig {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, tls.reset_secret());
+    let mut id_key = [0; 8];
+    id_key.copy_from_slice(&hmac::sign(&key, b"connection ids").as_ref()[..8]);
+    let id_key = u64::from_le_bytes(id_key);
+    let mut config = EndpointConfig::new(Arc::new(key));
+    config
+        .cid_generator(move || Box::new(HashedConnectionIdGenerator::from_key(id_key)))
+        // All connections end at the same time. A reset is shorter than its cause, so there is no
+        // exchange of resets without end.
+        .min_reset_interval(Duration::ZERO);
+    config
 }
 
 /// Returns the configuration of a server. `None`: it has no cipher that QUIC needs.

@@ -58,14 +58,14 @@ impl QuicListener {
     /// `EPROTONOSUPPORT` if the ciphers of the server leave out the one that QUIC begins with.
     pub fn with_tls(clock: Clock, tls: &TlsServer) -> Result<Self, Errno> {
         let config = config::server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
-        Ok(Self::with_config(clock, Some(config)))
+        Ok(Self::with_config(clock, config::server_endpoint(tls), Some(config)))
     }
 
-    fn with_config(clock: Clock, config: Option<Arc<ServerConfig>>) -> Self {
+    fn with_config(clock: Clock, endpoint: EndpointConfig, config: Option<Arc<ServerConfig>>) -> Self {
         Self {
             instants: Instants::new(clock),
             socket: None,
-            endpoint: Endpoint::new(Arc::new(EndpointConfig::default()), config, false, None),
+            endpoint: Endpoint::new(Arc::new(endpoint), config, false, None),
             conns: Vec::new(),
             free: Vec::new(),
             by_handle: BTreeMap::new(),
@@ -247,7 +247,7 @@ impl Driver for QuicListener {
 
     /// Makes a driver without a certificate, which accepts nothing.
     fn new(setup: &DriverConfig) -> Result<Self, Errno> {
-        Ok(Self::with_config(setup.clock, None))
+        Ok(Self::with_config(setup.clock, EndpointConfig::default(), None))
     }
 
     fn connect(&mut self, _: &Dial) -> Result<ConnId, Errno> {

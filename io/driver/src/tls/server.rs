@@ -20,6 +20,9 @@ use super::pem::{self, PemSource};
 use super::problem::TlsProblem;
 use super::rng_warmup::seed;
 
+/// Separates [`TlsServer::reset_secret`] from other uses of the key.
+const RESET_LABEL: &[u8] = b"wavetank QUIC stateless reset";
+
 /// The server side of TLS: made once, shared by all threads. Tickets hold the encrypted sessions
 /// themselves, so that resumption costs the server no memory. Each thread accepts the tickets of
 /// all others.
@@ -28,6 +31,7 @@ pub struct TlsServer {
     config: Arc<ServerConfig>,
     chain_pem: Vec<u8>,
     fingerprint: String,
+    reset_secret: [u8; 32],
 }
 
 impl TlsServer {
@@ -62,7 +66,8 @@ impl TlsServer {
         } else {
             config.send_tls13_tickets = 0;
         }
-        Ok(Self { config: Arc::new(config), chain_pem: chain_pem.to_vec(), fingerprint })
+        let reset_secret = Sha256::new().chain_update(RESET_LABEL).chain_update(key_pem).finalize().into();
+        Ok(Self { config: Arc::new(config), chain_pem: chain_pem.to_vec(), fingerprint, reset_secret })
     }
 
     /// Makes a server with a new self-signed certificate for `names` (host names and addresses), on
@@ -97,10 +102,21 @@ impl TlsServer {
         config
     }
 
+    /// Returns a secret by which a server recognises the QUIC connections of an earlier one with the
+    /// same key (RFC 9000 §10.3.2).
+    pub const fn reset_secret(&self) -> &[u8; 32] {
+        &self.reset_secret
+    }
+
     /// Uses a configuration unchanged.
     #[cfg(test)]
     pub(super) fn from_config(config: ServerConfig) -> Self {
-        Self { config: Arc::new(config), chain_pem: Vec::new(), fingerprint: String::new() }
+        Self {
+            config: Arc::new(config),
+            chain_pem: Vec::new(),
+            fingerprint: String::new(),
+            reset_secret: [0; 32],
+        }
     }
 
     /// Call it on each serving thread, before any client waits for it.

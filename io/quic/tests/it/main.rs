@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use wavetank_driver::{
-    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Event, TlsClient, TlsServer,
-    TlsServerOptions, Uring, probe_uring,
+    Clock, CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Epoll, Errno, Event, TlsClient,
+    TlsServer, TlsServerOptions, Uring, probe_uring,
 };
 use wavetank_plan::{Close, TlsPlan, TlsResume, TlsVersions};
 use wavetank_quic::{Quic, QuicListener};
@@ -35,6 +35,7 @@ fn client_tls() -> Arc<TlsClient> {
 struct Pair<D: Driver> {
     clock: Clock,
     client: Quic<D>,
+    tls: TlsServer,
     server: QuicListener,
     address: SocketAddr,
     /// What each side has received on streams, as text of records.
@@ -53,7 +54,7 @@ impl<D: Driver> Pair<D> {
         let inner = D::new(&DriverConfig::small(clock)).expect("a driver");
         let client = Quic::wrap(inner, Some(client_tls())).expect("it has the cipher");
         let (received, accepted, ended) = (Default::default(), None, [None; 2]);
-        Self { clock, client, server, address, received, accepted, ended }
+        Self { clock, client, tls, server, address, received, accepted, ended }
     }
 
     fn connect(&mut self) -> ConnId {
@@ -160,4 +161,21 @@ fn ends_are_reported<D: Driver>() {
 #[test]
 fn ends_are_reported_on_each_driver() {
     on_each(ends_are_reported::<Epoll>, ends_are_reported::<Uring>);
+}
+
+/// A server that is started again knows no connection of the earlier one, and resets it.
+fn a_new_server_resets<D: Driver>() {
+    let mut pair = Pair::<D>::new();
+    let conn = pair.connect();
+    let server = QuicListener::with_tls(pair.clock, &pair.tls).expect("it has the cipher");
+    drop(std::mem::replace(&mut pair.server, server));
+    pair.server.listen(pair.address).expect("the earlier server is gone");
+    pair.client.send(conn, &record(0, RecordKind::End, b"question")).expect("it is open");
+    pair.turn_until(|pair, _| pair.ended[0].is_some());
+    assert_eq!(pair.ended[0], Some(CloseReason::Broken(Errno(libc::ECONNRESET))));
+}
+
+#[test]
+fn a_new_server_resets_on_each_driver() {
+    on_each(a_new_server_resets::<Epoll>, a_new_server_resets::<Uring>);
 }
