@@ -1,12 +1,14 @@
 //! [`DatagramListener`]: a UDP socket that receives from any peer.
 
+use std::cell::Cell;
 use std::io::{Error, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 
 use wavetank_units::Nanos;
 
-use crate::{Errno, Waker};
+use crate::driver::SEGMENT_BYTES;
+use crate::{Errno, Waker, socket};
 
 /// The size of its buffers in the kernel, if that allows it: datagrams of some thousand clients.
 const BUFFER_BYTES: libc::c_int = 4 << 20;
@@ -16,6 +18,8 @@ const BUFFER_BYTES: libc::c_int = 4 << 20;
 pub struct DatagramListener {
     socket: UdpSocket,
     waker: Waker,
+    /// The kernel cuts what is sent.
+    cuts: Cell<bool>,
 }
 
 /// What a wait has found.
@@ -48,7 +52,13 @@ impl DatagramListener {
                 )
             };
         }
-        Ok(Self { socket, waker: Waker::new()? })
+        Ok(Self { socket, waker: Waker::new()?, cuts: Cell::new(false) })
+    }
+
+    /// Prepares for [`send_segments`](Self::send_segments). Afterwards no other datagram may be
+    /// longer than [`SEGMENT_BYTES`].
+    pub fn cut_into_segments(&self) {
+        self.cuts.set(socket::cut_into(&self.socket, SEGMENT_BYTES).is_ok());
     }
 
     /// Returns the address that it is bound to.
@@ -101,6 +111,22 @@ impl DatagramListener {
     /// Sends a datagram. One that the kernel does not take now is lost, like one on the way.
     pub fn send(&self, bytes: &[u8], to: SocketAddr) {
         let _ = self.socket.send_to(bytes, to);
+    }
+
+    /// Sends datagrams of [`SEGMENT_BYTES`] each, the last of which may be shorter.
+    pub fn send_segments(&self, bytes: &[u8], to: SocketAddr) {
+        if self.cuts.get() && bytes.len() > SEGMENT_BYTES.into() {
+            match self.socket.send_to(bytes, to) {
+                // A network card that computes no checksums cannot cut, before Linux 6.11.
+                Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                    self.cuts.set(socket::cut_into(&self.socket, 0).is_err());
+                }
+                _ => return,
+            }
+        }
+        for datagram in bytes.chunks(SEGMENT_BYTES.into()) {
+            self.send(datagram, to);
+        }
     }
 }
 

@@ -42,20 +42,34 @@ pub struct Dial {
     pub asks_ends: bool,
     /// The TLS of this connection, if any. Drivers without TLS ignore it.
     pub tls: Option<DialTls>,
-    /// A UDP socket is connected instead of a TCP connection. Each send is one datagram, and each
-    /// [`Event::Received`] has one. Empty ones are not reported.
+    /// A UDP socket is connected instead of a TCP connection. Each [`Event::Received`] has one
+    /// datagram. Empty ones are not reported.
     ///
     /// Nothing is sent to connect. [`Event::Ended`] reports an error that came back over the
     /// network, such as `ECONNREFUSED` for a port that no program uses.
-    pub datagrams: bool,
+    pub datagrams: Option<Datagrams>,
 }
 
 impl Dial {
     /// Returns a dial to `to` without TLS, from an address that the kernel chooses.
     pub const fn plain(to: SocketAddr) -> Self {
-        Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None, datagrams: false }
+        Self { to, from: None, speaks_at_once: false, asks_ends: false, tls: None, datagrams: None }
     }
 }
+
+/// What a send on a UDP socket is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Datagrams {
+    /// One datagram.
+    Whole,
+    /// Datagrams of [`SEGMENT_BYTES`] each, the last of which may be shorter. The kernel cuts them
+    /// (udp(7), `UDP_SEGMENT`).
+    Segments,
+}
+
+/// The size of the datagrams of [`Datagrams::Segments`]: the largest for which QUIC need not know
+/// the path (RFC 9000 §14).
+pub const SEGMENT_BYTES: u16 = 1_200;
 
 /// The TLS of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

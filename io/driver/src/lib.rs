@@ -33,8 +33,8 @@ pub use clock::{Clock, WallClock, thread_cpu_ns};
 pub use clone_vm::Crash;
 pub use datagram_listener::{DatagramListener, Readiness};
 pub use driver::{
-    CloseReason, ConnAddresses, ConnId, Dial, DialTls, Driver, DriverConfig, Event, ListenerId, SendStatus,
-    StreamEnd, StreamEndKind,
+    CloseReason, ConnAddresses, ConnId, Datagrams, Dial, DialTls, Driver, DriverConfig, Event, ListenerId,
+    SEGMENT_BYTES, SendStatus, StreamEnd, StreamEndKind,
 };
 pub use epoll::Epoll;
 pub use errno::Errno;
@@ -43,7 +43,7 @@ pub use features::{Feature, Features};
 pub use kernel_support::KernelSupport;
 pub use network_namespace::NetworkNamespace;
 pub use signals::Signals;
-pub use socket::{bind_probe, tcp_retransmits};
+pub use socket::{bind_probe, can_segment, tcp_retransmits};
 pub use thread::{fine_timers, pin_to};
 pub use tls::{Alpn, HandshakeInfo, QuicSessions, Tls, TlsClient, TlsProblem, TlsServer};
 pub use uring::{Uring, UringFacts, UringMissing, probe_uring};

@@ -10,7 +10,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use wavetank_plan::Close;
 use wavetank_units::{Nanos, unix_path};
 
-use crate::driver::ConnAddresses;
+use crate::driver::{ConnAddresses, Datagrams, SEGMENT_BYTES};
 use crate::{Errno, clock};
 
 /// Connections waiting to be accepted, per listener. The kernel caps it at net.core.somaxconn.
@@ -59,12 +59,31 @@ pub(crate) fn plain_stream(family_of: SocketAddr) -> Result<OwnedFd, Errno> {
 
 /// Returns a non-blocking UDP socket that is bound to `from`. Its port must be free: another socket
 /// on it could take its datagrams.
-pub(crate) fn datagram(to: SocketAddr, from: Option<SocketAddr>) -> Result<OwnedFd, Errno> {
+pub(crate) fn datagram(
+    to: SocketAddr,
+    from: Option<SocketAddr>,
+    datagrams: Datagrams,
+) -> Result<OwnedFd, Errno> {
     let socket = plain(to, libc::SOCK_DGRAM)?;
+    if datagrams == Datagrams::Segments {
+        cut_into(&socket, SEGMENT_BYTES)?;
+    }
     if let Some(from) = from {
         bind(&socket, from)?;
     }
     Ok(socket)
+}
+
+/// Makes the kernel cut what a UDP socket sends into datagrams of this size; 0: it cuts nothing.
+pub(crate) fn cut_into(socket: &impl AsRawFd, segment_bytes: u16) -> Result<(), Errno> {
+    set_option(socket, libc::SOL_UDP, libc::UDP_SEGMENT, segment_bytes.into())
+}
+
+/// Whether the kernel can cut what a UDP socket sends.
+pub fn can_segment() -> bool {
+    plain((Ipv4Addr::LOCALHOST, 0).into(), libc::SOCK_DGRAM)
+        .and_then(|socket| cut_into(&socket, SEGMENT_BYTES))
+        .is_ok()
 }
 
 fn plain(family_of: SocketAddr, kind: i32) -> Result<OwnedFd, Errno> {
@@ -334,7 +353,7 @@ pub(crate) fn to_kernel(address: SocketAddr) -> (libc::sockaddr_storage, libc::s
     }
 }
 
-fn set_option(socket: &OwnedFd, level: i32, name: i32, value: i32) -> Result<(), Errno> {
+fn set_option(socket: &impl AsRawFd, level: i32, name: i32, value: i32) -> Result<(), Errno> {
     // SAFETY: `value` is a valid int option for the length given.
     Errno::check(unsafe {
         libc::setsockopt(

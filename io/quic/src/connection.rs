@@ -9,9 +9,12 @@ use quinn_proto::{
     Connection, ConnectionError, ConnectionHandle, Dir, Endpoint, Event, ReadError, Side, StreamEvent,
     StreamId, VarInt,
 };
-use wavetank_driver::{CloseReason, ConnId, Errno};
+use wavetank_driver::{CloseReason, ConnId, Errno, SEGMENT_BYTES};
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records::{self, Record, RecordKind};
+
+/// The most datagrams that are sent at a time. More would be lost together.
+pub(crate) const SEGMENTS_MAX: usize = 10;
 
 /// The code with which HTTP/3 closes a connection without an error (RFC 9114 §8.1).
 const NO_ERROR: u32 = 0x100;
@@ -221,17 +224,24 @@ impl QuicConnection {
         let _ = chunks.finalize();
     }
 
-    /// Passes the datagrams to be sent to `send`, which returns whether it takes more.
+    /// Passes the datagrams to be sent to `send`, up to `segments_max` of [`SEGMENT_BYTES`] at a
+    /// time. It returns whether it takes more.
     pub(crate) fn transmit(
         &mut self,
         now: Instant,
-        datagram: &mut Vec<u8>,
+        segments_max: usize,
+        datagrams: &mut Vec<u8>,
         mut send: impl FnMut(&[u8], SocketAddr) -> bool,
     ) {
         loop {
-            datagram.clear();
-            let Some(transmit) = self.connection.poll_transmit(now, 1, datagram) else { return };
-            if !send(&datagram[..transmit.size], transmit.destination) {
+            datagrams.clear();
+            let Some(transmit) = self.connection.poll_transmit(now, segments_max, datagrams) else { return };
+            let bytes = &datagrams[..transmit.size];
+            let at_once = match transmit.segment_size {
+                Some(size) if size != usize::from(SEGMENT_BYTES) => size,
+                _ => bytes.len(),
+            };
+            if !bytes.chunks(at_once).all(|bytes| send(bytes, transmit.destination)) {
                 return;
             }
         }

@@ -17,7 +17,7 @@ use wavetank_plan::Close;
 use wavetank_units::Nanos;
 
 use crate::config;
-use crate::connection::{QuicConnection, close_reason};
+use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason};
 use crate::instants::Instants;
 use crate::timers::Timers;
 use wavetank_driver::EventQueue;
@@ -198,9 +198,9 @@ impl QuicListener {
         else {
             return;
         };
-        entry.transmit(now, datagram, |bytes, to| {
+        entry.transmit(now, SEGMENTS_MAX, datagram, |bytes, to| {
             if let Some(socket) = socket {
-                socket.send(bytes, to);
+                socket.send_segments(bytes, to);
             }
             true
         });
@@ -260,6 +260,7 @@ impl Driver for QuicListener {
         }
         let socket = DatagramListener::bind(at)?;
         let address = socket.address()?;
+        socket.cut_into_segments();
         self.socket = Some(socket);
         Ok((ListenerId(0), address))
     }

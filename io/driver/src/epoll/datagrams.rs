@@ -3,7 +3,7 @@
 use super::Epoll;
 use super::edges::{broken_event, writable};
 use crate::Errno;
-use crate::driver::{ConnId, Dial, Event};
+use crate::driver::{ConnId, Datagrams, Dial, Event};
 use crate::socket;
 use crate::sockets::ReportedEnd;
 use crate::token::Operation;
@@ -12,8 +12,8 @@ use crate::token::Operation;
 const DATAGRAMS_PER_TURN: u32 = 32;
 
 impl Epoll {
-    pub(super) fn connect_datagrams(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
-        let socket = socket::datagram(dial.to, dial.from)?;
+    pub(super) fn connect_datagrams(&mut self, dial: &Dial, datagrams: Datagrams) -> Result<ConnId, Errno> {
+        let socket = socket::datagram(dial.to, dial.from, datagrams)?;
         socket::connect(&socket, dial.to)?;
         let conn = self.adopt(socket, true, Operation::Datagrams)?;
         if let Some(entry) = self.sockets.get(conn) {

@@ -93,8 +93,8 @@ impl Driver for Epoll {
     }
 
     fn connect(&mut self, dial: &Dial) -> Result<ConnId, Errno> {
-        if dial.datagrams {
-            return self.connect_datagrams(dial);
+        if let Some(datagrams) = dial.datagrams {
+            return self.connect_datagrams(dial, datagrams);
         }
         let socket = socket::plain_stream(dial.to)?;
         if let Some(from) = dial.from {

@@ -7,7 +7,7 @@ use io_uring::squeue::{self, Flags};
 use super::ring::in_table;
 use super::slots::{DATAGRAMS, Phase};
 use super::{Flow, Uring, sqe};
-use crate::driver::{ConnId, Dial};
+use crate::driver::{ConnId, Datagrams, Dial};
 use crate::token::{Operation, Token};
 use crate::{Errno, socket};
 
@@ -21,7 +21,7 @@ impl Uring {
             self.submit()?;
         }
         self.rings[ring].make_room(ENTRIES_MAX)?;
-        let kind = if dial.datagrams { DATAGRAMS } else { 0 };
+        let kind = if dial.datagrams.is_some() { DATAGRAMS } else { 0 };
         let conn = self.take(ring, Phase::Connecting, kind).ok_or(Errno(libc::EMFILE))?;
         let (_, slot) = self.slots.place(conn.slot);
         if self.bind_op {
@@ -44,7 +44,7 @@ impl Uring {
         // These operations complete during submission, each before the next one starts, so they
         // need no links, which would cost time.
         let quiet = |entry: squeue::Entry| entry.flags(Flags::SKIP_SUCCESS);
-        let (kind, is_tcp) = if dial.datagrams {
+        let (kind, is_tcp) = if dial.datagrams.is_some() {
             (libc::SOCK_DGRAM, false)
         } else {
             (libc::SOCK_STREAM, socket::is_tcp(dial.to))
@@ -55,9 +55,12 @@ impl Uring {
             let entry = sqe::switch_off(file, libc::IPPROTO_TCP, libc::TCP_QUICKACK);
             self.queue(ring, quiet(entry), prepare);
         }
+        if dial.datagrams == Some(Datagrams::Segments) {
+            self.queue(ring, quiet(sqe::cut_into_segments(file)), prepare);
+        }
         let Some(from) = dial.from else { return };
         // Two UDP sockets must not share an address: each would get datagrams of the other.
-        if !dial.datagrams {
+        if dial.datagrams.is_none() {
             if from.port() == 0 {
                 let entry = sqe::set_option(file, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT);
                 self.queue(ring, quiet(entry), prepare);
@@ -162,8 +165,8 @@ impl Uring {
 
 /// Returns a socket in the process's table of files, bound and with the options of `dial`.
 fn socket_outside(dial: &Dial) -> Result<OwnedFd, Errno> {
-    if dial.datagrams {
-        return socket::datagram(dial.to, dial.from);
+    if let Some(datagrams) = dial.datagrams {
+        return socket::datagram(dial.to, dial.from, datagrams);
     }
     let socket = socket::stream(dial.to)?;
     if let Some(from) = dial.from {

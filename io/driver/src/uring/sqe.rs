@@ -6,6 +6,7 @@ use io_uring::{IoUring, opcode, squeue, types};
 
 use super::addresses::Address;
 use crate::Errno;
+use crate::driver::SEGMENT_BYTES;
 use crate::token::Token;
 
 /// The only group of buffers of each ring.
@@ -83,6 +84,13 @@ pub(super) fn set_option(socket: types::Fixed, level: i32, option: i32) -> squeu
     static ON: i32 = 1;
     let value = (&raw const ON).cast();
     opcode::SetSockOpt::new(socket, level as u32, option as u32, value, size_of::<i32>() as u32).build()
+}
+
+/// Makes the kernel cut what a UDP socket sends.
+pub(super) fn cut_into_segments(socket: types::Fixed) -> squeue::Entry {
+    static SIZE: i32 = SEGMENT_BYTES as i32;
+    let (level, option) = (libc::SOL_UDP as u32, libc::UDP_SEGMENT as u32);
+    opcode::SetSockOpt::new(socket, level, option, (&raw const SIZE).cast(), size_of::<i32>() as u32).build()
 }
 
 /// Switches a boolean option off.

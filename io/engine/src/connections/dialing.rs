@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use wavetank_driver::{CloseReason, Dial, DialTls, Driver, Errno};
+use wavetank_driver::{CloseReason, Datagrams, Dial, DialTls, Driver, Errno};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{Close, UrlProtocol};
 use wavetank_units::Nanos;
@@ -128,7 +128,7 @@ impl<D: Driver> Connections<D> {
         // immediately.
         let speaks_at_once = prefaced || self.slots[slot as usize].left == 1 && self.is_awaited(slot);
         let asks_ends = self.preface.needs_addresses();
-        let datagrams = self.protocol_of(slot) == UrlProtocol::Udp;
+        let datagrams = (self.protocol_of(slot) == UrlProtocol::Udp).then_some(Datagrams::Whole);
         loop {
             let dial = Dial { to: route.to, from: route.from, speaks_at_once, asks_ends, tls, datagrams };
             match self.driver.connect(&dial) {

@@ -1,6 +1,8 @@
 //! Opens the connection of one user: the addresses of its target in order, preface, TLS.
 
-use wavetank_driver::{CloseReason, ConnId, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls};
+use wavetank_driver::{
+    CloseReason, ConnId, Datagrams, Dial, DialTls, Driver, DriverConfig, Errno, Event, Tls,
+};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::{HttpVersion, UrlProtocol};
 use wavetank_quic::Quic;
@@ -74,7 +76,8 @@ impl Connector<'_> {
         // After a preface, TLS starts later.
         let tls = self.dial_tls(target).filter(|_| !self.preface.is_needed());
         let asks_ends = self.preface.needs_addresses();
-        let datagrams = self.plan.targets[usize::from(target)].protocol() == UrlProtocol::Udp;
+        let is_udp = self.plan.targets[usize::from(target)].protocol() == UrlProtocol::Udp;
+        let datagrams = is_udp.then_some(Datagrams::Whole);
         let connected = match driver.connect(&Dial { from, tls, asks_ends, datagrams, ..Dial::plain(to) }) {
             Ok(conn) => self.connected(driver, conn, until)?,
             Err(errno) => Err(errno),

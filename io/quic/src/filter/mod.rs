@@ -8,14 +8,15 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use quinn_proto::{ClientConfig, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent};
 use wavetank_driver::{
-    CloseReason, ConnId, Dial, DialTls, Driver, Errno, Event, QuicSessions, SendStatus, TlsClient,
+    CloseReason, ConnId, Datagrams, Dial, DialTls, Driver, Errno, Event, QuicSessions, SendStatus, TlsClient,
+    can_segment,
 };
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records;
 
 use crate::config;
-use crate::connection::{QuicConnection, close_reason};
+use crate::connection::{QuicConnection, SEGMENTS_MAX, close_reason};
 use crate::instants::Instants;
 use crate::timers::Timers;
 use wavetank_driver::EventQueue;
@@ -39,6 +40,8 @@ pub struct Quic<D> {
     fault: Option<String>,
     /// See [`Driver::bytes_sent`].
     accepted_bytes: u64,
+    /// The most datagrams that are sent at a time.
+    segments_max: usize,
 }
 
 /// The client side of a thread.
@@ -83,6 +86,7 @@ impl<D: Driver> Quic<D> {
             datagram: Vec::new(),
             fault: None,
             accepted_bytes: 0,
+            segments_max: if can_segment() { SEGMENTS_MAX } else { 1 },
         })
     }
 
@@ -100,7 +104,8 @@ impl<D: Driver> Quic<D> {
         let now = self.instants.now();
         let client = self.client.as_mut().ok_or(Errno(libc::EPROTONOSUPPORT))?;
         let (name, profile) = client.tls.quic_server(tls).ok_or(Errno(libc::EPROTONOSUPPORT))?;
-        let id = self.inner.connect(&Dial { tls: None, datagrams: true, ..*dial })?;
+        let datagrams = if self.segments_max > 1 { Datagrams::Segments } else { Datagrams::Whole };
+        let id = self.inner.connect(&Dial { tls: None, datagrams: Some(datagrams), ..*dial })?;
         let (config, sessions) = client.configs[profile].clone();
         sessions.select(tls);
         let resumes = sessions.has_ticket();
@@ -177,6 +182,10 @@ impl<D: Driver> Quic<D> {
 
     /// Handles an error of the socket: an ICMP message, or a packet filter of this host.
     fn socket_ended(&mut self, conn: ConnId, how: CloseReason) {
+        if how == CloseReason::Broken(Errno(libc::EIO)) {
+            // A network card that computes no checksums cannot cut, before Linux 6.11.
+            self.segments_max = 1;
+        }
         let Some(entry) = self.get(conn) else { return };
         if entry.quic.has_ended {
             return;
@@ -235,12 +244,12 @@ impl<D: Driver> Quic<D> {
     }
 
     fn transmit(&mut self, conn: ConnId, now: std::time::Instant) {
-        let Self { conns, inner, datagram, timers, instants, .. } = self;
+        let Self { conns, inner, datagram, timers, instants, segments_max, .. } = self;
         let Some(entry) = conns.get_mut(conn.slot as usize).and_then(Option::as_deref_mut) else { return };
         let quic = &mut entry.quic;
         let mut is_blocked = quic.is_blocked;
         if !is_blocked {
-            quic.transmit(now, datagram, |bytes, _| {
+            quic.transmit(now, *segments_max, datagram, |bytes, _| {
                 // A failure is reported by the inner driver, or the datagram is sent again.
                 is_blocked = matches!(inner.send(conn, bytes), Ok(SendStatus::Pending) | Err(_));
                 !is_blocked

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use wavetank_driver::{CloseReason, ConnId, Dial, Driver, Errno};
+use wavetank_driver::{CloseReason, ConnId, Datagrams, Dial, Driver, Errno};
 use wavetank_plan::Close;
 
 use super::bench::{Bench, Heard, any_port, pattern};
@@ -18,7 +18,7 @@ fn peer() -> UdpSocket {
 }
 
 fn open<D: Driver>(bench: &mut Bench<D>, to: SocketAddr, from: Option<SocketAddr>) -> ConnId {
-    let dial = Dial { datagrams: true, from, ..Dial::plain(to) };
+    let dial = Dial { datagrams: Some(Datagrams::Whole), from, ..Dial::plain(to) };
     let conn = bench.driver.connect(&dial).expect("a socket");
     assert_eq!(bench.hear(), Heard::Connected(conn));
     conn
@@ -51,6 +51,22 @@ pub(crate) fn keep_their_bounds<D: Driver>() {
     bench.hear_nothing();
     bench.driver.close(conn, Close::Fin);
     bench.hear_nothing();
+}
+
+/// The kernel cuts what is sent at once; a short datagram stays whole.
+pub(crate) fn are_cut<D: Driver>() {
+    let (mut bench, peer) = (Bench::<D>::new(), peer());
+    let to = peer.local_addr().expect("it is bound");
+    let dial = Dial { datagrams: Some(Datagrams::Segments), ..Dial::plain(to) };
+    let conn = bench.driver.connect(&dial).expect("a socket");
+    assert_eq!(bench.hear(), Heard::Connected(conn));
+    let (long, short) = (pattern(3_000), b"short");
+    bench.driver.send(conn, &long).expect("it is connected");
+    bench.driver.send(conn, short).expect("it is connected");
+    bench.out();
+    let received = [(); 4].map(|()| receive(&peer).0);
+    assert_eq!(received.each_ref().map(Vec::len), [1_200, 1_200, 600, 5]);
+    assert_eq!(received.concat(), [&long[..], short].concat());
 }
 
 /// More datagrams than the driver reads of one socket in one turn.
@@ -126,7 +142,7 @@ pub(crate) fn bind_the_source<D: Driver>() {
     let (_, taken) = receive(&peer);
     assert_eq!(taken.ip(), source);
     // The address of a socket is its own.
-    let dial = Dial { datagrams: true, from: Some(taken), ..Dial::plain(to) };
+    let dial = Dial { datagrams: Some(Datagrams::Whole), from: Some(taken), ..Dial::plain(to) };
     let errno = match bench.driver.connect(&dial) {
         Err(errno) => errno,
         Ok(second) => match bench.hear() {

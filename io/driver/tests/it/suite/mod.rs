@@ -23,7 +23,7 @@ macro_rules! driver_suite {
                 reports_a_reset_after_bytes, hears_what_came_before_a_send_fails,
                 hears_what_came_before_a_long_send_fails, resets, resets_behind_small_sends, reads_data_and_end_of_one_edge, knows_the_end_that_came_with_bytes, drops_what_is_stale, gives_slots_a_new_generation,
                 lets_go_of_the_port, listens_no_more],
-            datagrams: [keep_their_bounds, arrive_all, are_as_long_as_udp_allows, find_no_program, bind_the_source],
+            datagrams: [keep_their_bounds, are_cut, arrive_all, are_as_long_as_udp_allows, find_no_program, bind_the_source],
             reuse: [no_user_hears_of_another],
             waiting: [wakes, merges_rings, never_wakes_early, does_not_wait_for_the_past],
             fairness: [a_flood_lets_others_through, a_long_send_lets_others_through],
