@@ -12,8 +12,9 @@ use crate::cpus;
 use crate::cycles;
 use crate::session::Session;
 
-/// Seconds that a program may take beyond its planned duration.
-const GRACE_SECONDS: u32 = 20;
+/// How much longer than planned a program may take. oha leaves its HTTP/3 connections open, and ends
+/// when they have been idle for 30 s.
+const GRACE_SECONDS: u32 = 40;
 
 /// A program to run and to measure.
 pub(crate) struct Job<'a> {
