@@ -4,7 +4,8 @@ use wavetank_units::Nanos;
 
 use crate::{ErrorClass, Interval, PhaseWindows};
 
-/// The part of the measured window in which requests failed with one class.
+/// The time in which requests failed with one class: in the measured window, and after it while
+/// requests of the window were still open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FailureTime {
     /// Start of the first interval with such a failure.
@@ -25,10 +26,9 @@ pub struct FailureTimes {
 impl FailureTimes {
     /// Adds one merged interval; intervals arrive in order. Failures of the warm-up are left out.
     pub(crate) fn add(&mut self, interval: &Interval, spans: &PhaseWindows) {
-        if !spans.in_window(interval) {
-            return;
+        if spans.in_window(interval) {
+            self.measured += interval.len;
         }
-        self.measured += interval.len;
         for (class, time) in self.classes.iter_mut().enumerate() {
             let judged = interval.steps.iter().filter(|series| !spans.is_warmup(series.key.phase));
             if judged.map(|series| series.counters.errors[class]).sum::<u64>() > 0 {
@@ -39,7 +39,7 @@ impl FailureTimes {
         }
     }
 
-    /// When requests failed with `class`; `None` if none did within the measured window.
+    /// When requests failed with `class`; `None` if none did.
     pub fn of(&self, class: ErrorClass) -> Option<FailureTime> {
         self.classes[class as usize]
     }
