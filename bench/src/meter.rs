@@ -12,8 +12,8 @@ use crate::cpus;
 use crate::cycles;
 use crate::session::Session;
 
-/// How much longer than planned a program may take. oha leaves its HTTP/3 connections open, and ends
-/// when they have been idle for 30 s.
+/// How much longer than planned a program may take. oha ends when its HTTP/3 connections have been
+/// idle for 30 s.
 const GRACE_SECONDS: u32 = 40;
 
 /// A program to run and to measure.

@@ -117,8 +117,9 @@ impl DatagramListener {
     pub fn send_segments(&self, bytes: &[u8], to: SocketAddr) {
         if self.cuts.get() && bytes.len() > SEGMENT_BYTES.into() {
             match self.socket.send_to(bytes, to) {
-                // A network card that computes no checksums cannot cut, before Linux 6.11.
-                Err(error) if error.raw_os_error() == Some(libc::EIO) => {
+                // A network card that computes no checksums cannot cut, before Linux 6.11. A packet
+                // must not be longer than what the path takes.
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL)) => {
                     self.cuts.set(socket::cut_into(&self.socket, 0).is_err());
                 }
                 _ => return,

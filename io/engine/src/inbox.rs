@@ -48,7 +48,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Takes more bytes. Returns whether there were so many.
+    /// Takes more bytes. Returns whether the budget had them.
     fn take(&mut self, bytes: usize, budget: &InboxBudget) -> bool {
         let Some(left) = budget.0.get().checked_sub(bytes) else { return false };
         budget.0.set(left);

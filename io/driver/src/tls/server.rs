@@ -102,8 +102,8 @@ impl TlsServer {
         config
     }
 
-    /// Returns a secret by which a server recognises the QUIC connections of an earlier one with the
-    /// same key (RFC 9000 §10.3.2).
+    /// Returns a secret by which a server recognises the QUIC connections of an earlier one with
+    /// the same key (RFC 9000 §10.3.2).
     pub const fn reset_secret(&self) -> &[u8; 32] {
         &self.reset_secret
     }

@@ -182,8 +182,9 @@ impl<D: Driver> Quic<D> {
 
     /// Handles an error of the socket: an ICMP message, or a packet filter of this host.
     fn socket_ended(&mut self, conn: ConnId, how: CloseReason) {
-        if how == CloseReason::Broken(Errno(libc::EIO)) {
-            // A network card that computes no checksums cannot cut, before Linux 6.11.
+        if matches!(how, CloseReason::Broken(Errno(libc::EIO | libc::EINVAL))) {
+            // A network card that computes no checksums cannot cut, before Linux 6.11. A packet
+            // must not be longer than what the path takes.
             self.segments_max = 1;
         }
         let Some(entry) = self.get(conn) else { return };

@@ -53,7 +53,7 @@ pub(crate) fn keep_their_bounds<D: Driver>() {
     bench.hear_nothing();
 }
 
-/// The kernel cuts what is sent at once; a short datagram stays whole.
+/// The kernel cuts a long send; a short one stays whole.
 pub(crate) fn are_cut<D: Driver>() {
     let (mut bench, peer) = (Bench::<D>::new(), peer());
     let to = peer.local_addr().expect("it is bound");
