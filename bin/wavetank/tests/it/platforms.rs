@@ -44,7 +44,7 @@ fn every_way_counts_what_the_target_counts() {
             engine_reported(&outcome.stderr, way);
             let result = outcome.result();
             assert_eq!(result.text("generator.engine"), way.engine, "{way:?}: {result}");
-            agree(&result, &before, &truth(&serve));
+            agree(&result, &before, &serve);
         }
         engine_reported(&serve.running().stderr(), way);
     }
@@ -70,7 +70,7 @@ fn more_connections_than_files_of_one_table() {
         let outcome = few(trial.load(&serve.url("/"), words)).run();
         let result = outcome.result();
         assert_eq!(result.count("connections.opened"), 1_000, "{way:?}: {result}");
-        agree(&result, &before, &truth(&serve));
+        agree(&result, &before, &serve);
         let threads = if way.engine == "uring" { 2 } else { 3 };
         assert!(result.count("generator.threads") <= threads, "{way:?}: {result}");
         assert_eq!(outcome.stderr.contains("table of files of its own"), way.engine == "epoll", "{outcome}");
