@@ -38,7 +38,7 @@ impl Fault {
 pub struct CallEnd<'a> {
     /// The status of gRPC; that of HTTP, if it is an error and there is no other.
     pub status: u16,
-    /// The trailers as lines. They are the fields of the head, if that is all there is.
+    /// The fields of the head and the trailers, as lines.
     pub lines: &'a [u8],
     /// The messages since the client has ended its side were passed on as one answer, which is
     /// complete now.
@@ -68,7 +68,8 @@ enum State {
 #[derive(Debug)]
 pub struct Client {
     state: State,
-    /// The head of the response, as far as it has arrived; later its fields.
+    /// The head of the response, as far as it has arrived; later its fields, at the end with the
+    /// trailers.
     head: Vec<u8>,
     has_head: bool,
     prefix: [u8; PREFIX_BYTES],
@@ -275,15 +276,20 @@ impl Client {
 
     fn finish(&mut self, sink: &mut impl ClientSink) {
         self.state = State::Ended;
+        let trailers = self.end.split_off(self.end.len().min(2));
+        if !trailers.is_empty() {
+            // The empty line at the end of the fields moves behind the trailers.
+            self.head.truncate(self.head.len().saturating_sub(2));
+            self.head.extend_from_slice(&trailers);
+        }
         self.report_end(sink);
     }
 
     /// Reports the end of the call, if a step waits for it.
     fn report_end(&mut self, sink: &mut impl ClientSink) {
-        let (status, lines) = self.end.split_first_chunk().unwrap_or((&[0, 2], b""));
-        let lines = if lines.is_empty() { &self.head[..] } else { lines };
+        let status = self.end.first_chunk().unwrap_or(&[0, 2]);
         let (is_answer, length) = (self.is_answer, if self.is_answer { self.length } else { 0 });
-        let end = CallEnd { status: u16::from_be_bytes(*status), lines, is_answer, length };
+        let end = CallEnd { status: u16::from_be_bytes(*status), lines: &self.head, is_answer, length };
         if sink.call_ended(&end) {
             self.state = State::Over;
         }

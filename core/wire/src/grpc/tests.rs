@@ -92,18 +92,18 @@ fn check(is_whole: bool, input: &[u8], expected: &str) {
 #[test]
 fn messages_arrive_one_by_one() {
     let two = ended(frames(&[b"ab", b""]), 0, b"grpc-status: 0\r\n");
-    check(false, &two, r"[\x00\x00\x00\x00\x02ab]7 [\x00\x00\x00\x00\x00]5 0 0 grpc-status: 0\r\n");
+    check(false, &two, r"[\x00\x00\x00\x00\x02ab]7 [\x00\x00\x00\x00\x00]5 0 0 x: y\r\ngrpc-status: 0\r\n");
     // Without trailers, the fields of the head are all there is.
     check(false, &ended(Vec::new(), 12, b""), r"12 0 x: y\r\n\r\n");
     // What follows an end is not read.
     let more = [&ended(Vec::new(), 5, b"a: b\r\n")[..], &frames(&[b"ab"])].concat();
-    check(false, &more, r"5 0 a: b\r\n");
+    check(false, &more, r"5 0 x: y\r\na: b\r\n");
 }
 
 #[test]
 fn a_whole_call_has_one_answer() {
     let two = ended(frames(&[b"ab", b"c"]), 0, b"t: u\r\n");
-    check(true, &two, r"<\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x01c>0 13 t: u\r\n");
+    check(true, &two, r"<\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x01c>0 13 x: y\r\nt: u\r\n");
     check(true, &ended(Vec::new(), 14, b""), r"<>14 0 x: y\r\n\r\n");
 }
 
@@ -136,7 +136,7 @@ fn an_end_waits_for_a_step() {
     assert!(client.is_open() && client.has_unread() && !client.takes_messages());
     heard.takes_end = true;
     client.read(b"", &mut heard).unwrap();
-    assert_eq!(heard.text, r"7 0 a: b\r\n");
+    assert_eq!(heard.text, r"7 0 x: y\r\na: b\r\n");
     assert!(!client.is_open() && client.is_used() && !client.has_unread());
 }
 
