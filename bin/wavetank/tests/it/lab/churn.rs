@@ -114,9 +114,10 @@ fn only_connections_of_a_dead_server_end() {
     let Some((outcome, all)) = made else { return };
     let record = outcome.json();
     let lost = record["connections"]["lost"].as_u64().unwrap_or_default();
-    // Only the kill ends connections, and it ends all connections of the killed server. A few that
-    // are opened again while that process ends are lost a second time.
-    let ended = all[DEAD.0]..=all[DEAD.0] + all[DEAD.0] / 20;
+    // Only the kill ends connections, and it ends all connections of the killed server. Some that
+    // are opened again while that process ends are lost a second time, more on a busy machine.
+    // Those of another server would be about as many again.
+    let ended = all[DEAD.0]..=all[DEAD.0] + all[DEAD.0] / 2;
     assert!(ended.contains(&lost), "{lost}: {all:?}: {outcome}");
     let impacts = record["impacts"].as_array().unwrap_or_else(|| panic!("no impacts: {outcome}"));
     let of = |what: &str| {
