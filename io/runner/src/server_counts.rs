@@ -115,7 +115,7 @@ impl ServerCounts {
         };
         let all_report = lab.hosts.iter().filter(|host| takes_load(host, plan)).all(reported);
         if let Some(sum) = together(&fronts).filter(|_| all_report) {
-            let run_requests = sum.requests.and(probe).map(|_| run_requests(record));
+            let run_requests = sum.requests.and(probe).and_then(|_| run_requests(plan, record));
             // Requests of the run may be among the incomplete ones: it gave them up, or the server
             // refused their form.
             let own = |requests: u64| requests.max((requests + incomplete).min(run_requests.unwrap_or(0)));
@@ -266,17 +266,20 @@ fn together(fronts: &[ServerCountDoc]) -> Option<ServerCountDoc> {
 }
 
 /// Returns the connections that the run opened. `None` if steps before or after the load opened
-/// some that were not counted.
+/// some that were not counted, or if connections of the run were streams.
 fn run_connections(plan: &Plan, record: &RunRecord, probe: Option<u64>) -> Option<u64> {
     let alone = plan.around.before.is_none() && plan.around.after.is_none();
     // What was begun and not finished may have been accepted all the same.
     let certain = record.connections.opening == 0 && record.connections.failed == 0;
-    probe.filter(|_| alone && certain).map(|probe| record.connections.opened + probe)
+    probe.filter(|_| alone && certain && !plan.uses_tunnels()).map(|probe| record.connections.opened + probe)
 }
 
-/// Requests that went out by the run's own count.
-fn run_requests(record: &RunRecord) -> u64 {
-    record.wire.sent + record.warmup.wire.map_or(0, |wire| wire.sent) + record.setup.sent
+/// Returns the requests that went out by the run's own count. `None` if some of them are messages,
+/// which HTTP servers do not count.
+fn run_requests(plan: &Plan, record: &RunRecord) -> Option<u64> {
+    let has_messages = (0..plan.targets.len()).any(|target| plan.carries_messages(target));
+    let sent = record.wire.sent + record.warmup.wire.map_or(0, |wire| wire.sent) + record.setup.sent;
+    (!has_messages).then_some(sent)
 }
 
 #[cfg(test)]
