@@ -12,6 +12,12 @@ pub struct Haproxy {
     pub mode: HaproxyMode,
     /// Whether it terminates TLS on its ports, with a certificate made by the lab.
     pub tls: bool,
+    /// Whether it speaks HTTP/2 with clients.
+    #[serde(default)]
+    pub http2: bool,
+    /// Whether it speaks HTTP/2 with its servers, as gRPC needs.
+    #[serde(default)]
+    pub grpc: bool,
     /// The servers behind it; empty only with a user's own configuration.
     pub servers: Vec<Backend>,
     /// `HAProxy`'s own name of the balancing algorithm: one of [`Haproxy::BALANCE`].

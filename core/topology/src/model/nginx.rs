@@ -11,6 +11,12 @@ pub struct Nginx {
     pub work: NginxWork,
     /// Whether it terminates TLS on its ports, with a certificate made by the lab.
     pub tls: bool,
+    /// Whether it speaks HTTP/2 with clients; without TLS it speaks nothing else.
+    #[serde(default)]
+    pub http2: bool,
+    /// Whether it passes gRPC calls to its servers.
+    #[serde(default)]
+    pub grpc: bool,
     /// Worker processes; `None`: one for each CPU it may use.
     pub workers: Option<u32>,
     /// The user's own binary and configuration, and directives left out.

@@ -4,12 +4,12 @@ use wavetank_grammar::{Entry, Node};
 use wavetank_units::Code;
 
 use super::ports::is_path;
-use super::{Reader, TreeReader as _};
+use super::{Keys, Reader, TreeReader as _};
 use crate::ast::FileService;
 use crate::grammar::MapName;
 use crate::{
-    Command, Haproxy, HaproxyMode, HaproxySources, HaproxyTimeouts, Nginx, NginxPage, NginxWork, Serve,
-    ServiceKind,
+    Command, Haproxy, HaproxyMode, HaproxySources, HaproxyTimeouts, Nginx, NginxPage, NginxWork, Probe,
+    Serve, ServiceKind,
 };
 
 /// Maximum number of threads or worker processes of one process.
@@ -68,7 +68,7 @@ impl Reader<'_> {
         let mut keys = self.open(node, MapName::Nginx)?;
         self.not_with_config(
             &keys,
-            &["pages", "servers", "keepalive", "sale", "workers", "tls", "connections"],
+            &["pages", "servers", "keepalive", "sale", "workers", "tls", "http2", "grpc", "connections"],
         );
         let common = self.common(&mut keys, MapName::Nginx);
         let (pages, proxied, sale) = (keys.entry("pages"), keys.entry("servers"), keys.entry("sale"));
@@ -77,6 +77,10 @@ impl Reader<'_> {
         if let Some(entry) = keepalive.filter(|_| proxied.is_none()) {
             let message = "`keepalive` applies to servers behind nginx, but there are none";
             self.fail::<()>(Code::LabKeyConflict, entry.place, message, "use keepalive: … next to servers");
+        }
+        if let Some(entry) = keys.entry("grpc").filter(|_| proxied.is_none()) {
+            let message = "`grpc` applies to servers behind nginx, but there are none";
+            self.fail::<()>(Code::LabKeyConflict, entry.place, message, "use grpc: … next to servers");
         }
         let servers = proxied.map(|entry| self.servers(&entry.value)).unwrap_or_default();
         let keepalive = keepalive.map_or(Some(true), |entry| self.bool(&entry.value));
@@ -88,15 +92,31 @@ impl Reader<'_> {
             }
         };
         let tls = keys.take("tls").map_or(Some(false), |node| self.bool(node));
+        let (http2, grpc) = self.http2(&mut keys);
         let workers = keys.take("workers").map(|node| self.count_up_to(node, THREADS_MAX, "workers"));
         let workers = workers.map_or(Some(None), |few| few.map(|few| Some(few.value)));
         let own = self.own_program(&mut keys, MapName::Nginx);
         let listen = common.as_ref().map(|common| common.listen.clone()).unwrap_or_default();
         let health = self.health(keys.take("health"), &listen);
-        let nginx = Nginx { work, tls: tls?, workers: workers?, own: own? };
+        let asks_http1 = health.as_ref().is_some_and(|health| matches!(health.probe, Probe::Http { .. }));
+        if http2? && !tls? && asks_http1 {
+            let message =
+                "the health check uses HTTP/1.1, which nginx does not speak next to HTTP/2 without TLS";
+            let hint = "leave http out of health, or set tls: true";
+            self.fail::<()>(Code::LabKeyConflict, keys.key_span("health"), message, hint);
+        }
+        let nginx = Nginx { work, tls: tls?, http2: http2?, grpc: grpc?, workers: workers?, own: own? };
         let service = common?.service(&keys, ServiceKind::Nginx(nginx), health?, servers);
         keys.finish();
         Some(service)
+    }
+
+    /// Reads whether a program speaks HTTP/2 with its clients, and whether it passes gRPC calls,
+    /// which need it.
+    fn http2(&mut self, keys: &mut Keys<'_>) -> (Option<bool>, Option<bool>) {
+        let [http2, grpc] =
+            ["http2", "grpc"].map(|key| keys.take(key).map_or(Some(false), |node| self.bool(node)));
+        (http2.map(|http2| http2 || grpc == Some(true)), grpc)
     }
 
     /// Checks that an nginx has a single task: static files, a proxy or a sale.
@@ -158,6 +178,8 @@ impl Reader<'_> {
             "servers",
             "connections",
             "tls",
+            "http2",
+            "grpc",
             "balance",
             "threads",
             "pin",
@@ -175,6 +197,13 @@ impl Reader<'_> {
         let servers = if keys.has("config") { keys.take("servers") } else { keys.require(self, "servers") };
         let servers = servers.map(|node| self.servers(node)).unwrap_or_default();
         let tls = keys.take("tls").map_or(Some(false), |node| self.bool(node));
+        let (http2, grpc) = self.http2(&mut keys);
+        if mode == Some(HaproxyMode::Tcp) && http2 == Some(true) {
+            let key = if keys.has("http2") { "http2" } else { "grpc" };
+            let message =
+                format!("`{key}` applies to mode http, but mode tcp forwards bytes of any protocol");
+            self.fail::<()>(Code::LabKeyConflict, keys.key_span(key), message, "mode: http, or leave it out");
+        }
         let balances = Haproxy::BALANCE.map(|word| (word, word));
         let balance =
             keys.take("balance").map_or(Some("roundrobin"), |node| self.one_of(node, "balance", &balances));
@@ -194,6 +223,8 @@ impl Reader<'_> {
         let haproxy = Haproxy {
             mode: mode?,
             tls: tls?,
+            http2: http2?,
+            grpc: grpc?,
             servers: Vec::new(),
             balance: balance?.to_owned(),
             threads: threads?,

@@ -56,6 +56,47 @@ fn requests_go_through_haproxy_of_two_processes() {
     place.nothing_left("down");
 }
 
+/// gRPC calls through `HAProxy` and nginx in a row, each with HTTP/2 on both sides.
+#[test]
+fn calls_go_through_haproxy_and_nginx() {
+    if !here("calls-through", &["haproxy", "nginx"]) {
+        return;
+    }
+    let text = "networks: {front: 10.92.0.0/24, back: 10.92.1.0/24}\n\
+                hosts:\n\
+                \x20 load1: {role: load, networks: [front]}\n\
+                \x20 lb1:\n\
+                \x20   role: balancer\n\
+                \x20   networks: [front, back]\n\
+                \x20   services:\n\
+                \x20     - nginx: {listen: 8081, grpc: true, servers: \"app[1-2]:8080\"}\n\
+                \x20     - haproxy: {listen: 8443, tls: true, grpc: true, servers: \"lb1:8081\"}\n\
+                \x20 app[1-2]: {role: server, networks: [back], services: [{serve: {listen: 8080}}]}\n";
+    let Some(place) = Place::new("calls", text) else { return };
+    place.file("echo.proto", include_str!("../../../../../examples/grpc/echo.proto"));
+    place.file(
+        "load.yaml",
+        "wavetank: 1\ntarget: grpcs://lb1:8443\ngrpc: {proto: echo.proto}\nhttp: {tls: {verify: false}}\n\
+         steps:\n\
+         \x20 - grpc.open: Echo/Chat\n\
+         \x20 - {grpc.send: {text: \"${user}\", number: 7}, reply: \"json $.number = 7\"}\n\
+         \x20 - {grpc.end: true, check: status = OK}\n\
+         \x20 - {grpc.call: Echo/Repeat, json: {text: a, count: 3}, check: \"json $[2].text = a\"}\n\
+         phases: [{users: 4, sessions: 40}]\n",
+    );
+    let run = place.lab(&["run", "lab.yaml", "load.yaml", "--format", "json"]).run();
+    let result = run.result();
+    result.conserved();
+    assert_eq!((result.count("requests.done"), result.count("requests.failed")), (160, 0), "{run}");
+    let counted = result.at("servers").as_array().cloned().unwrap_or_default();
+    let front = counted.iter().find(|server| server["server"] == "lb1/haproxy");
+    let front = front.unwrap_or_else(|| panic!("HAProxy was not asked: {run}"));
+    // Each call is a request. Messages are none, so there is nothing to compare it with.
+    assert_eq!(front["requests"], 80, "{front}");
+    assert!(front["run_requests"].is_null() && front["run_connections"].is_null(), "{front}");
+    place.nothing_left("lab run");
+}
+
 #[test]
 fn a_configuration_that_is_not_accepted_undoes_the_lab() {
     if !here("not-accepted", &["haproxy"]) {

@@ -238,6 +238,9 @@ impl Writer<'_> {
         let mut options = String::new();
         if self.haproxy.tls {
             options.push_str(" ssl crt server.pem");
+            if self.haproxy.http2 {
+                options.push_str(" alpn h2,http/1.1");
+            }
         }
         if self.script.is_directive_kept("backlog") {
             let backlog = size::backlog(self.service.connections);

@@ -61,7 +61,7 @@ impl Writer<'_> {
 
     fn plain(&mut self, servers: &[Backend]) {
         for server in servers {
-            let line = server_line(server, &server_name(server, servers), None);
+            let line = self.server_line(server, &server_name(server, servers), None);
             self.script.needed(&line, "", Some(server.place));
         }
     }
@@ -79,7 +79,7 @@ impl Writer<'_> {
             for (index, source) in sources(self.host, server).iter().enumerate() {
                 let name = line_name(&name, index);
                 let range = format!("{}-{last}", SocketAddr::new(*source, first));
-                let line = server_line(server, &name, Some(&range));
+                let line = self.server_line(server, &name, Some(&range));
                 self.script.needed(&line, "", Some(server.place));
             }
         }
@@ -97,6 +97,17 @@ impl Writer<'_> {
         let own = first + each * self.copy;
         let port = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         (port(own), port(own + each.max(1) - 1))
+    }
+
+    fn server_line(&self, server: &Backend, name: &str, source: Option<&str>) -> String {
+        let to = SocketAddr::new(server.address, server.port);
+        let weight = match server.weight.min(WEIGHT_MAX) {
+            1 => String::new(),
+            weight => format!(" weight {weight}"),
+        };
+        let protocol = if self.haproxy.grpc { " proto h2" } else { "" };
+        let source = source.map_or_else(String::new, |range| format!(" source {range}"));
+        format!("server {name} {to}{protocol}{weight}{source}")
     }
 }
 
@@ -132,14 +143,4 @@ fn line_name(server: &str, line: usize) -> String {
 fn server_name(server: &Backend, all: &[Backend]) -> String {
     let twice = all.iter().filter(|other| other.name == server.name).count() > 1;
     if twice { format!("{}-{}", server.name, server.port) } else { server.name.clone() }
-}
-
-fn server_line(server: &Backend, name: &str, source: Option<&str>) -> String {
-    let to = SocketAddr::new(server.address, server.port);
-    let weight = match server.weight.min(WEIGHT_MAX) {
-        1 => String::new(),
-        weight => format!(" weight {weight}"),
-    };
-    let source = source.map_or_else(String::new, |range| format!(" source {range}"));
-    format!("server {name} {to}{weight}{source}")
 }

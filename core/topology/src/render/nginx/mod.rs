@@ -222,6 +222,7 @@ impl Writer<'_> {
                 let origin = Some(self.service.place_of("pages"));
                 self.script.needed("root www", "Small files, made by the lab.", origin);
             }
+            NginxWork::Proxy { servers, .. } if self.nginx.grpc => self.pass_calls(servers),
             NginxWork::Proxy { servers, keepalive } => self.pass(servers, *keepalive),
             NginxWork::Sale { .. } => self.counters(),
         }
@@ -233,6 +234,9 @@ impl Writer<'_> {
         let mut options = String::new();
         if self.nginx.tls {
             options.push_str(" ssl");
+        }
+        if self.nginx.http2 {
+            options.push_str(" http2");
         }
         // Several copies cannot share a port without it.
         if self.script.is_directive_kept("reuseport") || self.service.copies > 1 {

@@ -78,6 +78,27 @@ impl Writer<'_> {
         alike.map(|(address, _)| address.to_string()).collect()
     }
 
+    /// Writes the directives that forward gRPC calls.
+    pub(super) fn pass_calls(&mut self, servers: &[Backend]) {
+        let origin = Some(self.service.place_of("grpc"));
+        let several = self.sources(servers).len() > 1;
+        let script = &mut self.script;
+        script.open("location / {", origin);
+        script.needed("grpc_pass grpc://servers", "HTTP/2 without TLS, as gRPC needs.", origin);
+        script.tuned("grpc_set_header Host", "$http_host", "The name that the client requested.", origin);
+        if several {
+            script.needed("grpc_bind $own_address", "See `split_clients` above.", origin);
+        }
+        let why = "A server that does not answer the connect is dead for this call: the next one is tried.";
+        script.tuned("grpc_connect_timeout", "2s", why, origin);
+        script.tuned("grpc_next_upstream", "error timeout", "Once.", origin);
+        script.tuned("grpc_next_upstream_tries", "2", "", origin);
+        let why = "Longer than the longest silence between two messages of a call.";
+        script.tuned("grpc_read_timeout", "120s", why, origin);
+        script.tuned("grpc_send_timeout", "120s", "As above.", origin);
+        script.close("}");
+    }
+
     /// Writes the directives that forward requests.
     pub(super) fn pass(&mut self, servers: &[Backend], keepalive: bool) {
         let origin = Some(self.service.place_of("servers"));
