@@ -1,10 +1,10 @@
 //! What a client does with each kind of bad input: RFC 6455 and RFC 7692, section by section.
 
-use super::tests::{Events, REQUEST, check, open, upgrading};
+use super::tests::{Events, REQUEST, check, open, upgrade_of, upgrading};
 use super::{Client, Limits, accept_key};
 
 /// The response to the upgrade of [`upgrading`], with these fields before the empty line.
-fn reply(more: &str) -> String {
+pub(super) fn reply(more: &str) -> String {
     let mut client = Client::new(Limits::default(), 7);
     client.connect(REQUEST);
     let sent = String::from_utf8(client.out().clone()).unwrap();
@@ -101,6 +101,43 @@ fn extensions() {
     let response = reply("Sec-WebSocket-Extensions: permessage-deflate\r\n");
     check(plain, response.as_bytes(), "WrongExtension");
     check(plain, reply("Sec-WebSocket-Protocol: chat\r\n").as_bytes(), "WrongSubprotocol");
+}
+
+/// RFC 7692 §5, §7.1: an offer with a parameter that is unknown, repeated or has a wrong value is
+/// declined; another one may follow.
+#[test]
+fn offers() {
+    let accepts = |offer: &str| {
+        let request = String::from_utf8(REQUEST.to_vec()).unwrap();
+        let key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: ";
+        let (head, _) = request.split_once("Sec-WebSocket-Extensions: ").unwrap();
+        upgrade_of(format!("{head}{key}{offer}\r\n\r\n").as_bytes()).expect("an upgrade").deflate
+    };
+    for fine in [
+        "permessage-deflate",
+        "permessage-deflate; client_max_window_bits",
+        "permessage-deflate; client_max_window_bits=8; server_no_context_takeover",
+        "permessage-deflate; client_max_window_bits=\"15\"; client_no_context_takeover",
+        "x-webkit-deflate-frame, permessage-deflate; server_max_window_bits=9, permessage-deflate",
+    ] {
+        assert!(accepts(fine), "{fine}");
+    }
+    for declined in [
+        "x-webkit-deflate-frame",
+        // Every message would need the smaller window.
+        "permessage-deflate; server_max_window_bits=10",
+        "permessage-deflate; mux",
+        "permessage-deflate; server_no_context_takeover=1",
+        "permessage-deflate; client_no_context_takeover=true",
+        "permessage-deflate; server_no_context_takeover; server_no_context_takeover",
+        "permessage-deflate; client_max_window_bits; client_max_window_bits=9",
+        "permessage-deflate; client_max_window_bits=7",
+        "permessage-deflate; client_max_window_bits=16",
+        "permessage-deflate; client_max_window_bits=09",
+        "permessage-deflate; client_max_window_bits=",
+    ] {
+        assert!(!accepts(declined), "{declined}");
+    }
 }
 
 /// §5.2

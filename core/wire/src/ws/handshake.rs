@@ -176,16 +176,23 @@ fn is_window(bits: &[u8]) -> bool {
 }
 
 /// Whether a client's offer of permessage-deflate can be accepted without contexts. An offer that
-/// requires a smaller window of the server cannot.
+/// requires a smaller window of the server cannot, and one with a wrong or repeated parameter may
+/// not (RFC 7692 §7.1).
 fn is_acceptable_offer(offer: &[u8]) -> bool {
     let mut parts = parameters(offer);
-    same(parts.next().unwrap_or_default(), DEFLATE)
-        && parts.all(|part| {
-            matches!(
-                name_of(part),
-                b"server_no_context_takeover" | b"client_no_context_takeover" | b"client_max_window_bits"
-            )
-        })
+    if !same(parts.next().unwrap_or_default(), DEFLATE) {
+        return false;
+    }
+    let mut seen = [false; 3];
+    parts.all(|part| {
+        let at = match (name_of(part), value_of(part)) {
+            (b"server_no_context_takeover", None) => 0,
+            (b"client_no_context_takeover", None) => 1,
+            (b"client_max_window_bits", bits) if bits.is_none_or(is_window) => 2,
+            _ => return false,
+        };
+        !std::mem::replace(&mut seen[at], true)
+    })
 }
 
 fn parameters(extension: &[u8]) -> impl Iterator<Item = &[u8]> {

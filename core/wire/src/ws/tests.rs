@@ -209,16 +209,20 @@ impl crate::h1::RequestSink for Head {
     }
 }
 
+/// Returns the upgrade in a request.
+pub(super) fn upgrade_of(request: &[u8]) -> Option<Upgrade> {
+    let mut head = Head(None);
+    crate::h1::RequestReader::new(crate::h1::Limits::default()).read(request, &mut head).unwrap();
+    head.0
+}
+
 /// Upgrades a connection of a client to a server, echoes `messages` in pieces of `cut` bytes, and
 /// returns them as the client received them.
 fn echo(messages: &[(MessageKind, Vec<u8>)], deflate: bool, cut: usize) -> Vec<(MessageKind, Vec<u8>)> {
     let mut client = Client::new(Limits::default(), 3);
     client.connect(REQUEST);
     let (mut heard, mut deflater) = (Events::default(), None);
-    let mut reader = crate::h1::RequestReader::new(crate::h1::Limits::default());
-    let mut head = Head(None);
-    reader.read(&std::mem::take(client.out()), &mut head).unwrap();
-    let upgrade = head.0.expect("an upgrade");
+    let upgrade = upgrade_of(&std::mem::take(client.out())).expect("an upgrade");
     let mut response = Vec::new();
     upgrade.write_response(deflate, &mut response);
     client.read(&response, &mut heard).unwrap();
