@@ -11,7 +11,8 @@ use super::utf8::Utf8Check;
 pub struct Limits {
     /// Bytes of one message, after inflating. 16 MiB.
     pub message_bytes_max: u64,
-    /// Frames of one message. 1,024.
+    /// Frames of one message. 65,536: libraries that write through a buffer cut a message into
+    /// frames of its size, often 4 KiB and sometimes less.
     pub fragments_max: u32,
     /// Bytes of the head of the response to the upgrade. 64 KiB.
     pub head_bytes_max: usize,
@@ -19,7 +20,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { message_bytes_max: 16 << 20, fragments_max: 1_024, head_bytes_max: 64 << 10 }
+        Self { message_bytes_max: 16 << 20, fragments_max: 1 << 16, head_bytes_max: 64 << 10 }
     }
 }
 

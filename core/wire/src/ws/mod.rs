@@ -12,7 +12,7 @@
 //! | a masked frame of a server, an unmasked one of a client | fault 1002 | §5.1 |
 //! | text that is not UTF-8 | fault 1007, as soon as it is certain | §8.1 |
 //! | a message above the limit, also after inflating | fault 1009 | §7.4.1 |
-//! | a message in too many fragments | fault 1009 | no sender needs them |
+//! | a message in more than 65,536 fragments | fault 1009 | empty ones could go on forever |
 //! | data after a Close frame | discarded | §5.5.1 |
 //! | a close code that must not be sent | fault 1002 | §7.4 |
 //! | an extension, or a parameter of it, that was not offered | refused | §9.1 |
