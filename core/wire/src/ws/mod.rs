@@ -20,6 +20,8 @@
 //! | more than 16 interim responses | refused | memory and time |
 
 #[cfg(test)]
+mod autobahn;
+#[cfg(test)]
 mod bad_input;
 mod client;
 mod close;
