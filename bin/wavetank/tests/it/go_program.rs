@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use wavetank_testkit::{Program, TestDir, is_left_to_long_form, skip};
+use wavetank_testkit::{Outcome, Program, TestDir, is_left_to_long_form, skip};
 
 /// For building one program.
 const LIMIT: Duration = Duration::from_mins(20);
@@ -21,6 +21,30 @@ pub(crate) fn built(test: &str, package: &str, place: &TestDir) -> Option<Progra
     let name = path.rsplit('/').next().unwrap_or(path);
     let folder = place.path().display().to_string();
     let outcome = go.args(["install", package]).environment("GOBIN", &folder).start().wait(LIMIT);
+    result(test, name, place, &outcome)
+}
+
+/// Builds the program of a module of our own, given the names and texts of its files, in `place`.
+/// `None` as with [`built`].
+pub(crate) fn built_from(test: &str, files: &[(&str, &str)], place: &TestDir) -> Option<Program> {
+    const NAME: &str = "program";
+    if is_left_to_long_form(test) {
+        return None;
+    }
+    let Some(go) = Program::foreign("go") else {
+        skip(test, "go is not installed");
+        return None;
+    };
+    for (name, text) in files {
+        place.write(name, text);
+    }
+    let build = ["build", "-mod=readonly", "-o", NAME, "."];
+    let outcome = go.args(build).in_folder(place.path()).start().wait(LIMIT);
+    result(test, NAME, place, &outcome)
+}
+
+/// Returns the program that was built as `name`.
+fn result(test: &str, name: &str, place: &TestDir, outcome: &Outcome) -> Option<Program> {
     if outcome.exit != Some(0) {
         skip(test, &format!("{name} cannot be built: {}", outcome.stderr.lines().last().unwrap_or_default()));
         return None;

@@ -108,3 +108,4 @@ mod unix_socket;
 mod urls;
 mod ways;
 mod websocket;
+mod websocket_foreign;

@@ -1,10 +1,9 @@
-//! WebSocket: against `wavetank serve`, the Python package `websockets`, and a server of scripted
-//! frames.
+//! WebSocket: against `wavetank serve` and a server of scripted frames.
 
 use serde_json::Value;
 use wavetank_testkit::{
     Client, MessageReply, MessageServer, Outcome, Program, RunHarness, Script, Serve, Target, message_frame,
-    poll_until, skip, text_frame,
+    text_frame,
 };
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_wavetank");
@@ -229,41 +228,6 @@ fn idle_websockets_are_held() {
             "{result}"
         );
         assert!(messages(&serve).0 >= result.count("requests.done"), "{result}");
-    }
-}
-
-#[test]
-fn the_python_package_websockets_answers() {
-    const NAME: &str = "the_python_package_websockets_answers";
-    let script = "import asyncio, sys, websockets\n\
-        async def echo(ws, *_):\n    async for message in ws:\n        await ws.send(message)\n\
-        async def main():\n    async with websockets.serve(echo, '127.0.0.1', 0) as server:\n        \
-        print(server.sockets[0].getsockname()[1], flush=True)\n        await asyncio.Future()\n\
-        asyncio.run(main())\n";
-    let Some(python) = Program::foreign("/usr/bin/python3") else {
-        return skip(NAME, "python3 is not installed");
-    };
-    let server = python.args(["-c", script]).start();
-    let port = poll_until(std::time::Duration::from_mins(1), || {
-        let port = server.stdout().lines().next().and_then(|line| line.parse::<u16>().ok());
-        port.map(Some).or_else(|| (!server.stderr().is_empty()).then_some(None))
-    });
-    let Some(Some(port)) = port else { return skip(NAME, "the Python package websockets is not installed") };
-    let text = |deflate: bool| {
-        format!(
-            "wavetank: 1\ntarget: ws://127.0.0.1:{port}/\nws: {{deflate: {deflate}}}\nsteps:\n\
-             \x20 - ws.send: \"${{user}} says the same, says the same\"\n    reply: any\n\
-             \x20   check: body contains same\n  - ws.send: {{n: 1}}\n    reply: json $.n = 1\n\
-             phases: [{{users: 5, sessions: 100}}]\n"
-        )
-    };
-    let harness = RunHarness::new(PROGRAM);
-    for (deflate, engine) in [(false, "epoll"), (true, "auto")] {
-        let file = harness.place().write("x.yaml", text(deflate));
-        let outcome = harness.load(&file, ["--no-probe", "--engine", engine]).run();
-        outcome.expect_exit(0);
-        let result = outcome.result();
-        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (200, 0), "{result}");
     }
 }
 
