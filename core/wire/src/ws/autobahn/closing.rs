@@ -1,8 +1,10 @@
 //! Group 7: closing.
 
-use super::super::Fault;
+use super::super::{Client, CloseCode, Fault, Limits, Server};
 use super::text::WRONG;
-use super::{Case, case, check_all, close, frame, ping, rest, text};
+use super::{
+    Case, Event, Frame, Machine, bytes_of, case, check_all, close, frame, ping, pong, rest, run, text,
+};
 
 /// What follows a Close frame is ignored (RFC 6455 §5.5.1).
 #[test]
@@ -54,4 +56,48 @@ fn codes() {
         rows.push(case(number, [close(code, "")]).fails(Fault::BadClose, 1002));
     }
     check_all(rows, 24);
+}
+
+/// Closes `machine`, which then reads `frames`.
+#[track_caller]
+fn check_closing<M: Machine>(start: impl Fn() -> M, frames: &[Frame], expected: &[Event]) {
+    let bytes = bytes_of(frames, M::IS_SERVER);
+    for size in 1..=bytes.len() {
+        let outcome = run(start(), bytes.chunks(size), false);
+        assert_eq!(outcome.events, expected, "in pieces of {size}, server {}", M::IS_SERVER);
+        // No Pong, and no second Close frame.
+        assert_eq!(outcome.written, [close(1001, "")]);
+    }
+}
+
+/// The suite closes first in all its cases. Here our side has (RFC 6455 §5.5.1, §7.1.2): messages
+/// that were on their way are taken, and nothing more is sent.
+#[test]
+fn our_side_closes_first() {
+    let message = || Event::Message(text("late"));
+    for (frames, expected) in [
+        (vec![close(1000, "")], vec![Event::Closed(1000)]),
+        (vec![close(1005, ""), ping("")], vec![Event::Closed(1005)]),
+        (vec![text("late"), close(1001, "")], vec![message(), Event::Closed(1001)]),
+        (vec![ping("a"), pong("b"), text("late")], vec![message()]),
+        (
+            vec![text("la").more(), ping("a"), rest("te"), close(1000, "")],
+            vec![message(), Event::Closed(1000)],
+        ),
+        (vec![text("late"), text([0xff])], vec![message(), Event::Fault(Fault::NotUtf8)]),
+        (vec![frame(0x88, "a")], vec![Event::Fault(Fault::BadClose)]),
+    ] {
+        let client = || {
+            let mut client = Client::resume(Limits::default(), 7);
+            client.close(CloseCode(1001));
+            client
+        };
+        let server = || {
+            let mut server = Server::new(Limits::default(), false);
+            server.close(CloseCode(1001));
+            server
+        };
+        check_closing(client, &frames, &expected);
+        check_closing(server, &frames, &expected);
+    }
 }
