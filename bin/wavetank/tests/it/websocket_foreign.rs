@@ -1,12 +1,15 @@
-//! WebSocket against the servers of others: the Python package websockets, ws for Node.js and
-//! gorilla/websocket for Go. Each echoes text and bytes of many lengths, with and without
-//! compression, in one frame or in thousands, and its counts are those of the run.
+//! WebSocket against the libraries of others: the Python package websockets, ws for Node.js and
+//! gorilla/websocket for Go. Their servers echo text and bytes of many lengths, with and without
+//! compression, in one frame or in thousands, and their counts are those of the run. Their clients
+//! do the same with `serve`.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use serde_json::Value;
 use wavetank_testkit::{
-    Program, RunHarness, RunResult, Running, TestDir, is_left_to_long_form, is_long, poll_until, skip,
+    Client, Program, RunHarness, RunResult, Running, Serve, TestDir, is_left_to_long_form, is_long,
+    poll_until, skip,
 };
 
 use crate::go_program::built_from;
@@ -16,6 +19,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// The lengths of the messages, around the limits of the three kinds of lengths in frames.
 const LENGTHS: [usize; 9] = [0, 1, 125, 126, 1_000, 65_535, 65_536, 300_000, 1 << 20];
 const SESSIONS: u64 = 3;
+const FILE_BYTES: u64 = 20_000;
 /// The version of ws that is fetched.
 const WS: &str = "ws@8.21.0";
 
@@ -111,6 +115,20 @@ fn check_counts(result: &RunResult, deflate: bool) {
     }
 }
 
+/// Sends a file with all bytes, which is not text. Returns the number of messages.
+#[track_caller]
+fn check_file(harness: &RunHarness, port: u16) -> u64 {
+    let bytes: Vec<u8> = (0..=255).cycle().take(FILE_BYTES as usize).collect();
+    let file = harness.place().write("x.bin", bytes);
+    let url = format!("ws://127.0.0.1:{port}/fragments");
+    let words = ["--no-probe", "-c", "2", "-n", "20", "--body-file", &file];
+    let result = harness.load(&url, words).run().expect_exit(0).result();
+    result.conserved();
+    assert_eq!((result.count("requests.done"), result.count("messages.received")), (20, 20), "{result}");
+    assert!(result.count("bytes.received") > 20 * FILE_BYTES, "{result}");
+    20
+}
+
 /// Runs all combinations against `server`, or half of them in the short form of the tests.
 fn check(server: &Server) {
     let harness = RunHarness::new(PROGRAM);
@@ -134,17 +152,56 @@ fn check(server: &Server) {
             }
         }
     }
+    let [texts, binaries, bytes] = server.counts_after(runs * SESSIONS);
+    let more = check_file(&harness, server.port);
+    let counts = server.counts_after(runs * SESSIONS + 2);
+    assert_eq!(counts, [texts, binaries + more, bytes + more * FILE_BYTES]);
+}
+
+/// Runs a client of others against `serve`, and checks the counts.
+fn check_client(client: &Program) {
+    for engine in ["epoll", "auto"] {
+        let serve = Serve::start(&Program::new(PROGRAM), &["--engine", engine]);
+        let url = format!("ws://{}/ws/echo", serve.address());
+        let lengths = LENGTHS.map(|length| length.to_string());
+        let outcome = client.clone().args([url]).args(lengths).run();
+        // Texts, random bytes and bytes that compress; in one frame and in more; without
+        // compression and with it.
+        let expected = 3 * 2 * 2 * LENGTHS.len();
+        assert_eq!(outcome.expect_exit(0).stdout.trim(), expected.to_string(), "{outcome}");
+        let answer = Client::connect(serve.address()).get("/truth");
+        let counts: Value = serde_json::from_slice(&answer.body).expect("/truth is JSON");
+        for name in ["received", "sent"] {
+            assert_eq!(counts["messages"][name], expected, "{counts}");
+        }
+    }
+}
+
+/// Returns Python with the package websockets; `None`: `test` is skipped.
+fn python(test: &str) -> Option<Program> {
+    let Some(python) = Program::foreign("/usr/bin/python3") else {
+        skip(test, "python3 is not installed");
+        return None;
+    };
+    if python.clone().args(["-c", "import websockets"]).run().exit != Some(0) {
+        skip(test, "the Python package websockets is not installed");
+        return None;
+    }
+    Some(python)
+}
+
+#[test]
+fn the_python_package_websockets_is_answered() {
+    let Some(python) = python("the_python_package_websockets_is_answered") else { return };
+    let place = TestDir::new();
+    let script = place.write("client.py", include_str!("websocket_client.py"));
+    check_client(&python.args([script]));
 }
 
 #[test]
 fn the_python_package_websockets_answers() {
     const NAME: &str = "the_python_package_websockets_answers";
-    let Some(python) = Program::foreign("/usr/bin/python3") else {
-        return skip(NAME, "python3 is not installed");
-    };
-    if python.clone().args(["-c", "import websockets"]).run().exit != Some(0) {
-        return skip(NAME, "the Python package websockets is not installed");
-    }
+    let Some(python) = python(NAME) else { return };
     let place = TestDir::new();
     let script = place.write("server.py", include_str!("websocket_server.py"));
     if let Some(server) = Server::start(NAME, python.args([script])) {
@@ -152,22 +209,38 @@ fn the_python_package_websockets_answers() {
     }
 }
 
-#[test]
-fn ws_of_node_answers() {
-    const NAME: &str = "ws_of_node_answers";
-    if is_left_to_long_form(NAME) {
-        return;
+/// Fetches ws into `place`. Returns Node.js; `None`: `test` is skipped.
+fn node(test: &str, place: &TestDir) -> Option<Program> {
+    if is_left_to_long_form(test) {
+        return None;
     }
     let (Some(node), Some(npm)) = (Program::foreign("node"), Program::foreign("npm")) else {
-        return skip(NAME, "Node.js and npm are not installed");
+        skip(test, "Node.js and npm are not installed");
+        return None;
     };
-    let place = TestDir::new();
-    let script = place.write("server.js", include_str!("websocket_server.js"));
     let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--fetch-retries=1"];
     let install = npm.args(["install", WS, "--prefix", "."]).args(options).in_folder(place.path()).run();
     if install.exit != Some(0) {
-        return skip(NAME, &format!("npm cannot fetch {WS}"));
+        skip(test, &format!("npm cannot fetch {WS}"));
+        return None;
     }
+    Some(node)
+}
+
+#[test]
+fn ws_of_node_is_answered() {
+    let place = TestDir::new();
+    let Some(node) = node("ws_of_node_is_answered", &place) else { return };
+    let script = place.write("client.js", include_str!("websocket_client.js"));
+    check_client(&node.args([script]));
+}
+
+#[test]
+fn ws_of_node_answers() {
+    const NAME: &str = "ws_of_node_answers";
+    let place = TestDir::new();
+    let Some(node) = node(NAME, &place) else { return };
+    let script = place.write("server.js", include_str!("websocket_server.js"));
     if let Some(server) = Server::start(NAME, node.args([script])) {
         check(&server);
     }
