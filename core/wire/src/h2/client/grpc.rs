@@ -14,6 +14,8 @@ const STATUS_MAX: u16 = 16;
 #[derive(Debug, Default)]
 pub(in crate::h2) struct GrpcResponse {
     status: Option<u16>,
+    /// `status` is that of the head, which counts only if nothing follows the head.
+    is_of_head: bool,
     prefix: [u8; PREFIX_BYTES],
     /// Bytes of the prefix that have arrived.
     prefix_len: usize,
@@ -35,12 +37,14 @@ impl GrpcResponse {
     pub(super) fn take_head(&mut self, http: u16, fields: GrpcFields) {
         self.is_other = http != 200 || fields.has_other_type;
         self.has_encoding = fields.has_encoding;
-        self.take_status(fields.status);
+        self.status = fields.status.map(known_status);
+        self.is_of_head = true;
     }
 
-    /// Reads the status of a header block, if it has one.
-    pub(super) fn take_status(&mut self, status: Option<u16>) {
-        self.status = status.map(|status| if status > STATUS_MAX { UNKNOWN } else { status }).or(self.status);
+    /// Reads the status of the trailers, if they have one.
+    pub(super) fn take_trailers(&mut self, status: Option<u16>) {
+        self.status = status.map(known_status);
+        self.is_of_head = false;
     }
 
     /// Reads a piece of the body. Returns the number of messages that are complete with it.
@@ -48,6 +52,9 @@ impl GrpcResponse {
         let mut complete = 0;
         if self.is_other {
             return Ok(complete);
+        }
+        if self.is_of_head && !bytes.is_empty() {
+            (self.status, self.is_of_head) = (None, false);
         }
         while !bytes.is_empty() {
             if self.left > 0 {
@@ -86,4 +93,9 @@ impl GrpcResponse {
         let status = self.status.filter(|status| *status != 0 || !self.is_other);
         status.unwrap_or(if http < 400 { UNKNOWN } else { http })
     }
+}
+
+/// Returns the status; one without a meaning is `UNKNOWN`.
+const fn known_status(status: u16) -> u16 {
+    if status > STATUS_MAX { UNKNOWN } else { status }
 }

@@ -76,6 +76,18 @@ fn a_response_ends_between_two_messages() {
     check(&reset, "0:200 0!Reset(ErrorCode(8))");
 }
 
+/// PROTOCOL-HTTP2, "Responses": a head has a status only if it is the whole response.
+#[test]
+fn the_status_of_a_head_counts_without_body_and_trailers() {
+    let head: &[(&str, &str)] = &[(":status", "200"), ("grpc-status", "9")];
+    let body = Script::new().headers(1, head, false).data(1, b"\0\0\0\0\0", true);
+    check(&body, "0:200[grpc-status 9] 0=2(\\x00\\x00\\x00\\x00\\x00)");
+    let empty = Script::new().headers(1, head, false).data(1, b"", true);
+    check(&empty, "0:200[grpc-status 9] 0=9()");
+    let trailers = Script::new().headers(1, head, false).headers(1, &[("x", "y")], true);
+    check(&trailers, "0:200[grpc-status 9] 0+(x: y) 0=2()");
+}
+
 /// A request that is no call keeps its HTTP status, whatever the server sends.
 #[test]
 fn other_requests_keep_the_http_status() {

@@ -116,7 +116,7 @@ impl<T> Core<T> {
             sink.trailers(&mut stream.tag, &fields.lines);
         }
         if let Some(grpc) = &mut stream.grpc {
-            grpc.take_status(fields.grpc.status);
+            grpc.take_trailers(fields.grpc.status);
         }
         match self.faulty_fields(is_bad) {
             Some(fault) => self.fail(at, fault, sink),
