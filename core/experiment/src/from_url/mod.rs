@@ -190,7 +190,8 @@ impl UrlReader<'_> {
         // Nothing describes the call, so the server is asked.
         let is_grpc = request.url.trim_start().to_ascii_lowercase().starts_with("grpc");
         let reflection = is_grpc && proto.is_empty() && descriptors.is_none();
-        Some(Grpc { proto, paths: request.proto_paths.clone(), descriptors, reflection, gzip: false })
+        let paths = request.proto_paths.clone();
+        Some(Grpc { proto, paths, descriptors, reflection, ..Grpc::default() })
     }
 
     /// Checks that the files of a call belong to a URL of gRPC.

@@ -24,6 +24,7 @@ pub(crate) static GRPC: Section = Section {
             "Ask the server for its services before anything else is sent; default false.",
         ),
         key("gzip", Kind::Bool, "Compress messages, and accept compressed ones; default false."),
+        key("deadline", Kind::Bool, "Send the timeout of a grpc.call as grpc-timeout; default true."),
     ],
     verbs: &[],
 };

@@ -205,7 +205,7 @@ pub(super) fn call(
     let deadline = timeout_text(timeout.map_or(TIMEOUT, |timeout| timeout.value));
     let mut own =
         vec![("Content-Type".to_owned(), "application/grpc".into()), ("TE".to_owned(), "trailers".into())];
-    if request.message.is_none() {
+    if request.message.is_none() && !experiment.grpc.hides_deadline {
         own.push(("grpc-timeout".to_owned(), deadline.as_str().into()));
     }
     if gzip {

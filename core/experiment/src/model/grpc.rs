@@ -18,6 +18,8 @@ pub struct Grpc {
     pub reflection: bool,
     /// Whether messages are compressed.
     pub gzip: bool,
+    /// Whether servers do not learn the timeouts of calls.
+    pub hides_deadline: bool,
 }
 
 impl Grpc {

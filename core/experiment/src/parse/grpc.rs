@@ -18,6 +18,7 @@ impl Parser<'_> {
         let descriptors = keys.take("descriptors").and_then(|node| self.file_name(node));
         let reflection = keys.take("reflection").and_then(|node| Some((self.bool(node)?, node.place)));
         let gzip = keys.take("gzip").and_then(|node| self.bool(node)).unwrap_or_default();
+        let deadline = keys.take("deadline").and_then(|node| self.bool(node)).unwrap_or(true);
         keys.finish();
         if let (Some(descriptors), false) = (&descriptors, proto.is_empty()) {
             let message = "`proto` and `descriptors` exclude each other";
@@ -31,7 +32,7 @@ impl Parser<'_> {
         }
         let reflection = reflection.is_some_and(|(reflection, _)| reflection);
         let paths = paths.into_iter().map(|path| path.value).collect();
-        Some(Grpc { proto, paths, descriptors, reflection, gzip })
+        Some(Grpc { proto, paths, descriptors, reflection, gzip, hides_deadline: !deadline })
     }
 
     /// Reads a step with `grpc.call` as its verb.
