@@ -212,6 +212,9 @@ pub struct TryMessage {
     pub line: String,
     /// The field lines.
     pub headers: Vec<String>,
+    /// The trailers, if there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trailers: Vec<String>,
     /// The body, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<TryBody>,
@@ -264,7 +267,7 @@ impl TryEvent {
 impl TryMessage {
     fn for_each_text(&mut self, change: &mut dyn FnMut(&mut String)) {
         change(&mut self.line);
-        self.headers.iter_mut().for_each(&mut *change);
+        self.headers.iter_mut().chain(&mut self.trailers).for_each(&mut *change);
         if let Some(text) = self.body.as_mut().and_then(|body| body.text.as_mut()) {
             change(text);
         }

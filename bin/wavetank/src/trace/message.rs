@@ -13,8 +13,8 @@ use wavetank_wire::ws::{CloseCode, MessageKind};
 
 use super::SecretScrubber;
 
-/// Bytes of a body that are shown at most.
-const SHOWN_BYTES_MAX: usize = 2_048;
+/// Bytes of a body that are kept at most. A terminal shows fewer of them.
+const SHOWN_BYTES_MAX: usize = 64 << 10;
 
 /// A request; `of_step` are names of headers that its step hides.
 pub(super) fn request(
@@ -29,7 +29,7 @@ pub(super) fn request(
     let messages = call.and_then(|call| messages(body, |out| call.decode_request(body, out)));
     let plain = || of_body(body, None, body.len() as u64);
     let body = (!body.is_empty()).then(|| messages.unwrap_or_else(plain));
-    TryMessage { line, headers, body }
+    TryMessage { line, headers, trailers: Vec::new(), body }
 }
 
 /// Describes what a step does on a connection with messages.
@@ -68,7 +68,7 @@ pub(super) fn operation(bytes: &[u8], protocol: UrlProtocol, call: Option<&GrpcC
     let messages = call.and_then(|call| messages(payload, |out| call.decode_request(payload, out)));
     let plain = || of_body(payload, None, payload.len() as u64);
     let body = (!payload.is_empty()).then(|| messages.unwrap_or_else(plain));
-    TryMessage { line, headers: Vec::new(), body }
+    TryMessage { line, headers: Vec::new(), trailers: Vec::new(), body }
 }
 
 fn payload(bytes: &[u8]) -> &[u8] {
@@ -84,36 +84,50 @@ fn article(noun: &str) -> &'static str {
 
 /// Describes the answer to a step with messages: a message, or the end of the connection. `code` is
 /// that of a Close frame.
-pub(super) fn message_answer(protocol: UrlProtocol, answer: &FullResponse<'_>) -> TryMessage {
-    let &FullResponse { status: code, head: fields, body, body_bytes, call, .. } = answer;
+pub(super) fn message_answer(
+    protocol: UrlProtocol,
+    answer: &FullResponse<'_>,
+    secrets: &SecretScrubber,
+) -> TryMessage {
+    let &FullResponse { status: code, head, trailers, body, body_bytes, call, .. } = answer;
     let line = match (protocol, code) {
-        (UrlProtocol::Events, _) if fields.is_empty() => "event stream closed",
+        (UrlProtocol::Events, _) if trailers.is_empty() => "event stream closed",
         (UrlProtocol::Events, _) => "event",
         (UrlProtocol::Tcp, _) if body_bytes == 0 => "TCP done",
         (UrlProtocol::Tcp, _) => "TCP bytes",
         (UrlProtocol::Udp, _) if body_bytes == 0 => "UDP done",
         (UrlProtocol::Udp, _) => "UDP datagram",
-        (UrlProtocol::Grpc, _) if fields.is_empty() => "gRPC message",
+        (UrlProtocol::Grpc, _) if head.is_empty() && trailers.is_empty() => "gRPC message",
         (UrlProtocol::Grpc, code) => &format!("gRPC status {}", status_text(code)),
         (_, 0) => "WebSocket message",
         (_, code) => &format!("WebSocket close {}", CloseCode(code)),
     };
-    let text = String::from_utf8_lossy(fields);
-    let headers = text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let (headers, trailers) = match protocol {
+        UrlProtocol::Grpc => (fields(head, Some(secrets)), fields(trailers, Some(secrets))),
+        _ => (fields(trailers, None), Vec::new()),
+    };
     let messages = call.and_then(|call| messages(body, |out| call.decode(body, out)));
     let body = (body_bytes > 0).then(|| messages.unwrap_or_else(|| of_body(body, None, body_bytes)));
-    TryMessage { line: line.to_owned(), headers, body }
+    TryMessage { line: line.to_owned(), headers, trailers, body }
+}
+
+/// The lines of fields without a first line; `secrets` of headers are hidden.
+fn fields(lines: &[u8], secrets: Option<&SecretScrubber>) -> Vec<String> {
+    let text = String::from_utf8_lossy(lines);
+    let shown = |line: &str| secrets.map_or_else(|| line.to_owned(), |hide| hide.header_line(line, &[]));
+    text.lines().filter(|line| !line.is_empty()).map(shown).collect()
 }
 
 /// Describes a response.
 pub(super) fn answer(answer: &FullResponse<'_>, secrets: &SecretScrubber) -> TryMessage {
-    let &FullResponse { head, body, body_bytes, call, .. } = answer;
+    let &FullResponse { head, trailers, body, body_bytes, call, .. } = answer;
     let (line, headers) = lines(head, secrets, &[]);
+    let trailers = fields(trailers, Some(secrets));
     if body_bytes == 0 {
-        return TryMessage { line, headers, body: None };
+        return TryMessage { line, headers, trailers, body: None };
     }
     if let Some(body) = call.and_then(|call| messages(body, |out| call.decode(body, out))) {
-        return TryMessage { line, headers, body: Some(body) };
+        return TryMessage { line, headers, trailers, body: Some(body) };
     }
     let fields_at = head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |at| at + 1);
     let fields = &head[fields_at..];
@@ -127,7 +141,7 @@ pub(super) fn answer(answer: &FullResponse<'_>, secrets: &SecretScrubber) -> Try
         // What cannot be decoded is no text.
         Err(_) => TryBody { bytes: body_bytes, coding, text: None, cut: false },
     };
-    TryMessage { line, headers, body: Some(body) }
+    TryMessage { line, headers, trailers, body: Some(body) }
 }
 
 /// Returns the messages of a gRPC body as JSON, which `decode` writes; `None`: the body has no
@@ -190,8 +204,9 @@ mod tests {
 
     fn answered(head: &[u8], body: &[u8], body_bytes: u64) -> TryMessage {
         let (sent, first_byte, complete) = (Nanos::ZERO, Nanos::ZERO, Nanos::ZERO);
+        let (trailers, call) = (&b""[..], None);
         let response =
-            FullResponse { status: 200, head, body, body_bytes, sent, first_byte, complete, call: None };
+            FullResponse { status: 200, head, trailers, body, body_bytes, sent, first_byte, complete, call };
         answer(&response, &SecretScrubber::default())
     }
 
@@ -205,10 +220,10 @@ mod tests {
         check(b"hello\n", 6, Some(6), false);
         check(&[0, 159, 146], 3, None, false);
         check(b"a\x1b[2J", 5, None, false);
-        check(&[b'a'; 5_000], 5_000, Some(2_048), true);
+        check(&vec![b'a'; 70_000], 70_000, Some(65_536), true);
         check(&[b'a'; 100], 5_000, Some(100), true);
-        // The euro sign has three bytes, and 2,048 is no multiple of them.
-        check(&"\u{20ac}".repeat(2_000).into_bytes(), 6_000, Some(2_046), true);
+        // The euro sign has three bytes, and 65,536 is no multiple of them.
+        check(&"\u{20ac}".repeat(30_000).into_bytes(), 90_000, Some(65_535), true);
     }
 
     #[test]

@@ -149,7 +149,7 @@ impl<'a> TraceRecorder<'a> {
             ttfb_us: micros(answer.first_byte - answer.sent),
             service_us: micros(answer.complete - answer.sent),
             message: if answer.head.is_empty() || !answer.head.starts_with(b"HTTP/") {
-                message::message_answer(self.protocol(), answer)
+                message::message_answer(self.protocol(), answer, self.secrets)
             } else {
                 message::answer(answer, self.secrets)
             },

@@ -111,7 +111,7 @@ fn row(name: &str, text: &str) -> String {
 
 fn message_text(message: &TryMessage, mark: &str) -> String {
     let mut out = String::new();
-    for line in std::iter::once(&message.line).chain(&message.headers) {
+    for line in std::iter::once(&message.line).chain(&message.headers).chain(&message.trailers) {
         writeln!(out, "  {mark}{}", harmless(line)).expect("text takes everything");
     }
     if let Some(body) = &message.body {
@@ -120,17 +120,23 @@ fn message_text(message: &TryMessage, mark: &str) -> String {
     out
 }
 
+/// Bytes of a body that a terminal shows at most.
+const SHOWN_BYTES_MAX: usize = 2_048;
+
 fn body_text(body: &TryBody, mark: &str, out: &mut String) {
     let mark = mark.trim_end();
     writeln!(out, "  {mark}").expect("text takes everything");
-    for line in body.text.iter().flat_map(|text| text.lines()) {
+    let shown = body.text.as_ref().map(|text| &text[..text.floor_char_boundary(SHOWN_BYTES_MAX)]);
+    for line in shown.iter().flat_map(|text| text.lines()) {
         writeln!(out, "  {mark} {}", harmless(line)).expect("text takes everything");
     }
     let coding = body.coding.as_ref().map_or_else(String::new, |coding| format!(", {}", harmless(coding)));
     let size = show_size(body.bytes);
     let note = match body {
         TryBody { text: None, .. } => format!("(body of {size}{coding}, no text)"),
-        TryBody { cut: true, .. } => format!("(the beginning of {size}{coding})"),
+        TryBody { text: Some(text), cut, .. } if *cut || text.len() > SHOWN_BYTES_MAX => {
+            format!("(the beginning of {size}{coding})")
+        }
         TryBody { coding: Some(_), .. } => format!("(decoded from {size}{coding})"),
         _ => return,
     };
@@ -169,6 +175,7 @@ mod tests {
         let odd = || "a\u{1b}[2Jb\r\u{9b}".to_owned();
         let message = || TryMessage {
             line: odd(),
+            trailers: Vec::new(),
             headers: vec![odd()],
             body: Some(TryBody {
                 bytes: 9,

@@ -176,6 +176,37 @@ fn try_shows_the_conversation() {
     }
 }
 
+/// The head of a response, its trailers and a long message are all in the output for programs.
+#[test]
+fn try_shows_head_and_trailers_of_a_call() {
+    let text = "x".repeat(5_000);
+    let message = [b"\x0a\x88\x27", text.as_bytes()].concat();
+    let body = [&[0, 0, 0, 0x13, 0x8b][..], &message].concat();
+    let server = FrameServer::start(b"", move |request: FrameRequest| {
+        let stream = request.stream;
+        FrameReply::Send([answered(stream, &body), trailers(stream, b'0')].concat())
+    });
+    let target = server.url().replace("http://", "grpc://").trim_end_matches('/').to_owned();
+    let place = TestDir::new();
+    place.write("echo.proto", PROTO);
+    let conversation = "\x20 - grpc.open: Echo/Say\n  - grpc.send: {text: a}\n  - grpc.end: true\n";
+    for steps in ["\x20 - grpc.call: Echo/Say\n", conversation] {
+        let file = experiment(&target, steps).replace("echo.proto}", "echo.proto, deadline: false}");
+        place.write("x.yaml", file);
+        let outcome =
+            Program::new(PROGRAM).in_folder(place.path()).args(["try", "x.yaml", "--format", "json"]).run();
+        outcome.expect_exit(0);
+        assert!(!outcome.stdout.contains("grpc-timeout"), "{outcome}");
+        let all = outcome.json();
+        let events = all["walks"][0]["events"].as_array().expect("events");
+        let answer = events.iter().find(|event| event["event"] == "answer").expect("an answer");
+        assert_eq!(answer["headers"], serde_json::json!(["content-type: application/grpc"]), "{outcome}");
+        assert_eq!(answer["trailers"], serde_json::json!(["grpc-status: 0"]), "{outcome}");
+        let shown = answer["body"]["text"].as_str().expect("a text");
+        assert!(shown.contains(&text) && answer["body"]["cut"] == false, "{outcome}");
+    }
+}
+
 #[test]
 fn mistakes_are_reported_with_their_place() {
     let place = TestDir::new();

@@ -11,6 +11,7 @@ fn events() -> Vec<TryEvent> {
     let message = |coding: Option<&str>| TryMessage {
         line: secret(),
         headers: vec![secret(), secret()],
+        trailers: coding.map(|_| secret()).into_iter().collect(),
         body: Some(TryBody { bytes: 6, coding: coding.map(str::to_owned), text: Some(secret()), cut: false }),
     };
     let address = || "127.0.0.1:8080".to_owned();

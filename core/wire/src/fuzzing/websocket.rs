@@ -54,7 +54,7 @@ impl ClientSink for Transcript {
     }
 
     fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
-        let CallEnd { status, lines, is_answer, length } = *end;
+        let CallEnd { status, lines, is_answer, length, .. } = *end;
         let answer = std::mem::take(&mut self.body);
         assert_eq!(answer.len() as u64, length, "the pieces are the answer");
         let (lines, answer) = (lines.escape_ascii(), answer.escape_ascii());

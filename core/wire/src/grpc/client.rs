@@ -40,6 +40,8 @@ pub struct CallEnd<'a> {
     pub status: u16,
     /// The fields of the head and the trailers, as lines.
     pub lines: &'a [u8],
+    /// Where the trailers begin in `lines`.
+    pub trailers_at: usize,
     /// The messages since the client has ended its side were passed on as one answer, which is
     /// complete now.
     pub is_answer: bool,
@@ -71,6 +73,8 @@ pub struct Client {
     /// The head of the response, as far as it has arrived; later its fields, at the end with the
     /// trailers.
     head: Vec<u8>,
+    /// Where the trailers begin in `head`, at the end.
+    trailers_at: usize,
     has_head: bool,
     prefix: [u8; PREFIX_BYTES],
     /// Bytes of the prefix that have arrived.
@@ -95,6 +99,7 @@ impl Client {
         Self {
             state: State::Plain,
             head: Vec::new(),
+            trailers_at: 0,
             has_head: false,
             prefix: [0; PREFIX_BYTES],
             prefix_len: 0,
@@ -280,8 +285,9 @@ impl Client {
         if !trailers.is_empty() {
             // The empty line at the end of the fields moves behind the trailers.
             self.head.truncate(self.head.len().saturating_sub(2));
-            self.head.extend_from_slice(&trailers);
         }
+        self.trailers_at = self.head.len();
+        self.head.extend_from_slice(&trailers);
         self.report_end(sink);
     }
 
@@ -289,7 +295,8 @@ impl Client {
     fn report_end(&mut self, sink: &mut impl ClientSink) {
         let status = self.end.first_chunk().unwrap_or(&[0, 2]);
         let (is_answer, length) = (self.is_answer, if self.is_answer { self.length } else { 0 });
-        let end = CallEnd { status: u16::from_be_bytes(*status), lines: &self.head, is_answer, length };
+        let (status, trailers_at) = (u16::from_be_bytes(*status), self.trailers_at);
+        let end = CallEnd { status, lines: &self.head, trailers_at, is_answer, length };
         if sink.call_ended(&end) {
             self.state = State::Over;
         }

@@ -44,7 +44,9 @@ impl ClientSink for Heard {
     fn call_ended(&mut self, end: &CallEnd<'_>) -> bool {
         if self.takes_end {
             let kind = if end.is_answer { ">" } else { "" };
-            let _ = write!(self.text, "{kind}{} {} {}", end.status, end.length, end.lines.escape_ascii());
+            let (head, trailers) = end.lines.split_at(end.trailers_at);
+            let (head, trailers) = (head.escape_ascii(), trailers.escape_ascii());
+            let _ = write!(self.text, "{kind}{} {} {head}|{trailers}", end.status, end.length);
         }
         self.takes_end
     }
@@ -92,19 +94,19 @@ fn check(is_whole: bool, input: &[u8], expected: &str) {
 #[test]
 fn messages_arrive_one_by_one() {
     let two = ended(frames(&[b"ab", b""]), 0, b"grpc-status: 0\r\n");
-    check(false, &two, r"[\x00\x00\x00\x00\x02ab]7 [\x00\x00\x00\x00\x00]5 0 0 x: y\r\ngrpc-status: 0\r\n");
+    check(false, &two, r"[\x00\x00\x00\x00\x02ab]7 [\x00\x00\x00\x00\x00]5 0 0 x: y\r\n|grpc-status: 0\r\n");
     // Without trailers, the fields of the head are all there is.
-    check(false, &ended(Vec::new(), 12, b""), r"12 0 x: y\r\n\r\n");
+    check(false, &ended(Vec::new(), 12, b""), r"12 0 x: y\r\n\r\n|");
     // What follows an end is not read.
     let more = [&ended(Vec::new(), 5, b"a: b\r\n")[..], &frames(&[b"ab"])].concat();
-    check(false, &more, r"5 0 x: y\r\na: b\r\n");
+    check(false, &more, r"5 0 x: y\r\n|a: b\r\n");
 }
 
 #[test]
 fn a_whole_call_has_one_answer() {
     let two = ended(frames(&[b"ab", b"c"]), 0, b"t: u\r\n");
-    check(true, &two, r"<\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x01c>0 13 x: y\r\nt: u\r\n");
-    check(true, &ended(Vec::new(), 14, b""), r"<>14 0 x: y\r\n\r\n");
+    check(true, &two, r"<\x00\x00\x00\x00\x02ab\x00\x00\x00\x00\x01c>0 13 x: y\r\n|t: u\r\n");
+    check(true, &ended(Vec::new(), 14, b""), r"<>14 0 x: y\r\n\r\n|");
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn an_end_waits_for_a_step() {
     assert!(client.is_open() && client.has_unread() && !client.takes_messages());
     heard.takes_end = true;
     client.read(b"", &mut heard).unwrap();
-    assert_eq!(heard.text, r"7 0 x: y\r\na: b\r\n");
+    assert_eq!(heard.text, r"7 0 x: y\r\n|a: b\r\n");
     assert!(!client.is_open() && client.is_used() && !client.has_unread());
 }
 
@@ -152,7 +154,7 @@ fn the_rest_is_the_answer_to_the_end() {
     let mut rest = frames(&[b"b", b"c"]);
     push_end(&mut rest, 0, b"");
     client.read(&rest, &mut heard).unwrap();
-    let expected = r"[\x00\x00\x00\x00\x01a]6 <\x00\x00\x00\x00\x01b\x00\x00\x00\x00\x01c>0 12 x: y\r\n\r\n";
+    let expected = r"[\x00\x00\x00\x00\x01a]6 <\x00\x00\x00\x00\x01b\x00\x00\x00\x00\x01c>0 12 x: y\r\n\r\n|";
     assert_eq!(heard.text, expected);
 }
 

@@ -25,6 +25,13 @@ pub trait ResponseSink {
         let _ = lines;
     }
 
+    /// The fields of a gRPC call that stayed open, at its end, as lines: those of the head, and
+    /// from `trailers_at` on the trailers.
+    fn call_fields(&mut self, lines: &[u8], trailers_at: usize) {
+        let _ = trailers_at;
+        self.trailers(lines);
+    }
+
     /// An interim (1xx) response before the final one.
     fn interim(&mut self, head: &ResponseHead<'_>) {
         let _ = head;

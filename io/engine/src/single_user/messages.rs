@@ -368,7 +368,7 @@ impl<S: ResponseSink> ClientSink for Heard<'_, S> {
         self.result = Some(if !call.is_answer && call.status == 0 {
             Err(failure::CALL_ENDED)
         } else {
-            self.sink.trailers(call.lines);
+            self.sink.call_fields(call.lines, call.trailers_at);
             Ok(ResponseEnd { keep_alive: false, ..end(call.status, call.length) })
         });
         true

@@ -231,7 +231,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
     fn reported(&mut self, heard: &ResponseTimes, keep: &Keep, call: Option<&GrpcCodec>) {
         (self.watch)(TraceEvent::Answered(&FullResponse {
             status: heard.answer.status,
-            head: &keep.head,
+            head: &keep.head[..keep.trailers_at],
+            trailers: &keep.head[keep.trailers_at..],
             body: &keep.body,
             body_bytes: heard.answer.body_bytes,
             sent: heard.sent,
@@ -320,9 +321,10 @@ impl From<RequestFailure> for Wrong {
 
 /// Keeps a response.
 struct Keep {
-    /// The whole head as received.
+    /// The whole head as received, with the trailers.
     head: Vec<u8>,
     fields_at: usize,
+    trailers_at: usize,
     body: Vec<u8>,
     keeps: Retain,
     /// Whether the step evaluates the body, as on the load threads.
@@ -331,7 +333,14 @@ struct Keep {
 
 impl Keep {
     const fn new(keeps: Retain) -> Self {
-        Self { head: Vec::new(), fields_at: 0, body: Vec::new(), keeps, inside: false }
+        Self {
+            head: Vec::new(),
+            fields_at: 0,
+            trailers_at: 0,
+            body: Vec::new(),
+            keeps,
+            inside: false,
+        }
     }
 
     fn fields(&self) -> &[u8] {
@@ -343,6 +352,7 @@ impl ResponseSink for Keep {
     fn head(&mut self, head: &ResponseHead<'_>) {
         self.head = head.raw.to_vec();
         self.fields_at = head.raw.len() - head.fields().len();
+        self.trailers_at = head.raw.len();
         let is_page = || head.header("content-type").is_some_and(is_html_media_type);
         self.inside = self.keeps.body || (self.keeps.page && is_page());
     }
@@ -350,7 +360,13 @@ impl ResponseSink for Keep {
     fn trailers(&mut self, lines: &[u8]) {
         let end = self.head.strip_suffix(b"\r\n").map_or(self.head.len(), <[u8]>::len);
         self.head.truncate(end);
+        self.trailers_at = end;
         self.head.extend_from_slice(lines);
+    }
+
+    fn call_fields(&mut self, lines: &[u8], trailers_at: usize) {
+        self.trailers(lines);
+        self.trailers_at += trailers_at;
     }
 
     fn body(&mut self, bytes: &[u8]) {

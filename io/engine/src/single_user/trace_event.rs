@@ -101,8 +101,11 @@ pub enum RequestCause {
 pub struct FullResponse<'a> {
     /// Its status.
     pub status: u16,
-    /// Status line and field lines as received, with the empty line.
+    /// Status line and field lines as received, with the empty line. The end of a gRPC call that
+    /// stayed open has no status line.
     pub head: &'a [u8],
+    /// The trailers as lines, if there are any; the fields of an event.
+    pub trailers: &'a [u8],
     /// The body without framing, still content-encoded, up to the limit of what is kept.
     pub body: &'a [u8],
     /// Bytes of the whole body.
