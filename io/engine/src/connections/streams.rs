@@ -390,7 +390,7 @@ impl ClientSink<StreamRequest> for StreamSink<'_> {
         // A server that never does anything is not asked again and again.
         let retry =
             failure.is_untouched() && (self.has_served || !request.again) && request.deadline > self.at;
-        let failure = Box::new(failure::stream_failure(failure, retry));
-        self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, failure, self.at));
+        let failure = failure::stream_failure(failure, retry).past(request.deadline, self.at);
+        self.outcomes.push_back(ConnectionOutcome::Broken(request.exchange, Box::new(failure), self.at));
     }
 }

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use wavetank_driver::{CloseReason, Driver, Errno, StreamEndKind};
 use wavetank_measure::ErrorClass;
 use wavetank_plan::UrlProtocol;
-use wavetank_units::{address_text, registered, sentence};
+use wavetank_units::{Nanos, address_text, registered, sentence};
 use wavetank_wire::datagram::SendFault;
 use wavetank_wire::h1::{FaultKind, ParseError};
 use wavetank_wire::h2::{Fault, StreamFailure};
@@ -153,6 +153,14 @@ impl Failure {
 }
 
 impl Failure {
+    /// Returns the failure of a request with this deadline, if it broke at `at`. A server that
+    /// knows the deadline of a gRPC call resets it then, and our own timer may fire later.
+    #[must_use]
+    pub(crate) fn past(self, deadline: Nanos, at: Nanos) -> Self {
+        let is_late = self.class == ErrorClass::Reset && at >= deadline;
+        if is_late { Self::new(ErrorClass::RequestTimeout) } else { self }
+    }
+
     /// Whether no connection was made, which says something of the address alone.
     pub(crate) fn is_unreached(&self) -> bool {
         match self.class {
@@ -348,4 +356,19 @@ pub(crate) fn protocol_failure(fault: ParseError) -> Failure {
         FaultKind::Protocol => ErrorClass::Protocol,
     };
     Failure::detailed(class, fault.reason.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_at_the_deadline_is_a_timeout() {
+        let check = |class: ErrorClass, at: i64, expected: ErrorClass| {
+            assert_eq!(Failure::new(class).past(Nanos(100), Nanos(at)).class, expected, "{class:?} at {at}");
+        };
+        check(ErrorClass::Reset, 99, ErrorClass::Reset);
+        check(ErrorClass::Reset, 100, ErrorClass::RequestTimeout);
+        check(ErrorClass::Protocol, 100, ErrorClass::Protocol);
+    }
 }

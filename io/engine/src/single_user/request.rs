@@ -220,7 +220,8 @@ impl<D: Driver> SingleUserRun<'_, '_, D> {
                     line.close(self.plan().http.close);
                     let again = broken.failure.peer_closed && broken.untouched && reused;
                     if !(again && message.idempotent && why != RequestCause::Retry) {
-                        return Err(self.unanswered(broken));
+                        let failure = broken.failure.past(deadline, self.now());
+                        return Err(self.unanswered(RequestError { failure, ..broken }));
                     }
                     why = RequestCause::Retry;
                 }
