@@ -217,10 +217,11 @@ fn answered(stream: u32, body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn bad_responses_have_their_class() {
-    // A half frame, bytes that are no message, two messages, and compression that is none.
+    // A half frame, bytes that are no message, two messages, none, and compression that is none.
     check_bad(|stream| answered(stream, b"\0\0\0"), "protocol");
     check_bad(|stream| answered(stream, b"\0\0\0\0\x02\x0a\xff"), "protocol");
     check_bad(|stream| answered(stream, &[0; 10]), "protocol");
+    check_bad(|stream| answered(stream, b""), "protocol");
     check_bad(|stream| answered(stream, b"\x01\0\0\0\x01x"), "protocol");
     check_bad(|stream| trailers(stream, b'8'), "protocol");
     check_bad(|stream| [head(stream), trailers(stream, b'8')].concat(), "status");

@@ -11,6 +11,8 @@ pub struct GrpcCodec {
     encoding: RequestEncoding,
     /// A response is one message, even of a method that answers with a stream.
     is_single: bool,
+    /// The step makes the whole call.
+    is_whole: bool,
 }
 
 impl GrpcCodec {
@@ -30,7 +32,7 @@ impl GrpcCodec {
             .message
             .as_ref()
             .is_some_and(|message| matches!(message.action, MessageAction::Send | MessageAction::Wait));
-        Ok(Some(Self { method, encoding, is_single }))
+        Ok(Some(Self { method, encoding, is_single, is_whole: step.message.is_none() }))
     }
 
     /// Appends the body of a request, from JSON.
@@ -47,6 +49,21 @@ impl GrpcCodec {
     /// If the body has no whole messages of the method's type.
     pub fn decode(&self, body: &[u8], out: &mut Vec<u8>) -> Result<usize, MessageError> {
         if self.is_single { self.method.decode_message(body, out) } else { self.method.decode(body, out) }
+    }
+
+    /// Appends the JSON of the answer with this status.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), and if the status is OK but the one message is missing.
+    pub(crate) fn decode_answer(
+        &self,
+        status: u16,
+        body: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<usize, MessageError> {
+        let count = self.decode(body, out)?;
+        let has_one = self.is_whole && !self.method.is_server_streaming();
+        if has_one && (status, count) == (0, 0) { Err(MessageError::Count(0)) } else { Ok(count) }
     }
 
     /// Appends the JSON of a request's body, to be shown.

@@ -88,7 +88,7 @@ impl CompiledStep {
         let mut json = Vec::new();
         let (body, stray) = match self.shape.call.as_deref().filter(|_| stray.is_none()) {
             None => (body, stray),
-            Some(call) => match call.decode(body, &mut json) {
+            Some(call) => match call.decode_answer(answer.status, body, &mut json) {
                 Ok(_) => (&json[..], None),
                 Err(error) => (&b""[..], Some(FollowUpError::Message(error))),
             },
