@@ -38,6 +38,7 @@ mod fleet_up;
 mod go_program;
 mod grpc;
 mod grpc_calls;
+mod grpc_conformance;
 mod grpc_interop;
 mod grpcio;
 mod guard;

@@ -334,14 +334,7 @@ struct Keep {
 
 impl Keep {
     const fn new(keeps: Retain) -> Self {
-        Self {
-            head: Vec::new(),
-            fields_at: 0,
-            trailers_at: 0,
-            body: Vec::new(),
-            keeps,
-            inside: false,
-        }
+        Self { head: Vec::new(), fields_at: 0, trailers_at: 0, body: Vec::new(), keeps, inside: false }
     }
 
     fn fields(&self) -> &[u8] {
