@@ -9,8 +9,10 @@ use wavetank_plan::RunOptions;
 use wavetank_record::LackDoc;
 #[cfg(target_os = "linux")]
 use wavetank_runner::Host;
+#[cfg(target_os = "linux")]
+use wavetank_units::Code;
 use wavetank_units::quantity::format_grouped;
-use wavetank_units::{Code, ExitCode, UserError};
+use wavetank_units::{ExitCode, UserError};
 
 #[cfg(target_os = "linux")]
 use super::plan::lowered;

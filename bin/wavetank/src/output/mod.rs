@@ -14,9 +14,9 @@ use std::io::{self, BufWriter, Write};
 use wavetank_record::{NetDoc, SearchDoc};
 use wavetank_report::Language;
 use wavetank_store::os_error_text;
-use wavetank_units::UserError;
 #[cfg(target_os = "linux")]
-use wavetank_units::{Code, ExitCode};
+use wavetank_units::ExitCode;
+use wavetank_units::{Code, UserError};
 
 use crate::cli::{OutFile, OutputFormat};
 #[cfg(target_os = "linux")]

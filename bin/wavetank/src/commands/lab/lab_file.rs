@@ -5,9 +5,9 @@ use std::path::Path;
 
 use wavetank_grammar::{Diagnostics, render};
 use wavetank_topology::{Input, Lab, read};
-use wavetank_units::UserError;
 #[cfg(target_os = "linux")]
-use wavetank_units::{Code, ExitCode};
+use wavetank_units::ExitCode;
+use wavetank_units::{Code, UserError};
 
 #[cfg(target_os = "linux")]
 use super::machine_facts::machine_facts;
