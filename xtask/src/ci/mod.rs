@@ -1,9 +1,9 @@
 //! `cargo ci`: everything that must hold before a change lands, in one command.
 //!
 //! Steps run in order, and the first failure stops the run. `cargo ci --long` adds the steps that
-//! take too long for every change: distribution builds, other systems, instruction counts, every
-//! bench, and the long form of slow tests (`WAVETANK_LONG`). A test that cannot run on this machine
-//! appends a line `name: reason` to the file named by `WAVETANK_SKIPS` and returns. The summary
+//! take too long for every change: distribution builds, all other systems, instruction counts,
+//! every bench, and the long form of slow tests (`WAVETANK_LONG`). A test that cannot run on this
+//! machine appends a line `name: reason` to the file named by `WAVETANK_SKIPS` and returns. The summary
 //! prints these lines, so that no skipped test looks like a passed one.
 
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ const PROPERTY_SEED: (&str, &str) = ("PROPTEST_RNG_SEED", "1");
 /// Arguments of `cargo ci`.
 #[derive(clap::Args)]
 pub(crate) struct CiArguments {
-    /// Add distribution builds, other systems, instruction counts, every bench and long tests
+    /// Add distribution builds, all other systems, instruction counts, every bench and long tests
     #[arg(long)]
     long: bool,
     /// Run the test step alone this many times; print how often it failed and what never ran
@@ -101,6 +101,7 @@ impl Ci<'_> {
         self.step("tidy", |_| crate::tidy())?;
         self.step("deny", deny::check)?;
         self.step("build and clippy", build)?;
+        self.step("other systems", other_systems::check)?;
         self.step("test", test_run::run)?;
         if self.long {
             return self.long_steps();
@@ -114,7 +115,6 @@ impl Ci<'_> {
 
     /// What `--long` adds.
     fn long_steps(&mut self) -> Result<()> {
-        self.step("other systems", other_systems::check)?;
         self.step("fuzz", fuzz::check)?;
         self.step("release", |ci| ci.cargo(&["build", "--release", "--locked", "-p", "wavetank"]))?;
         self.step("dist", |ci| {
