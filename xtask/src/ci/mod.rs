@@ -3,8 +3,8 @@
 //! Steps run in order, and the first failure stops the run. `cargo ci --long` adds the steps that
 //! take too long for every change: distribution builds, all other systems, instruction counts,
 //! every bench, and the long form of slow tests (`WAVETANK_LONG`). A test that cannot run on this
-//! machine appends a line `name: reason` to the file named by `WAVETANK_SKIPS` and returns. The summary
-//! prints these lines, so that no skipped test looks like a passed one.
+//! machine appends a line `name: reason` to the file named by `WAVETANK_SKIPS` and returns. The
+//! summary prints these lines, so that no skipped test looks like a passed one.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
