@@ -222,7 +222,6 @@ impl Writer<'_> {
                 let origin = Some(self.service.place_of("pages"));
                 self.script.needed("root www", "Small files, made by the lab.", origin);
             }
-            NginxWork::Proxy { servers, .. } if self.nginx.grpc => self.pass_calls(servers),
             NginxWork::Proxy { servers, keepalive } => self.pass(servers, *keepalive),
             NginxWork::Sale { .. } => self.counters(),
         }

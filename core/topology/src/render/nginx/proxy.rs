@@ -78,56 +78,46 @@ impl Writer<'_> {
         alike.map(|(address, _)| address.to_string()).collect()
     }
 
-    /// Writes the directives that forward gRPC calls.
-    pub(super) fn pass_calls(&mut self, servers: &[Backend]) {
-        let origin = Some(self.service.place_of("grpc"));
-        let several = self.sources(servers).len() > 1;
-        let script = &mut self.script;
-        script.open("location / {", origin);
-        script.needed("grpc_pass grpc://servers", "HTTP/2 without TLS, as gRPC needs.", origin);
-        script.tuned("grpc_set_header Host", "$http_host", "The name that the client requested.", origin);
-        if several {
-            script.needed("grpc_bind $own_address", "See `split_clients` above.", origin);
-        }
-        let why = "A server that does not answer the connect is dead for this call: the next one is tried.";
-        script.tuned("grpc_connect_timeout", "2s", why, origin);
-        script.tuned("grpc_next_upstream", "error timeout", "Once.", origin);
-        script.tuned("grpc_next_upstream_tries", "2", "", origin);
-        let why = "Longer than the longest silence between two messages of a call.";
-        script.tuned("grpc_read_timeout", "120s", why, origin);
-        script.tuned("grpc_send_timeout", "120s", "As above.", origin);
-        script.close("}");
-    }
-
-    /// Writes the directives that forward requests.
+    /// Writes the directives that forward requests or gRPC calls.
     pub(super) fn pass(&mut self, servers: &[Backend], keepalive: bool) {
         let origin = Some(self.service.place_of("servers"));
         let several = self.sources(servers).len() > 1;
+        let is_grpc = self.nginx.grpc;
         let script = &mut self.script;
         script.open("location / {", origin);
-        script.needed("proxy_pass http://servers", "", origin);
-        if keepalive {
+        if is_grpc {
+            script.needed("grpc_pass grpc://servers", "HTTP/2 without TLS, as gRPC needs.", origin);
+        } else {
+            script.needed("proxy_pass http://servers", "", origin);
+        }
+        if keepalive && !is_grpc {
             let why = "Both are needed for connections to servers to be kept: HTTP/1.1, and no `Connection: close`.";
             script.directive_from_key("proxy_http_version", "1.1", why, "keepalive");
             script.directive_from_key("proxy_set_header Connection", "\"\"", "", "keepalive");
         }
-        script.tuned("proxy_set_header Host", "$http_host", "The name that the client requested.", origin);
+        // Both modules have these directives, with names of their own.
+        let module = if is_grpc { "grpc" } else { "proxy" };
+        let named = |directive: &str| format!("{module}_{directive}");
+        let why = "The name that the client requested.";
+        script.tuned(&named("set_header Host"), "$http_host", why, origin);
         if several {
-            script.needed("proxy_bind $own_address", "See `split_clients` above.", origin);
+            script.needed(&named("bind $own_address"), "See `split_clients` above.", origin);
         }
         let why =
             "A server that does not answer the connect is dead for this request: the next one is tried.";
-        script.tuned("proxy_connect_timeout", "2s", why, origin);
-        script.tuned(
-            "proxy_next_upstream",
-            "error timeout",
-            "Once, and not for requests that change something.",
-            origin,
-        );
-        script.tuned("proxy_next_upstream_tries", "2", "", origin);
-        script.tuned("proxy_read_timeout", "120s", "Longer than the slowest valid response.", origin);
-        script.tuned("proxy_send_timeout", "30s", "As for clients above.", origin);
-        script.tuned("proxy_max_temp_file_size", "0", "A response is never buffered on disk.", origin);
+        script.tuned(&named("connect_timeout"), "2s", why, origin);
+        let why = "Once, and not for requests that change something.";
+        script.tuned(&named("next_upstream"), "error timeout", why, origin);
+        script.tuned(&named("next_upstream_tries"), "2", "", origin);
+        if is_grpc {
+            let why = "Longer than the longest silence between two messages of a call.";
+            script.tuned("grpc_read_timeout", "120s", why, origin);
+            script.tuned("grpc_send_timeout", "120s", "As above.", origin);
+        } else {
+            script.tuned("proxy_read_timeout", "120s", "Longer than the slowest valid response.", origin);
+            script.tuned("proxy_send_timeout", "30s", "As for clients above.", origin);
+            script.tuned("proxy_max_temp_file_size", "0", "A response is never buffered on disk.", origin);
+        }
         script.close("}");
     }
 }
