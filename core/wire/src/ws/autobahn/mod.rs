@@ -83,31 +83,24 @@ trait Machine {
     fn out(&mut self) -> &mut Vec<u8>;
 }
 
-impl Machine for Client {
-    const IS_SERVER: bool = false;
-    fn read(&mut self, bytes: &[u8], log: &mut Log) -> Result<(), Fault> {
-        self.read(bytes, log)
-    }
-    fn send(&mut self, kind: MessageKind, payload: &[u8]) {
-        self.send(kind, payload, &mut None);
-    }
-    fn out(&mut self) -> &mut Vec<u8> {
-        self.out()
-    }
+macro_rules! machines {
+    ($($side:ident is_server $is_server:literal),*) => {$(
+        impl Machine for $side {
+            const IS_SERVER: bool = $is_server;
+            fn read(&mut self, bytes: &[u8], log: &mut Log) -> Result<(), Fault> {
+                self.read(bytes, log)
+            }
+            fn send(&mut self, kind: MessageKind, payload: &[u8]) {
+                self.send(kind, payload, &mut None);
+            }
+            fn out(&mut self) -> &mut Vec<u8> {
+                self.out()
+            }
+        }
+    )*};
 }
 
-impl Machine for Server {
-    const IS_SERVER: bool = true;
-    fn read(&mut self, bytes: &[u8], log: &mut Log) -> Result<(), Fault> {
-        self.read(bytes, log)
-    }
-    fn send(&mut self, kind: MessageKind, payload: &[u8]) {
-        self.send(kind, payload, &mut None);
-    }
-    fn out(&mut self) -> &mut Vec<u8> {
-        self.out()
-    }
-}
+machines!(Client is_server false, Server is_server true);
 
 /// What a machine made of its input.
 #[derive(Debug, PartialEq, Eq)]
