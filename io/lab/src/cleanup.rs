@@ -10,7 +10,7 @@ use crate::response::system;
 use crate::{LabFolder, LabState, LabTag, net, tagged_process};
 
 /// Time limit for the end of all killed processes together.
-const DYING_MAX: Nanos = Nanos(5_000_000_000);
+const DYING_MAX: Nanos = Nanos(20_000_000_000);
 
 /// Polling interval for a control group with a last process that is still ending.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use serde_json::json;
 use wavetank_driver::Clock;
-use wavetank_units::{Code, Nanos, UserError};
+use wavetank_units::{Nanos, UserError};
 
 use crate::cleanup::{pause, sweep};
 use crate::client::Client;
-use crate::{LabFolder, LabState, crash, tagged_process};
+use crate::{LabFolder, LabState, crash, refusals, tagged_process};
 
 /// Time limit for a keeper to end its lab. After that it is killed, and the kernel ends the lab.
 const KEEPER_MAX: Duration = Duration::from_secs(10);
 
 /// How long another process may hold the folder of a lab that has no keeper any more.
-const HELD_MAX: Nanos = Nanos(5_000_000_000);
+pub(crate) const HELD_MAX: Nanos = Nanos(30_000_000_000);
 
 /// How many keepers are ended one after the other, since the lab may be brought up again meanwhile.
 const KEEPERS_MAX: u32 = 3;
 
 /// Polling interval while another process holds the folder.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+pub(crate) const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// Takes the lab in `folder` down. A running keeper ends it in an orderly way; without one, its
 /// remains are removed. Nothing of the lab exists after a successful return.
@@ -30,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// Missing rights, processes that do not end, or another process at work on the lab. Another `down`
 /// can remove what is left then.
 pub fn down(folder: &LabFolder) -> Result<(), UserError> {
-    crate::refusals::privileged()?;
+    refusals::privileged()?;
     let (mut clock, mut ended) = (Clock::starting_now(), 0);
     while !clear_leftovers(folder)? {
         match keeper(folder)? {
@@ -38,14 +38,7 @@ pub fn down(folder: &LabFolder) -> Result<(), UserError> {
                 end(folder, &keeper)?;
                 (clock, ended) = (Clock::starting_now(), ended + 1);
             }
-            _ if clock.now() > HELD_MAX => {
-                let message = format!("another process is working on lab `{}`", folder.name());
-                return Err(UserError::refused(
-                    Code::LabHeld,
-                    message,
-                    "check `wavetank lab status` and try again",
-                ));
-            }
+            _ if clock.now() > HELD_MAX => return Err(refusals::held(folder.name())),
             // The holder releases the folder when it ends, or becomes known: it is the keeper of a
             // lab that is starting.
             _ => pause(LOOK_AGAIN),
@@ -89,7 +82,7 @@ pub(crate) fn clear_leftovers(folder: &LabFolder) -> Result<bool, UserError> {
 }
 
 /// Returns the keeper if the folder names one that is alive.
-fn keeper(folder: &LabFolder) -> Result<Option<OwnedFd>, UserError> {
+pub(crate) fn keeper(folder: &LabFolder) -> Result<Option<OwnedFd>, UserError> {
     let state = LabState::read(folder.path())?;
     Ok(state.and_then(|state| state.keeper.marked(&state.mark)))
 }

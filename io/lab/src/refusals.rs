@@ -24,6 +24,12 @@ pub(crate) fn interrupted() -> UserError {
     }
 }
 
+/// The error while another process holds the folder of the lab of this name.
+pub(crate) fn held(name: &str) -> UserError {
+    let message = format!("another process is working on lab `{name}`");
+    UserError::refused(Code::LabHeld, message, "check `wavetank lab status` and try again")
+}
+
 /// The error for users without the right.
 pub(crate) fn no_root() -> UserError {
     let message = "a lab needs root: it is made of namespaces, virtual links and control groups";

@@ -2,18 +2,20 @@
 
 use std::os::unix::net::UnixListener;
 
+use wavetank_driver::Clock;
 use wavetank_topology::Role;
 use wavetank_units::{Code, UserError};
 
 use super::host_link::{HostLink, broadcast};
 use super::running_lab::RunningLab;
+use crate::down::{self, HELD_MAX, LOOK_AGAIN};
 use crate::host::HostCommand;
 use crate::json_socket::JsonSocket;
 use crate::lab_spec::LabSpec;
 use crate::lock::Lock;
 use crate::refusals::interrupted;
 use crate::response::system;
-use crate::{HostState, LabFolder, Phase, TaggedProcess, cleanup, crash, namespaces, net};
+use crate::{HostState, LabFolder, Phase, TaggedProcess, cleanup, crash, namespaces, net, refusals};
 
 /// Makes the lab, and the socket for its clients. Nothing is left if it fails, or if `up` closes
 /// before.
@@ -22,7 +24,7 @@ pub(super) fn bring_up(
     order: LabSpec,
     up: &JsonSocket,
 ) -> Result<(RunningLab, UnixListener), UserError> {
-    let lock = folder.lock(true)?.ok_or_else(|| there_already(&folder))?;
+    let lock = locked(&folder)?;
     crash::point("locked");
     cleanup::sweep(&folder, &lock)?;
     let mut kept = begun(folder, order, lock)?;
@@ -33,6 +35,24 @@ pub(super) fn bring_up(
             why.others.extend(kept.shut_down(false).err());
             Err(why)
         }
+    }
+}
+
+/// Locks the folder. A process that only removes the remains of an earlier lab is awaited; a living
+/// keeper is an error.
+fn locked(folder: &LabFolder) -> Result<Lock, UserError> {
+    let clock = Clock::starting_now();
+    loop {
+        if let Some(lock) = folder.lock(true)? {
+            return Ok(lock);
+        }
+        if down::keeper(folder)?.is_some() {
+            return Err(there_already(folder));
+        }
+        if clock.now() > HELD_MAX {
+            return Err(refusals::held(folder.name()));
+        }
+        cleanup::pause(LOOK_AGAIN);
     }
 }
 
