@@ -33,6 +33,8 @@ pub struct Server {
     streams: Vec<Stream>,
     /// The first stream that was not opened yet.
     next_id: u64,
+    /// Earlier streams of which nothing has arrived yet, in ascending order: datagrams get lost.
+    skipped: Vec<u64>,
     peer: UniStreams,
     decoder: Decoder,
     last_request: LastRequest,
@@ -66,6 +68,7 @@ impl Server {
             limits,
             streams: Vec::new(),
             next_id: 0,
+            skipped: Vec::new(),
             peer: UniStreams::of_client(),
             decoder: Decoder::default(),
             last_request: LastRequest::default(),
@@ -127,9 +130,8 @@ impl Server {
         let at = match self.streams.binary_search_by_key(&record.stream, |stream| stream.id) {
             Ok(at) => at,
             // The rest of a request that was answered or rejected.
-            Err(_) if record.stream < self.next_id => return Ok(()),
+            Err(_) if !self.open(record.stream) => return Ok(()),
             Err(at) => {
-                self.next_id = record.stream + 4;
                 if self.streams.len() >= STREAMS_MAX {
                     self.abort(record.stream, ErrorCode::HTTP3_REQUEST_REJECTED);
                     return Ok(());
@@ -175,6 +177,19 @@ impl Server {
             Ok(()) => {}
         }
         Ok(())
+    }
+
+    /// Marks a stream as opened. Returns false if it has been opened before.
+    fn open(&mut self, id: u64) -> bool {
+        if id < self.next_id {
+            let place = self.skipped.binary_search(&id);
+            return place.map(|place| self.skipped.remove(place)).is_ok();
+        }
+        // A stream opens those before it (RFC 9000 §2.1), of which QUIC limits the number.
+        let skipped = (self.next_id..id).step_by(4).take(STREAMS_MAX - self.skipped.len());
+        self.skipped.extend(skipped);
+        self.next_id = id + 4;
+        true
     }
 
     /// Reads bytes of a request. The inner result is a fault of this request alone.

@@ -138,6 +138,23 @@ fn requests_are_answered() {
     }
 }
 
+/// Streams arrive out of order where a datagram was lost (RFC 9000 §2.1).
+#[test]
+fn requests_in_any_order_are_answered() {
+    let mut client = client(&[GET, POST, GET, GET]);
+    let records: Vec<_> = records::read(client.out()).collect();
+    let (mut server, mut asked) = (Server::new(Limits::default()), Asked::default());
+    let mut out = Vec::new();
+    for stream in [2, 8, 4, 12, 0] {
+        records.iter().filter(|record| record.stream == stream).for_each(|record| {
+            records::push(&mut out, stream, record.kind, record.bytes);
+        });
+    }
+    server.read(&out, &mut asked).expect("a good client");
+    assert_eq!(asked.complete, [8, 4, 12, 0], "none is left out");
+    assert_eq!(server.in_use(), 4);
+}
+
 #[test]
 fn resets_are_reported() {
     for (code, expected) in [(0x10b, "0 failed Refused"), (0x102, "0 failed Reset(ErrorCode(258))")] {
