@@ -171,6 +171,30 @@ impl ConnCounts {
     }
 }
 
+/// Packets of QUIC connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCounters {
+    /// Sent, including those that replace lost ones.
+    pub sent: u64,
+    /// Declared lost by QUIC's loss detection (RFC 9002 §6).
+    pub lost: u64,
+}
+
+impl PacketCounters {
+    /// Adds the counts of `other`.
+    pub const fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.lost += other.lost;
+    }
+
+    /// Returns what was counted since `earlier`.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> Self {
+        let Self { sent, lost } = earlier;
+        Self { sent: self.sent.saturating_sub(sent), lost: self.lost.saturating_sub(lost) }
+    }
+}
+
 /// Bytes handed to and received from the kernel for connections under load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {

@@ -184,8 +184,19 @@ impl Interval {
     /// length. Load threads are left out, and of the journey counters everything except sessions.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let Self { from: _, len: _, steps, phases, targets, conns, bytes, users: _, threads: _, journeys } =
-            earlier;
+        let Self {
+            from: _,
+            len: _,
+            steps,
+            phases,
+            targets,
+            conns,
+            bytes,
+            packets,
+            users: _,
+            threads: _,
+            journeys,
+        } = earlier;
         let step = |series: &StepSeries| {
             let before = steps.iter().find(|before| before.key == series.key);
             before.map_or_else(|| series.clone(), |before| series.since(before))
@@ -210,6 +221,7 @@ impl Interval {
             targets: self.targets.iter().map(target).collect(),
             conns: self.conns.since(*conns),
             bytes: self.bytes.since(*bytes),
+            packets: self.packets.since(*packets),
             users: self.users,
             ..Self::default()
         };
@@ -220,7 +232,7 @@ impl Interval {
 
 #[cfg(test)]
 mod tests {
-    use crate::{HandshakeParams, Histogram};
+    use crate::{HandshakeParams, Histogram, PacketCounters};
 
     use super::*;
 
@@ -269,6 +281,7 @@ mod tests {
         (conns.lost, conns.reopened, conns.late) = (count(), count(), count());
         conns.failed_by.iter_mut().chain(&mut conns.lost_by).for_each(|it| *it = count());
         interval.bytes = Bytes { sent: count(), received: count() };
+        interval.packets = PacketCounters { sent: count(), lost: count() };
         let sessions = &mut interval.journeys.sessions_mut(0, 1).counts;
         (sessions.offered, sessions.started, sessions.done, sessions.failed) =
             (count(), count(), count(), count());

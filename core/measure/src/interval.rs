@@ -4,7 +4,7 @@ use wavetank_plan::Key;
 use wavetank_plan::constants::THREAD_FULL_SHARE;
 use wavetank_units::Nanos;
 
-use crate::{Bytes, ConnCounts, JourneyCounters, PhaseSeries, StepSeries, TargetSeries};
+use crate::{Bytes, ConnCounts, JourneyCounters, PacketCounters, PhaseSeries, StepSeries, TargetSeries};
 
 /// What happened in [`from`, `from + len`), on one load thread, or merged over threads and agents.
 /// Counters are differences; gauges are the values at the seal.
@@ -24,6 +24,8 @@ pub struct Interval {
     pub conns: ConnCounts,
     /// Traffic.
     pub bytes: Bytes,
+    /// Packets of QUIC connections.
+    pub packets: PacketCounters,
     /// Gauge at the seal: virtual users.
     pub users: u64,
     /// Each load thread's own health.
@@ -89,6 +91,7 @@ impl Interval {
         self.conns.open += other.conns.open;
         self.conns.peak += other.conns.peak;
         self.bytes.merge(&other.bytes);
+        self.packets.merge(&other.packets);
         self.users += other.users;
         self.threads.extend_from_slice(&other.threads);
         self.journeys.merge(&other.journeys);

@@ -56,7 +56,9 @@ mod violation;
 
 pub use check_series::{CheckCount, CheckSeries};
 pub use class::{DropReason, ErrorClass};
-pub use counters::{Bytes, ConnCounts, MessageCounters, RequestCounters, StatusCounts, WireCounters};
+pub use counters::{
+    Bytes, ConnCounts, MessageCounters, PacketCounters, RequestCounters, StatusCounts, WireCounters,
+};
 pub use downsampled::Downsampled;
 pub use failure_times::{FailureTime, FailureTimes};
 pub use fleet_merger::FleetMerger;

@@ -5,8 +5,8 @@ use wavetank_units::Nanos;
 
 use crate::{
     Bytes, CheckSeries, ConnCounts, GroupSeries, Handshakes, HeldPhase, Interval, JourneyCounters,
-    PhaseSeries, PhaseWindows, PlateauTracker, RequestCounters, Selection, SessionSeries, StepSeries,
-    TargetSeries, ThreadStats, TotalsView, Violation, violation,
+    PacketCounters, PhaseSeries, PhaseWindows, PlateauTracker, RequestCounters, Selection, SessionSeries,
+    StepSeries, TargetSeries, ThreadStats, TotalsView, Violation, violation,
 };
 
 /// The sum of all sealed intervals: counters and histograms per key, phase and target, and gauges
@@ -31,6 +31,10 @@ pub struct Totals {
     pub bytes: Bytes,
     /// Traffic of the warm-up alone.
     pub bytes_warmup: Bytes,
+    /// Packets of QUIC connections while judged load runs and after it.
+    pub packets: PacketCounters,
+    /// Packets of the warm-up alone.
+    pub packets_warmup: PacketCounters,
     /// Counters of sessions beyond their single requests; `open` is the gauge of the latest seal.
     pub journeys: JourneyCounters,
     /// Each load thread, over the whole run.
@@ -114,13 +118,18 @@ impl Totals {
         self.intervals += 1;
     }
 
-    /// Adds the bytes of an interval, and the work of its load threads.
+    /// Adds bytes and packets of an interval, and the work of its load threads.
     fn add_traffic(&mut self, interval: &Interval) {
         // Bytes are counted per second, so those of a warm-up cannot be separated from those of
         // judged load in the same second.
         let alone = self.spans.in_warmup(interval) && !self.spans.is_holding_at(None, interval.from);
-        let bytes = if alone { &mut self.bytes_warmup } else { &mut self.bytes };
+        let (bytes, packets) = if alone {
+            (&mut self.bytes_warmup, &mut self.packets_warmup)
+        } else {
+            (&mut self.bytes, &mut self.packets)
+        };
         bytes.merge(&interval.bytes);
+        packets.merge(&interval.packets);
         for theirs in &interval.threads {
             let (agent, thread) = theirs.name();
             let make = || ThreadStats { agent, thread, ..ThreadStats::default() };

@@ -1,7 +1,7 @@
 //! [`IntervalLine`]: one line of `intervals/<agent>.jsonl`, which is also an agent's spool.
 
 use serde::{Deserialize, Serialize};
-use wavetank_measure::{Bytes, Histogram, Interval, ThreadStats};
+use wavetank_measure::{Bytes, Histogram, Interval, PacketCounters, ThreadStats};
 use wavetank_units::Nanos;
 
 use crate::conns_line::ConnsLine;
@@ -208,6 +208,8 @@ struct RawLine<'a, T> {
     series: Vec<SeriesLine<T>>,
     conns: ConnsLine,
     bytes: crate::Bytes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    packets: Option<crate::Packets>,
     threads: Vec<RawThread>,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     journeys: Option<JourneysLine<'a>>,
@@ -233,7 +235,8 @@ struct RawThread {
 impl RawLine<'static, TimesLine<'static>> {
     fn new(interval: &Interval) -> Self {
         // Taken apart by name, so that a new field of an interval cannot be forgotten here.
-        let Interval { from, len, steps, phases, targets, conns, bytes, users, threads, journeys } = interval;
+        let Interval { from, len, steps, phases, targets, conns, bytes, packets, users, threads, journeys } =
+            interval;
         let steps = steps.iter().map(SeriesLine::from_step);
         let phases = phases.iter().map(SeriesLine::from_phase);
         let targets = targets.iter().map(SeriesLine::from_target);
@@ -250,6 +253,8 @@ impl RawLine<'static, TimesLine<'static>> {
             series: steps.chain(phases).chain(targets).collect(),
             conns: ConnsLine::new(conns),
             bytes: crate::Bytes { sent, received },
+            packets: (*packets != PacketCounters::default())
+                .then_some(crate::Packets { sent: packets.sent, lost: packets.lost }),
             threads: threads.iter().copied().map(RawThread::new).collect(),
             journeys: JourneysLine::new(journeys),
         }
@@ -265,6 +270,10 @@ impl<T: SeriesTimes> RawLine<'_, T> {
             len: Nanos(self.len_ns),
             conns: self.conns.decode()?,
             bytes: Bytes { sent: self.bytes.sent, received: self.bytes.received },
+            packets: self.packets.map_or_else(PacketCounters::default, |own| PacketCounters {
+                sent: own.sent,
+                lost: own.lost,
+            }),
             users: self.users,
             threads: self.threads.into_iter().map(RawThread::decode).collect(),
             journeys: self.journeys.unwrap_or_default().decode()?,

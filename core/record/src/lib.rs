@@ -96,8 +96,8 @@ pub use pack_doc::{PACK_SCHEMA, PackDoc, PackedFile};
 pub use plan_doc::{PlanDoc, all_constants, engine_name};
 pub use plan_package::{PACKAGE_BYTES_MAX, PackageVariable, PlanPackage};
 pub use run_parts::{
-    Bytes, ConnectionMemory, Connections, CutShortDoc, Generator, LoadDoc, Messages, PhaseDoc, Pings, Probe,
-    RateDoc, Requests, Setup, StepDoc, TlsDoc, Warmup, Wire,
+    Bytes, ConnectionMemory, Connections, CutShortDoc, Generator, LoadDoc, Messages, Packets, PhaseDoc,
+    Pings, Probe, RateDoc, Requests, Setup, StepDoc, TlsDoc, Warmup, Wire,
 };
 pub use run_record::{RUN_SCHEMA, RunRecord};
 pub use runs_doc::{ForeignEntryDoc, ForeignEntryKind, RUNS_SCHEMA, RunLine, RunState, RunsDoc};

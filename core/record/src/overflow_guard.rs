@@ -85,7 +85,9 @@ fn amounts(interval: &Interval) -> impl Iterator<Item = u64> + '_ {
             thread.cpu_ns,
         ]
     });
-    threads.chain([interval.bytes.sent, interval.bytes.received])
+    let traffic =
+        [interval.bytes.sent, interval.bytes.received, interval.packets.sent, interval.packets.lost];
+    threads.chain(traffic)
 }
 
 #[cfg(test)]

@@ -125,6 +125,15 @@ pub struct Bytes {
     pub received: u64,
 }
 
+/// Packets of QUIC connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Packets {
+    /// Sent, including those that replace lost ones.
+    pub sent: u64,
+    /// Declared lost by QUIC's loss detection (RFC 9002 §6).
+    pub lost: u64,
+}
+
 /// Facts about the generator. Fields after `engine` are additions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Generator {

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::number_limits::check_number_limits;
 use crate::{
     Bytes, ChangeDoc, CheckDoc, Connections, CutShortDoc, EventLine, Finding, FleetDoc, Generator, GroupDoc,
-    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Messages, NearestLimitDoc, Number, PhaseDoc, Pings,
-    Probe, RateDoc, RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc, Threshold,
-    Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    HoldDoc, HookDoc, HostUseDoc, ImpactDoc, LoadDoc, Messages, NearestLimitDoc, Number, Packets, PhaseDoc,
+    Pings, Probe, RateDoc, RendezvousDoc, Requests, SampleLine, ServerCountDoc, Sessions, Setup, StepDoc,
+    Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 
 /// Version of the format; fields are only ever added to it.
@@ -78,6 +78,9 @@ pub struct RunRecord {
     pub connections_lost_by: BTreeMap<String, u64>,
     /// Traffic of connections under load.
     pub bytes: Bytes,
+    /// Addition: packets of QUIC connections under load; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
     /// complete − intended.
     pub response_us: Times,
     /// complete − sent.

@@ -10,8 +10,8 @@ use wavetank_measure::{
 use wavetank_plan::{Plan, Scenario, Value};
 use wavetank_record::{
     Bytes, ChangeDoc, ConnectionMemory, EnvironmentDoc, EventKind, EventLine, Finding, FixDoc, Generator,
-    Messages, Number, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup, Spread,
-    StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
+    Messages, Number, Packets, PhaseDoc, Pings, RUN_SCHEMA, RateDoc, Requests, RunRecord, SampleLine, Setup,
+    Spread, StepDoc, Threshold, Times, TlsDoc, VerdictDoc, Warmup, Wire,
 };
 use wavetank_units::{Nanos, Sentence};
 
@@ -79,6 +79,7 @@ pub fn compose(parts: &Composition<'_>) -> RunRecord {
         connections_lost_by: by_class(&totals.conns.lost_by),
         held: hold::held(plan, totals, parts.observed, parts.environment.lab.is_some()),
         bytes: Bytes { sent: totals.bytes.sent, received: totals.bytes.received },
+        packets: packets(totals),
         generator: generator(parts),
         thresholds: parts.thresholds.iter().map(threshold).collect(),
         phases: phases(plan, totals),
@@ -175,6 +176,11 @@ fn rate(view: &TotalsView) -> RateDoc {
 fn wire(view: &TotalsView) -> Wire {
     let wavetank_measure::WireCounters { sent, retried, redirected, resources, one_way } = view.wire;
     Wire { sent, retried, redirected, resources, one_way }
+}
+
+fn packets(totals: &Totals) -> Option<Packets> {
+    let wavetank_measure::PacketCounters { sent, lost } = totals.packets;
+    (sent > 0).then_some(Packets { sent, lost })
 }
 
 fn messages(view: &TotalsView) -> Option<Messages> {

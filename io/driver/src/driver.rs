@@ -176,6 +176,15 @@ pub enum SendStatus {
     Pending,
 }
 
+/// Packets of QUIC connections. One datagram may carry several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketCounts {
+    /// Sent, including those that replace lost ones.
+    pub sent: u64,
+    /// Declared lost by QUIC's loss detection (RFC 9002 §6), probes of the path MTU excepted.
+    pub lost: u64,
+}
+
 /// Sockets for one thread. The caller pulls events: [`wait`](Driver::wait) blocks, then
 /// [`next`](Driver::next) returns what is ready. It returns one event at a time, so that the caller
 /// bounds its work per turn.
@@ -244,6 +253,11 @@ pub trait Driver: Sized {
 
     /// Returns the number of bytes the kernel has taken so far, on all connections.
     fn bytes_sent(&self) -> u64;
+
+    /// Returns the packets of QUIC so far, on all connections.
+    fn packets(&self) -> PacketCounts {
+        PacketCounts::default()
+    }
 
     /// Closes a connection. The id is invalid from now on, and no event of it follows. With FIN,
     /// bytes reported as sent are still delivered, unless the peer reads none of them for some

@@ -35,6 +35,7 @@ macro_rules! forward_driver {
             -> Result<$crate::SendStatus, $crate::Errno> }
     };
     (@bytes_sent $i:tt) => { $crate::forward_driver! { #$i bytes_sent() -> u64 } };
+    (@packets $i:tt) => { $crate::forward_driver! { #$i packets() -> $crate::PacketCounts } };
     (@close $i:tt) => {
         $crate::forward_driver! { #$i mut close(conn: $crate::ConnId, how: wavetank_plan::Close) }
     };

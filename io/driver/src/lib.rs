@@ -34,7 +34,7 @@ pub use clone_vm::Crash;
 pub use datagram_listener::{DatagramListener, Readiness};
 pub use driver::{
     CloseReason, ConnAddresses, ConnId, Datagrams, Dial, DialTls, Driver, DriverConfig, Event, ListenerId,
-    SEGMENT_BYTES, SendStatus, StreamEnd, StreamEndKind,
+    PacketCounts, SEGMENT_BYTES, SendStatus, StreamEnd, StreamEndKind,
 };
 pub use epoll::Epoll;
 pub use errno::Errno;

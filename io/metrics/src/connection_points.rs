@@ -26,6 +26,12 @@ pub(crate) fn add_connections(snapshot: &mut Snapshot, run: &Labels, totals: &To
         snapshot.count(metric::BYTES_SENT, with(run, "part", part), bytes.sent);
         snapshot.count(metric::BYTES_RECEIVED, with(run, "part", part), bytes.received);
     }
+    for (part, packets) in [("measured", totals.packets), ("warmup", totals.packets_warmup)] {
+        if packets.sent > 0 {
+            snapshot.count(metric::PACKETS_SENT, with(run, "part", part), packets.sent);
+            snapshot.count(metric::PACKETS_LOST, with(run, "part", part), packets.lost);
+        }
+    }
     snapshot.gauge(metric::USERS, run.clone(), users as f64);
 }
 

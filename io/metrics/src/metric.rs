@@ -90,6 +90,8 @@ metrics! {
     CONNS_OPENING Gauge "wavetank_connections_opening" "" "Connections that are being opened.";
     BYTES_SENT Counter "wavetank_sent_bytes" "bytes" "Bytes handed to the kernel.";
     BYTES_RECEIVED Counter "wavetank_received_bytes" "bytes" "Bytes received from the kernel.";
+    PACKETS_SENT Counter "wavetank_packets_sent" "" "Packets of QUIC connections.";
+    PACKETS_LOST Counter "wavetank_packets_lost" "" "Packets of QUIC connections that were declared lost.";
     USERS Gauge "wavetank_users" "" "Virtual users.";
     BUSY Gauge "wavetank_generator_busy_ratio" "ratio" "Share of the latest interval in which a load thread worked.";
     CPU Gauge "wavetank_generator_cpu_ratio" "ratio" "Share of the latest interval in which a load thread used a CPU.";

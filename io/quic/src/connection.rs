@@ -9,7 +9,7 @@ use quinn_proto::{
     Connection, ConnectionError, ConnectionHandle, Dir, Endpoint, Event, ReadError, Side, StreamEvent,
     StreamId, VarInt,
 };
-use wavetank_driver::{CloseReason, ConnId, Errno, SEGMENT_BYTES};
+use wavetank_driver::{CloseReason, ConnId, Errno, PacketCounts, SEGMENT_BYTES};
 use wavetank_units::Nanos;
 use wavetank_wire::h3::records::{self, Record, RecordKind};
 
@@ -250,6 +250,12 @@ impl QuicConnection {
     /// Closes the connection without an error.
     pub(crate) fn close(&mut self, now: Instant) {
         self.connection.close(now, VarInt::from_u32(NO_ERROR), Bytes::new());
+    }
+
+    /// Returns the packets so far.
+    pub(crate) fn packets(&self) -> PacketCounts {
+        let path = self.connection.stats().path;
+        PacketCounts { sent: path.sent_packets, lost: path.lost_packets }
     }
 
     /// Returns the application protocol that was agreed on.

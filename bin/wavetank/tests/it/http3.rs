@@ -63,6 +63,8 @@ fn counts_are_those_of_the_server() {
             assert_eq!(Some(result.count("requests.done")), wanted, "{words}: {result}");
             expected += wanted.unwrap_or(0);
             assert_eq!(truth(&serve)["requests"].as_u64(), Some(expected), "{words}: {result}");
+            // A handshake takes more than one packet.
+            assert!(result.count("packets.sent") > result.count("connections.opened"), "{words}: {result}");
             let opened = result.count("connections.opened");
             assert_eq!(result.count("connect_us.count"), opened, "the handshake is the connect: {result}");
         }
@@ -199,7 +201,7 @@ fn loss_is_repaired() {
              \"$0\" serve --listen 127.0.0.1:8080 --tls --http3 8443 >serve.txt & serve=$!; \
              trap 'kill $serve' EXIT; \
              tries=0; until grep -q serving serve.txt || [ $((tries += 1)) -gt 100000 ]; do :; done; \
-             \"$0\" run https://127.0.0.1:8443/bytes/3000 --http 3 --insecure -c 4 -n 200 \
+             \"$0\" run https://127.0.0.1:8443/bytes/3000 --http 3 --insecure -c 4 --streams 4 -n 400 \
              --engine {engine} --format json"
         );
         let harness = RunHarness::new(PROGRAM);
@@ -207,7 +209,9 @@ fn loss_is_repaired() {
             NetNs::shell(&harness.program().arguments()[0], &script).in_folder(harness.place().path()).run();
         let result = outcome.expect_exit(0).result();
         result.conserved();
-        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (200, 0), "{result}");
+        assert_eq!((result.count("requests.done"), result.count("requests.failed")), (400, 0), "{result}");
+        let (sent, lost) = (result.count("packets.sent"), result.count("packets.lost"));
+        assert!(lost > 0 && lost < sent, "{result}");
     }
 }
 

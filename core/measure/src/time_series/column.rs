@@ -3,8 +3,8 @@
 use wavetank_units::Nanos;
 
 use crate::{
-    Bytes, ConnCounts, Histogram, Interval, RequestCounters, StatusCounts, StepSeries, ThreadStats,
-    WireCounters,
+    Bytes, ConnCounts, Histogram, Interval, PacketCounters, RequestCounters, StatusCounts, StepSeries,
+    ThreadStats, WireCounters,
 };
 
 /// One bucket of the time series. Counts are sums; gauges are those of the latest seal in it.
@@ -41,6 +41,8 @@ pub struct TimeBucket {
     pub conns: ConnCounts,
     /// Traffic.
     pub bytes: Bytes,
+    /// Packets of QUIC connections.
+    pub packets: PacketCounters,
     /// Gauge: virtual users.
     pub users: u64,
     /// The highest busy share of a load thread in one interval.
@@ -96,6 +98,7 @@ impl TimeBucket {
         self.conns.merge(&interval.conns);
         self.conns.peak = self.conns.peak.max(interval.conns.peak);
         self.bytes.merge(&interval.bytes);
+        self.packets.merge(&interval.packets);
         for health in &interval.threads {
             let ThreadStats { turns, stalled_turns, starved_turns, busy_ns, cpu_ns, .. } = *health;
             self.busy_max = self.busy_max.max(health.busy_share(interval.len));
@@ -121,6 +124,7 @@ impl TimeBucket {
         self.conns.merge(&other.conns);
         self.conns.peak = self.conns.peak.max(other.conns.peak);
         self.bytes.merge(&other.bytes);
+        self.packets.merge(&other.packets);
         self.busy_max = self.busy_max.max(other.busy_max);
         self.busy_ns += other.busy_ns;
         self.threads_ns += other.threads_ns;

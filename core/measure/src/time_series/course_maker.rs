@@ -113,7 +113,7 @@ impl TimeSeriesBuilder {
             whole.lag.merge(&series.lag);
             whole.wait.merge(&series.wait);
         }
-        (whole.conns, whole.bytes) = (sum.conns, sum.bytes);
+        (whole.conns, whole.bytes, whole.packets) = (sum.conns, sum.bytes, sum.packets);
         let steps =
             steps.iter().map(|(name, whole)| (*name, CheckpointOnly::step(whole, known_steps.get(name))));
         let more =
@@ -198,6 +198,7 @@ impl TimeSeriesBuilder {
         for building in self.grid.warmup.values() {
             known.conns.merge(&building.column.conns);
             known.bytes.merge(&building.column.bytes);
+            known.packets.merge(&building.column.packets);
         }
         let mut steps = self.cells.totals();
         if let Some(untimed) = &self.untimed {

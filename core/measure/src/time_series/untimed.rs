@@ -27,6 +27,7 @@ impl CheckpointOnly {
             // Gauges belong to an instant, and this sum has none.
             conns: ConnCounts { opening: 0, open: 0, peak: 0, ..whole.conns.since(known.conns) },
             bytes: whole.bytes.since(known.bytes),
+            packets: whole.packets.since(known.packets),
             ..TimeBucket::default()
         }
     }

@@ -132,6 +132,8 @@ impl Columns {
         self.add("conns_peak", |row| row.run_only_count(row.interval.conns.peak));
         self.add("sent_bytes", |row| row.run_only_count(row.interval.bytes.sent));
         self.add("received_bytes", |row| row.run_only_count(row.interval.bytes.received));
+        self.add("packets_sent", |row| row.run_only_count(row.interval.packets.sent));
+        self.add("packets_lost", |row| row.run_only_count(row.interval.packets.lost));
     }
 
     /// State of the load threads.

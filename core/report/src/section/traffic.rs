@@ -1,4 +1,4 @@
-//! What went over the network: bytes, extra requests, messages and pings.
+//! What went over the network: bytes, packets, extra requests, messages and pings.
 
 use wavetank_record::RunRecord;
 use wavetank_units::quantity::{format_grouped, show_size};
@@ -19,6 +19,12 @@ pub(crate) fn traffic(record: &RunRecord) -> Section {
     // Bytes that were received after the load have no rate.
     let received = way(record.bytes.received, done_after_load(record).is_none());
     let (wire, messages) = (record.wire, record.messages.unwrap_or_default());
+    let packets = record.packets.unwrap_or_default();
+    // A number without a share would look large in a long run.
+    let packets_lost = Value::number((packets.lost > 0).then(|| {
+        let share = 100.0 * packets.lost as f64 / packets.sent as f64;
+        format!("{} ({share:.2} %)", format_grouped(packets.lost))
+    }));
     let pings = record.pings.unwrap_or_default();
     let lost = pings.sent.saturating_sub(pings.answered);
     let counted = |name, term, count| Fact::named(name, term, Value::known(count));
@@ -30,6 +36,8 @@ pub(crate) fn traffic(record: &RunRecord) -> Section {
         counted("redirected", Own(["thereof redirects followed", "其中跟随重定向"]), wire.redirected),
         counted("resources", Own(["thereof embedded resources", "其中内嵌资源"]), wire.resources),
         counted("one-way", Own(["Requests without an answer", "无需应答的请求"]), wire.one_way),
+        counted("packets sent", Own(["QUIC packets sent", "发送的 QUIC 数据包"]), packets.sent),
+        Fact::named("packets lost", Own(["QUIC packets lost", "丢失的 QUIC 数据包"]), packets_lost),
         counted("messages out", Own(["Messages sent", "发送的消息"]), messages.sent),
         counted("messages in", Own(["Messages received", "接收的消息"]), messages.received),
         Fact::on_page(Own(["Pings sent", "发送的 ping"]), Value::known(pings.sent)),

@@ -4,7 +4,7 @@ mod journeys;
 mod protocols;
 mod slowest;
 
-use wavetank_driver::{Alpn, HandshakeInfo, thread_cpu_ns};
+use wavetank_driver::{Alpn, HandshakeInfo, PacketCounts, thread_cpu_ns};
 use wavetank_measure::{
     DropReason, ErrorClass, HandshakeParams, Interval, PhaseSeries, StepSeries, TargetSeries, ThreadStats,
 };
@@ -24,6 +24,7 @@ pub(crate) struct Recorder {
     health: ThreadStats,
     cpu_ns_before: u64,
     bytes_sent_before: u64,
+    packets_before: PacketCounts,
     late_tolerance: u64,
     /// Least counted status: WebSocket messages have none, which is 0, as is that of gRPC calls.
     status_min: u16,
@@ -60,6 +61,7 @@ impl Recorder {
             health: ThreadStats { thread, ..ThreadStats::default() },
             cpu_ns_before: thread_cpu_ns(),
             bytes_sent_before: 0,
+            packets_before: PacketCounts::default(),
             late_tolerance: plan.late_tolerance.0.unsigned_abs(),
             status_min: u16::from(!calls_grpc),
             open: vec![0; plan.phases.len() * steps],
@@ -342,6 +344,8 @@ impl Recorder {
         self.health.cpu_ns = cpu_ns - self.cpu_ns_before;
         self.cpu_ns_before = cpu_ns;
         self.bytes_sent_before += self.current.bytes.sent;
+        self.packets_before.sent += self.current.packets.sent;
+        self.packets_before.lost += self.current.packets.lost;
         let mut sealed = std::mem::replace(&mut self.current, Interval { from: until, ..self.empty.clone() });
         sealed.len = until - sealed.from;
         for (step, open) in sealed.steps.iter_mut().zip(&self.open) {

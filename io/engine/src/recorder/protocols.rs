@@ -1,6 +1,7 @@
-//! Handshakes, greetings, pings and messages of protocols.
+//! Handshakes, greetings, pings, messages and packets of protocols.
 
-use wavetank_driver::HandshakeInfo;
+use wavetank_driver::{HandshakeInfo, PacketCounts};
+use wavetank_measure::PacketCounters;
 
 use super::{Recorder, agreed};
 
@@ -25,6 +26,13 @@ impl Recorder {
         let messages = &mut self.target(phase, target).messages;
         messages.sent += sent;
         messages.received += received;
+    }
+
+    /// Sets the packets of QUIC since the start.
+    pub(crate) const fn set_packets(&mut self, total: PacketCounts) {
+        let before = self.packets_before;
+        self.current.packets =
+            PacketCounters { sent: total.sent - before.sent, lost: total.lost - before.lost };
     }
 
     /// Counts a failed TLS handshake.

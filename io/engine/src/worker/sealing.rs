@@ -46,6 +46,7 @@ impl<D: Driver> Worker<D> {
     /// Returns the interval that ends at `at`, on the run's clock.
     pub(super) fn sealed(&mut self, at: Nanos, accounting: Option<String>) -> Message {
         self.rec.set_bytes_sent(self.exchanges.connections.driver.bytes_sent());
+        self.rec.set_packets(self.exchanges.connections.driver.packets());
         self.rec.send_call(self.exchanges.connections.driver.take_longest_send());
         let mut interval = self.rec.seal(at);
         interval.from = self.pacer.to_run_time(interval.from);

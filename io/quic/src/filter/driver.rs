@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use wavetank_driver::{ConnId, Dial, Driver, DriverConfig, Errno, Event, HandshakeInfo, SendStatus};
+use wavetank_driver::{
+    ConnId, Dial, Driver, DriverConfig, Errno, Event, HandshakeInfo, PacketCounts, SendStatus,
+};
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
 
@@ -52,6 +54,10 @@ impl<D: Driver> Driver for Quic<D> {
     /// counted, and neither are bytes that are sent again.
     fn bytes_sent(&self) -> u64 {
         if self.client.is_some() { self.accepted_bytes } else { self.inner.bytes_sent() }
+    }
+
+    fn packets(&self) -> PacketCounts {
+        self.packets
     }
 
     /// The peer of a QUIC connection is always informed: no kernel would do that.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::BytesMut;
 use quinn_proto::{ClientConfig, DatagramEvent, Endpoint, EndpointConfig, EndpointEvent};
 use wavetank_driver::{
-    CloseReason, ConnId, Datagrams, Dial, DialTls, Driver, Errno, Event, QuicSessions, SendStatus, TlsClient,
-    can_segment,
+    CloseReason, ConnId, Datagrams, Dial, DialTls, Driver, Errno, Event, PacketCounts, QuicSessions,
+    SendStatus, TlsClient, can_segment,
 };
 use wavetank_plan::Close;
 use wavetank_units::Nanos;
@@ -40,6 +40,8 @@ pub struct Quic<D> {
     fault: Option<String>,
     /// See [`Driver::bytes_sent`].
     accepted_bytes: u64,
+    /// See [`Driver::packets`].
+    packets: PacketCounts,
     /// The most datagrams that are sent at a time.
     segments_max: usize,
 }
@@ -58,6 +60,8 @@ struct Dialed {
     tls: DialTls,
     /// The sessions that it may resume.
     sessions: QuicSessions,
+    /// The part of [`Quic::packets`] that is of this connection.
+    packets: PacketCounts,
     /// It asked for a session to be resumed, and the server has shown no certificate instead.
     resumes: bool,
 }
@@ -86,6 +90,7 @@ impl<D: Driver> Quic<D> {
             datagram: Vec::new(),
             fault: None,
             accepted_bytes: 0,
+            packets: PacketCounts::default(),
             segments_max: if can_segment() { SEGMENTS_MAX } else { 1 },
         })
     }
@@ -118,7 +123,14 @@ impl<D: Driver> Quic<D> {
             self.conns.resize_with(slot + 1, || None);
         }
         let quic = QuicConnection::new(id, handle, connection);
-        self.conns[slot] = Some(Box::new(Dialed { quic, peer: dial.to, tls, sessions, resumes }));
+        self.conns[slot] = Some(Box::new(Dialed {
+            quic,
+            peer: dial.to,
+            tls,
+            sessions,
+            packets: PacketCounts::default(),
+            resumes,
+        }));
         Ok(id)
     }
 
@@ -245,7 +257,7 @@ impl<D: Driver> Quic<D> {
     }
 
     fn transmit(&mut self, conn: ConnId, now: std::time::Instant) {
-        let Self { conns, inner, datagram, timers, instants, segments_max, .. } = self;
+        let Self { conns, inner, datagram, timers, instants, segments_max, packets, .. } = self;
         let Some(entry) = conns.get_mut(conn.slot as usize).and_then(Option::as_deref_mut) else { return };
         let quic = &mut entry.quic;
         let mut is_blocked = quic.is_blocked;
@@ -257,6 +269,10 @@ impl<D: Driver> Quic<D> {
             });
         }
         quic.is_blocked = is_blocked;
+        let counted = quic.packets();
+        packets.sent += counted.sent - entry.packets.sent;
+        packets.lost += counted.lost - entry.packets.lost;
+        entry.packets = counted;
         if let Some(at) = quic.connection.poll_timeout().map(|at| instants.nanos(at))
             && at < quic.armed
         {

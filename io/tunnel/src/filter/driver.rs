@@ -26,7 +26,7 @@ impl<D: Driver> Driver for Tunnels<D> {
     wavetank_driver::forward_driver! {
         inner:
         listen stop_accepting clock now worked_until take_longest_send send_now waker stale
-        tls_fault
+        tls_fault packets
     }
 
     /// Makes a driver without streams; [`Tunnels::wrap`] adds them.

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use wavetank_measure::{
     Bytes, ConnCounts, ErrorClass, HandshakeParams, Handshakes, Histogram, Interval, MessageCounters,
-    PhaseSeries, RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats, WireCounters,
+    PacketCounters, PhaseSeries, RequestCounters, StatusCounts, StepSeries, TargetSeries, ThreadStats,
+    WireCounters,
 };
 use wavetank_plan::{
     Arrivals, Close, Condition, ConnectionOwner, DnsPolicy, DnsRefreshPlan, EngineChoice, FileTables,
@@ -97,6 +98,7 @@ impl Random {
             }],
             conns: self.conns(),
             bytes: Bytes { sent: self.magnitude(50), received: self.magnitude(50) },
+            packets: PacketCounters { sent: self.magnitude(40), lost: self.magnitude(40) },
             users: self.magnitude(20),
             threads: (0..self.below(3)).map(|thread| self.thread(thread as u16)).collect(),
             journeys: journeys::random(self),
