@@ -8,9 +8,13 @@ use std::time::Duration;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::clock::{Stamp, park_until, steady_thread};
+use crate::foreign_load::CpuTimes;
 
 /// Interval at which a probe thread asks to be woken.
 const PERIOD: Duration = Duration::from_millis(2);
+
+/// The share of the machine's CPU time that other programs may use on a quiet machine.
+const FOREIGN_SHARE_MAX: f64 = 0.15;
 
 /// Sleeping threads that note how late they were woken, one pinned to each CPU like load threads.
 /// They share only the machine with the measured program, so their delays are caused by the
@@ -19,6 +23,7 @@ const PERIOD: Duration = Duration::from_millis(2);
 pub struct JitterProbe {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Vec<Duration>>>,
+    before: Option<CpuTimes>,
 }
 
 /// Wake-up delays seen by the probe threads, on the worst CPU.
@@ -30,6 +35,8 @@ pub struct Lateness {
     pub p99: Duration,
     /// The latest wake-up.
     pub max: Duration,
+    /// The share of the machine's CPU time that other programs used.
+    pub foreign_share: f64,
 }
 
 impl JitterProbe {
@@ -43,13 +50,15 @@ impl JitterProbe {
             std::thread::spawn(move || watch(cpu, &stop))
         };
         let threads = cpus.map(watch).collect();
-        Self { stop, threads }
+        Self { stop, threads, before: CpuTimes::now() }
     }
 
     /// Ends watching.
     pub fn end(self) -> Lateness {
         self.stop.store(true, Ordering::Release);
-        let mut worst = Lateness::default();
+        let foreign_share = self.before.zip(CpuTimes::now());
+        let foreign_share = foreign_share.map_or(0.0, |(before, now)| now.foreign_share_since(before));
+        let mut worst = Lateness { foreign_share, ..Lateness::default() };
         for thread in self.threads {
             thread.thread().unpark();
             let seen = Lateness::of(thread.join().expect("a probe thread only sleeps"));
@@ -82,16 +91,19 @@ impl Lateness {
         late.push(Duration::ZERO);
         late.sort_unstable();
         let at = |percent: usize| late[(late.len() - 1) * percent / 100];
-        Self { p90: at(90), p99: at(99), max: at(100) }
+        Self { p90: at(90), p99: at(99), max: at(100), foreign_share: 0.0 }
     }
 
     /// Whether timings of this period say more about the machine than about the measured program.
     /// An idle machine of two virtual cores wakes 99 in 100 within 0.1 to 0.3 ms. A response waits
     /// for two wake-ups, the target's and the load's, and both sleep deeper than a probe thread. A
     /// p95 that is judged to a millisecond therefore needs 99 in 100 within less than one
-    /// millisecond.
+    /// millisecond. A busy machine wakes probe threads, which sleep briefly, earlier than others.
     pub fn is_noisy(self) -> bool {
         let us = Duration::from_micros;
-        self.p90 > us(300) || self.p99 > us(1_000) || self.max > us(20_000)
+        self.p90 > us(300)
+            || self.p99 > us(1_000)
+            || self.max > us(20_000)
+            || self.foreign_share > FOREIGN_SHARE_MAX
     }
 }

@@ -11,6 +11,7 @@ pub mod browser;
 pub mod client;
 pub mod clock;
 mod conversation;
+mod foreign_load;
 pub mod frame_server;
 pub mod jitter_probe;
 pub mod long;
