@@ -24,8 +24,8 @@ impl CpuTimes {
         Some(Self { all, idle, own: own_ticks() })
     }
 
-    /// Returns the share of the machine's CPU time that was neither idle nor our own since
-    /// `earlier`. It is 0 for an instant, since the kernel counts ticks of 10 ms.
+    /// Returns the share of the machine's CPU time that others have used since `earlier`. It is 0
+    /// for an instant, since the kernel counts ticks of 10 ms.
     pub(crate) fn foreign_share_since(self, earlier: Self) -> f64 {
         let all = self.all.saturating_sub(earlier.all);
         if all < TICKS_MIN {
