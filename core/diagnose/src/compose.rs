@@ -46,9 +46,9 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
     }
     let mut verdict = verdict(&case, &causes);
     let limits = loaded(facts.ending).then(|| bottleneck::bottlenecks(&case, verdict.status));
-    // It shows the side more directly than what clients saw.
-    let cause = limits.as_ref().and_then(|limits| limits.blame);
-    verdict.blame = cause.unwrap_or(verdict.blame);
+    // A bottleneck shows the side more directly than what clients saw.
+    let bottleneck_blame = limits.as_ref().and_then(|limits| limits.blame);
+    verdict.blame = bottleneck_blame.unwrap_or(verdict.blame);
     let invalid = verdict.status == Status::Invalid;
     // In an invalid run all doubts count as decisive, otherwise they are remarks.
     for doubt in &mut doubts {
@@ -66,7 +66,8 @@ pub fn diagnose_facts(facts: &Facts<'_>) -> Diagnosis {
         findings.extend(held::findings(&case));
         findings.extend(pool::finding(&case));
     }
-    if loaded(facts.ending) && cause.is_none() {
+    // What clients saw follows from a bottleneck, so it is no finding of its own next to one.
+    if loaded(facts.ending) && bottleneck_blame.is_none() {
         findings.extend(stall::finding(&case));
         findings.extend(drift::findings(&case));
         let known: Vec<_> = findings.iter().map(|finding| finding.code).collect();

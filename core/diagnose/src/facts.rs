@@ -9,8 +9,8 @@ use wavetank_units::Sentence;
 
 use crate::{RunContext, RunEnd};
 
-/// Everything a verdict is composed of. It contains only facts; they are interpreted in this crate
-/// and nowhere else.
+/// Everything a verdict is composed of. The verdict and the findings are composed in this crate
+/// only; `wavetank-report` adds the nearest limit.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     /// The plan of the run.
@@ -42,7 +42,7 @@ pub(crate) struct RuleInput<'a> {
     pub(crate) facts: &'a Facts<'a>,
     /// Totals of all judged keys.
     pub(crate) judged: TotalsView,
-    /// Load and target share a host, with no network between.
+    /// Load and target run on one machine. In a lab there are networks between them.
     pub(crate) same_host: bool,
 }
 

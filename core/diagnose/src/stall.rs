@@ -10,16 +10,17 @@ use crate::{Blame, Finding, FindingCode, format};
 /// Instants and durations are reported in tenths of a second. This is one, in nanoseconds.
 const TENTH: i64 = Nanos::from_millis(100).0;
 
-/// Returns one finding for all stalls. A client sees that no response came. It cannot distinguish a
+/// Returns one finding for all periods. A client sees that no response came. It cannot distinguish a
 /// target that sends none from a network that delivers none. If no network and no proxy is between
 /// them, the target caused it.
 pub(crate) fn finding(case: &RuleInput<'_>) -> Option<Finding> {
     let found = &case.facts.standstills;
     let longest = found.longest;
-    // The hosts of a lab share a machine, and have networks between them.
-    let in_lab = !case.facts.observed.other_hosts().is_empty();
+    // The hosts of a lab share a machine, and have networks between them. Hosts that are only
+    // observed may be on the way as well.
+    let has_other_hosts = !case.facts.observed.other_hosts().is_empty();
     let by_proxy = case.facts.plan.http.proxy.is_some();
-    let (blame, cause, hint) = if case.same_host && !in_lab && !by_proxy {
+    let (blame, cause, hint) = if case.same_host && !has_other_hosts && !by_proxy {
         (
             Blame::Target,
             phrase!("the target sent no response"),
@@ -63,18 +64,18 @@ fn omitted(found: &Stalls) -> Option<Sentence> {
     let omitted = found.usual_per_s() * found.total.as_secs_f64() - found.longest.open as f64;
     (omitted >= 1.0).then(|| {
         sentence!(
-            "waiting users sent about {} requests less, which are in no percentile: an open loop (--rate) sends them",
+            "waiting users sent about {} requests fewer (coordinated omission), which are in no percentile: an open loop (--rate) sends them",
             format::count(omitted.round() as u64)
         )
     })
 }
 
 fn evidence(found: &Stalls, is_closed: bool) -> Sentence {
-    let stretches = match found.count {
-        1 => phrase!("one such stretch"),
+    let periods = match found.count {
+        1 => phrase!("one such period"),
         n => {
             let total = tenths(found.total.0.div_euclid(TENTH));
-            sentence!("the longest of {} such stretches, {total} s in all", format::count(n))
+            sentence!("the longest of {} such periods, {total} s in all", format::count(n))
         }
     };
     let usual = match found.usual_per_s() {
@@ -82,7 +83,7 @@ fn evidence(found: &Stalls, is_closed: bool) -> Sentence {
         many => format::count(many.round() as u64),
     };
     let omitted = if is_closed { omitted(found) } else { None };
-    let known = sentence!("{stretches} · otherwise, on average, {usual} ended each second");
+    let known = sentence!("{periods} · at other times {usual} requests ended per second on average");
     Sentence::join([Some(known), omitted].into_iter().flatten(), " · ")
 }
 

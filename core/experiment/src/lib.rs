@@ -1,6 +1,6 @@
-//! The experiment file: parses text to an [`Experiment`] and diagnostics.
+//! Experiments: a file or a URL becomes an [`Experiment`], and that becomes a plan.
 //!
-//! [`parse`] takes the file's bytes, the variables set on the command line, and functions that know
+//! [`read`] takes the file's bytes, the variables set on the command line, and functions that know
 //! the environment and the names of secrets; it opens nothing itself. All errors are reported
 //! together, each with its position and a hint. The result keeps the user's names; lowering to a
 //! plan turns them into numbers.

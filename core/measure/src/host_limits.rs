@@ -27,7 +27,8 @@ impl LimitUse {
     }
 
     /// Returns how many times the load would use all of it, if usage grows linearly with the load
-    /// from what it was before. `None`: the load used none of it.
+    /// from what it was before. `None`: the load used none of it, or it
+    /// was full before.
     pub fn load_factor(&self) -> Option<f64> {
         let (grown, free) = (self.used - self.before, self.max - self.before);
         (grown > 0.0 && free > 0.0).then(|| (free / grown).max(1.0))

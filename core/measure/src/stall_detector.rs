@@ -1,9 +1,9 @@
 //! [`StallDetector`]: detects stretches in which responses are due but none arrive.
 //!
 //! Silence alone proves nothing: responses may take that long, no request may have been sent, or
-//! the generator may not have looked. Each of these is ruled out by the counts of sealed intervals,
-//! without any times. Reading the seconds of an archive without their times therefore gives the
-//! same result.
+//! the load threads may not have polled their sockets. Each of these is ruled out by the counters
+//! of sealed intervals. Histograms are not needed, so an archive read without them gives the same
+//! result.
 
 use wavetank_plan::{Key, Plan};
 use wavetank_units::Nanos;
@@ -13,8 +13,8 @@ use crate::{Interval, PhaseWindows, RequestCounters, Stall, Stalls};
 
 /// Minimum number of waiting requests: fewer may each have an individual delay.
 const WAITING_MIN: u64 = 10;
-/// One whole interval, minus what a turn of a load thread may have taken of it. Phases cut
-/// intervals short.
+/// Minimum length: one whole interval, minus the longest tolerated turn of a load thread. A phase
+/// may end inside an interval, which is then too short on its own.
 const LEN_MIN: Nanos = Nanos::from_millis(900);
 /// Requests must have waited at least this multiple of the time that requests of their steps
 /// usually take.
@@ -22,12 +22,12 @@ const TIMES_USUAL: u128 = 3;
 /// The usual duration of a step is known once this many of its requests have ended.
 const ENDED_MIN: u64 = 20;
 /// If this many of a hundred users wait for a response, no users are left to send requests.
-const WAITING_USERS: u64 = 90;
+const WAITING_USERS_PERCENT: u64 = 90;
 /// A thread with a turn this long, in nanoseconds, may have read responses too late.
 const TURN_MAX: u64 = 100_000_000;
-/// A turn at the end of the silence is attributed to the generator from this length on, in
-/// nanoseconds. Shorter turns are ignored.
-const TURN_SHOWN: u64 = 10_000_000;
+/// A turn at the end of the silence that is at least this long, in nanoseconds, is subtracted from
+/// it: responses may have come during the turn.
+const OWN_TURN_MIN: u64 = 10_000_000;
 
 /// Detects stretches of whole intervals in which nothing ended although enough requests were
 /// waiting. Keeps a few numbers for each step of the plan.
@@ -41,7 +41,7 @@ pub(crate) struct StallDetector {
     stretch: Option<Stretch>,
     /// The latest seal.
     sealed: Option<Nanos>,
-    /// Until then a load thread may not have looked.
+    /// Until then a load thread may not have polled its sockets.
     blind_until: Nanos,
     /// Users at the latest seal, and the most at any.
     users: u64,
@@ -57,7 +57,7 @@ struct Step {
     name: (u16, u16),
     usual: Usual,
     /// Counts of the latest interval that was not silent. A stall may have started in it, so it is
-    /// added to `usual` only after another such interval.
+    /// added to `usual` only with the next interval that is not silent.
     latest: Usual,
     /// Open at the latest seal, and at the one before.
     open: u64,
@@ -86,7 +86,7 @@ struct InStretch {
     offered: u64,
     /// Offered in its latest interval.
     offered_last: u64,
-    /// As of the step.
+    /// As [`Usual::waited`].
     waited: u128,
 }
 
@@ -197,7 +197,7 @@ impl StallDetector {
         let users = self.users.max(interval.users);
         users > 0
             && users.saturating_mul(2) >= self.users_max
-            && self.open_of_users * 100 >= users * WAITING_USERS
+            && self.open_of_users * 100 >= users * WAITING_USERS_PERCENT
     }
 
     /// Adds the counts of each step in the interval.
@@ -241,7 +241,7 @@ impl StallDetector {
     /// Returns the stall if chance and slow responses cannot explain the silence.
     fn judge(&self, stretch: &Stretch, turn_after: u64) -> Option<Stall> {
         let turn = stretch.turn.max(turn_after);
-        let own = if turn >= TURN_SHOWN { length(turn) } else { Nanos::ZERO };
+        let own = if turn >= OWN_TURN_MIN { length(turn) } else { Nanos::ZERO };
         let len = Nanos(stretch.until.0.saturating_sub(own.0).saturating_sub(stretch.from.0));
         let known = self.steps.iter().filter(|step| step.is_answered_within(len));
         let waiting: u64 = known.map(|step| step.here.open + step.here.offered).sum();
@@ -264,7 +264,7 @@ impl StallDetector {
 }
 
 impl Step {
-    /// Whether `len` is that multiple of the time which its requests usually take.
+    /// Whether `len` is at least [`TIMES_USUAL`] times the usual duration of its requests.
     fn is_answered_within(&self, len: Nanos) -> bool {
         let len = u128::from(len.0.max(0).unsigned_abs());
         let Usual { ended, waited } = self.usual;

@@ -8,7 +8,7 @@ use wavetank_units::Nanos;
 pub struct Stall {
     /// Start of its first whole interval.
     pub from: Nanos,
-    /// For how long at least.
+    /// Minimum length.
     pub len: Nanos,
     /// Requests open at `open_at`.
     pub open: u64,
@@ -16,12 +16,12 @@ pub struct Stall {
     pub open_at: Nanos,
 }
 
-/// All of them in a run.
+/// The standstills of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// How many.
+    /// Number of standstills.
     pub count: u64,
-    /// All of them together.
+    /// Total length.
     pub total: Nanos,
     /// The longest, and of those the first.
     pub longest: Stall,

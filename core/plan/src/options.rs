@@ -17,7 +17,7 @@ use crate::{
 /// The options of `run URL`. Every quantity is a total of the whole run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// `-c`: closed loop: connections with one user on each; open loop: cap of the pool.
+    /// `-c`: closed loop: connections with one user on each; open loop: size of the pool.
     pub connections: Option<u64>,
     /// `-r`: arrivals per time; makes the run an open one.
     pub rate: Option<Rate>,

@@ -100,7 +100,7 @@ pub struct HostLimitDoc {
     /// When that was, seconds on the run's clock.
     pub at_s: Number,
     /// How many times the load would use all of it, if usage grows linearly from `before`; absent
-    /// if the load used none of it.
+    /// if the load used none of it, or if it was full before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_factor: Option<Number>,
 }

@@ -9,8 +9,8 @@ use wavetank_units::quantity::{format_grouped, show_link, show_share, show_size,
 use crate::text_layout::TextLayout;
 
 /// Resources of which a higher load does not use more in proportion, or that cost nothing when they
-/// are used up: never the nearest limit.
-const NOT_LINEAR: [&str; 2] = ["time_wait", "orphans"];
+/// are used up.
+const NEVER_NEAREST: [&str; 2] = ["time_wait", "orphans"];
 /// A single CPU is a limit only if it was this busy: otherwise work moves to others.
 const CORE_MIN: f64 = 0.9;
 /// More than this many times the load is not computed from so little use.
@@ -39,8 +39,8 @@ impl LoadThreads {
     }
 }
 
-/// Returns what a host used of its limits. `threads`: it sent the load, and its load threads are a
-/// limit, too. A load thread that waits for the next request spins; that time is not used.
+/// Returns what a host used of its limits. `threads` is given for a host that sends load: its load
+/// threads are then a limit, too. Time in which load threads spin does not count as used.
 pub(crate) fn limit_docs(book: &HostStats, threads: Option<LoadThreads>) -> Vec<HostLimitDoc> {
     let spun = threads.map_or(0.0, |threads| spun_share(book, threads.busy_ns));
     let own = |limit: &LimitUse| {
@@ -86,14 +86,14 @@ fn doc(limit: &LimitUse) -> HostLimitDoc {
 
 /// Returns the limit that a higher load would reach first.
 pub(crate) fn nearest(hosts: &[HostUseDoc]) -> Option<NearestLimitDoc> {
-    let is_linear = |limit: &&HostLimitDoc| {
+    let may_be_nearest = |limit: &&HostLimitDoc| {
         let lone_core = limit.resource == "cpu_core" && limit.share.0 < CORE_MIN;
-        !lone_core && !NOT_LINEAR.contains(&limit.resource.as_str())
+        !lone_core && !NEVER_NEAREST.contains(&limit.resource.as_str())
     };
     let all = hosts.iter().flat_map(|host| {
         host.limits
             .iter()
-            .filter(is_linear)
+            .filter(may_be_nearest)
             .filter_map(move |limit| Some((limit.load_factor?.0, host, limit)))
     });
     let (_, host, limit) = all.min_by(|one, other| one.0.total_cmp(&other.0))?;
@@ -126,22 +126,22 @@ fn nearest_text(nearest: &NearestLimitDoc) -> String {
         "memory" => ("memory".to_owned(), size(limit.used), size(limit.max)),
         "link" => (format!("link {}", limit.of), show_link(limit.used.0), show_link(limit.max.0)),
         "ports" => (format!("ports to {}", limit.of), whole(limit.used), whole(limit.max)),
-        "files" => ("open files of wavetank".to_owned(), whole(limit.used), whole(limit.max)),
+        "files" => ("files that wavetank has open".to_owned(), whole(limit.used), whole(limit.max)),
         "conntrack" => ("tracked connections".to_owned(), whole(limit.used), whole(limit.max)),
         "tcp_memory" => ("TCP memory".to_owned(), whole(limit.used), format!("{} pages", whole(limit.max))),
         other => (other.to_owned(), whole(limit.used), whole(limit.max)),
     };
     let (share, at) = (show_share(limit.share.0.min(1.0)), limit.at_s.0.round());
-    format!("nearest limit: {what} of {host}, {used} of {max} ({share}) at {at} s")
+    format!("nearest limit: {what} on {host}, {used} of {max} ({share}) at {at} s")
 }
 
-/// `2.1 times this load would use all of it, if it grows linearly`.
+/// `2.1 times this load would use all of it, if use grows linearly`.
 fn factor_text(limit: &HostLimitDoc) -> String {
     match limit.load_factor {
-        Some(Number(factor)) if factor < 1.05 => "it was used up".to_owned(),
+        Some(Number(factor)) if factor < 1.05 => "this load used all that was free".to_owned(),
         Some(Number(factor)) if factor <= FACTOR_MAX => {
             let times = if factor < 10.0 { format!("{factor:.1}") } else { format_grouped(factor as u64) };
-            format!("{} times this load would use it up, if it grows linearly", trimmed(&times))
+            format!("{} times this load would use all of it, if use grows linearly", trimmed(&times))
         }
         _ => "this load used almost none of it".to_owned(),
     }

@@ -5,13 +5,14 @@ use std::ops::{Add, AddAssign, Sub};
 
 use serde::{Deserialize, Serialize};
 
-/// Nanoseconds: an instant on the run clock (0 = start of the measured load, negative before it) or
-/// a duration. One type serves both, because the run clock is an offset from its own zero.
+/// Nanoseconds: an instant on a clock that the context names, or a duration. One type serves both,
+/// because an instant is the duration since the clock's zero. On the run clock, that is the start
+/// of the measured load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Nanos(pub i64);
 
 impl Nanos {
-    /// The start of the measured load; also the empty length.
+    /// The zero of a clock; also the empty length.
     pub const ZERO: Self = Self(0);
     /// Later than every instant of a run.
     pub const MAX: Self = Self(i64::MAX);

@@ -13,7 +13,7 @@ use crate::sources::SourcePorts;
 /// The configuration of load threads, in addition to their plan.
 #[derive(Clone)]
 pub struct LoadConfig {
-    /// One CPU for each thread, if there are enough. If empty, the kernel places the threads.
+    /// One CPU for each thread. With any other number, the kernel places the threads.
     pub cpus: Vec<u32>,
     /// Ports to bind if the plan has source addresses. With namespaces, this applies only to
     /// requests outside the load.

@@ -18,7 +18,7 @@ pub(crate) struct Pacer {
     zero: Nanos,
     phases: Vec<PhasePace>,
     tracks: Vec<TrackPace>,
-    /// Requests that were offered and not started yet, in order of their intended instant.
+    /// Requests that were offered and not started yet, in the order in which they were offered.
     pub(crate) ready: VecDeque<OfferedRequest>,
     /// Instants other than whole seconds at which an interval must end: start and end of phases.
     edges: Vec<Nanos>,
@@ -94,17 +94,17 @@ impl Pacer {
 
     /// Returns when the next arrival or change of users is due.
     #[inline]
-    pub(crate) fn next_arrival(&mut self) -> Option<Nanos> {
+    pub(crate) fn next_due(&mut self) -> Option<Nanos> {
         let (zero, ends_at) = (self.zero, self.ends_at);
         let arrivals = self.phases.iter_mut().filter_map(|phase| phase.arrivals.as_mut()?.peek());
         let moves = self.tracks.iter().filter_map(|track| track.next);
         arrivals.chain(moves).min().map(|at| at + zero).filter(|&at| at < ends_at)
     }
 
-    /// Returns an arrival or change of users that is due before `limit`. Parallel phases take turns
-    /// in the order of the plan, not of time.
+    /// Returns an arrival or change of users that is due before `limit`. Of parallel phases, the
+    /// first in the plan comes first, even if another one is due earlier.
     #[inline]
-    pub(crate) fn pop_arrival(&mut self, limit: Nanos) -> Option<Due> {
+    pub(crate) fn pop_due(&mut self, limit: Nanos) -> Option<Due> {
         let zero = self.zero;
         let limit = limit.min(self.ends_at) - zero;
         for (index, phase) in (0_u16..).zip(&mut self.phases) {
@@ -220,7 +220,7 @@ pub(crate) enum Due {
     TrackEnd { track: u16 },
     /// A phase of a track starts at that instant. Every user below the target number must be
     /// present.
-    UserArrival { track: u16, at: Nanos },
+    PhaseStart { track: u16, at: Nanos },
 }
 
 impl TrackPace {
@@ -246,7 +246,7 @@ impl TrackPace {
         }
         if self.joins.front() == Some(&next) {
             self.joins.pop_front();
-            return Some(Due::UserArrival { track, at: next + zero });
+            return Some(Due::PhaseStart { track, at: next + zero });
         }
         self.over = None;
         Some(Due::TrackEnd { track })

@@ -16,7 +16,8 @@ pub(crate) struct HybridSleep {
 
 /// The share of wake-ups that the margin covers, in hundredths.
 const COVERED: i64 = 90;
-/// How fast the margin changes, in nanoseconds per wake-up and hundredth.
+/// The step by which the margin follows that percentile of the kernel's delays (stochastic
+/// approximation), in nanoseconds per wake-up and hundredth.
 const STEP_NS: i64 = 20;
 const MARGIN_NS_MIN: i64 = 5_000;
 const MARGIN_NS_MAX: i64 = 150_000;
@@ -25,8 +26,8 @@ const MARGIN_NS_START: i64 = 60_000;
 /// A shorter wait was no sleep but the cost of the call, because the thread was busy.
 const CALL_NS_MAX: u64 = 5_000;
 
-/// A sleep that ends this late is not caused by the kernel's timers, or by one turn of another
-/// program.
+/// A sleep that ends this late was delayed by more than an inexact timer or one time slice of
+/// another program.
 const STOOD_STILL_NS_MIN: u64 = 10_000_000;
 
 impl HybridSleep {

@@ -52,7 +52,7 @@ struct LoadThread {
 }
 
 impl LoadThreads {
-    /// Starts the plan's threads on the CPUs of `load_config` (one each if there are enough).
+    /// Starts the plan's threads on the CPUs of `load_config` (one each if the numbers are equal).
     ///
     /// They open the connections needed before the load, report [`Message::Ready`] when that is
     /// done, and wait for [`Command::Start`]. With several namespaces, threads are dealt out over
@@ -214,8 +214,8 @@ pub fn run_here<D: Driver>(
     thread_config.worker(driver).run()
 }
 
-/// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there
-/// are enough. With fewer threads than CPUs, the kernel rendezvous them better than we could.
+/// Returns the CPU to which a thread is pinned, if any: one of its namespace, or its own if there is
+/// one CPU for each thread. Otherwise the kernel places the threads.
 fn cpu(load_config: &LoadConfig, threads: u32, thread: u32, placement: ThreadPlacement) -> Option<u32> {
     let of_namespace =
         load_config.namespaces.get(placement.namespace).map_or(&[][..], |namespace| &namespace.cpus);

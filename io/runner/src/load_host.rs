@@ -251,7 +251,7 @@ impl LoadHost {
         }
     }
 
-    /// Now and a little, so that every thread hears of the instant before it comes.
+    /// Returns an instant a little ahead, so that every thread learns of it in time.
     fn soon(&self, zero: Nanos) -> Nanos {
         (self.clock.now() - zero).after(RELEASE_LEAD)
     }

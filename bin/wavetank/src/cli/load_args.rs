@@ -18,8 +18,8 @@ const ARRIVALS: Choice<Arrivals> = Choice::new(&[("even", Arrivals::Even), ("poi
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Load")]
 pub(super) struct LoadArgs {
-    /// Number of connections, one user on each; with -r the maximum size of the pool [default: 50;
-    /// with -r, from the rate and the latency of the probe]
+    /// Number of connections, one user on each; with -r the size of the pool [default: 50; with -r,
+    /// opened on demand, limited by the rate and the latency of the probe]
     #[arg(short, long, value_name = "N", allow_negative_numbers = true, value_parser = parse_count_positive)]
     pub(super) connections: Option<u64>,
     /// Arrival rate of the open loop, independent of the target's responses: 500/s, 5k/s, 7/min

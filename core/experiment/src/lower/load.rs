@@ -243,21 +243,21 @@ fn most_open(rate: &RateCurve, longest: Nanos) -> u64 {
     u64::try_from(open).unwrap_or(u64::MAX).min(total)
 }
 
-/// Assigns sessions the connections that users and holds leave. Returns how all are held, and what
-/// requires them.
+/// Limits the connections of open phases and pools to what this host has left. Returns the layout
+/// of the load threads, and the setting that decides the number of connections.
 fn fit_to_host(
     lines: &mut [Vec<PlanPhase>],
     facts: &[SessionFacts],
     room: &HostCapacity<'_>,
 ) -> (ThreadLayout, &'static str) {
-    let firm_in = |phase: &PlanPhase| if is_pooled(phase, facts) { 0 } else { phase.connections };
+    let reserved_in = |phase: &PlanPhase| if is_pooled(phase, facts) { 0 } else { phase.connections };
     let sum = |lines: &[Vec<PlanPhase>], of: &dyn Fn(&PlanPhase) -> u64| {
         let most = |line: &Vec<PlanPhase>| line.iter().map(of).max().unwrap_or(0);
         lines.iter().map(most).fold(0, u64::saturating_add)
     };
-    let firm = sum(lines, &firm_in);
+    let reserved = sum(lines, &reserved_in);
     let any = |is: fn(&Load) -> bool| lines.iter().flatten().any(|phase| is(&phase.load));
-    let fewer = match (any(|load| matches!(load, Load::Hold { .. })), any(|load| load.levels().is_some())) {
+    let setting = match (any(|load| matches!(load, Load::Hold { .. })), any(|load| load.levels().is_some())) {
         (true, _) => "hold:",
         (false, true) => "users:",
         (false, false) => "-c",
@@ -265,8 +265,8 @@ fn fit_to_host(
     let users_in = |phase: &PlanPhase| if is_pooled(phase, facts) { phase.max_open } else { 0 };
     let users = sum(lines, &users_in);
     let left = |wanted: u64| {
-        let (fitting, by) = room.lower(wanted.saturating_add(firm), users);
-        (fitting.saturating_sub(firm).max(1), by)
+        let (fitting, by) = room.limit_to_host(wanted.saturating_add(reserved), users);
+        (fitting.saturating_sub(reserved).max(1), by)
     };
     for phase in lines.iter_mut().flatten() {
         if is_pooled(phase, facts) {
@@ -285,11 +285,11 @@ fn fit_to_host(
         }
         phase.connections = fitting.min(phase.max_open).saturating_mul(each);
     }
-    (room.held(sum(lines, &|phase| phase.connections)), fewer)
+    (room.held(sum(lines, &|phase| phase.connections)), setting)
 }
 
 /// Limits the sessions that wait for a connection of a pool. They take memory alone, so a limit in
-/// `origins`, the phases of the experiment, is kept although there are fewer connections.
+/// `origins`, the phases of the experiment, is kept although there are setting connections.
 fn limit_waiting(
     lines: &mut [Vec<PlanPhase>],
     origins: &[&[Phase]],

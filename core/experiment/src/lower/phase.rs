@@ -37,11 +37,12 @@ pub(super) fn lower_load(
     let place = phase.load.place;
     let (load, length) = match &phase.load.value {
         PhaseLoad::Rate { rate, of_requests } => {
-            let slow = if *of_requests { Some(requests_each.ok_or_else(|| uncounted(place))?) } else { None };
-            let curve = curve(phase, *rate, slow)?;
+            let requests_per_session =
+                if *of_requests { Some(requests_each.ok_or_else(|| uncounted(place))?) } else { None };
+            let curve = curve(phase, *rate, requests_per_session)?;
             let (curve, length) = ended(curve);
             let arrivals = phase.arrivals.unwrap_or(Arrivals::Even);
-            (Load::Open { rate: curve, arrivals, requests_each: slow }, length)
+            (Load::Open { rate: curve, arrivals, requests_each: requests_per_session }, length)
         }
         PhaseLoad::Users(span) => {
             let (users, length) = levels(phase, *span)?;
@@ -82,32 +83,36 @@ fn unshaped(phase: &Phase, fault: ShapeError) -> LowerError {
     Diagnostic::error(Code::BadShape, phase.place, format!("this phase is invalid: {fault}"), hint).into()
 }
 
-/// Returns a rate over time. `slow` converts a rate of requests to sessions.
-fn curve(phase: &Phase, rate: FromTo<Rate>, slow: Option<u64>) -> Result<RateCurve, LowerError> {
+/// Returns a rate over time. `requests_per_session` converts a rate of requests to sessions.
+fn curve(
+    phase: &Phase,
+    rate: FromTo<Rate>,
+    requests_per_session: Option<u64>,
+) -> Result<RateCurve, LowerError> {
     let fault = |fault| unshaped(phase, fault);
-    let slower = |rate: Rate| {
-        let each = slow.unwrap_or(1).max(1);
+    let of_sessions = |rate: Rate| {
+        let each = requests_per_session.unwrap_or(1).max(1);
         let per = i64::try_from(each).ok().and_then(|each| rate.per.0.checked_mul(each));
         per.map(|per| Rate { per: Nanos(per), ..rate }).ok_or_else(|| fault(ShapeError::OutOfRange))
     };
-    let (from, to) = (slower(rate.from)?, slower(rate.to)?);
+    let (from, to) = (of_sessions(rate.from)?, of_sessions(rate.to)?);
     let length = phase.length.as_ref().map(|length| length.value);
-    let climbs = (rate.from.as_per_second() - rate.to.as_per_second()).abs() > 0.0;
+    let changes = (rate.from.as_per_second() - rate.to.as_per_second()).abs() > 0.0;
     let base = match (length, &phase.at, &phase.stairs) {
         (Some(length), ..) if phase.wave.is_some() => {
             let period = phase.wave.as_ref().map_or(length, |wave| wave.value);
             RateCurve::wave(from, to, period, length)
         }
-        (Some(length), ..) if climbs => RateCurve::ramp(from, to, length),
-        (None, Some(at), _) if climbs => {
+        (Some(length), ..) if changes => RateCurve::ramp(from, to, length),
+        (None, Some(at), _) if changes => {
             let length =
                 rise_length(rate.from, rate.to, at.value).ok_or_else(|| fault(ShapeError::OutOfRange))?;
             RateCurve::ramp(from, to, length)
         }
-        (None, None, Some(stairs)) if climbs => {
+        (None, None, Some(stairs)) if changes => {
             let StairHeight::Rate(step) = stairs.step else { return Err(fault(ShapeError::ZeroStep)) };
             let ramp = stairs.ramp.unwrap_or(Nanos::ZERO);
-            RateCurve::stairs(from, to, slower(step)?, stairs.every, ramp)
+            RateCurve::stairs(from, to, of_sessions(step)?, stairs.every, ramp)
         }
         (length, ..) if length.is_none_or(|length| length > Nanos::ZERO) => {
             Ok(RateCurve::constant(from, length))
@@ -116,7 +121,7 @@ fn curve(phase: &Phase, rate: FromTo<Rate>, slow: Option<u64>) -> Result<RateCur
     };
     let base = base.map_err(fault)?;
     match &phase.spike {
-        Some(spike) => base.with_spikes(slower(spike.rate)?, spike.length, spike.every).map_err(fault),
+        Some(spike) => base.with_spikes(of_sessions(spike.rate)?, spike.length, spike.every).map_err(fault),
         None => Ok(base),
     }
 }

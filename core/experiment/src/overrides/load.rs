@@ -1,4 +1,4 @@
-//! `-r -c -d -n --warmup --arrivals`: the single phase of a file without phases.
+//! `-r -c -d -n --warmup --arrivals`: the phases of a URL, or of a file without phases.
 
 use wavetank_plan::constants::{CONNECTIONS, DURATION};
 use wavetank_plan::{RunOptions, StageLoad};

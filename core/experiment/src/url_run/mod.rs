@@ -1,4 +1,5 @@
-//! [`plan_url`]: a run of one URL, which takes the path of a file: overrides, validation, lowering.
+//! [`plan_url`]: a run of one URL. It takes the same steps as a file: overrides, validation,
+//! lowering.
 
 mod load_line;
 mod remarks;

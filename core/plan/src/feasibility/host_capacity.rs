@@ -85,9 +85,9 @@ impl<'a> HostCapacity<'a> {
         waiting.clamp_to_host(wanted)
     }
 
-    /// Returns `wanted` connections, or fewer if this host cannot hold them, and what lowered the
+    /// Returns `wanted` connections, or fewer if this host cannot hold them, and what limits the
     /// number. `users` is the number of users without a connection.
-    pub fn lower(&self, wanted: u64, users: u64) -> (u64, MaxOpenLimit) {
+    pub fn limit_to_host(&self, wanted: u64, users: u64) -> (u64, MaxOpenLimit) {
         let left = self.capacity.memory_bytes.saturating_sub(users.saturating_mul(USER_BYTES));
         let by_memory = left / self.capacity.each.with_request_in_flight();
         Capacity { by_memory, ..self.capacity }.clamp_to_host(wanted)

@@ -5,7 +5,7 @@ use wavetank_units::Nanos;
 
 use super::ShapeError;
 
-/// Most straight pieces of one shape: 40 MB.
+/// Maximum number of straight pieces of one shape: 40 MB.
 pub(crate) const PIECES_MAX: usize = 1 << 20;
 
 /// A straight piece: its length and its values at both ends. Jumps occur between two pieces.

@@ -6,7 +6,7 @@ use crate::{Code, Nanos, Rate, UserError};
 
 const WHAT: &str = "a rate";
 const EXAMPLE: &str = "500/s, 5k/s or 7/min";
-/// Above one a nanosecond there is nothing left to space.
+/// A schedule resolves nanoseconds, so higher rates are refused.
 const PER_SECOND_MAX: f64 = 1e9;
 
 /// Parses a rate; `0/s` is allowed. Fails with a hint on missing and wrong units, and on negative
@@ -32,14 +32,14 @@ pub fn parse_rate(text: &str) -> Result<Rate, UserError> {
             hint,
         ));
     };
-    let per_s: i64 = match per {
+    let period_s: i64 = match per {
         "s" => 1,
         "min" => 60,
         "h" => 3_600,
         _ => return Err(per_unknown(text, &text[..text.len() - per.len()], per)),
     };
     let (count, parts) = number.fraction(factor).ok_or_else(|| overflow(text, EXAMPLE))?;
-    let per_ns = i64::try_from(parts).ok().and_then(|parts| Nanos::from_secs(per_s).0.checked_mul(parts));
+    let per_ns = i64::try_from(parts).ok().and_then(|parts| Nanos::from_secs(period_s).0.checked_mul(parts));
     let rate = u64::try_from(count).ok().zip(per_ns).map(|(count, per)| Rate { count, per: Nanos(per) });
     rate.filter(|rate| rate.as_per_second() <= PER_SECOND_MAX).ok_or_else(|| overflow(text, EXAMPLE))
 }
@@ -53,7 +53,7 @@ pub fn parse_rate_positive(text: &str) -> Result<Rate, UserError> {
 fn unit_missing(text: &str, tail: &str) -> UserError {
     let digits = &text[..text.len() - tail.len()].trim_end();
     let hint = match tail.trim() {
-        "" | "k" | "M" | "G" => format!("{}/s? (a rate is for the whole run)", text.replace(' ', "")),
+        "" | "k" | "M" | "G" => format!("{}/s? (the total of all threads)", text.replace(' ', "")),
         "rps" | "qps" | "tps" | "hz" | "Hz" => format!("{digits}/s"),
         "krps" | "kqps" | "K" => format!("{digits}k/s"),
         "rpm" => format!("{digits}/min"),

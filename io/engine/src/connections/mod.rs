@@ -197,7 +197,7 @@ impl<D: Driver> Connections<D> {
         }
     }
 
-    /// Hands a request to the kernel on an open connection.
+    /// Hands a request to the driver on an open connection.
     #[inline]
     fn dispatch(&mut self, slot: u32, request: QueuedRequest, at: Nanos, rec: &mut Recorder) {
         let entry = &mut self.slots[slot as usize];

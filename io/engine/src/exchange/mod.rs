@@ -1,4 +1,4 @@
-//! [`Exchanges`]: requests in flight, from their intended instant to their end.
+//! [`Exchanges`]: requests in flight, from their start by a load thread to their end.
 //!
 //! Counts and times every request, and outlives its connections when it is retried. This layer
 //! knows no pacing: its caller passes *when* a request is intended, and it reports when the request
@@ -116,7 +116,8 @@ impl<D: Driver> Exchanges<D> {
         self.max_open[usize::from(phase)] = budget;
     }
 
-    /// Offers a request of the plan. Returns whether there is room for it; if not, it is dropped.
+    /// Counts a request as offered and takes one place of `max_open`. Returns false if there was
+    /// none, and the request was dropped.
     pub(crate) fn admit(&mut self, offered: OfferedRequest, rec: &mut Recorder) -> bool {
         rec.offered(offered.key);
         let room = self.max_open[usize::from(offered.key.phase)].take();

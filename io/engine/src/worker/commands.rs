@@ -73,7 +73,7 @@ impl<D: Driver> Worker<D> {
             self.own_work = OwnWork::default();
             self.drain_outcomes();
         }
-        while let Some(due) = self.pacer.pop_arrival(now) {
+        while let Some(due) = self.pacer.pop_due(now) {
             self.offer(due);
         }
         for offered in self.pacer.ready.drain(..) {

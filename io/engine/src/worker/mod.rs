@@ -43,7 +43,7 @@ use own_work::OwnWork;
 /// Time).
 const EVENTS_PER_STAMP: usize = 8;
 
-/// Events that may have happened this long before they were seen are not taken for new ones.
+/// After a longer time without a look at its sockets, a thread asks the kernel when data came.
 const UNSEEN_MIN: u64 = LATE_TOLERANCE.0.unsigned_abs();
 
 /// The parts of one load thread.
@@ -174,8 +174,8 @@ impl<D: Driver> Worker<D> {
         Ok(())
     }
 
-    /// Returns the start of the work that continues at `after`, the end of a wait since `before`
-    /// that was to last until `until`. Sleeping is not work, but a stall is recorded.
+    /// Returns when the work that continues at `after` began. The thread has waited since `before`
+    /// and wanted to wait until `until`. Sleeping is not work, but a stall is recorded.
     #[inline]
     fn work_began(&mut self, before: Nanos, until: Nanos, after: Nanos, ready: bool) -> Nanos {
         let worked = self.exchanges.connections.driver.worked_until().unwrap_or(before);
@@ -206,7 +206,7 @@ impl<D: Driver> Worker<D> {
         let pause = self.exchanges.next_pause_end();
         let reopening = self.holding.next();
         let coarse = [timer, opening, pause, reopening].into_iter().flatten().fold(nap, Nanos::min);
-        let arrival = self.pacer.next_arrival();
+        let arrival = self.pacer.next_due();
         let exact = if self.sessions.has_multi_step() { self.earlier_pause_end(arrival) } else { arrival };
         self.sleeper.sleep_deadline(now, exact, coarse)
     }
@@ -217,10 +217,11 @@ impl<D: Driver> Worker<D> {
         if self.stage == Stage::Opening || self.opening.next_deadline().is_some_and(|at| at <= now) {
             worked |= self.open_ahead(now);
         }
-        // A response that came while this thread did not look is read before its time is over.
+        // Timeouts are compared with the last look at the sockets: a response that came since then
+        // is read first.
         worked |= self.exchanges.connections.expire(self.looked_at, &mut self.rec);
         for _ in 0..WORK_PER_TURN_MAX {
-            let Some(due) = self.pacer.pop_arrival(Nanos(now.0 + 1)) else { break };
+            let Some(due) = self.pacer.pop_due(Nanos(now.0 + 1)) else { break };
             worked = true;
             self.offer(due);
         }
@@ -282,7 +283,7 @@ impl<D: Driver> Worker<D> {
                 }
             }
             Due::Arrival(offered, number) => self.session_arrives(offered, number),
-            Due::UserArrival { track, at } => {
+            Due::PhaseStart { track, at } => {
                 self.start_users(track, at);
                 self.on_phase_change(track, at);
             }

@@ -14,7 +14,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn seal_until(&mut self, now: Nanos) -> bool {
         let any = self.seal_at <= now;
         while self.seal_at <= now {
-            while let Some(due) = self.pacer.pop_arrival(self.seal_at) {
+            while let Some(due) = self.pacer.pop_due(self.seal_at) {
                 self.offer(due);
             }
             let at = self.seal_at;
@@ -74,7 +74,7 @@ impl<D: Driver> Worker<D> {
         if self.stage != Stage::Running || under_way > 0 {
             return;
         }
-        let more = self.pacer.next_arrival().is_some() || self.users.count() > 0;
+        let more = self.pacer.next_due().is_some() || self.users.count() > 0;
         let over = !more && self.pacer.is_over(now, |phase| self.users.exhausted(phase));
         if over || (!more && self.pacer.is_ended(now)) {
             self.stage = Stage::Drained;

@@ -44,8 +44,7 @@ impl<D: Driver> Worker<D> {
         self.rec.set_users(self.users.count());
     }
 
-    /// Handles completed requests from sources other than the connections of a run without
-    /// sessions. Those are handled by [`on_completed`](Self::on_completed).
+    /// As [`on_completed`](Self::on_completed), not inlined, for callers that are rare.
     #[cold]
     pub(super) fn resolved(&mut self, resolved: CompletedRequest) {
         self.on_completed(resolved);

@@ -193,7 +193,7 @@ impl<'a> RunController<'a> {
         })
     }
 
-    /// Lets the controller's machine hear and act.
+    /// Passes messages and timeouts to the controller's state machine, and executes its actions.
     fn steer(&mut self) {
         let now = self.now();
         if let Agents::Local(link, _) = &mut self.agents {

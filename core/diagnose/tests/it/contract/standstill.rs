@@ -33,7 +33,7 @@ fn check(run: &Run, blame: Blame, message: &str, evidence: &str) {
 fn a_standstill_is_reported_with_what_is_known_of_it() {
     let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response, or the \
                    network delivered none";
-    let evidence = "one such stretch · otherwise, on average, 111 ended each second";
+    let evidence = "one such period · at other times 111 requests ended per second on average";
     check(&stood(), Blame::Unknown, message, evidence);
     // No network is between.
     let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response";
@@ -45,7 +45,7 @@ fn a_standstill_is_reported_with_what_is_known_of_it() {
         &held_up,
         Blame::Target,
         &message,
-        "one such stretch · otherwise, on average, 111 ended each second",
+        "one such period · at other times 111 requests ended per second on average",
     );
 }
 
@@ -58,7 +58,7 @@ fn users_of_a_closed_model_omit_requests() {
     let run = || run([(4, before.clone()), waiting(5), waiting(6), (7, after.clone())]).on_loopback();
     let evidence = |run: &Run| found(run).first().map(|one| one.evidence.clone()).unwrap_or_default();
     let closed = evidence(&run().closed());
-    assert!(closed.contains("sent about 190 requests less"), "{closed}");
+    assert!(closed.contains("sent about 190 requests fewer"), "{closed}");
     let open = evidence(&run());
     assert!(!open.is_empty() && !open.contains("less"), "{open}");
 }
@@ -90,7 +90,7 @@ fn several_are_one_finding_about_the_longest() {
     twice.seconds[12] = Second::at(12).answered(110, 900).seal();
     let message = "no request ended for at least 2 s, from 5 s on, though 250 were open at 7 s: the target sent no response";
     let evidence =
-        "the longest of 2 such stretches, 3 s in all · otherwise, on average, 112 ended each second";
+        "the longest of 2 such periods, 3 s in all · at other times 112 requests ended per second on average";
     check(&twice, Blame::Target, message, evidence);
 }
 
